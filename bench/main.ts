@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+const [name] = process.argv.slice(2)
+const path = join(import.meta.dirname, `${name}.ts`)
+if (!name || !existsSync(path) || ['main', 'load', 'stack', 'setup'].includes(name)) {
+  console.error('Usage: npm run bench create | read | qr')
+  process.exit(2)
+}
+const { run } = await import(path)
+await run()
+process.exit(0)

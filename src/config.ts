@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { loadEnvFile } from 'node:process'
+
+/**
+ * The only reader of the environment. Each option stands here once, with its default and its reason;
+ * `.env.example` and the reference page are generated from this table.
+ */
+export const OPTIONS = {
+  DATABASE_URL: {
+    secret: true,
+    shown: 'empty: an embedded PostgreSQL in DATA_DIR',
+    reason:
+      'PostgreSQL 15 or newer of your own. Without it Vintém runs in local mode and brings its own database.',
+  },
+  DATABASE_POOL_SIZE: {
+    shown: '10',
+    reason: 'Connections per process. Creation and reads are grouped, so a few carry a lot.',
+  },
+  DATA_DIR: {
+    shown: '.data',
+    reason: 'Where local mode keeps the database, its generated secret and sandbox.json.',
+  },
+  HOST: {
+    shown: '127.0.0.1',
+    reason: 'The address to listen on. Only this machine can reach the default.',
+  },
+  PORT: { shown: '3000', reason: 'The port that serves API, docs and pages.' },
+  PUBLIC_URL: {
+    shown: 'http://HOST:PORT',
+    reason:
+      'The address under which payers and integrators reach the service; it stands in every charge.',
+  },
+  SECRET_KEY: {
+    secret: true,
+    shown: 'local mode: generated into DATA_DIR/secret.key',
+    reason:
+      '32 random bytes in base64 (openssl rand -base64 32). Seals payers’ data and hashes keys; keep it outside the database and back it up.',
+  },
+  TRUSTED_PROXIES: {
+    shown: 'empty: none',
+    reason:
+      'Comma-separated addresses or CIDRs whose X-Forwarded-For is believed. Limits on failed keys count by address.',
+  },
+  RATE_LIMIT: {
+    shown: '500',
+    reason:
+      'Requests per second and API key, or "off". Protects the neighbours of a runaway client.',
+  },
+  RATE_LIMIT_BURST: {
+    shown: '1000',
+    reason: 'Requests an idle key may send at once before RATE_LIMIT applies.',
+  },
+  STATIC_SALES_LIMIT: {
+    shown: '500000',
+    reason:
+      'Monthly sales in cents through static codes for companies whose tax id is a CPF, unless the company has its own.',
+  },
+  LOG_LEVEL: {
+    shown: 'info',
+    reason: 'fatal, error, warn, info, debug or silent. One line a request stands at info.',
+  },
+  SHUTDOWN_SECONDS: {
+    shown: '30',
+    reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
+  },
+} as const satisfies Record<string, { shown: string; reason: string; secret?: true }>
+
+type OptionName = keyof typeof OPTIONS
+type Environment = Record<string, string | undefined>
+
+export type Config = {
+  /** No DATABASE_URL: embedded database, generated secret, private webhook targets allowed. */
+  local: boolean
+  databaseUrl: string | null
+  databasePoolSize: number
+  dataDir: string
+  host: string
+  port: number
+  publicUrl: string
+  secretKey: Buffer
+  trustedProxies: string[]
+  rateLimit: { perSecond: number; burst: number } | null
+  staticSalesLimit: number
+  logLevel: string
+  shutdownSeconds: number
+}
+
+export class ConfigFault extends Error {
+  readonly faults: string[]
+  constructor(faults: string[]) {
+    super(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  - ${f}`).join('\n')}`,
+    )
+    this.faults = faults
+  }
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
+
+/** Reads options one by one and remembers every fault, so that all are told at once. */
+function reader(env: Environment) {
+  const faults: string[] = []
+  const fault = (name: OptionName, rule: string) => {
+    faults.push(`${name} ${rule}`)
+  }
+  function text(name: OptionName): string | null {
+    const file = (OPTIONS[name] as { secret?: true }).secret ? env[`${name}_FILE`] : undefined
+    if (file && env[name]) fault(name, `and ${name}_FILE are both set: keep one`)
+    try {
+      const value = file ? readFileSync(file, 'utf8').trim() : env[name]?.trim()
+      return value ? value : null
+    } catch {
+      fault(name, `cannot be read from ${name}_FILE: the file is missing or not readable`)
+      return null
+    }
+  }
+  function integer(name: OptionName, fallback: number, least: number, most: number): number {
+    const value = text(name)
+    if (value === null) return fallback
+    const number = Number(value)
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number
+    fault(name, `must be a whole number from ${least} to ${most}`)
+    return fallback
+  }
+  return { faults, fault, text, integer }
+}
+
+type Reader = ReturnType<typeof reader>
+
+function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
+  const burst = integer('RATE_LIMIT_BURST', 1000, 1, 1_000_000)
+  if (text('RATE_LIMIT') === 'off') return null
+  return { perSecond: integer('RATE_LIMIT', 500, 1, 1_000_000), burst }
+}
+
+function readUrl({ text, fault }: Reader, name: OptionName, protocols: string[]): string | null {
+  const value = text(name)
+  if (value === null) return null
+  if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value
+  fault(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+  return null
+}
+
+/** Local mode makes its own secret once; anywhere else a generated default would be a trap. */
+function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string): Buffer {
+  const value = text('SECRET_KEY')
+  if (value !== null) {
+    const key = Buffer.from(value, 'base64')
+    if (key.length >= 32) return key
+    fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
+    return key
+  }
+  if (local) return keptSecretKey(dataDir)
+  fault('SECRET_KEY', 'is required with DATABASE_URL: openssl rand -base64 32')
+  return Buffer.alloc(0)
+}
+
+function keptSecretKey(dataDir: string): Buffer {
+  const path = join(dataDir, 'secret.key')
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  if (!existsSync(path)) {
+    try {
+      writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  return Buffer.from(readFileSync(path, 'utf8'), 'base64')
+}
+
+export function readConfig(env: Environment): Config {
+  const read = reader(env)
+  const databaseUrl = readUrl(read, 'DATABASE_URL', ['postgres:', 'postgresql:'])
+  const local = !env.DATABASE_URL && !env.DATABASE_URL_FILE
+  const host = read.text('HOST') ?? '127.0.0.1'
+  const port = read.integer('PORT', 3000, 0, 65535)
+  const dataDir = resolve(read.text('DATA_DIR') ?? '.data')
+  const logLevel = read.text('LOG_LEVEL') ?? 'info'
+  if (!LOG_LEVELS.includes(logLevel))
+    read.fault('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
+  const shownHost = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const publicUrl = readUrl(read, 'PUBLIC_URL', ['http:', 'https:'])
+  const config: Config = {
+    local,
+    databaseUrl,
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
+    dataDir,
+    host,
+    port,
+    publicUrl: (publicUrl ?? `http://${shownHost}:${port}`).replace(/\/+$/, ''),
+    secretKey: readSecretKey(read, local, dataDir),
+    trustedProxies: (read.text('TRUSTED_PROXIES') ?? '').split(',').filter(Boolean),
+    rateLimit: readRateLimit(read),
+    staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
+    logLevel,
+    shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+  }
+  if (read.faults.length > 0) throw new ConfigFault(read.faults)
+  return config
+}
+
+/** The configuration of this process: a `.env` file, where there is one, below the real environment. */
+export function loadConfig(): Config {
+  if (existsSync('.env')) loadEnvFile('.env')
+  return readConfig(process.env)
+}

@@ -1,0 +1,20 @@
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Vault } from '../lib/vault.ts'
+import type { Providers } from '../provider/providers.ts'
+import type { ChargeGroups } from './charges/group.ts'
+
+/** What commands act with. Wired once in `main.ts`, or by a test with a clock of its own. */
+export type App = {
+  config: Config
+  db: Database
+  clock: Clock
+  vault: Vault
+  log: Log
+  providers: Providers
+  charges: ChargeGroups
+  /** Where payers and integrators reach the service. */
+  publicUrl: string
+}

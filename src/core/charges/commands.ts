@@ -1,0 +1,193 @@
+import type { Tx } from '../../db/database.ts'
+import { violatedConstraint } from '../../db/database.ts'
+import { assert } from '../../lib/assert.ts'
+import { idOfSuffix, newId, type Uuid } from '../../lib/ids.ts'
+import type { Cents } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
+import type { ReceivedPix } from '../../provider/port.ts'
+import { accepted } from '../../provider/providers.ts'
+import { simulatePix } from '../../provider/simulator/simulator.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { chargeEvent, emit } from '../events.ts'
+import type { KeptAnswer } from '../idempotency.ts'
+import type { Change, Charge, ChargeKind, Item, Payer } from './rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/** A charge as the merchant wants it, before the bank has issued a code for it. */
+export type Draft = {
+  kind: ChargeKind
+  amount: Cents
+  devMode: boolean
+  externalId: string | null
+  /** The hash of the request, by which a blind retry with the same externalId is known. */
+  fingerprint: Buffer | null
+  customerId: Uuid | null
+  payer: Payer | null
+  items: Item[] | null
+  needShipping: boolean
+  notifyCustomer: boolean
+  successUrl: string | null
+  failedUrl: string | null
+  lifetime_s: number
+}
+
+/** A charge is paid with a code, which a link gets only when a payer opens it. */
+async function prepare(app: App, company: Company, draft: Draft): Promise<Charge> {
+  const { lifetime_s, ...fields } = draft
+  const id = newId()
+  const createdAt = app.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + lifetime_s * 1000)
+  const provider = app.providers.of(company, draft.devMode)
+  const brCode =
+    draft.kind === 'LINK'
+      ? null
+      : accepted(await provider.issueCharge(company, { id, amount: draft.amount, expiresAt }))
+          .brCode
+  return {
+    ...fields,
+    companyId: company.id,
+    id,
+    status: 'OPEN',
+    paymentStatus: brCode === null ? 'PENDING' : 'PROCESSING',
+    brCode,
+    endToEndId: null,
+    createdAt,
+    expiresAt,
+    paymentDate: null,
+  }
+}
+
+/**
+ * Creates a charge, or finds the open one that the same request has already made. `keep` gives the answer
+ * that is stored with it when the client sent an Idempotency-Key.
+ */
+export async function createCharge(
+  app: App,
+  company: Company,
+  draft: Draft,
+  keep: (charge: Charge) => KeptAnswer | null,
+): Promise<{ charge: Charge; repeated: boolean }> {
+  for (;;) {
+    const twin = await findTwin(app, company.id, draft)
+    if (twin) return { charge: twin, repeated: true }
+    const charge = await prepare(app, company, draft)
+    try {
+      const events = rules.eventsOfCreation(charge)
+      await app.charges.create({ charge, events, kept: keep(charge) })
+      return { charge, repeated: false }
+    } catch (error) {
+      // The twin was made between our look and our insert: the next look finds it.
+      if (violatedConstraint(error) !== 'charges_open_external_id') throw error
+    }
+  }
+}
+
+async function findTwin(
+  app: App,
+  companyId: Uuid,
+  { externalId, fingerprint }: Draft,
+): Promise<Charge | null> {
+  if (externalId === null || fingerprint === null) return null
+  const twin = await store.findOpenTwin(app.db, { companyId, externalId, fingerprint })
+  if (!twin || !rules.isDue(twin, app.clock.now())) return twin
+  await app.db.transaction((tx) => expireCharges(tx, companyId, [twin.id], app.clock.now()))
+  return null
+}
+
+export async function findCharge(app: App, companyId: Uuid, id: Uuid | null): Promise<Charge> {
+  const charge = id === null ? null : await app.charges.find({ companyId, id })
+  if (!charge) throw problem('charge_not_found')
+  return charge
+}
+
+/** The one way a charge changes: new state and event in the same transaction. */
+async function record(tx: Tx, companyId: Uuid, changes: Change[]): Promise<void> {
+  await store.update(
+    tx,
+    companyId,
+    changes.map(({ charge }) => charge),
+  )
+  await emit(
+    tx,
+    changes.map(({ charge, event, at }) => chargeEvent(event, charge, at)),
+  )
+}
+
+/** Settles what the scheme has confirmed, whoever reported it. Repeats change nothing. */
+export async function settlePayments(
+  tx: Tx,
+  companyId: Uuid,
+  payments: ReceivedPix[],
+): Promise<rules.Settlement[]> {
+  const ids = payments.map(({ txid }) => idOfSuffix(txid)!)
+  const charges = new Map(
+    (await store.lock(tx, companyId, ids)).map((charge) => [charge.id, charge]),
+  )
+  const changes = new Map<Uuid, Change>()
+  const settlements = payments.map((pix, i) => {
+    const charge = changes.get(ids[i]!)?.charge ?? charges.get(ids[i]!)
+    assert(charge, 'a payment names a charge of its company')
+    const settlement = rules.settle(charge, pix)
+    if (settlement.kind === 'paid') changes.set(charge.id, settlement)
+    return settlement
+  })
+  await record(tx, companyId, [...changes.values()])
+  return settlements
+}
+
+/** Gives a link its code when somebody wants to pay it. */
+async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<Charge> {
+  const provider = app.providers.of(company, charge.devMode)
+  const { brCode } = accepted(await provider.issueCharge(company, charge))
+  const change = rules.withCode(charge, brCode, app.clock.now())
+  await record(tx, company.id, [change])
+  return change.charge
+}
+
+/** Pays a dev-mode charge as the scheme would: the simulated bank reports a Pix, and it is settled. */
+export async function simulatePayment(
+  tx: Tx,
+  app: App,
+  company: Company,
+  id: Uuid,
+): Promise<Charge> {
+  const now = app.clock.now()
+  const charge = await lockOne(tx, company.id, id)
+  if (rules.simulation(charge, now) === 'already-paid') return charge
+  if (charge.brCode === null) await issueCode(tx, app, company, charge)
+  const [settlement] = await settlePayments(tx, company.id, [simulatePix(charge, now)])
+  assert(settlement?.kind === 'paid', 'an open charge is paid by its exact amount')
+  return settlement.charge
+}
+
+export async function cancelCharge(tx: Tx, app: App, companyId: Uuid, id: Uuid): Promise<Charge> {
+  const charge = await lockOne(tx, companyId, id)
+  const change = rules.cancel(charge, app.clock.now())
+  if (change === 'already-canceled') return charge
+  await record(tx, companyId, [change])
+  return change.charge
+}
+
+export async function expireCharges(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+  now: Date,
+): Promise<number> {
+  const charges = await store.lock(tx, companyId, ids)
+  const due = charges.filter((charge) => rules.isDue(charge, now))
+  await record(
+    tx,
+    companyId,
+    due.map((charge) => rules.expire(charge, now)),
+  )
+  return due.length
+}
+
+async function lockOne(tx: Tx, companyId: Uuid, id: Uuid): Promise<Charge> {
+  const [charge] = await store.lock(tx, companyId, [id])
+  if (!charge) throw problem('charge_not_found')
+  return charge
+}

@@ -1,0 +1,133 @@
+import type { Static } from 'typebox'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import { invalid, problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { type Person, requireTaxId } from '../customers/rules.ts'
+import { sealPerson } from '../customers/sealing.ts'
+import { find as findCustomer } from '../customers/store.ts'
+import { findMany as findProducts } from '../products/store.ts'
+import { showProduct } from '../products/view.ts'
+import type { Draft } from './commands.ts'
+import {
+  type Charge,
+  type Item,
+  LINK_LIFETIME_S,
+  type Payer,
+  PIX_LIFETIME_S,
+  totalOf,
+} from './rules.ts'
+import type { Duplication, NewLink, NewPixCharge } from './view.ts'
+
+const PLAIN = {
+  customerId: null,
+  items: null,
+  needShipping: false,
+  notifyCustomer: false,
+  successUrl: null,
+  failedUrl: null,
+}
+
+function sealPayer(app: App, company: Company, person: Person): Payer {
+  requireTaxId(company.mode, person.taxId, 'customer.taxId')
+  return { name: person.name, ...sealPerson(app.vault, company.id, person) }
+}
+
+/** Only a request with an externalId can be recognised, so only then is its hash worth making. */
+const reference = (externalId: string | undefined, fingerprint: () => Buffer) =>
+  externalId === undefined
+    ? { externalId: null, fingerprint: null }
+    : { externalId, fingerprint: fingerprint() }
+
+export function pixDraft(
+  app: App,
+  company: Company,
+  body: Static<typeof NewPixCharge>,
+  fingerprint: () => Buffer,
+): Draft {
+  return {
+    ...PLAIN,
+    kind: 'PIX',
+    amount: toCents(body.amount),
+    devMode: body.devMode ?? false,
+    ...reference(body.externalId, fingerprint),
+    payer: sealPayer(app, company, body.customer),
+    lifetime_s: body.expiresIn ?? PIX_LIFETIME_S,
+  }
+}
+
+type LinkBody = Static<typeof NewLink>
+
+export async function linkDraft(
+  app: App,
+  company: Company,
+  body: LinkBody,
+  fingerprint: () => Buffer,
+): Promise<Draft> {
+  if ((body.customerId === undefined) === (body.customer === undefined)) {
+    throw invalid('customer: send exactly one of customerId and customer')
+  }
+  const items = await findItems(app, company.id, body.items ?? [])
+  return {
+    kind: 'LINK',
+    amount: totalOf(body.total, items),
+    devMode: body.devMode ?? false,
+    ...reference(body.externalId, fingerprint),
+    ...(await linkPayer(app, company, body)),
+    items: items.length === 0 ? null : items,
+    needShipping: body.needShipping ?? false,
+    notifyCustomer: body.notifyCustomer ?? false,
+    successUrl: body.successUrl ?? null,
+    failedUrl: body.failedUrl ?? null,
+    lifetime_s: body.expiresIn ?? LINK_LIFETIME_S,
+  }
+}
+
+async function linkPayer(
+  app: App,
+  company: Company,
+  body: LinkBody,
+): Promise<{ customerId: Uuid | null; payer: Payer }> {
+  if (body.customer) return { customerId: null, payer: sealPayer(app, company, body.customer) }
+  const customerId = fromPublic('clnt', body.customerId!)
+  const customer = customerId && (await findCustomer(app.db, app.vault, company.id, customerId))
+  if (!customer)
+    throw problem('customer_not_found', 'customerId: the company has no such customer.')
+  return { customerId, payer: sealPayer(app, company, customer) }
+}
+
+/** Items name active products of the company; each is kept as it is shown at this moment. */
+async function findItems(
+  app: App,
+  companyId: Uuid,
+  wanted: { productId: string; quantity: number }[],
+): Promise<Item[]> {
+  const ids = wanted.map(({ productId }) => fromPublic('prod', productId))
+  const known = ids.filter((id) => id !== null)
+  const products = known.length > 0 ? await findProducts(app.db, companyId, known) : new Map()
+  return wanted.map(({ quantity }, i) => {
+    const product = products.get(ids[i] ?? '')
+    const path = `items[${i}].productId`
+    if (!product) throw problem('product_not_found', `${path}: the company has no such product.`)
+    if (product.status !== 'ACTIVE') throw invalid(`${path}: the product must be ACTIVE`)
+    return { quantity, product: showProduct(product) }
+  })
+}
+
+/** The same sale once more, with the lifetime it had unless another is asked for. */
+export function duplicate(
+  original: Charge,
+  body: Static<typeof Duplication>,
+  fingerprint: () => Buffer,
+): Draft {
+  const { kind, amount, devMode, customerId, payer, items, needShipping, notifyCustomer } = original
+  const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
+  return {
+    ...{ kind, amount, devMode, customerId, payer, items, needShipping, notifyCustomer },
+    successUrl: original.successUrl,
+    failedUrl: original.failedUrl,
+    ...reference(body.externalId, fingerprint),
+    lifetime_s: body.expiresIn ?? Math.round(lived_s),
+  }
+}

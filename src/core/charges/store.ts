@@ -1,0 +1,197 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import type { Charge, ChargeKind, ChargeStatus, Item, PaymentStatus, StaticCode } from './rules.ts'
+
+export type ChargeRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  kind: ChargeKind
+  amount: number
+  status: ChargeStatus
+  payment_status: PaymentStatus
+  dev_mode: boolean
+  external_id: string | null
+  fingerprint: Buffer | null
+  customer_id: Uuid | null
+  payer_name: string | null
+  payer_index: Buffer | null
+  payer_sealed: Buffer | null
+  items: Item[] | null
+  need_shipping: boolean
+  notify_customer: boolean
+  success_url: string | null
+  failed_url: string | null
+  br_code: string | null
+  end_to_end_id: string | null
+  created_at: Date
+  expires_at: Date
+  payment_date: Date | null
+}
+
+export const toCharge = (row: ChargeRow): Charge => ({
+  companyId: row.company_id,
+  id: row.id,
+  kind: row.kind,
+  amount: toCents(row.amount),
+  status: row.status,
+  paymentStatus: row.payment_status,
+  devMode: row.dev_mode,
+  externalId: row.external_id,
+  fingerprint: row.fingerprint,
+  customerId: row.customer_id,
+  payer:
+    row.payer_name === null
+      ? null
+      : { name: row.payer_name, index: row.payer_index!, sealed: row.payer_sealed! },
+  items: row.items,
+  needShipping: row.need_shipping,
+  notifyCustomer: row.notify_customer,
+  successUrl: row.success_url,
+  failedUrl: row.failed_url,
+  brCode: row.br_code,
+  endToEndId: row.end_to_end_id,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  paymentDate: row.payment_date,
+})
+
+export type ChargeId = { companyId: Uuid; id: Uuid }
+
+/** Charges by id for several companies at once, in the order asked; null where there is none. */
+export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | null)[]> {
+  const rows = await tx.query<ChargeRow>({
+    name: 'find_charges',
+    text: `select c.* from unnest($1::uuid[], $2::uuid[]) k (company_id, id)
+           join charges c on c.company_id = k.company_id and c.id = k.id`,
+    values: [wanted.map(({ companyId }) => companyId), wanted.map(({ id }) => id)],
+  })
+  const found = new Map(rows.map((row) => [row.company_id + row.id, row]))
+  return wanted.map(({ companyId, id }) => {
+    const row = found.get(companyId + id)
+    return row ? toCharge(row) : null
+  })
+}
+
+/** Locks charges of one company, in the order of their ids so that two lockers cannot deadlock. */
+export async function lock(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Charge[]> {
+  const rows = await tx.query<ChargeRow>({
+    name: 'lock_charges',
+    text: `select * from charges where company_id = $1 and id = any ($2::uuid[])
+           order by id for update`,
+    values: [companyId, ids],
+  })
+  return rows.map(toCharge)
+}
+
+/** Writes what a change of state can change; everything else of a charge is fixed at its creation. */
+export async function update(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
+  if (charges.length === 0) return
+  await tx.query({
+    name: 'update_charges',
+    text: `update charges c set status = u.status, payment_status = u.payment_status,
+             br_code = u.br_code, end_to_end_id = u.end_to_end_id, payment_date = u.payment_date
+           from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+             u (id, status, payment_status, br_code, end_to_end_id, payment_date)
+           where c.company_id = $1 and c.id = u.id`,
+    values: [
+      companyId,
+      charges.map((charge) => charge.id),
+      charges.map((charge) => charge.status),
+      charges.map((charge) => charge.paymentStatus),
+      charges.map((charge) => charge.brCode),
+      charges.map((charge) => charge.endToEndId),
+      charges.map((charge) => charge.paymentDate),
+    ],
+  })
+}
+
+export type Twin = { companyId: Uuid; externalId: string; fingerprint: Buffer }
+
+/** The open charge that the very same request has made before. */
+export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
+  const rows = await tx.query<ChargeRow>({
+    name: 'find_open_twin',
+    text: `select * from charges where company_id = $1 and external_id = $2 and fingerprint = $3
+             and status = 'OPEN'`,
+    values: [twin.companyId, twin.externalId, twin.fingerprint],
+  })
+  return rows[0] ? toCharge(rows[0]) : null
+}
+
+/** Companies with charges past their deadline, and those charges: found without locks, oldest first. */
+export async function findDue(tx: Tx, now: Date, most: number): Promise<Map<Uuid, Uuid[]>> {
+  const rows = await tx.query<{ company_id: Uuid; id: Uuid }>({
+    name: 'find_due_charges',
+    text: `select company_id, id from charges where status = 'OPEN' and expires_at <= $1
+           order by expires_at limit $2`,
+    values: [now, most],
+  })
+  const due = new Map<Uuid, Uuid[]>()
+  for (const row of rows) due.set(row.company_id, [...(due.get(row.company_id) ?? []), row.id])
+  return due
+}
+
+export type ChargeFilter = {
+  limit: number
+  after: Uuid | null
+  status: ChargeStatus | null
+  paymentStatus: PaymentStatus | null
+  externalId: string | null
+  customerId: Uuid | null
+  devMode: boolean | null
+  createdFrom: Date | null
+  createdTo: Date | null
+}
+
+/** Newest first. A filter sees a charge past its deadline as expired, as every reader does. */
+export async function list(
+  tx: Tx,
+  companyId: Uuid,
+  filter: ChargeFilter,
+  now: Date,
+): Promise<Charge[]> {
+  const values: unknown[] = [companyId, now, filter.limit]
+  const conditions = ['company_id = $1']
+  const where = (condition: string, value: unknown) => {
+    if (value !== null) conditions.push(condition.replaceAll('?', `$${values.push(value)}`))
+  }
+  where('id < ?', filter.after)
+  where(`${asOfNow('status')} = ?`, filter.status)
+  where(`${asOfNow('payment_status')} = ?`, filter.paymentStatus)
+  where('external_id = ?', filter.externalId)
+  where('customer_id = ?', filter.customerId)
+  where('dev_mode = ?', filter.devMode)
+  where('created_at >= ?', filter.createdFrom)
+  where('created_at < ?', filter.createdTo)
+  const rows = await tx.query<ChargeRow>({
+    text: `select * from charges where ${conditions.join(' and ')} and $2::timestamptz is not null
+           order by id desc limit $3`,
+    values,
+  })
+  return rows.map(toCharge)
+}
+
+const asOfNow = (column: string) =>
+  `case when status = 'OPEN' and expires_at <= $2 then 'EXPIRED' else ${column} end`
+
+export async function insertStaticCode(tx: Tx, code: StaticCode): Promise<void> {
+  await tx.query({
+    text: `insert into static_codes (company_id, id, amount, dev_mode, br_code, created_at)
+           values ($1, $2, $3, $4, $5, $6)`,
+    values: [code.companyId, code.id, code.amount, code.devMode, code.brCode, code.createdAt],
+  })
+}
+
+/** Money received through static codes in a month (yyyy-mm) of São Paulo. */
+export async function staticSales(tx: Tx, companyId: Uuid, month: string): Promise<number> {
+  const rows = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(amount), 0)::bigint as sum from charges
+           where company_id = $1 and kind = 'STATIC' and status = 'COMPLETED' and not dev_mode
+             and payment_date >= ($2 || '-01')::timestamp at time zone 'America/Sao_Paulo'
+             and payment_date < (($2 || '-01')::timestamp + interval '1 month')
+               at time zone 'America/Sao_Paulo'`,
+    values: [companyId, month],
+  })
+  return rows[0]!.sum
+}

@@ -1,0 +1,240 @@
+import Type, { type Static } from 'typebox'
+import { packPair, toPublic } from '../../lib/ids.ts'
+import { MIN_CHARGE } from '../../lib/money.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { qrDataUrl } from '../../pix/qr.ts'
+import type { Company } from '../companies/rules.ts'
+import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
+import { openPerson } from '../customers/sealing.ts'
+import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/view.ts'
+import { Amount, ExternalId, HttpUrl, orNull, PAGE, Timestamp } from '../fields.ts'
+import { ProductView } from '../products/view.ts'
+import {
+  asOf,
+  CHARGE_STATUSES,
+  type Charge,
+  LINK_LIFETIME_S,
+  MAX_LIFETIME_S,
+  PAYMENT_STATUSES,
+  PIX_LIFETIME_S,
+  type StaticCode,
+} from './rules.ts'
+
+const Lifetime = (fallback: number) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_LIFETIME_S,
+    default: fallback,
+    description: 'Seconds until the charge expires',
+  })
+
+const DevMode = Type.Optional(Type.Boolean({ default: false }))
+
+export const NewPixCharge = Type.Object({
+  amount: Amount(MIN_CHARGE, 'Cents'),
+  customer: PayerBody,
+  expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
+  externalId: Type.Optional(ExternalId),
+  devMode: DevMode,
+})
+
+export const NewStaticCode = Type.Object({ amount: Amount(1, 'Cents'), devMode: DevMode })
+
+export const NewLink = Type.Object({
+  total: Type.Optional(Amount(MIN_CHARGE, 'Cents; when omitted it is calculated from items')),
+  customerId: Type.Optional(Type.String({ maxLength: 255, description: 'An existing customer' })),
+  customer: Type.Optional(PayerBody),
+  successUrl: Type.Optional(HttpUrl),
+  failedUrl: Type.Optional(HttpUrl),
+  needShipping: Type.Optional(Type.Boolean({ default: false })),
+  notifyCustomer: Type.Optional(Type.Boolean({ description: 'Send the payer the link by e-mail' })),
+  devMode: DevMode,
+  externalId: Type.Optional(ExternalId),
+  expiresIn: Type.Optional(Lifetime(LINK_LIFETIME_S)),
+  items: Type.Optional(
+    Type.Array(
+      Type.Object({
+        productId: Type.String({ maxLength: 255 }),
+        quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      }),
+      { minItems: 1, maxItems: 100 },
+    ),
+  ),
+})
+
+export const Duplication = Type.Object({
+  externalId: Type.Optional(ExternalId),
+  expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
+})
+
+export const ChargeQuery = Type.Object({
+  ...PAGE,
+  status: Type.Optional(Type.Enum(CHARGE_STATUSES)),
+  paymentStatus: Type.Optional(Type.Enum(PAYMENT_STATUSES)),
+  externalId: Type.Optional(ExternalId),
+  customerId: Type.Optional(Type.String({ maxLength: 255 })),
+  devMode: Type.Optional(Type.Boolean()),
+  createdFrom: Type.Optional(Timestamp),
+  createdTo: Type.Optional(Timestamp),
+})
+
+export const CreatedPixCharge = Type.Object({
+  id: Type.String(),
+  status: Type.String({ description: 'The payment status, PROCESSING at creation' }),
+  amount: Type.Integer(),
+  brCode: Type.String({ description: 'Copy-and-paste code' }),
+  brCodeBase64: Type.String({ description: 'QR image as PNG data URL' }),
+  url: Type.String({ description: 'Payment page for the payer' }),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  externalId: orNull(Type.String()),
+  devMode: Type.Boolean(),
+})
+
+export const CreatedLink = Type.Object({
+  id: Type.String(),
+  url: Type.String({ description: 'The link to share' }),
+  devMode: Type.Boolean(),
+  total: Type.Integer(),
+  externalId: orNull(Type.String()),
+})
+
+export const StaticCodeView = Type.Object({
+  correlationID: Type.String(),
+  brCode: Type.String(),
+  qrCodeImage: Type.String({ description: 'QR image as PNG data URL' }),
+  devMode: Type.Boolean(),
+})
+
+export const SalesLimits = Type.Object({
+  limited: Type.Boolean(),
+  limit: orNull(Type.Integer()),
+  used: orNull(Type.Integer()),
+  remaining: orNull(Type.Integer()),
+  period: Type.String({ description: 'The month, yyyy-mm, in America/Sao_Paulo' }),
+})
+
+export const PaymentState = Type.Object({
+  id: Type.String(),
+  status: Type.Enum(CHARGE_STATUSES),
+  paymentStatus: Type.Enum(PAYMENT_STATUSES),
+})
+
+export const ChargeState = Type.Object({
+  ...PaymentState.properties,
+  paymentDate: Type.Optional(Timestamp),
+})
+
+const ItemView = Type.Object({
+  productId: Type.String(),
+  companyId: Type.String({ format: 'uuid' }),
+  quantity: Type.Integer(),
+  product: Type.Optional(ProductView),
+})
+
+export const ChargeView = Type.Object({
+  ...PaymentState.properties,
+  total: Type.Integer({ description: 'Cents' }),
+  url: Type.String({ description: 'Payment page for the payer' }),
+  paymentDate: Type.Optional(Timestamp),
+  successUrl: Type.Optional(Type.String()),
+  failedUrl: Type.Optional(Type.String()),
+  devMode: Type.Boolean(),
+  needShipping: Type.Boolean(),
+  brCode: Type.Optional(Type.String({ description: 'Copy-and-paste code' })),
+  brCodeBase64: Type.Optional(Type.String({ description: 'QR image; left out in lists' })),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  externalId: Type.Optional(Type.String()),
+  endToEndId: Type.Optional(Type.String({ description: 'The scheme’s id of the payment' })),
+  items: Type.Optional(Type.Array(ItemView)),
+  customer: Type.Optional(CustomerInCharge),
+  company: CompanyInCharge,
+})
+
+export const checkoutUrl = (publicUrl: string, charge: Pick<Charge, 'companyId' | 'id'>): string =>
+  `${publicUrl}/pay/${packPair(charge.companyId, charge.id)}`
+
+export function showCreatedPix(charge: Charge, publicUrl: string): Static<typeof CreatedPixCharge> {
+  return {
+    id: toPublic('charge', charge.id),
+    status: charge.paymentStatus,
+    amount: charge.amount,
+    brCode: charge.brCode!,
+    brCodeBase64: qrDataUrl(charge.brCode!),
+    url: checkoutUrl(publicUrl, charge),
+    createdAt: charge.createdAt.toISOString(),
+    expiresAt: charge.expiresAt.toISOString(),
+    externalId: charge.externalId,
+    devMode: charge.devMode,
+  }
+}
+
+export function showStaticCode(code: StaticCode): Static<typeof StaticCodeView> {
+  return {
+    correlationID: toPublic('qrs', code.id),
+    brCode: code.brCode,
+    qrCodeImage: qrDataUrl(code.brCode),
+    devMode: code.devMode,
+  }
+}
+
+export function showCreatedLink(charge: Charge, publicUrl: string): Static<typeof CreatedLink> {
+  return {
+    id: toPublic('charge', charge.id),
+    url: checkoutUrl(publicUrl, charge),
+    devMode: charge.devMode,
+    total: charge.amount,
+    externalId: charge.externalId,
+  }
+}
+
+export function showPaymentState(charge: Charge, now: Date): Static<typeof PaymentState> {
+  const { status, paymentStatus } = asOf(charge, now)
+  return { id: toPublic('charge', charge.id), status, paymentStatus }
+}
+
+export function showState(charge: Charge, now: Date): Static<typeof ChargeState> {
+  const paymentDate = charge.paymentDate?.toISOString()
+  return { ...showPaymentState(charge, now), ...(paymentDate ? { paymentDate } : {}) }
+}
+
+type Showing = { company: Company; vault: Vault; publicUrl: string; now: Date }
+
+export function showCharge(
+  charge: Charge,
+  { company, vault, publicUrl, now }: Showing,
+  options: { image: boolean },
+): Static<typeof ChargeView> {
+  const shown: Static<typeof ChargeView> = {
+    ...showState(charge, now),
+    total: charge.amount,
+    url: checkoutUrl(publicUrl, charge),
+    devMode: charge.devMode,
+    needShipping: charge.needShipping,
+    createdAt: charge.createdAt.toISOString(),
+    expiresAt: charge.expiresAt.toISOString(),
+    company: showCompanyInCharge(company),
+  }
+  if (charge.successUrl !== null) shown.successUrl = charge.successUrl
+  if (charge.failedUrl !== null) shown.failedUrl = charge.failedUrl
+  if (charge.brCode !== null) shown.brCode = charge.brCode
+  if (charge.brCode !== null && options.image) shown.brCodeBase64 = qrDataUrl(charge.brCode)
+  if (charge.externalId !== null) shown.externalId = charge.externalId
+  if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
+  if (charge.items !== null) shown.items = showItems(charge)
+  if (charge.payer !== null) shown.customer = showPayer(vault, charge)
+  return shown
+}
+
+const showItems = (charge: Charge): Static<typeof ItemView>[] =>
+  charge.items!.map(({ quantity, product }) => ({
+    productId: product.id,
+    companyId: charge.companyId,
+    quantity,
+    product,
+  }))
+
+function showPayer(vault: Vault, { companyId, payer }: Charge): Static<typeof CustomerInCharge> {
+  return showCustomerInCharge({ ...openPerson(vault, companyId, payer!), name: payer!.name })
+}

@@ -1,0 +1,75 @@
+import { assert } from '../../lib/assert.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { invalid, type Problem } from '../../lib/problems.ts'
+import { isTaxIdShape, isValidTaxId, kindOfTaxId } from '../../pix/tax-id.ts'
+
+export type Mode = 'sandbox' | 'live'
+
+export type Company = {
+  id: Uuid
+  name: string
+  taxId: string
+  email: string
+  color: string
+  imageUrl: string | null
+  pixKey: string
+  city: string
+  mode: Mode
+  apiVersion: string
+  settlementDelay_s: number
+  staticSalesLimit: number | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+export const SCOPES = ['payments', 'catalog', 'webhooks', 'balance', 'company'].flatMap((area) => [
+  `${area}:read` as const,
+  `${area}:write` as const,
+]) as Scope[]
+export type Scope =
+  `${'payments' | 'catalog' | 'webhooks' | 'balance' | 'company'}:${'read' | 'write'}`
+
+/** A sandbox settles after a minute, so that the step from PAID to RECEIVED can be seen. */
+export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
+export const DEFAULT_COLOR = '#0f766e'
+export const DEFAULT_CITY = 'Sao Paulo'
+
+export const EMAIL_FORM = /^[^\s@<>"(),:;\\[\]]{1,64}@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)+$/
+
+/** Play money may carry made-up documents; a live company and its payers need real check digits. */
+export function taxIdFault(mode: Mode, taxId: string): string | null {
+  if (!isTaxIdShape(taxId)) {
+    return 'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits), without punctuation'
+  }
+  if (mode === 'live' && !isValidTaxId(taxId)) return 'has wrong check digits'
+  return null
+}
+
+export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
+  Partial<Pick<Company, 'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s'>> & {
+    staticSalesLimit?: number | null
+  }
+
+export function companyFaults(company: NewCompany): Problem | null {
+  const faults: string[] = []
+  const taxIdRule = taxIdFault(company.mode, company.taxId)
+  if (company.name.length < 1 || company.name.length > 255) faults.push('name: 1 to 255 characters')
+  if (taxIdRule) faults.push(`taxId: ${taxIdRule}`)
+  if (!EMAIL_FORM.test(company.email)) faults.push('email: must be an e-mail address')
+  if (company.color && !/^#[0-9a-f]{6}$/.test(company.color)) faults.push('color: like #0f766e')
+  if (company.imageUrl && !/^https?:\/\//.test(company.imageUrl))
+    faults.push('image: http(s) address')
+  if (company.pixKey && !/^[\x21-\x7e]{1,77}$/.test(company.pixKey)) {
+    faults.push('pixKey: 1 to 77 characters without spaces')
+  }
+  if (company.mode === 'live' && !company.pixKey) faults.push('pixKey: a live company needs one')
+  const [first, ...others] = faults
+  return first ? invalid(first, ...others) : null
+}
+
+/** Only individuals (CPF) are limited, each month, by their own limit or the installation's. */
+export function salesLimitOf(company: Company, defaultLimit: number): number | null {
+  assert(isTaxIdShape(company.taxId), 'a stored company has a tax id')
+  if (kindOfTaxId(company.taxId) === 'cnpj') return null
+  return company.staticSalesLimit ?? defaultLimit
+}

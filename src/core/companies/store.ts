@@ -1,0 +1,181 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Company, Mode, Scope } from './rules.ts'
+
+export type ApiKey = {
+  companyId: Uuid
+  id: Uuid
+  name: string
+  hash: Buffer
+  scopes: Scope[]
+  createdAt: Date
+  lastUsedAt: Date | null
+  revokedAt: Date | null
+}
+
+type CompanyRow = {
+  id: Uuid
+  name: string
+  tax_id: string
+  email: string
+  color: string
+  image_url: string | null
+  pix_key: string
+  city: string
+  mode: Mode
+  api_version: string
+  settlement_delay_s: number
+  static_sales_limit: number | null
+  created_at: Date
+  updated_at: Date
+}
+
+type KeyRow = {
+  company_id: Uuid
+  id: Uuid
+  name: string
+  hash: Buffer
+  scopes: Scope[]
+  created_at: Date
+  last_used_at: Date | null
+  revoked_at: Date | null
+}
+
+const toCompany = (row: CompanyRow): Company => ({
+  id: row.id,
+  name: row.name,
+  taxId: row.tax_id,
+  email: row.email,
+  color: row.color,
+  imageUrl: row.image_url,
+  pixKey: row.pix_key,
+  city: row.city,
+  mode: row.mode,
+  apiVersion: row.api_version,
+  settlementDelay_s: row.settlement_delay_s,
+  staticSalesLimit: row.static_sales_limit,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const toKey = (row: KeyRow): ApiKey => ({
+  companyId: row.company_id,
+  id: row.id,
+  name: row.name,
+  hash: row.hash,
+  scopes: row.scopes,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  revokedAt: row.revoked_at,
+})
+
+export async function insertCompany(tx: Tx, company: Company): Promise<void> {
+  await tx.query({
+    text: `insert into companies (id, name, tax_id, email, color, image_url, pix_key, city, mode,
+             api_version, settlement_delay_s, static_sales_limit, created_at, updated_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    values: [
+      company.id,
+      company.name,
+      company.taxId,
+      company.email,
+      company.color,
+      company.imageUrl,
+      company.pixKey,
+      company.city,
+      company.mode,
+      company.apiVersion,
+      company.settlementDelay_s,
+      company.staticSalesLimit,
+      company.createdAt,
+      company.updatedAt,
+    ],
+  })
+}
+
+export async function findCompany(tx: Tx, id: Uuid): Promise<Company | null> {
+  const rows = await tx.query<CompanyRow>({
+    text: 'select * from companies where id = $1',
+    values: [id],
+  })
+  return rows[0] ? toCompany(rows[0]) : null
+}
+
+/** For the operator: the one list that is not scoped to a company. */
+export async function listCompanies(tx: Tx): Promise<Company[]> {
+  const rows = await tx.query<CompanyRow>({ text: 'select * from companies order by id' })
+  return rows.map(toCompany)
+}
+
+export async function updateVersion(
+  tx: Tx,
+  id: Uuid,
+  version: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: 'update companies set api_version = $2, updated_at = $3 where id = $1 returning id',
+    values: [id, version, now],
+  })
+  return rows.length === 1
+}
+
+export async function insertKey(
+  tx: Tx,
+  key: Omit<ApiKey, 'lastUsedAt' | 'revokedAt'>,
+): Promise<void> {
+  await tx.query({
+    text: `insert into api_keys (company_id, id, name, hash, scopes, created_at)
+           values ($1, $2, $3, $4, $5, $6)`,
+    values: [key.companyId, key.id, key.name, key.hash, key.scopes, key.createdAt],
+  })
+}
+
+export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
+  const rows = await tx.query<KeyRow>({
+    text: 'select * from api_keys where company_id = $1 order by id',
+    values: [companyId],
+  })
+  return rows.map(toKey)
+}
+
+/** A key that is not revoked, with its company. The one lookup that starts without a company. */
+export async function findActiveKey(
+  tx: Tx,
+  id: Uuid,
+): Promise<{ key: ApiKey; company: Company } | null> {
+  const keys = await tx.query<KeyRow>({
+    text: 'select * from api_keys where id = $1 and revoked_at is null',
+    values: [id],
+  })
+  const key = keys[0] && toKey(keys[0])
+  const company = key && (await findCompany(tx, key.companyId))
+  return key && company ? { key, company } : null
+}
+
+export async function revokeKey(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Promise<boolean> {
+  const rows = await tx.query({
+    text: `update api_keys set revoked_at = coalesce(revoked_at, $3)
+           where company_id = $1 and id = $2 returning id`,
+    values: [companyId, id, now],
+  })
+  return rows.length === 1
+}
+
+export async function touchKeys(
+  tx: Tx,
+  uses: Map<Uuid, { companyId: Uuid; at: Date }>,
+): Promise<void> {
+  const ids = [...uses.keys()].sort()
+  await tx.query({
+    text: `update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
+           from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, at)
+           where k.company_id = u.company_id and k.id = u.id`,
+    values: [ids.map((id) => uses.get(id)!.companyId), ids, ids.map((id) => uses.get(id)!.at)],
+  })
+}
+
+/** Tells every server to forget what it remembers of a company, at the moment of the commit. */
+export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
+  await tx.query({ text: `select pg_notify('vintem_company', $1)`, values: [companyId] })
+}

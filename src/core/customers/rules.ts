@@ -1,0 +1,67 @@
+import type { Uuid } from '../../lib/ids.ts'
+import { invalid } from '../../lib/problems.ts'
+import { type Mode, taxIdFault } from '../companies/rules.ts'
+
+export type CustomerStatus = 'ACTIVE' | 'INACTIVE'
+
+/** What identifies a person: sealed at rest, masked in charges. The name stays readable. */
+export type Private = {
+  taxId: string
+  email?: string
+  phone?: string
+  postalCode?: string
+  address?: string
+  district?: string
+  number?: string
+  line1?: string
+}
+
+export type Person = Private & { name: string }
+
+export type Customer = Person & {
+  companyId: Uuid
+  id: Uuid
+  status: CustomerStatus
+  createdAt: Date
+  updatedAt: Date
+}
+
+export const PRIVATE_FIELDS = [
+  'taxId',
+  'email',
+  'phone',
+  'postalCode',
+  'address',
+  'district',
+  'number',
+  'line1',
+] as const
+
+/** Takes the known fields and nothing else: what a client sends beside them is never stored. */
+export function pickPrivate(fields: Private): Private {
+  const picked: Private = { taxId: fields.taxId }
+  for (const name of PRIVATE_FIELDS) {
+    const value = fields[name]
+    if (value !== undefined && value !== null) picked[name] = value
+  }
+  return picked
+}
+
+export function requireTaxId(mode: Mode, taxId: string, path: string): void {
+  const fault = taxIdFault(mode, taxId)
+  if (fault) throw invalid(`${path}: ${fault}`)
+}
+
+/** Changes only the fields sent; null takes an optional one away. */
+export function change(
+  customer: Customer,
+  fields: { [Field in keyof Person]?: Person[Field] | null } & { status?: CustomerStatus },
+  now: Date,
+): Customer {
+  const changed: Record<string, unknown> = { ...customer, updatedAt: now }
+  for (const name of [...PRIVATE_FIELDS, 'name', 'status'] as const) {
+    if (fields[name] === null) delete changed[name]
+    else if (fields[name] !== undefined) changed[name] = fields[name]
+  }
+  return changed as Customer
+}

@@ -1,0 +1,108 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import type { Customer, CustomerStatus } from './rules.ts'
+import { openPerson, type SealedPerson, sealPerson } from './sealing.ts'
+
+type CustomerRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  name: string
+  status: CustomerStatus
+  tax_id_index: Buffer
+  sealed: Buffer
+  created_at: Date
+  updated_at: Date
+}
+
+function toCustomer(vault: Vault, row: CustomerRow): Customer {
+  const envelope: SealedPerson = { index: row.tax_id_index, sealed: row.sealed }
+  return {
+    ...openPerson(vault, row.company_id, envelope),
+    companyId: row.company_id,
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
+  const { index, sealed } = sealPerson(vault, customer.companyId, customer)
+  await tx.query({
+    text: `insert into customers
+             (company_id, id, name, status, tax_id_index, sealed, origin, created_at, updated_at)
+           values ($1, $2, $3, $4, $5, $6, 'client', $7, $8)`,
+    values: [
+      customer.companyId,
+      customer.id,
+      customer.name,
+      customer.status,
+      index,
+      sealed,
+      customer.createdAt,
+      customer.updatedAt,
+    ],
+  })
+}
+
+/** A customer whose tax id changes by hand stops being the one that charges made for the old tax id. */
+export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
+  const { index, sealed } = sealPerson(vault, customer.companyId, customer)
+  await tx.query({
+    text: `update customers set name = $3, status = $4, tax_id_index = $5, sealed = $6, updated_at = $7,
+             origin = case when tax_id_index = $5 then origin else 'client' end
+           where company_id = $1 and id = $2`,
+    values: [
+      customer.companyId,
+      customer.id,
+      customer.name,
+      customer.status,
+      index,
+      sealed,
+      customer.updatedAt,
+    ],
+  })
+}
+
+export async function find(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  id: Uuid,
+  lock: 'for update' | '' = '',
+): Promise<Customer | null> {
+  const rows = await tx.query<CustomerRow>({
+    text: `select * from customers where company_id = $1 and id = $2 ${lock}`,
+    values: [companyId, id],
+  })
+  return rows[0] ? toCustomer(vault, rows[0]) : null
+}
+
+export async function list(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  filter: { limit: number; after: Uuid | null; taxId: string | null },
+): Promise<Customer[]> {
+  const index = filter.taxId === null ? null : vault.index(companyId, filter.taxId)
+  const rows = await tx.query<CustomerRow>({
+    text: `select * from customers
+           where company_id = $1
+             and ($2::uuid is null or id < $2)
+             and ($3::bytea is null or tax_id_index = $3)
+           order by id desc limit $4`,
+    values: [companyId, filter.after, index, filter.limit],
+  })
+  return rows.map((row) => toCustomer(vault, row))
+}
+
+/** Erases the person. Charges keep what they were made with, and lose the way to the customer. */
+export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
+  const rows = await tx.query({
+    text: 'delete from customers where company_id = $1 and id = $2 returning id',
+    values: [companyId, id],
+  })
+  return rows.length === 1
+}

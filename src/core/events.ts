@@ -1,0 +1,55 @@
+import type { Tx } from '../db/database.ts'
+import { newId, toPublic, type Uuid } from '../lib/ids.ts'
+
+/** Every event a webhook can subscribe to, with the name it has in a payload. */
+export const EVENTS = {
+  'charge.pending': 'Charge.Pending',
+  'charge.processing': 'Charge.Processing',
+  'charge.paid': 'Charge.Paid',
+  'charge.received': 'Charge.Received',
+  'charge.expired': 'Charge.Expired',
+  'charge.canceled': 'Charge.Canceled',
+  'charge.refunded': 'Charge.Refunded',
+  'payment.unmatched': 'Payment.Unmatched',
+  'subscription.authorized': 'Subscription.Authorized',
+  'subscription.rejected': 'Subscription.Rejected',
+  'subscription.canceled': 'Subscription.Canceled',
+  'subscription.charge.paid': 'Subscription.Charge.Paid',
+  'subscription.charge.failed': 'Subscription.Charge.Failed',
+  'withdrawal.completed': 'Withdrawal.Completed',
+  'withdrawal.failed': 'Withdrawal.Failed',
+} as const
+
+export type EventType = keyof typeof EVENTS
+export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
+
+export type Event = { companyId: Uuid; id: Uuid; type: EventType; payload: string; createdAt: Date }
+
+type ChargeMoment = { companyId: Uuid; id: Uuid; amount: number; paymentStatus: string }
+
+/** The body is fixed here, once: every retry to every receiver sends these bytes. */
+export function chargeEvent(type: EventType, charge: ChargeMoment, at: Date): Event {
+  const { companyId, id, amount, paymentStatus } = charge
+  const payload = JSON.stringify({
+    event: EVENTS[type],
+    charge: { id: toPublic('charge', id), status: paymentStatus, total: amount },
+  })
+  return { companyId, id: newId(), type, payload, createdAt: at }
+}
+
+/** Writes events in the transaction of the change they tell about. */
+export async function emit(tx: Tx, events: Event[]): Promise<void> {
+  if (events.length === 0) return
+  await tx.query({
+    name: 'emit',
+    text: `insert into events (company_id, id, type, payload, created_at)
+           select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])`,
+    values: [
+      events.map((event) => event.companyId),
+      events.map((event) => event.id),
+      events.map((event) => event.type),
+      events.map((event) => event.payload),
+      events.map((event) => event.createdAt),
+    ],
+  })
+}

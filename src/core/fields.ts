@@ -1,0 +1,74 @@
+import Type, { type Static } from 'typebox'
+import { MAX_AMOUNT } from '../lib/money.ts'
+import { EMAIL_FORM } from './companies/rules.ts'
+
+/**
+ * Fields that several nouns share. `x-rule` is the sentence a client reads when the field is wrong;
+ * it says what to send, where the schema's own words would only quote a pattern.
+ */
+export const ShortText = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
+export const OptionalText = Type.String({ maxLength: 255 })
+
+export const TaxId = Type.String({
+  pattern: '^([0-9]{11}|[A-Z0-9]{12}[0-9]{2})$',
+  description: 'CPF (11 digits) or CNPJ (14 characters), without punctuation',
+  'x-rule':
+    'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits), without punctuation',
+})
+
+export const Email = Type.String({
+  maxLength: 254,
+  pattern: EMAIL_FORM.source,
+  'x-rule': 'must be an e-mail address such as maria@example.com',
+})
+
+export const Phone = Type.String({
+  pattern: '^[0-9]{10,11}$',
+  description: 'Area code and number, 10 or 11 digits',
+  'x-rule': 'must have 10 or 11 digits: area code and number, without punctuation',
+})
+
+export const PostalCode = Type.String({
+  pattern: '^[0-9]{8}$',
+  description: 'CEP, 8 digits',
+  'x-rule': 'must have 8 digits (CEP), without punctuation',
+})
+
+export const HttpUrl = Type.String({
+  maxLength: 2048,
+  pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]+([/?#]\\S*)?$',
+  description: 'An http or https address',
+  'x-rule': 'must be an address that starts with https:// or http://',
+})
+
+export const ExternalId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'Your own reference; searchable, not unique',
+})
+
+export const Timestamp = Type.String({ format: 'date-time' })
+
+export const Amount = (least: number, description: string) =>
+  Type.Integer({ minimum: least, maximum: MAX_AMOUNT, description })
+
+/** One schema with two types, not a union: its violations read like those of any other field. */
+export const orNull = <T extends Type.TSchema & { type: string }>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+
+/** `limit` and `after`, which every list takes; the next cursor comes in the Link header. */
+export const PAGE = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'At most this many records; default 1000',
+    }),
+  ),
+  after: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: 'The id after which the page starts, from the Link header',
+    }),
+  ),
+}

@@ -1,0 +1,91 @@
+import type { Tx } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
+import type { Vault } from '../lib/vault.ts'
+
+/**
+ * An answer that is given again, byte for byte, to whoever repeats the request. It may hold a payer's
+ * data or a secret that is shown once, so it is sealed like those.
+ */
+export type KeptAnswer = { key: string; fingerprint: Buffer; status: number; sealedBody: Buffer }
+
+const contextOf = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
+
+export function sealAnswer(
+  vault: Vault,
+  guard: { companyId: Uuid; key: string; fingerprint: Buffer },
+  answer: { status: number; body: string },
+): KeptAnswer {
+  const { companyId, key, fingerprint } = guard
+  const sealedBody = vault.seal(answer.body, contextOf(companyId, key))
+  return { key, fingerprint, status: answer.status, sealedBody }
+}
+
+export const openAnswer = (vault: Vault, companyId: Uuid, kept: KeptAnswer): string =>
+  vault.open(kept.sealedBody, contextOf(companyId, kept.key))
+
+export const KEPT_HOURS = 24
+
+const since = (now: Date) => new Date(now.getTime() - KEPT_HOURS * 3_600_000)
+
+export async function findKept(
+  tx: Tx,
+  companyId: Uuid,
+  key: string,
+  now: Date,
+): Promise<KeptAnswer | null> {
+  const rows = await tx.query<KeptAnswer>({
+    name: 'find_kept',
+    text: `select key, fingerprint, status, sealed_body as "sealedBody" from idempotency_keys
+           where company_id = $1 and key = $2 and created_at > $3`,
+    values: [companyId, key, since(now)],
+  })
+  return rows[0] ?? null
+}
+
+/**
+ * Keeps an answer in the transaction of its effect; a key older than a day makes room. False when the
+ * key is taken: another process was first, and its transaction has ended by the time we know.
+ */
+export async function keep(tx: Tx, companyId: Uuid, kept: KeptAnswer, now: Date): Promise<boolean> {
+  const rows = await tx.query({
+    name: 'keep',
+    text: `insert into idempotency_keys as k (company_id, key, fingerprint, status, sealed_body, created_at)
+           values ($1, $2, $3, $4, $5, $6)
+           on conflict (company_id, key) do update set fingerprint = excluded.fingerprint,
+             status = excluded.status, sealed_body = excluded.sealed_body,
+             created_at = excluded.created_at
+             where k.created_at <= $7
+           returning key`,
+    values: [companyId, kept.key, kept.fingerprint, kept.status, kept.sealedBody, now, since(now)],
+  })
+  return rows.length === 1
+}
+
+/** Takes the key before the effect, so that the same request elsewhere waits for this transaction. */
+export const claim = (tx: Tx, companyId: Uuid, key: string, fingerprint: Buffer, now: Date) =>
+  keep(tx, companyId, { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0) }, now)
+
+/** Writes the answer into the claimed key. */
+export async function complete(tx: Tx, companyId: Uuid, kept: KeptAnswer): Promise<void> {
+  await tx.query({
+    name: 'complete_kept',
+    text: `update idempotency_keys set status = $3, sealed_body = $4
+           where company_id = $1 and key = $2`,
+    values: [companyId, kept.key, kept.status, kept.sealedBody],
+  })
+}
+
+/** Makes room where a key older than a day still stands and the worker has not come by. */
+export async function forgetOld(tx: Tx, companyId: Uuid, key: string, now: Date): Promise<void> {
+  await tx.query({
+    text: 'delete from idempotency_keys where company_id = $1 and key = $2 and created_at <= $3',
+    values: [companyId, key, since(now)],
+  })
+}
+
+export async function purgeKept(tx: Tx, now: Date): Promise<void> {
+  await tx.query({
+    text: 'delete from idempotency_keys where created_at <= $1',
+    values: [since(now)],
+  })
+}

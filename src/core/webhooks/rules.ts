@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto'
+import type { Uuid } from '../../lib/ids.ts'
+import { invalid } from '../../lib/problems.ts'
+import type { EventType } from '../events.ts'
+
+export type Webhook = {
+  companyId: Uuid
+  id: Uuid
+  url: string
+  name: string
+  events: EventType[]
+  status: 'ACTIVE' | 'INACTIVE'
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** The secret of the Standard Webhooks form: the base64 part is the key. */
+export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+/** Where deliveries may go: nowhere with credentials in the address, and only https in production. */
+export function requireTarget(url: string, local: boolean): void {
+  if (!URL.canParse(url))
+    throw invalid('url: must be an address that starts with https:// or http://')
+  const { protocol, username, password } = new URL(url)
+  if (username !== '' || password !== '') throw invalid('url: must not carry a user or a password')
+  if (!local && protocol !== 'https:') throw invalid('url: must start with https://')
+}

@@ -1,0 +1,97 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { EventType } from '../events.ts'
+import type { Webhook } from './rules.ts'
+
+type WebhookRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  url: string
+  name: string
+  events: EventType[]
+  status: Webhook['status']
+  created_at: Date
+  updated_at: Date
+}
+
+/** The secret stays out of every read but the one that signs. */
+const COLUMNS = 'company_id, id, url, name, events, status, created_at, updated_at'
+
+const toWebhook = (row: WebhookRow): Webhook => ({
+  companyId: row.company_id,
+  id: row.id,
+  url: row.url,
+  name: row.name,
+  events: row.events,
+  status: row.status,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Promise<void> {
+  await tx.query({
+    text: `insert into webhooks (${COLUMNS}, secret_sealed)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      webhook.companyId,
+      webhook.id,
+      webhook.url,
+      webhook.name,
+      webhook.events,
+      webhook.status,
+      webhook.createdAt,
+      webhook.updatedAt,
+      secretSealed,
+    ],
+  })
+}
+
+export async function update(tx: Tx, webhook: Webhook): Promise<void> {
+  await tx.query({
+    text: `update webhooks set url = $3, name = $4, events = $5, status = $6, updated_at = $7
+           where company_id = $1 and id = $2`,
+    values: [
+      webhook.companyId,
+      webhook.id,
+      webhook.url,
+      webhook.name,
+      webhook.events,
+      webhook.status,
+      webhook.updatedAt,
+    ],
+  })
+}
+
+export async function find(
+  tx: Tx,
+  companyId: Uuid,
+  id: Uuid,
+  lock: 'for update' | '' = '',
+): Promise<Webhook | null> {
+  const rows = await tx.query<WebhookRow>({
+    text: `select ${COLUMNS} from webhooks where company_id = $1 and id = $2 ${lock}`,
+    values: [companyId, id],
+  })
+  return rows[0] ? toWebhook(rows[0]) : null
+}
+
+export async function list(
+  tx: Tx,
+  companyId: Uuid,
+  filter: { limit: number; after: Uuid | null },
+): Promise<Webhook[]> {
+  const rows = await tx.query<WebhookRow>({
+    text: `select ${COLUMNS} from webhooks where company_id = $1 and ($2::uuid is null or id < $2)
+           order by id desc limit $3`,
+    values: [companyId, filter.after, filter.limit],
+  })
+  return rows.map(toWebhook)
+}
+
+export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
+  const rows = await tx.query({
+    text: 'delete from webhooks where company_id = $1 and id = $2 returning id',
+    values: [companyId, id],
+  })
+  return rows.length === 1
+}

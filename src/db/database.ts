@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { problem } from '../lib/problems.ts'
+
+// Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export type Row = Record<string, unknown>
+export type Query = { name?: string; text: string; values?: unknown[] }
+
+/** What a store needs: something that answers queries, a transaction or the pool itself. */
+export type Tx = { query<R extends Row = Row>(query: Query): Promise<R[]> }
+
+export type Database = Tx & {
+  /** One command, one transaction. Retried as a whole where the database says so; never around the network. */
+  transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
+  pool: pg.Pool
+  end(): Promise<void>
+}
+
+/** How long a request waits for a database that is away before it is told so. */
+const PATIENCE_MS = 5_000
+const LOCK_TIMEOUT_MS = 3_000
+const STATEMENT_TIMEOUT_MS = 30_000
+
+const RETRY_TRANSACTION = new Set(['40001', '40P01'])
+const DATABASE_AWAY = new Set([
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+])
+
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? ''
+
+export function isAway(error: unknown): boolean {
+  const message = error instanceof Error ? error.message : ''
+  return DATABASE_AWAY.has(codeOf(error)) || /Connection terminated|timeout exceeded/.test(message)
+}
+
+/** The violated constraint or unique index, or null when the error is something else. */
+export function violatedConstraint(error: unknown): string | null {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === '23505' ? (constraint ?? '') : null
+}
+
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
+
+export function openDatabase(url: string, size: number): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: size,
+    application_name: 'vintem',
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    connectionTimeoutMillis: PATIENCE_MS,
+    keepAlive: true,
+  })
+  // An idle connection that the server closes is replaced on next use; it must not end the process.
+  pool.on('error', () => {})
+  const database: Database = {
+    pool,
+    query: (query) => runOn(pool, query),
+    transaction: (act) => transact(pool, act),
+    end: () => pool.end(),
+  }
+  return database
+}
+
+async function runOn<R extends Row>(
+  client: { query: pg.Pool['query'] | pg.PoolClient['query'] },
+  query: Query,
+): Promise<R[]> {
+  const result = await (client as pg.Pool).query<R>(query as pg.QueryConfig)
+  return result.rows
+}
+
+async function transact<R>(pool: pg.Pool, act: (tx: Tx) => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt += 1) {
+    const client = await connect(pool)
+    let lost: Error | undefined
+    try {
+      await client.query('begin')
+      const result = await act({ query: (query) => runOn(client, query) })
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch((fault: Error) => {
+        lost = fault
+      })
+      if (attempt >= 5 || !RETRY_TRANSACTION.has(codeOf(error))) throw error
+    } finally {
+      client.release(lost)
+    }
+  }
+}
+
+/** Waits out a database that restarts, a few seconds at most. */
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (let wait_ms = 20; ; wait_ms = Math.min(wait_ms * 2, 250)) {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      if (performance.now() + wait_ms > deadline) throw problem('service_unavailable')
+      await pause(wait_ms)
+    }
+  }
+}
+
+/**
+ * Repeats a piece of work that may be repeated: a read, or a write whose rows carry ids of our own and
+ * that skips those already there.
+ */
+export async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (let wait_ms = 20; ; wait_ms = Math.min(wait_ms * 2, 250)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      if (performance.now() + wait_ms > deadline) throw problem('service_unavailable')
+      await pause(wait_ms)
+    }
+  }
+}

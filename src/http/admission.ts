@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify'
+import { type Buckets, createBuckets } from '../lib/bucket.ts'
+import { problem } from '../lib/problems.ts'
+import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
+import { requireScope } from './auth.ts'
+import { readKey } from './idempotency.ts'
+import type { Route } from './route.ts'
+import type { ServerParts } from './server.ts'
+
+/** Failed keys per address: enough for a mistake in a script, too few to guess with. */
+const FAILED_KEYS = { perSecond: 20, burst: 200 }
+
+/** The version that a request names, or null when it names none that exists. */
+export const asked = (request: FastifyRequest): Version | null => {
+  const name = request.headers['x-api-version']
+  return typeof name === 'string' ? findVersion(name) : null
+}
+
+/** Key, then limit, version, scope and the form of the Idempotency-Key: all before the body is read. */
+export function admission({ app, keys }: ServerParts) {
+  const { rateLimit } = app.config
+  const byKey = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)
+  const byAddress = rateLimit && createBuckets(FAILED_KEYS.perSecond, FAILED_KEYS.burst)
+
+  function spend(buckets: Buckets | null, name: string): void {
+    const wait_s = buckets?.take(name, performance.now()) ?? 0
+    if (wait_s > 0) {
+      throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
+    }
+  }
+
+  return async (request: FastifyRequest, route: Route): Promise<void> => {
+    const key = request.headers['x-api-key']
+    if (typeof key !== 'string' || key === '') throw problem('missing_api_key')
+    const session = await keys.find(key)
+    if (!session) {
+      spend(byAddress, request.ip)
+      throw problem('invalid_api_key')
+    }
+    request.session = session
+    request.version = findVersion(session.company.apiVersion) ?? LATEST
+    spend(byKey, session.keyId)
+    if (request.headers['x-api-version'] !== undefined) request.version = requireVersion(request)
+    requireScope(session, route.scope)
+    if (route.method === 'POST') {
+      request.idempotencyKey = readKey(request.headers['idempotency-key'])
+    }
+  }
+}
+
+function requireVersion(request: FastifyRequest): Version {
+  const version = asked(request)
+  if (version) return version
+  throw problem(
+    'invalid_api_version',
+    `X-Api-Version must be one of ${VERSION_NAMES.join(', ')}, or be left out.`,
+  )
+}

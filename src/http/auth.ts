@@ -1,0 +1,121 @@
+import { timingSafeEqual } from 'node:crypto'
+import pg from 'pg'
+import { keyIdOf } from '../core/companies/keys.ts'
+import type { Company, Scope } from '../core/companies/rules.ts'
+import { findActiveKey, touchKeys } from '../core/companies/store.ts'
+import { type Database, repeatWhileAway } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { describeError, type Log } from '../lib/log.ts'
+import { problem } from '../lib/problems.ts'
+import type { Vault } from '../lib/vault.ts'
+
+export type Session = { company: Company; keyId: Uuid; scopes: Set<Scope> }
+
+export type KeyRing = {
+  /** The company of a key, or null when the key is unknown or revoked. */
+  find(text: string): Promise<Session | null>
+  /** Writes down when keys were last used. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How long a key is believed without asking; a change announced by an operator ends that at once. */
+const BELIEVED_MS = 10_000
+const MOST_REMEMBERED = 10_000
+const RECONNECT_MS = 500
+const NO_HASH = Buffer.alloc(32)
+
+export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
+  const remembered = new Map<string, { session: Session; until_ms: number }>()
+  const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
+  const listener = listen(databaseUrl, log, (companyId) => {
+    for (const [text, { session }] of remembered) {
+      if (companyId === null || session.company.id === companyId) remembered.delete(text)
+    }
+  })
+
+  async function look(text: string): Promise<Session | null> {
+    const keyId = keyIdOf(text)
+    const found = keyId && (await repeatWhileAway(() => findActiveKey(db, keyId)))
+    // The hash is computed and compared in either case: a wrong key takes as long as an unknown one.
+    const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
+    if (!found || !matches) return null
+    const session = {
+      company: found.company,
+      keyId: found.key.id,
+      scopes: new Set(found.key.scopes),
+    }
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    if (listener.alive())
+      remembered.set(text, { session, until_ms: performance.now() + BELIEVED_MS })
+    return session
+  }
+
+  return {
+    async find(text) {
+      const known = remembered.get(text)
+      const session = known && known.until_ms > performance.now() ? known.session : await look(text)
+      if (session) uses.set(session.keyId, { companyId: session.company.id, at: new Date() })
+      return session
+    },
+    async flush() {
+      if (uses.size === 0) return
+      const written = new Map(uses)
+      uses.clear()
+      await touchKeys(db, written)
+    },
+    close: () => listener.close(),
+  }
+}
+
+/** Hears of changed companies. Without a connection nothing may be remembered. */
+function listen(url: string, log: Log, forget: (companyId: Uuid | null) => void) {
+  let client: pg.Client | null = null
+  let alive = false
+  let closed = false
+
+  function lost(error?: Error): void {
+    if (error) log.warn(describeError(error), 'lost the connection that hears of changed companies')
+    alive = false
+    client = null
+    forget(null)
+    if (!closed) setTimeout(connect, RECONNECT_MS).unref()
+  }
+
+  async function connect(): Promise<void> {
+    if (closed || client) return
+    const own = new pg.Client({
+      connectionString: url,
+      application_name: 'vintem listen',
+      keepAlive: true,
+    })
+    client = own
+    own.on('notification', ({ payload }) => forget(payload ?? null))
+    own.on('error', () => {})
+    own.on('end', () => {
+      if (client === own) lost()
+    })
+    try {
+      await own.connect()
+      await own.query('listen vintem_company')
+      alive = true
+    } catch (error) {
+      own.end().catch(() => {})
+      if (client === own) lost(error as Error)
+    }
+  }
+
+  connect()
+  return {
+    alive: () => alive,
+    async close() {
+      closed = true
+      await client?.end().catch(() => {})
+    },
+  }
+}
+
+export function requireScope(session: Session, scope: Scope): void {
+  if (session.scopes.has(scope)) return
+  throw problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`)
+}

@@ -1,0 +1,114 @@
+import fastJson from 'fast-json-stringify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../core/app.ts'
+import { sealAnswer } from '../core/idempotency.ts'
+import { problem } from '../lib/problems.ts'
+import { canonical } from './body.ts'
+import { renderFailure } from './failures.ts'
+import { type Answer, commitOnce, fingerprintOf, type Guard, isKept, once } from './idempotency.ts'
+import type { Call, Route } from './route.ts'
+import { validator } from './violations.ts'
+
+type Render = (data: unknown) => { status: number; body: string }
+
+/** Makes the handler of a route: validate, act, render in the client's version. */
+export function compileRoute(app: App, route: Route) {
+  const serialize = fastJson(route.data as never) as (data: unknown) => string
+  const validateQuery = route.query && validator('query', route.query)
+  const validateBody = route.body && validator('body', route.body)
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    validateQuery?.(request.query)
+    const body = request.body === undefined ? {} : request.body
+    validateBody?.(body)
+    const { version } = request
+    const render: Render = (data) => ({
+      status: route.status,
+      body: version.success(route.status, route.message, serialize, data),
+    })
+    const answer = await answerCall(app, route, request, body, render)
+    return reply
+      .status(answer.status)
+      .headers(answer.headers)
+      .header('X-Api-Version', version.name)
+      .type('application/json; charset=utf-8')
+      .send(answer.body)
+  }
+}
+
+async function answerCall(
+  app: App,
+  route: Route,
+  request: FastifyRequest,
+  body: unknown,
+  render: Render,
+): Promise<Answer> {
+  const path = request.url.split('?')[0]!
+  const guard = guardOf(request, path, body)
+  const state = { kept: false, rendered: null } as State
+  const call = makeCall(app, request, path, body, guard, render, state)
+
+  async function act(): Promise<Answer> {
+    try {
+      const data = await route.handle(call)
+      const made = state.rendered
+      const { status, body } = made && made.data === data ? made : render(data)
+      return { status, body, headers: call.headers, kept: state.kept }
+    } catch (error) {
+      if (!guard || !isKept(error)) throw error
+      return { ...renderFailure(error, request.version), headers: error.headers, kept: false }
+    }
+  }
+  return guard ? once(app, guard, act) : act()
+}
+
+/** What happened to the answer while the command ran. */
+type State = { kept: boolean; rendered: { data: unknown; status: number; body: string } | null }
+
+function guardOf(request: FastifyRequest, path: string, body: unknown): Guard | null {
+  const { idempotencyKey: key, session, method, version } = request
+  if (key === null) return null
+  const fingerprint = fingerprintOf([method, path, version.name, canonical(body)])
+  return { companyId: session!.company.id, key, fingerprint }
+}
+
+function makeCall(
+  app: App,
+  request: FastifyRequest,
+  path: string,
+  body: unknown,
+  guard: Guard | null,
+  render: Render,
+  state: State,
+): Call {
+  const remember: Render = (data) => {
+    state.rendered = { data, ...render(data) }
+    return state.rendered
+  }
+  return {
+    app,
+    company: session(request).company,
+    path,
+    params: request.params as Record<string, string>,
+    query: request.query,
+    body,
+    headers: {},
+    fingerprint: () => fingerprintOf([path, canonical(body)]),
+    async commit(act) {
+      if (!guard) return app.db.transaction(act)
+      const data = await commitOnce(app, guard, act, remember)
+      state.kept = true
+      return data
+    },
+    keep(data) {
+      if (!guard) return null
+      state.kept = true
+      return sealAnswer(app.vault, guard, remember(data))
+    },
+  }
+}
+
+function session(request: FastifyRequest) {
+  if (!request.session) throw problem('missing_api_key')
+  return request.session
+}

@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyRequest } from 'fastify'
+import { describeError, type Log } from '../lib/log.ts'
+import { Problem, problem } from '../lib/problems.ts'
+import { LATEST, type Version } from '../versions/history.ts'
+
+export function renderFailure(fault: Problem, version: Version): { status: number; body: string } {
+  return { status: fault.status, body: JSON.stringify(version.failure(fault)) }
+}
+
+/** What Fastify itself refuses gets a code of the catalogue; what nobody expected is a bug of ours. */
+export function toProblem(
+  error: FastifyError | Problem,
+  request: FastifyRequest,
+  log: Log,
+): Problem {
+  if (error instanceof Problem) return error
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem('payload_too_large')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return problem('unsupported_media_type', 'Send the body as Content-Type: application/json.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return problem('invalid_json', 'The body does not have the length that Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return problem('route_not_found', 'The path is not a valid URL path.')
+    default:
+      log.error({ ...describeError(error), reqId: request.id }, 'unexpected error')
+      return problem('internal_error', `A fault of ours. Quote the request id ${request.id}.`)
+  }
+}
+
+/** A request that is not even HTTP never reaches a route, but its sender still gets our kind of answer. */
+export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const fault = tooLarge ? problem('headers_too_large') : problem('invalid_json', 'Not valid HTTP.')
+  const { status, body } = renderFailure(fault, LATEST)
+  socket.end(
+    `HTTP/1.1 ${status} ${tooLarge ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

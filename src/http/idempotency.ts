@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import type { App } from '../core/app.ts'
+import type { KeptAnswer } from '../core/idempotency.ts'
+import * as idempotency from '../core/idempotency.ts'
+import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { invalid, Problem, problem } from '../lib/problems.ts'
+
+/** The answer to a request, ready to be sent. `kept` tells that it is stored, or was when it was made. */
+export type Answer = {
+  status: number
+  body: string
+  headers: Record<string, string>
+  kept: boolean
+}
+
+export type Guard = { companyId: Uuid; key: string; fingerprint: Buffer }
+
+const FORM = /^[\x20-\x7e]{1,255}$/
+const REPLAYED = { 'Idempotent-Replayed': 'true' }
+/** Answers that a retry should meet again. The others (bad input, bad key, our faults) may turn out well. */
+const KEPT_PROBLEMS = new Set([404, 409, 410, 422])
+
+export function readKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  if (typeof header === 'string' && FORM.test(header)) return header
+  throw invalid('Idempotency-Key: must have 1 to 255 printable ASCII characters')
+}
+
+export function fingerprintOf(parts: string[]): Buffer {
+  return createHash('sha256').update(parts.join('\n')).digest()
+}
+
+/** Thrown inside a transaction when the key turns out to be taken, so that nothing of it remains. */
+export class KeyTaken extends Error {}
+
+function replay(app: App, kept: KeptAnswer, guard: Guard): Answer {
+  if (!kept.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
+  const body = idempotency.openAnswer(app.vault, guard.companyId, kept)
+  return { status: kept.status, body, headers: REPLAYED, kept: true }
+}
+
+const inProgress = () => problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
+
+/** Whether an insert failed because the same key is being, or has been, used elsewhere. */
+const lostRace = (error: unknown): boolean =>
+  error instanceof KeyTaken || violatedConstraint(error) === 'idempotency_keys_pkey'
+
+/** Requests of this process that are under way, by company and key: a duplicate waits for the first. */
+const underWay = new Map<string, Promise<unknown>>()
+
+/**
+ * Gives a request its effect once. `act` makes the answer and, where it commits something, keeps the
+ * answer in that same transaction.
+ */
+export async function once(app: App, guard: Guard, act: () => Promise<Answer>): Promise<Answer> {
+  const name = `${guard.companyId} ${guard.key}`
+  while (underWay.has(name)) await underWay.get(name)
+  const work = attempt(app, guard, act)
+  const settled = work.catch(() => {}).finally(() => underWay.delete(name))
+  underWay.set(name, settled)
+  return work
+}
+
+async function attempt(app: App, guard: Guard, act: () => Promise<Answer>): Promise<Answer> {
+  const { companyId, key } = guard
+  const now = app.clock.now()
+  const kept = await idempotency.findKept(app.db, companyId, key, now)
+  if (kept) return replay(app, kept, guard)
+  try {
+    const answer = await act()
+    return answer.kept ? answer : await keepAfter(app, guard, answer)
+  } catch (error) {
+    if (isLockTimeout(error)) throw inProgress()
+    if (!lostRace(error)) throw error
+    await idempotency.forgetOld(app.db, companyId, key, now)
+    const winner = await idempotency.findKept(app.db, companyId, key, now)
+    if (!winner) throw inProgress()
+    return replay(app, winner, guard)
+  }
+}
+
+/** Keeps an answer that had no effect of its own: nothing is lost if a crash comes first. */
+async function keepAfter(app: App, guard: Guard, answer: Answer): Promise<Answer> {
+  const kept = idempotency.sealAnswer(app.vault, guard, answer)
+  await idempotency.keep(app.db, guard.companyId, kept, app.clock.now())
+  return { ...answer, kept: true }
+}
+
+/** Runs a command with its key in one transaction: both are there, or neither. */
+export async function commitOnce<T>(
+  app: App,
+  guard: Guard,
+  act: (tx: Tx) => Promise<T>,
+  render: (data: T) => { status: number; body: string },
+): Promise<T> {
+  return app.db.transaction(async (tx) => {
+    const { companyId, key, fingerprint } = guard
+    const mine = await idempotency.claim(tx, companyId, key, fingerprint, app.clock.now())
+    if (!mine) throw new KeyTaken()
+    const data = await act(tx)
+    const kept = idempotency.sealAnswer(app.vault, guard, render(data))
+    await idempotency.complete(tx, companyId, kept)
+    return data
+  })
+}
+
+export const isKept = (error: unknown): error is Problem =>
+  error instanceof Problem &&
+  KEPT_PROBLEMS.has(error.status) &&
+  error.code !== 'idempotency_in_progress'

@@ -1,0 +1,40 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { App } from '../core/app.ts'
+
+export type Metrics = {
+  request(method: string, route: string, status: number, seconds: number): void
+  watch(app: App): void
+  text(): Promise<string>
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'vintem_http_request_seconds',
+    help: 'Time from the arrival of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  })
+  return {
+    request: (method, route, status, seconds) =>
+      requests.observe({ method, route, status: String(status) }, seconds),
+    watch: (app) => watchPool(registry, app),
+    text: () => registry.metrics(),
+  }
+}
+
+function watchPool(registry: Registry, { db }: App): void {
+  new Gauge({
+    name: 'vintem_database_connections',
+    help: 'Connections of the pool, and requests that wait for one',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'open' }, db.pool.totalCount)
+      this.set({ state: 'idle' }, db.pool.idleCount)
+      this.set({ state: 'waiting' }, db.pool.waitingCount)
+    },
+  })
+}

@@ -1,0 +1,30 @@
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance } from 'fastify'
+import { openApiDocument } from './openapi.ts'
+import type { ServerParts } from './server.ts'
+
+/** What operators and tools read: health, readiness, metrics, the OpenAPI document and its pages. */
+export function registerOperations(
+  server: FastifyInstance,
+  { app, metrics, isReady }: ServerParts,
+): void {
+  server.get('/health', async () => ({ status: 'ok' }))
+  server.get('/ready', async (_request, reply) => {
+    const faults = await isReady()
+    return reply.status(faults.length === 0 ? 200 : 503).send({
+      status: faults.length === 0 ? 'ready' : 'not ready',
+      faults,
+    })
+  })
+  server.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.text()),
+  )
+  const document = JSON.stringify(openApiDocument(app.publicUrl))
+  server.get('/openapi.json', async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(document),
+  )
+  server.register(scalar, {
+    routePrefix: '/docs',
+    configuration: { url: '/openapi.json', title: 'Vintém', withDefaultFonts: false },
+  })
+}

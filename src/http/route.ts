@@ -1,0 +1,60 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { App } from '../core/app.ts'
+import type { Company, Scope } from '../core/companies/rules.ts'
+import type { KeptAnswer } from '../core/idempotency.ts'
+import type { Tx } from '../db/database.ts'
+import type { ProblemCode } from '../lib/problems.ts'
+
+/** One request that has a company, a version and a valid body, on its way to its answer. */
+export type Call<Query = unknown, Body = unknown, Data = unknown> = {
+  app: App
+  company: Company
+  path: string
+  params: Record<string, string>
+  query: Query
+  body: Body
+  /** Headers of the answer beyond those that every answer has. */
+  headers: Record<string, string>
+  /** The hash of path and body, by which the same request is known again. */
+  fingerprint(): Buffer
+  /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
+  commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
+  /** The answer to keep, for commands that write it themselves; null without Idempotency-Key. */
+  keep(data: Data): KeptAnswer | null
+}
+
+export type Route = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** With `{name}` for parameters, as in OpenAPI. */
+  path: string
+  operationId: string
+  tag: 'Charges' | 'Customers' | 'Products' | 'Webhooks' | 'Company'
+  summary: string
+  description?: string
+  scope: Scope
+  query?: TObject
+  body?: TSchema
+  data: TSchema
+  status: 200 | 201
+  message: string
+  problems: ProblemCode[]
+  handle(call: Call): Promise<unknown>
+}
+
+type Of<Schema> = Schema extends TSchema ? Static<Schema> : undefined
+
+/** Ties a route's handler to its schemas; a route is schema, command and view. */
+export function route<
+  Data extends TSchema,
+  Query extends TObject | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+>(
+  definition: Omit<Route, 'query' | 'body' | 'data' | 'handle'> & {
+    query?: Query
+    body?: Body
+    data: Data
+    handle(call: Call<Of<Query>, Of<Body>, Static<Data>>): Promise<Static<Data>>
+  },
+): Route {
+  return definition as unknown as Route
+}

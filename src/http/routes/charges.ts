@@ -1,0 +1,282 @@
+import Type from 'typebox'
+import {
+  cancelCharge,
+  createCharge,
+  findCharge,
+  simulatePayment,
+} from '../../core/charges/commands.ts'
+import { duplicate, linkDraft, pixDraft } from '../../core/charges/drafts.ts'
+import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
+import { list } from '../../core/charges/store.ts'
+import {
+  ChargeQuery,
+  ChargeState,
+  ChargeView,
+  CreatedLink,
+  CreatedPixCharge,
+  Duplication,
+  NewLink,
+  NewPixCharge,
+  NewStaticCode,
+  PaymentState,
+  SalesLimits,
+  StaticCodeView,
+  showCharge,
+  showCreatedLink,
+  showCreatedPix,
+  showPaymentState,
+  showState,
+  showStaticCode,
+} from '../../core/charges/view.ts'
+import { fromPublic } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { page } from '../page.ts'
+import { type Call, route } from '../route.ts'
+
+const chargeIdOf = (call: { params: Record<string, string> }): string => {
+  const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
+  if (id === null) throw problem('charge_not_found')
+  return id
+}
+
+const showing = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
+  company,
+  vault: app.vault,
+  publicUrl: app.publicUrl,
+  now: app.clock.now(),
+})
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' }
+
+const createPix = route({
+  method: 'POST',
+  path: '/charge/pix',
+  operationId: 'createPixCharge',
+  tag: 'Charges',
+  summary: 'Create a dynamic Pix charge',
+  description:
+    'Answers with the copy-and-paste code and its QR image. The same externalId with an identical body returns the charge that is still open.',
+  scope: 'payments:write',
+  body: NewPixCharge,
+  data: CreatedPixCharge,
+  status: 201,
+  message: 'Charge created.',
+  problems: ['provider_unavailable'],
+  async handle(call) {
+    const { app, company } = call
+    const draft = pixDraft(app, company, call.body, call.fingerprint)
+    let shown: ReturnType<typeof showCreatedPix> | null = null
+    const { charge, repeated } = await createCharge(app, company, draft, (made) => {
+      shown = showCreatedPix(made, app.publicUrl)
+      return call.keep(shown)
+    })
+    if (repeated) Object.assign(call.headers, REPLAYED)
+    return repeated || !shown ? showCreatedPix(charge, app.publicUrl) : shown
+  },
+})
+
+const createLink = route({
+  method: 'POST',
+  path: '/charge/payment-link',
+  operationId: 'createPaymentLink',
+  tag: 'Charges',
+  summary: 'Create a payment link',
+  description:
+    'For exactly one of customerId and customer. The total is sent, or calculated from items. Open for 7 days unless expiresIn says otherwise.',
+  scope: 'payments:write',
+  body: NewLink,
+  data: CreatedLink,
+  status: 201,
+  message: 'Payment link created.',
+  problems: ['customer_not_found', 'product_not_found', 'provider_unavailable'],
+  async handle(call) {
+    const { app, company } = call
+    const draft = await linkDraft(app, company, call.body, call.fingerprint)
+    const { charge, repeated } = await createCharge(app, company, draft, (made) =>
+      call.keep(showCreatedLink(made, app.publicUrl)),
+    )
+    if (repeated) Object.assign(call.headers, REPLAYED)
+    return showCreatedLink(charge, app.publicUrl)
+  },
+})
+
+const createStatic = route({
+  method: 'POST',
+  path: '/charge/pix/static',
+  operationId: 'createStaticCode',
+  tag: 'Charges',
+  summary: 'Create a static Pix code of a fixed value',
+  description: 'For the counter: it can be paid many times, and each payment becomes a charge.',
+  scope: 'payments:write',
+  body: NewStaticCode,
+  data: StaticCodeView,
+  status: 201,
+  message: 'Static code created.',
+  problems: ['sales_limit_exceeded', 'provider_unavailable'],
+  async handle(call) {
+    const code = await createStaticCode(call.app, call.company, call.body)
+    return call.commit(async (tx) => showStaticCode(await code.save(tx)))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/charge/{id}',
+  operationId: 'getCharge',
+  tag: 'Charges',
+  summary: 'Get a charge',
+  scope: 'payments:read',
+  data: ChargeView,
+  status: 200,
+  message: 'Charge found.',
+  problems: ['charge_not_found'],
+  async handle(call) {
+    const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
+    return showCharge(charge, showing(call), { image: true })
+  },
+})
+
+const getState = route({
+  method: 'GET',
+  path: '/charge/{id}/status',
+  operationId: 'getChargeStatus',
+  tag: 'Charges',
+  summary: 'Get only the status of a charge',
+  scope: 'payments:read',
+  data: ChargeState,
+  status: 200,
+  message: 'Charge found.',
+  problems: ['charge_not_found'],
+  async handle(call) {
+    const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
+    return showState(charge, call.app.clock.now())
+  },
+})
+
+const listAll = route({
+  method: 'GET',
+  path: '/charge',
+  operationId: 'listCharges',
+  tag: 'Charges',
+  summary: 'List charges, newest first',
+  scope: 'payments:read',
+  query: ChargeQuery,
+  data: Type.Array(ChargeView),
+  status: 200,
+  message: 'Charges listed.',
+  problems: ['customer_not_found'],
+  async handle(call) {
+    const { query, app, company } = call
+    const { filter: part, cut } = page(call, 'charge')
+    const customerId = query.customerId === undefined ? null : fromPublic('clnt', query.customerId)
+    if (query.customerId !== undefined && customerId === null) throw problem('customer_not_found')
+    const filter = {
+      ...part,
+      status: query.status ?? null,
+      paymentStatus: query.paymentStatus ?? null,
+      externalId: query.externalId ?? null,
+      customerId,
+      devMode: query.devMode ?? null,
+      createdFrom: query.createdFrom ? new Date(query.createdFrom) : null,
+      createdTo: query.createdTo ? new Date(query.createdTo) : null,
+    }
+    const charges = cut(await list(app.db, company.id, filter, app.clock.now()))
+    return charges.map((charge) => showCharge(charge, showing(call), { image: false }))
+  },
+})
+
+const simulate = route({
+  method: 'POST',
+  path: '/charge/{chargeId}/simulate-payment',
+  operationId: 'simulatePayment',
+  tag: 'Charges',
+  summary: 'Pay a dev-mode charge without money',
+  description: 'A charge that is paid already answers the same again.',
+  scope: 'payments:write',
+  data: PaymentState,
+  status: 200,
+  message: 'Payment simulated.',
+  problems: ['charge_not_found', 'charge_not_dev_mode', 'charge_not_payable'],
+  handle(call) {
+    const { app, company } = call
+    const id = chargeIdOf(call)
+    return call.commit(async (tx) =>
+      showPaymentState(await simulatePayment(tx, app, company, id), app.clock.now()),
+    )
+  },
+})
+
+const cancel = route({
+  method: 'POST',
+  path: '/charge/{id}/cancel',
+  operationId: 'cancelCharge',
+  tag: 'Charges',
+  summary: 'Cancel an open charge',
+  description: 'A charge that is canceled already answers the same again.',
+  scope: 'payments:write',
+  data: PaymentState,
+  status: 200,
+  message: 'Charge canceled.',
+  problems: ['charge_not_found', 'charge_not_payable'],
+  handle(call) {
+    const { app, company } = call
+    const id = chargeIdOf(call)
+    return call.commit(async (tx) =>
+      showPaymentState(await cancelCharge(tx, app, company.id, id), app.clock.now()),
+    )
+  },
+})
+
+const duplicateOne = route({
+  method: 'POST',
+  path: '/charge/duplicate/{id}',
+  operationId: 'duplicateCharge',
+  tag: 'Charges',
+  summary: 'Create a new charge like an existing one',
+  description:
+    'Same amount, payer, items and lifetime, with an id and a code of its own. The externalId is not taken over.',
+  scope: 'payments:write',
+  body: Duplication,
+  data: ChargeView,
+  status: 201,
+  message: 'Charge duplicated.',
+  problems: ['charge_not_found', 'provider_unavailable'],
+  async handle(call) {
+    const { app, company } = call
+    const original = await findCharge(app, company.id, chargeIdOf(call))
+    const draft = duplicate(original, call.body, call.fingerprint)
+    const show = (charge: typeof original) => showCharge(charge, showing(call), { image: true })
+    const { charge, repeated } = await createCharge(app, company, draft, (made) =>
+      call.keep(show(made)),
+    )
+    if (repeated) Object.assign(call.headers, REPLAYED)
+    return show(charge)
+  },
+})
+
+const limits = route({
+  method: 'GET',
+  path: '/charge/sales-limits',
+  operationId: 'getSalesLimits',
+  tag: 'Charges',
+  summary: 'Get the monthly limit of sales through static codes',
+  scope: 'payments:read',
+  data: SalesLimits,
+  status: 200,
+  message: 'Sales limits found.',
+  problems: [],
+  handle: ({ app, company }) => salesLimits(app, company),
+})
+
+export const chargeRoutes = [
+  createPix,
+  createStatic,
+  createLink,
+  get,
+  getState,
+  listAll,
+  simulate,
+  cancel,
+  duplicateOne,
+  limits,
+]

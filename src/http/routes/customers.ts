@@ -1,0 +1,120 @@
+import Type from 'typebox'
+import { changeCustomer, createCustomer } from '../../core/customers/commands.ts'
+import { find, list, remove } from '../../core/customers/store.ts'
+import {
+  CustomerChange,
+  CustomerView,
+  NewCustomer,
+  showCustomer,
+} from '../../core/customers/view.ts'
+import { PAGE, TaxId } from '../../core/fields.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { page } from '../page.ts'
+import { route } from '../route.ts'
+
+function customerIdOf(text: string | undefined): Uuid {
+  const id = fromPublic('clnt', text ?? '')
+  if (id === null) throw problem('customer_not_found')
+  return id
+}
+
+const create = route({
+  method: 'POST',
+  path: '/client',
+  operationId: 'createCustomer',
+  tag: 'Customers',
+  summary: 'Create a customer',
+  scope: 'catalog:write',
+  body: NewCustomer,
+  data: CustomerView,
+  status: 201,
+  message: 'Customer created.',
+  problems: [],
+  handle: (call) =>
+    call.commit(async (tx) =>
+      showCustomer(await createCustomer(tx, call.app, call.company, call.body)),
+    ),
+})
+
+const listAll = route({
+  method: 'GET',
+  path: '/client',
+  operationId: 'listCustomers',
+  tag: 'Customers',
+  summary: 'List customers, newest first',
+  scope: 'catalog:read',
+  query: Type.Object({ ...PAGE, taxId: Type.Optional(TaxId) }),
+  data: Type.Array(CustomerView),
+  status: 200,
+  message: 'Customers listed.',
+  problems: [],
+  async handle(call) {
+    const { app, company, query } = call
+    const { filter, cut } = page(call, 'clnt')
+    const taxId = query.taxId ?? null
+    return cut(await list(app.db, app.vault, company.id, { ...filter, taxId })).map(showCustomer)
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/client/id/{id}',
+  operationId: 'getCustomer',
+  tag: 'Customers',
+  summary: 'Get a customer',
+  scope: 'catalog:read',
+  data: CustomerView,
+  status: 200,
+  message: 'Customer found.',
+  problems: ['customer_not_found'],
+  async handle({ app, company, params }) {
+    const customer = await find(app.db, app.vault, company.id, customerIdOf(params.id))
+    if (!customer) throw problem('customer_not_found')
+    return showCustomer(customer)
+  },
+})
+
+const change = route({
+  method: 'PUT',
+  path: '/client',
+  operationId: 'changeCustomer',
+  tag: 'Customers',
+  summary: 'Change a customer',
+  description: 'Only the fields sent are changed; null takes an optional one away.',
+  scope: 'catalog:write',
+  body: CustomerChange,
+  data: CustomerView,
+  status: 200,
+  message: 'Customer changed.',
+  problems: ['customer_not_found'],
+  handle(call) {
+    const id = customerIdOf(call.body.id)
+    return call.commit(async (tx) =>
+      showCustomer(await changeCustomer(tx, call.app, call.company, id, call.body)),
+    )
+  },
+})
+
+const removeOne = route({
+  method: 'DELETE',
+  path: '/client/{id}',
+  operationId: 'deleteCustomer',
+  tag: 'Customers',
+  summary: 'Delete a customer',
+  description: 'Charges keep the payer that they were made for.',
+  scope: 'catalog:write',
+  data: Type.Object({ id: Type.String() }),
+  status: 200,
+  message: 'Customer deleted.',
+  problems: ['customer_not_found'],
+  handle(call) {
+    const id = customerIdOf(call.params.id)
+    return call.commit(async (tx) => {
+      if (!(await remove(tx, call.company.id, id))) throw problem('customer_not_found')
+      return { id: call.params.id! }
+    })
+  },
+})
+
+export const customerRoutes = [create, listAll, get, change, removeOne]

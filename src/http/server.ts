@@ -1,0 +1,129 @@
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import type { App } from '../core/app.ts'
+import { newId, suffixOf } from '../lib/ids.ts'
+import { problem } from '../lib/problems.ts'
+import { LATEST, type Version } from '../versions/history.ts'
+import { admission, asked } from './admission.ts'
+import type { KeyRing, Session } from './auth.ts'
+import { BODY_LIMIT_BYTES, readBody } from './body.ts'
+import { compileRoute } from './call.ts'
+import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
+import type { Metrics } from './metrics.ts'
+import { registerOperations } from './operations.ts'
+import type { Route } from './route.ts'
+import { ROUTES } from './routes/all.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    version: Version
+    session: Session | null
+    idempotencyKey: string | null
+  }
+  interface FastifyContextConfig {
+    route?: Route
+  }
+}
+
+export type ServerParts = {
+  app: App
+  keys: KeyRing
+  metrics: Metrics
+  isReady(): Promise<string[]>
+}
+
+const HEADERS_LIMIT_BYTES = 16 * 1024
+
+export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
+  const { app, metrics } = parts
+  const server = Fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    genReqId: () => suffixOf(newId()),
+    trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
+    // While it shuts down the server answers what arrives on open connections instead of refusing it.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 512 },
+    http: { maxHeaderSize: HEADERS_LIMIT_BYTES },
+    clientErrorHandler: refuseBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      const { body, status } = renderFailure(toProblem(error, request, app.log), LATEST)
+      const plain = reply as FastifyReply
+      plain.status(status).type('application/json; charset=utf-8').send(body)
+    },
+  })
+  server.decorateRequest('version')
+  server.decorateRequest('session', null)
+  server.decorateRequest('idempotencyKey', null)
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, raw, done) => {
+    try {
+      done(null, readBody(raw as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id)
+    // Until the company is known, the version asked for decides the shape of a refusal.
+    request.version = asked(request) ?? LATEST
+  })
+  server.addHook('onResponse', async (request, reply) => observe(parts, request, reply))
+  server.setErrorHandler((error: FastifyError, request, reply) => {
+    const fault = toProblem(error, request, app.log)
+    const { body, status } = renderFailure(fault, request.version)
+    reply.status(status).headers(fault.headers).header('X-Api-Version', request.version.name)
+    reply.type('application/json; charset=utf-8').send(body)
+  })
+  server.setNotFoundHandler(async (request) => {
+    request.version = asked(request) ?? LATEST
+    throw problem(
+      'route_not_found',
+      `No operation answers ${request.method} on this path. See /docs.`,
+    )
+  })
+  registerOperations(server, parts)
+  const admit = admission(parts)
+  for (const route of ROUTES) {
+    server.route({
+      method: route.method,
+      url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      config: { route },
+      onRequest: (request) => admit(request, route),
+      handler: compileRoute(app, route),
+    })
+  }
+  metrics.watch(app)
+  await server.ready()
+  return server
+}
+
+/** One log line and one observation a request, from named fields only. */
+function observe(
+  { app, metrics }: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const route = request.routeOptions.config?.route
+  const seconds = reply.elapsedTime / 1000
+  metrics.request(
+    request.method,
+    route?.path ?? request.routeOptions.url ?? 'none',
+    reply.statusCode,
+    seconds,
+  )
+  if (!route || !app.log.isLevelEnabled('info')) return
+  app.log.info({
+    reqId: request.id,
+    op: route.operationId,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    company: request.session?.company.id,
+    key: request.session?.keyId,
+  })
+}

@@ -1,0 +1,75 @@
+import { assert } from './assert.ts'
+
+export type Batcher<T, R> = {
+  (item: T): Promise<R>
+  /** Resolves when nothing gathered or under way is left. */
+  idle(): Promise<void>
+}
+
+type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
+
+/**
+ * Groups calls that arrive together into one. While a flush is on its way, arriving items gather, and
+ * the next flush takes them all. There are no timers: an idle server flushes at once, a busy one batches
+ * by itself. `run` answers in the order of its items.
+ *
+ * When `run` fails as a whole, the group is split and each half tried again, down to the one item that
+ * is really at fault, so a bad item never fails its neighbours.
+ */
+export function createBatcher<T, R>(
+  run: (items: T[]) => Promise<R[]>,
+  options: { most: number; lanes?: number },
+): Batcher<T, R> {
+  const gathered: Waiting<T, R>[] = []
+  let flying = 0
+  let scheduled = false
+  const onIdle: (() => void)[] = []
+  const lanes = options.lanes ?? 1
+
+  async function settle(group: Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await run(group.map((waiting) => waiting.item))
+      assert(results.length === group.length, 'a batch answers every item')
+      group.forEach((waiting, i) => {
+        waiting.resolve(results[i]!)
+      })
+    } catch (error) {
+      if (group.length === 1) return group[0]!.reject(error)
+      const half = group.length >> 1
+      await settle(group.slice(0, half))
+      await settle(group.slice(half))
+    }
+  }
+
+  function flush(): void {
+    scheduled = false
+    while (flying < lanes && gathered.length > 0) {
+      const group = gathered.splice(0, options.most)
+      flying += 1
+      settle(group).finally(() => {
+        flying -= 1
+        if (gathered.length > 0) schedule()
+        else if (flying === 0) for (const resolve of onIdle.splice(0)) resolve()
+      })
+    }
+  }
+
+  // A turn of the event loop hands over the requests of several sockets: waiting for its end gathers them.
+  function schedule(): void {
+    if (scheduled || flying >= lanes) return
+    scheduled = true
+    setImmediate(flush)
+  }
+
+  const batch = (item: T) =>
+    new Promise<R>((resolve, reject) => {
+      gathered.push({ item, resolve, reject })
+      schedule()
+    })
+  const idle = () =>
+    new Promise<void>((resolve) => {
+      if (flying === 0 && gathered.length === 0) resolve()
+      else onIdle.push(resolve)
+    })
+  return Object.assign(batch, { idle })
+}

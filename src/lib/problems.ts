@@ -1,0 +1,76 @@
+/**
+ * The error catalogue. Every answer that is not a success carries one of these codes; the reference
+ * page is generated from here, and a code that is not here cannot be thrown.
+ */
+export const CATALOGUE = {
+  invalid_json: [400, 'The body is not valid JSON.'],
+  invalid_value: [400, 'A field is missing or breaks its rule. Every violation is listed.'],
+  invalid_api_version: [400, 'X-Api-Version names no published version.'],
+  charge_not_dev_mode: [400, 'Only charges created with devMode=true can be paid by simulation.'],
+  otp_invalid: [400, 'The one-time code is wrong.'],
+  missing_api_key: [401, 'The request has no X-API-KEY header.'],
+  invalid_api_key: [401, 'The API key is unknown or revoked.'],
+  insufficient_scope: [403, 'The API key lacks the scope that this operation needs.'],
+  route_not_found: [404, 'No operation has this method and path.'],
+  charge_not_found: [404, 'The company has no charge with this id.'],
+  customer_not_found: [404, 'The company has no customer with this id.'],
+  product_not_found: [404, 'The company has no product with this id.'],
+  webhook_not_found: [404, 'The company has no webhook with this id.'],
+  recurrence_not_found: [404, 'The company has no subscription with this id.'],
+  withdrawal_not_found: [404, 'The company has no withdrawal with this id.'],
+  charge_not_payable: [409, 'The charge is final: paid, expired or canceled.'],
+  withdrawal_pending: [409, 'A withdrawal is waiting for its one-time code.'],
+  idempotency_in_progress: [409, 'The first request with this Idempotency-Key is still running.'],
+  withdrawal_not_confirmable: [409, 'The withdrawal no longer waits for its one-time code.'],
+  refund_not_possible: [409, 'The charge cannot be refunded by this value.'],
+  recurrence_not_cancelable: [409, 'The subscription has already ended.'],
+  otp_expired: [410, 'The one-time code has expired.'],
+  payload_too_large: [413, 'The body is larger than 64 KiB.'],
+  unsupported_media_type: [415, 'The body is not sent as application/json.'],
+  idempotency_key_reused: [422, 'The Idempotency-Key was first used for another request.'],
+  insufficient_balance: [422, 'The available balance is smaller than the value.'],
+  sales_limit_exceeded: [422, 'The monthly limit for static codes would be exceeded.'],
+  product_not_recurring: [422, 'The product is not of type RECURRING.'],
+  rate_limited: [429, 'Too many requests. Retry-After says when to go on.'],
+  headers_too_large: [431, 'The request headers are larger than 16 KiB.'],
+  internal_error: [500, 'A fault of ours. The request id finds it in the log.'],
+  provider_unavailable: [503, 'The bank cannot be reached, or none is connected.'],
+  service_unavailable: [
+    503,
+    'The database cannot be reached. Retry with the same Idempotency-Key.',
+  ],
+} as const satisfies Record<string, readonly [status: number, summary: string]>
+
+export type ProblemCode = keyof typeof CATALOGUE
+
+export type ErrorItem = { code: ProblemCode; description: string; withdrawId?: string }
+
+/** An expected failure: thrown anywhere, rendered once at the edge. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly status: number
+  readonly items: ErrorItem[]
+  readonly headers: Record<string, string>
+
+  constructor(items: [ErrorItem, ...ErrorItem[]], headers: Record<string, string> = {}) {
+    super(items.length === 1 ? items[0].description : `${items.length} fields break their rules.`)
+    this.code = items[0].code
+    this.status = CATALOGUE[this.code][0]
+    this.items = items
+    this.headers = headers
+  }
+}
+
+export function problem(
+  code: ProblemCode,
+  description: string = CATALOGUE[code][1],
+  headers?: Record<string, string>,
+): Problem {
+  return new Problem([{ code, description }], headers)
+}
+
+/** One violation a line, each starting with the path of its field. */
+export function invalid(first: string, ...others: string[]): Problem {
+  const item = (description: string): ErrorItem => ({ code: 'invalid_value', description })
+  return new Problem([item(first), ...others.map(item)])
+}

@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { assert } from './assert.ts'
+
+/**
+ * Keeps what must not be readable in the database. One secret outside of it gives, by derivation, a key
+ * for each use; losing the database alone therefore reveals no payer, no API key and no one-time code.
+ */
+export type Vault = {
+  /** Identifies the secret without revealing it: four bytes at the head of every envelope. */
+  keyId: string
+  /** Seals text; `context` (company, row) must be given again to open it, so that rows cannot be swapped. */
+  seal(text: string, context: string): Buffer
+  open(envelope: Buffer, context: string): string
+  /** A keyed hash that finds equal values again without revealing them. */
+  index(companyId: string, value: string): Buffer
+  /** The stored form of an API key. */
+  hashKey(key: string): Buffer
+}
+
+const KEY_ID_BYTES = 4
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
+
+export function createVault(secret: Buffer): Vault {
+  assert(secret.length >= 32, 'the secret key has at least 32 bytes')
+  const derive = (use: string, size: number) =>
+    Buffer.from(hkdfSync('sha256', secret, 'vintem', use, size))
+  const keyId = derive('key id', KEY_ID_BYTES)
+  const sealing = derive('seal', 32)
+  const indexing = derive('blind index', 32)
+  const hashing = derive('api keys', 32)
+
+  function seal(text: string, context: string): Buffer {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', sealing, nonce)
+    cipher.setAAD(Buffer.from(context))
+    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    return Buffer.concat([keyId, nonce, cipher.getAuthTag(), body])
+  }
+
+  function open(envelope: Buffer, context: string): string {
+    assert(envelope.subarray(0, KEY_ID_BYTES).equals(keyId), 'sealed with the present secret key')
+    const nonce = envelope.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES)
+    const decipher = createDecipheriv('aes-256-gcm', sealing, nonce)
+    decipher.setAAD(Buffer.from(context))
+    decipher.setAuthTag(envelope.subarray(KEY_ID_BYTES + NONCE_BYTES, HEAD_BYTES))
+    return (
+      decipher.update(envelope.subarray(HEAD_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    )
+  }
+
+  return {
+    keyId: keyId.toString('hex'),
+    seal,
+    open,
+    index: (companyId, value) =>
+      createHmac('sha256', indexing).update(`${companyId}:${value}`).digest().subarray(0, 16),
+    hashKey: (key) => createHmac('sha256', hashing).update(key).digest(),
+  }
+}

@@ -1,0 +1,233 @@
+import { assert } from '../lib/assert.ts'
+import { crc16 } from './crc16.ts'
+import { isPrintable, printable } from './printable.ts'
+
+const CODE_MAX = 512
+const GUI = 'br.gov.bcb.pix'
+
+const NAME_MAX = 25
+const CITY_MAX = 15
+const TEXT_MAX = 72
+const VALUE_MAX = 99
+const AMOUNT_MAX = 999_999_999_999
+
+const FORMAT = '000201'
+const SINGLE_USE = '010212'
+const GUI_FIELD = field('00', GUI)
+const NO_CATEGORY_BRL = '520400005303986'
+const COUNTRY = '5802BR'
+const NO_TXID = '***'
+const TXID = /^[A-Za-z0-9]{1,25}$/
+// A key or a location: 77 is what the template has left after the GUI.
+const REFERENCE = /^[\x21-\x7e]{1,77}$/
+
+type Merchant = { name: string; city: string }
+
+export type StaticCodeInput = Merchant & {
+  key: string
+  /** Integer cents. Without it the payer types the amount. */
+  amount?: number | undefined
+  txid?: string | undefined
+  /** Shown to the payer; cut to the room that the key leaves in its template. */
+  text?: string | undefined
+}
+
+export type LocationCodeInput = Merchant & {
+  /** As the bank returns it: host and path, without a scheme. */
+  location: string
+}
+
+/** A code that holds the key itself, and can be paid any number of times. */
+export function staticCode(input: StaticCodeInput): string {
+  const { key, amount, txid = NO_TXID, text = '' } = input
+  assert(REFERENCE.test(key), 'a key is 1 to 77 printable characters')
+  assert(txid === NO_TXID || TXID.test(txid), 'a txid is 1 to 25 alphanumerics')
+  const account = GUI_FIELD + field('01', key)
+  const shown = printable(text, Math.min(TEXT_MAX, Math.max(0, VALUE_MAX - account.length - 4)))
+  const template = field('26', shown === '' ? account : account + field('02', shown))
+  const price = amount === undefined ? '' : field('54', decimal(amount))
+  return seal(FORMAT + template + NO_CATEGORY_BRL + price + merchantFields(input, txid))
+}
+
+/** A code that points to one charge at the bank, and is paid once. */
+export function dynamicCode(input: LocationCodeInput): string {
+  const template = field('26', GUI_FIELD + locationField(input.location))
+  return seal(FORMAT + SINGLE_USE + template + NO_CATEGORY_BRL + merchantFields(input, NO_TXID))
+}
+
+/** Journey 2 of Pix Automático: the payer agrees to a recurrence, and pays nothing yet. */
+export function recurrenceCode(input: LocationCodeInput): string {
+  const charge = field('26', GUI_FIELD)
+  const recurrence = field('80', GUI_FIELD + locationField(input.location))
+  return seal(FORMAT + charge + NO_CATEGORY_BRL + merchantFields(input, NO_TXID) + recurrence)
+}
+
+function merchantFields({ name, city }: Merchant, txid: string): string {
+  // Both fields are mandatory, and a name without one Latin letter still has to be payable.
+  const nameField = field('59', printable(name, NAME_MAX) || 'PIX')
+  const cityField = field('60', printable(city, CITY_MAX) || 'BRASIL')
+  return COUNTRY + nameField + cityField + field('62', field('05', txid))
+}
+
+function locationField(location: string): string {
+  assert(REFERENCE.test(location), 'a location is 1 to 77 printable characters')
+  assert(!location.includes('://'), 'a location has no scheme')
+  return field('25', location)
+}
+
+function decimal(cents: number): string {
+  const valid = Number.isSafeInteger(cents) && cents >= 1 && cents <= AMOUNT_MAX
+  assert(valid, 'an amount is 1 to 999999999999 cents')
+  const digits = String(cents).padStart(3, '0')
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
+function field(id: string, value: string): string {
+  const { length } = value
+  assert(length >= 1 && length <= VALUE_MAX, 'a field holds 1 to 99 characters')
+  return `${id}${length < 10 ? '0' : ''}${length}${value}`
+}
+
+function seal(body: string): string {
+  const open = `${body}6304`
+  const code = open + crc16(open)
+  assert(code.length <= CODE_MAX, 'a code has at most 512 characters')
+  return code
+}
+
+export type StaticCode = Merchant & {
+  kind: 'static'
+  key: string
+  amount?: number
+  txid?: string
+  text?: string
+  recurrenceLocation?: string
+}
+
+export type DynamicCode = Merchant & {
+  kind: 'dynamic'
+  location: string
+  recurrenceLocation?: string
+}
+
+export type RecurrenceCode = Merchant & { kind: 'recurrence'; recurrenceLocation: string }
+
+export type BrCode = StaticCode | DynamicCode | RecurrenceCode
+
+export type Fault = {
+  kind: 'fault'
+  reason:
+    | 'too-long'
+    | 'bad-character'
+    | 'bad-crc'
+    | 'bad-length'
+    | 'repeated-field'
+    | 'missing-field'
+    | 'bad-value'
+  /** Where the fault is, as `62` or `62.05`; absent when it is in the text as a whole. */
+  field?: string
+}
+
+type Fields = Map<string, string>
+
+const RULES: { id: string; pattern: RegExp; optional?: boolean }[] = [
+  { id: '00', pattern: /^01$/ },
+  { id: '01', pattern: /^1[12]$/, optional: true },
+  { id: '52', pattern: /^\d{4}$/ },
+  { id: '53', pattern: /^986$/ },
+  { id: '54', pattern: /^\d{1,10}\.\d{2}$/, optional: true },
+  { id: '58', pattern: /^BR$/ },
+  { id: '59', pattern: /./ },
+  { id: '60', pattern: /./ },
+]
+
+/**
+ * Reads a copy-and-paste text. A text is typed and pasted by people, so a bad one is an expected
+ * answer with its reason, not an exception.
+ */
+export function parse(text: string): BrCode | Fault {
+  if (text.length > CODE_MAX) return fault('too-long')
+  if (!isPrintable(text)) return fault('bad-character')
+  // The checksum comes first: after a slip of one character any other complaint would mislead.
+  if (!/6304[0-9A-Fa-f]{4}$/.test(text)) return fault('missing-field', '63')
+  if (crc16(text.slice(0, -4)) !== text.slice(-4).toUpperCase()) return fault('bad-crc')
+  const fields = readFields(text)
+  return fields instanceof Map ? interpret(fields) : fields
+}
+
+function interpret(fields: Fields): BrCode | Fault {
+  const broken = firstBrokenRule(fields)
+  if (broken) return broken
+  const txid = readTxid(fields)
+  if (typeof txid !== 'string') return txid
+  const account = findTemplate(fields, 26, 51)
+  if (!account) return fault('missing-field', '26')
+  const recurrenceLocation = findTemplate(fields, 80, 99)?.get('25')
+  const merchant = { name: fields.get('59')!, city: fields.get('60')! }
+  const recurrence = recurrenceLocation === undefined ? {} : { recurrenceLocation }
+  const [key, location] = [account.get('01'), account.get('25')]
+  if (key !== undefined && location !== undefined) return fault('bad-value', '26')
+  if (location !== undefined) return { kind: 'dynamic', location, ...merchant, ...recurrence }
+  if (key !== undefined) {
+    const details = staticDetails(txid, account.get('02'), fields.get('54'))
+    return { kind: 'static', key, ...details, ...merchant, ...recurrence }
+  }
+  if (recurrenceLocation === undefined) return fault('missing-field', '26.25')
+  return { kind: 'recurrence', recurrenceLocation, ...merchant }
+}
+
+function firstBrokenRule(fields: Fields): Fault | undefined {
+  const ids = [...fields.keys()]
+  if (ids[0] !== '00') return fault('missing-field', '00')
+  if (ids.at(-1) !== '63') return fault('missing-field', '63')
+  for (const { id, pattern, optional } of RULES) {
+    const value = fields.get(id)
+    if (value === undefined && !optional) return fault('missing-field', id)
+    if (value !== undefined && !pattern.test(value)) return fault('bad-value', id)
+  }
+  return undefined
+}
+
+function staticDetails(txid: string, text: string | undefined, price: string | undefined) {
+  return {
+    ...(txid !== NO_TXID && { txid }),
+    ...(text !== undefined && { text }),
+    ...(price !== undefined && { amount: Number(price.replace('.', '')) }),
+  }
+}
+
+function readTxid(fields: Fields): string | Fault {
+  const additional = readFields(fields.get('62') ?? '')
+  if (!(additional instanceof Map)) return { ...additional, field: '62' }
+  const txid = additional.get('05')
+  if (txid === undefined) return fault('missing-field', '62.05')
+  return txid === NO_TXID || TXID.test(txid) ? txid : fault('bad-value', '62.05')
+}
+
+// Any template may be the one of Pix; the others belong to other schemes and are not ours to judge.
+function findTemplate(fields: Fields, first: number, last: number): Fields | undefined {
+  for (let id = first; id <= last; id++) {
+    const template = readFields(fields.get(String(id)) ?? '')
+    if (template instanceof Map && template.get('00')?.toLowerCase() === GUI) return template
+  }
+  return undefined
+}
+
+function readFields(text: string): Fields | Fault {
+  const fields: Fields = new Map()
+  for (let at = 0; at < text.length; ) {
+    const head = /^(\d\d)(\d\d)/.exec(text.slice(at, at + 4))
+    if (!head) return fault('bad-length')
+    const [id, length] = [head[1]!, Number(head[2])]
+    const value = text.slice(at + 4, at + 4 + length)
+    if (length === 0 || value.length < length) return fault('bad-length', id)
+    if (fields.has(id)) return fault('repeated-field', id)
+    fields.set(id, value)
+    at += 4 + length
+  }
+  return fields
+}
+
+function fault(reason: Fault['reason'], field?: string): Fault {
+  return field === undefined ? { kind: 'fault', reason } : { kind: 'fault', reason, field }
+}

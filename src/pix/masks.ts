@@ -1,0 +1,16 @@
+// What does not look like an address or a number may be anything a person typed into the wrong
+// field, so these masks show none of it and never throw.
+const HIDDEN = '***'
+
+const EMAIL = /^([^\s@])[^\s@]*@([\p{L}\p{N}.-]+)$/u
+const PHONE = /^[0-9]{10,11}$/
+
+export function maskEmail(text: string): string {
+  const parts = EMAIL.exec(text)
+  return parts ? `${parts[1]}***@${parts[2]}` : HIDDEN
+}
+
+export function maskPhone(text: string): string {
+  if (!PHONE.test(text)) return HIDDEN
+  return `(**) ${'*'.repeat(text.length - 6)}-${text.slice(-4)}`
+}

@@ -1,0 +1,54 @@
+import { assert } from '../lib/assert.ts'
+
+const CPF = /^[0-9]{11}$/
+// Since July 2026 the Receita Federal hands out CNPJs with letters; the check digits stay digits.
+const CNPJ = /^[A-Z0-9]{12}[0-9]{2}$/
+
+// Weights count up from 2 at the rightmost place: a CPF is too short to wrap, a CNPJ wraps after 9.
+const CPF_WEIGHTS = 10
+const CNPJ_WEIGHTS = 8
+
+export function isTaxIdShape(text: string): boolean {
+  return CPF.test(text) || CNPJ.test(text)
+}
+
+export function kindOfTaxId(text: string): 'cpf' | 'cnpj' {
+  assert(isTaxIdShape(text), 'a tax id is 11 digits or a 14-character CNPJ')
+  return text.length === 11 ? 'cpf' : 'cnpj'
+}
+
+export function isValidTaxId(text: string): boolean {
+  if (!isTaxIdShape(text) || isOneRepeated(text)) return false
+  const weights = text.length === 11 ? CPF_WEIGHTS : CNPJ_WEIGHTS
+  const first = checkDigit(text.slice(0, -2), weights)
+  const second = checkDigit(text.slice(0, -1), weights)
+  return text.endsWith(`${first}${second}`)
+}
+
+export function punctuateTaxId(text: string): string {
+  return kindOfTaxId(text) === 'cpf'
+    ? `${text.slice(0, 3)}.${text.slice(3, 6)}.${text.slice(6, 9)}-${text.slice(9)}`
+    : `${text.slice(0, 2)}.${text.slice(2, 5)}.${text.slice(5, 8)}/${text.slice(8, 12)}-${text.slice(12)}`
+}
+
+/** Text that is no tax id may be anything a person typed, so none of it is shown. */
+export function maskTaxId(text: string): string {
+  if (CPF.test(text)) return `***.***.${text.slice(6, 9)}-${text.slice(9)}`
+  if (CNPJ.test(text)) return `**.***.***/${text.slice(8, 12)}-${text.slice(12)}`
+  return '***'
+}
+
+// The check digits of 000… or 111… come out right, but nobody was ever given such a number.
+function isOneRepeated(text: string): boolean {
+  return text === text.charAt(0).repeat(text.length)
+}
+
+function checkDigit(body: string, weights: number): number {
+  let sum = 0
+  for (let place = 0; place < body.length; place++) {
+    const value = body.charCodeAt(body.length - 1 - place) - 48
+    sum += value * (2 + (place % weights))
+  }
+  const rest = sum % 11
+  return rest < 2 ? 0 : 11 - rest
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from './config.ts'
+import type { App } from './core/app.ts'
+import { groupCharges } from './core/charges/group.ts'
+import { type Database, openDatabase } from './db/database.ts'
+import { createKeyRing, type KeyRing } from './http/auth.ts'
+import { createMetrics } from './http/metrics.ts'
+import { buildServer } from './http/server.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { createVault, type Vault } from './lib/vault.ts'
+import { createProviders } from './provider/providers.ts'
+import { createSimulator } from './provider/simulator/simulator.ts'
+
+/** Refuses a database that was set up with another secret: what it sealed could not be opened. */
+export async function requireSameSecret(db: Database, vault: Vault): Promise<void> {
+  await db.query({
+    text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
+    values: [vault.keyId],
+  })
+  const [row] = await db.query<{ secret_key_id: string }>({
+    text: 'select secret_key_id from installation',
+  })
+  if (row?.secret_key_id === vault.keyId) return
+  throw new Error(
+    'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.',
+  )
+}
+
+export type Parts = {
+  config: Config
+  databaseUrl: string
+  clock: Clock
+  log: Log
+  publicUrl: string
+}
+
+/** Wires what commands act with. */
+export function createApp({ config, databaseUrl, clock, log, publicUrl }: Parts): App {
+  const db = openDatabase(databaseUrl, config.databasePoolSize)
+  const vault = createVault(config.secretKey)
+  const providers = createProviders(createSimulator(publicUrl))
+  return { config, db, clock, vault, log, providers, charges: groupCharges(db), publicUrl }
+}
+
+export type Service = { server: FastifyInstance; keys: KeyRing; close(): Promise<void> }
+
+/** The HTTP side over an app; closing it answers what is in flight and leaves the database open. */
+export async function createService(app: App, databaseUrl: string): Promise<Service> {
+  const keys = createKeyRing(app.db, app.vault, databaseUrl, app.log)
+  let closing = false
+  const isReady = async () => {
+    if (closing) return ['The server is shutting down.']
+    const answer = app.db.query({ text: 'select 1' }).then(
+      () => [],
+      () => ['The database does not answer.'],
+    )
+    return answer
+  }
+  const server = await buildServer({ app, keys, metrics: createMetrics(), isReady })
+  return {
+    server,
+    keys,
+    async close() {
+      closing = true
+      await server.close()
+      await Promise.all([app.charges.create.idle(), app.charges.find.idle()])
+      await keys.flush().catch(() => {})
+      await keys.close()
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { Problem } from '../lib/problems.ts'
+import * as v20250101 from './2025-01-01.ts'
+
+/**
+ * The whole version history on one page. The core knows the newest version only; an older one is a
+ * file that says how answers go down to it.
+ */
+export type Version = {
+  name: string
+  /** The body of a success, given the route's answer already serialized. */
+  success(
+    status: number,
+    message: string,
+    serialize: (data: unknown) => string,
+    data: unknown,
+  ): string
+  failure(problem: Problem): unknown
+}
+
+const head: Version = {
+  name: '2026-08-16',
+  success: (status, message, serialize, data) =>
+    `{"status":${status},"message":${JSON.stringify(message)},"data":${serialize(data)},"errors":[]}`,
+  failure: ({ status, message, items }) => ({ status, message, data: null, errors: items }),
+}
+
+/** Oldest first. New companies are pinned to the last. */
+export const VERSIONS: readonly Version[] = [{ name: '2025-01-01', ...v20250101 }, head]
+export const LATEST = head
+
+const BY_NAME = new Map(VERSIONS.map((version) => [version.name, version]))
+
+export const findVersion = (name: string): Version | null => BY_NAME.get(name) ?? null
+export const VERSION_NAMES = VERSIONS.map(({ name }) => name)

@@ -1,0 +1,160 @@
+import { after } from 'node:test'
+import { type Config, readConfig } from '../../src/config.ts'
+import type { App } from '../../src/core/app.ts'
+import { createCompany, createKey } from '../../src/core/companies/commands.ts'
+import type { Company, NewCompany, Scope } from '../../src/core/companies/rules.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createApp, createService, type Service } from '../../src/service.ts'
+import { LATEST } from '../../src/versions/history.ts'
+import { cloneDatabase } from './database.ts'
+
+/** A clock that stands still until a test moves it. */
+export type ManualClock = Clock & { advance(seconds: number): void }
+
+export function manualClock(start = '2026-08-20T15:00:00.000Z'): ManualClock {
+  let now = new Date(start)
+  return {
+    now: () => new Date(now),
+    advance: (seconds) => {
+      now = new Date(now.getTime() + seconds * 1000)
+    },
+  }
+}
+
+export type Reply = {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+  body: any
+}
+
+export type Client = {
+  company: Company
+  key: string
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>
+  get(path: string, options?: CallOptions): Promise<Reply>
+  post(path: string, json?: unknown, options?: CallOptions): Promise<Reply>
+  put(path: string, json: unknown, options?: CallOptions): Promise<Reply>
+  delete(path: string, options?: CallOptions): Promise<Reply>
+}
+
+export type CallOptions = {
+  json?: unknown
+  raw?: string | Buffer
+  headers?: Record<string, string>
+}
+
+export type TestApi = {
+  app: App
+  clock: ManualClock
+  service: Service
+  url: string
+  databaseUrl: string
+  /** A new company with a key, and a client that sends it. */
+  client(fields?: Partial<NewCompany>, options?: ClientOptions): Promise<Client>
+  /** A request without a company. */
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>
+  rows<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>
+}
+
+export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
+
+const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
+
+/** The whole service on a real socket and a real database, with a clock that the test moves. */
+export async function startApi(environment: Record<string, string> = {}): Promise<TestApi> {
+  const databaseUrl = await cloneDatabase()
+  const config: Config = {
+    ...readConfig({ DATABASE_URL: databaseUrl, SECRET_KEY, RATE_LIMIT: 'off', ...environment }),
+    local: true,
+  }
+  const clock = manualClock()
+  const publicUrl = 'http://vintem.test'
+  const log = createLog('silent')
+  const app = createApp({ config, databaseUrl, clock, log, publicUrl })
+  const service = await createService(app, databaseUrl)
+  const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
+  after(async () => {
+    await service.close()
+    await app.db.end()
+  })
+  const call = caller(url)
+  return {
+    ...{ app, clock, service, url, databaseUrl, call },
+    client: (fields, options) => makeClient(app, call, fields, options),
+    rows: <R>(text: string, values: unknown[] = []) =>
+      app.db.query({ text, values }) as Promise<R[]>,
+  }
+}
+
+function caller(url: string): TestApi['call'] {
+  return async (method, path, { json, raw, headers = {} } = {}) => {
+    const body = raw ?? (json === undefined ? null : JSON.stringify(json))
+    const type = body === null ? {} : { 'content-type': 'application/json' }
+    const reply = await fetch(url + path, { method, body, headers: { ...type, ...headers } })
+    const text = await reply.text()
+    const isJson = reply.headers.get('content-type')?.startsWith('application/json')
+    return {
+      status: reply.status,
+      headers: reply.headers,
+      text,
+      body: isJson ? JSON.parse(text) : undefined,
+    }
+  }
+}
+
+async function makeClient(
+  app: App,
+  callAny: TestApi['call'],
+  fields: Partial<NewCompany> = {},
+  { apiVersion = LATEST.name, scopes }: ClientOptions = {},
+): Promise<Client> {
+  const now = app.clock.now()
+  const { company, key } = await app.db.transaction(async (tx) => {
+    const company = await createCompany(
+      tx,
+      {
+        name: 'Padaria São João',
+        taxId: '11222333000181',
+        email: 'dona@example.com',
+        mode: 'sandbox',
+        apiVersion,
+        ...fields,
+      },
+      now,
+    )
+    const options = { name: 'test', ...(scopes ? { scopes } : {}) }
+    const { text } = await createKey(tx, app.vault, company, options, now)
+    return { company, key: text }
+  })
+  const call: Client['call'] = (method, path, options = {}) =>
+    callAny(method, path, { ...options, headers: { 'X-API-KEY': key, ...options.headers } })
+  return {
+    company,
+    key,
+    call,
+    get: (path, options) => call('GET', path, options),
+    post: (path, json, options) => call('POST', path, { json, ...options }),
+    put: (path, json, options) => call('PUT', path, { json, ...options }),
+    delete: (path, options) => call('DELETE', path, options),
+  }
+}
+
+/** The events of a company in the order they were written: type and parsed payload. */
+export async function eventsOf(api: TestApi, companyId: string) {
+  const rows = await api.rows<{ type: string; payload: string }>(
+    'select type, payload from events where company_id = $1 order by id',
+    [companyId],
+  )
+  return rows.map(({ type, payload }) => ({ type, payload: JSON.parse(payload) }))
+}
+
+export const payer = (fields: Record<string, unknown> = {}) => ({
+  name: 'Maria da Silva',
+  taxId: '52998224725',
+  email: 'maria@example.com',
+  phone: '11988888888',
+  ...fields,
+})
