@@ -22,7 +22,10 @@ const body = (n: number) =>
     },
   })
 
-/** Durable charges per second, QR image included, against what the database and the obvious stack can do. */
+/**
+ * Durable charges per second, QR image included, against what the database and the obvious stack
+ * can do.
+ */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
   const load = { connections: CONNECTIONS, seconds: SECONDS }

@@ -9,8 +9,8 @@ export type Load = {
 export type Measured = { perSecond: number; p50_ms: number; p99_ms: number; failed: number }
 
 /**
- * Keeps `connections` requests in flight over plain sockets for a while. A lean client of our own, because
- * on two cores every microsecond of the client is taken from the server that it measures.
+ * Keeps `connections` requests in flight over plain sockets for a while. A lean client of our own,
+ * because on two cores every microsecond of the client is taken from the server that it measures.
  */
 export async function measure(load: Load): Promise<Measured> {
   let count = 0

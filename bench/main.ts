@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const [name] = process.argv.slice(2)
 const path = join(import.meta.dirname, `${name}.ts`)
-if (!name || !existsSync(path) || ['main', 'load', 'stack', 'setup'].includes(name)) {
+if (!name || !existsSync(path) || ['main', 'load', 'stack', 'bare', 'setup'].includes(name)) {
   console.error('Usage: npm run bench create | read | qr')
   process.exit(2)
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -109,7 +109,10 @@ export async function withScript<T>(
 const PGBENCH_SCRIPT = `insert into bench_rows (id, amount, note)
   values (gen_random_uuid(), 1000, 'one row a transaction');\n`
 
-/** Single-row inserts per second with as many clients: pgbench, or the same loop where it is missing. */
+/**
+ * Single-row inserts per second with as many clients: pgbench, or the same loop where it is
+ * missing.
+ */
 export async function singleRowInserts(url: string): Promise<{ perSecond: number; by: string }> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -128,7 +131,6 @@ export async function singleRowInserts(url: string): Promise<{ perSecond: number
 async function pgbench(url: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'vintem-pgbench-'))
   const script = join(folder, 'insert.sql')
-  const { writeFileSync } = await import('node:fs')
   writeFileSync(script, PGBENCH_SCRIPT)
   const run = promisify(execFile)
   const options = [
@@ -170,5 +172,3 @@ export function ratio(label: string, value: number, bar: number): void {
   const verdict = value >= bar ? 'reached' : 'MISSED'
   console.log(`${label.padEnd(44)}${value.toFixed(2).padStart(8)}     bar ≥ ${bar}: ${verdict}`)
 }
-
-export const readText = (path: string): string => readFileSync(path, 'utf8')

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 
 /**
- * The only reader of the environment. Each option stands here once, with its default and its reason;
- * `.env.example` and the reference page are generated from this table.
+ * The only reader of the environment. Each option stands here once, with its default and its
+ * reason; `.env.example` and the reference page are generated from this table.
  */
 export const OPTIONS = {
   DATABASE_URL: {
@@ -201,7 +201,9 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** The configuration of this process: a `.env` file, where there is one, below the real environment. */
+/**
+ * The configuration of this process: a `.env` file, where there is one, below the real environment.
+ */
 export function loadConfig(): Config {
   if (existsSync('.env')) loadEnvFile('.env')
   return readConfig(process.env)

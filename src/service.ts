@@ -1,3 +1,5 @@
+import { Server as NetServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { App } from './core/app.ts'
@@ -11,6 +13,9 @@ import type { Log } from './lib/log.ts'
 import { createVault, type Vault } from './lib/vault.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
+
+/** How long a client that keeps a connection open has to notice that it should not. */
+const LINGER_MS = 1_000
 
 /** Refuses a database that was set up with another secret: what it sealed could not be opened. */
 export async function requireSameSecret(db: Database, vault: Vault): Promise<void> {
@@ -43,30 +48,44 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl }: Parts)
   return { config, db, clock, vault, log, providers, charges: groupCharges(db), publicUrl }
 }
 
-export type Service = { server: FastifyInstance; keys: KeyRing; close(): Promise<void> }
+export type Service = {
+  server: FastifyInstance
+  keys: KeyRing
+  /** Answers what is in flight and closes; the database stays open. */
+  close(): Promise<void>
+}
 
-/** The HTTP side over an app; closing it answers what is in flight and leaves the database open. */
 export async function createService(app: App, databaseUrl: string): Promise<Service> {
   const keys = createKeyRing(app.db, app.vault, databaseUrl, app.log)
-  let closing = false
+  const state = { closing: false }
   const isReady = async () => {
-    if (closing) return ['The server is shutting down.']
-    const answer = app.db.query({ text: 'select 1' }).then(
-      () => [],
-      () => ['The database does not answer.'],
-    )
-    return answer
+    if (state.closing) return ['The server is shutting down.']
+    const answered = await app.db.query({ text: 'select 1' }).catch(() => null)
+    return answered ? [] : ['The database does not answer.']
   }
-  const server = await buildServer({ app, keys, metrics: createMetrics(), isReady })
+  const server = await buildServer({ app, keys, metrics: createMetrics(), isReady, state })
   return {
     server,
     keys,
     async close() {
-      closing = true
+      state.closing = true
+      await drain(server)
       await server.close()
       await Promise.all([app.charges.create.idle(), app.charges.find.idle()])
       await keys.flush().catch(() => {})
       await keys.close()
     },
   }
+}
+
+/**
+ * Stops listening, but goes on answering open connections and asks their clients to close them.
+ * Closing an idle connection at once would drop the request that is just on its way to us.
+ */
+async function drain({ server }: FastifyInstance): Promise<void> {
+  if (!server.listening) return
+  const closed = new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve())
+  })
+  await Promise.race([closed, pause(LINGER_MS, undefined, { ref: false })])
 }

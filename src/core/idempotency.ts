@@ -3,8 +3,8 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Vault } from '../lib/vault.ts'
 
 /**
- * An answer that is given again, byte for byte, to whoever repeats the request. It may hold a payer's
- * data or a secret that is shown once, so it is sealed like those.
+ * An answer that is given again, byte for byte, to whoever repeats the request. It may hold a
+ * payer's data or a secret that is shown once, so it is sealed like those.
  */
 export type KeptAnswer = { key: string; fingerprint: Buffer; status: number; sealedBody: Buffer }
 
@@ -43,8 +43,8 @@ export async function findKept(
 }
 
 /**
- * Keeps an answer in the transaction of its effect; a key older than a day makes room. False when the
- * key is taken: another process was first, and its transaction has ended by the time we know.
+ * Keeps an answer in the transaction of its effect; a key older than a day makes room. False when
+ * the key is taken: another process was first, and its transaction has ended by the time we know.
  */
 export async function keep(tx: Tx, companyId: Uuid, kept: KeptAnswer, now: Date): Promise<boolean> {
   const rows = await tx.query({
@@ -61,7 +61,9 @@ export async function keep(tx: Tx, companyId: Uuid, kept: KeptAnswer, now: Date)
   return rows.length === 1
 }
 
-/** Takes the key before the effect, so that the same request elsewhere waits for this transaction. */
+/**
+ * Takes the key before the effect, so that the same request elsewhere waits for this transaction.
+ */
 export const claim = (tx: Tx, companyId: Uuid, key: string, fingerprint: Buffer, now: Date) =>
   keep(tx, companyId, { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0) }, now)
 

@@ -12,7 +12,10 @@ export type Query = { name?: string; text: string; values?: unknown[] }
 export type Tx = { query<R extends Row = Row>(query: Query): Promise<R[]> }
 
 export type Database = Tx & {
-  /** One command, one transaction. Retried as a whole where the database says so; never around the network. */
+  /**
+   * One command, one transaction. Retried as a whole where the database says so; never around the
+   * network.
+   */
   transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
   pool: pg.Pool
   end(): Promise<void>
@@ -117,8 +120,8 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 /**
- * Repeats a piece of work that may be repeated: a read, or a write whose rows carry ids of our own and
- * that skips those already there.
+ * Repeats a piece of work that may be repeated: a read, or a write whose rows carry ids of our own
+ * and that skips those already there.
  */
 export async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
   const deadline = performance.now() + PATIENCE_MS

@@ -35,7 +35,8 @@ const defaults: Settings = {
 
 /** Starts a postmaster and returns at once: whether it comes up is for the caller to watch. */
 export async function spawnPostmaster(cluster: Cluster, port: number): Promise<ChildProcess> {
-  const settings = { ...defaults, ...cluster.settings, port: String(port) }
+  const own = { port: String(port), 'vintem.owner': String(process.pid) }
+  const settings = { ...defaults, ...cluster.settings, ...own }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const args = (directory: string) => ['-D', directory, ...flags]
   const postmaster = spawnProgram(cluster, 'postgres', [cluster.directory], args, {
@@ -106,7 +107,8 @@ export async function stopPostmaster(cluster: Cluster, pid: number): Promise<voi
 }
 
 function signal(cluster: Cluster, pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
-  // Windows has no signals: PostgreSQL listens to a pipe there, and pg_ctl knows how to write to it.
+  // Windows has no signals: PostgreSQL listens to a pipe there, and pg_ctl knows how to write to
+  // it.
   if (process.platform === 'win32') {
     spawnSync(join(cluster.bin, 'pg_ctl'), ['kill', name.slice(3), String(pid)])
     return

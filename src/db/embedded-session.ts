@@ -16,7 +16,7 @@ export async function connect(cluster: Cluster, port: number): Promise<Session |
     password: readPassword(cluster),
     database: 'postgres',
     ssl: false,
-    application_name: `process ${process.pid}`,
+    application_name: 'vintem owner',
     connectionTimeoutMillis: 5_000,
   }) as Session
   // Without a listener, a PostgreSQL that goes away would take this process with it.
@@ -38,15 +38,20 @@ export async function orGone<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Tries to become the owner, and tells who is one already. */
-export async function takeLock(session: Session): Promise<{ taken: boolean; owner: string }> {
+/** The process that started this PostgreSQL, and whether it, or anybody, has the lock. */
+export async function readOwner(session: Session): Promise<{ owner: number; isLocked: boolean }> {
   const { rows } = await session.query(
-    `SELECT pg_try_advisory_lock($1::int) AS taken,
-            (SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
-              WHERE locktype = 'advisory' AND objid = $1::int AND granted LIMIT 1) AS owner`,
+    `SELECT current_setting('vintem.owner')::int AS owner,
+            EXISTS (SELECT FROM pg_locks
+                     WHERE locktype = 'advisory' AND objid = $1::int AND granted) AS "isLocked"`,
     [lockKey],
   )
   return rows[0]
+}
+
+export async function takeLock(session: Session): Promise<boolean> {
+  const { rows } = await session.query('SELECT pg_try_advisory_lock($1::int) AS taken', [lockKey])
+  return rows[0].taken
 }
 
 export async function createDatabase(session: Session): Promise<void> {

@@ -6,6 +6,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -21,9 +22,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { attachEmbedded, DataDirectoryInUse, startEmbedded } from './embedded.ts'
-import { chooseAccount, copyWithinReach, findBinaries } from './embedded-binaries.ts'
+import { chooseAccount, copyWithinReach } from './embedded-binaries.ts'
 
-const settings = { fsync: 'off' }
+const settings = { fsync: 'off', shared_buffers: '16MB' }
 const isRoot = process.getuid?.() === 0
 const childScript = fileURLToPath(new URL('../../test/support/embedded-child.ts', import.meta.url))
 
@@ -47,8 +48,8 @@ function stage(t: TestContext, { empty = false } = {}) {
   return {
     home,
     dataDir,
-    start: async (onRestart?: (why: string) => void) => {
-      const database = await startEmbedded({ dataDir, settings, ...(onRestart && { onRestart }) })
+    start: async (options: Partial<Parameters<typeof startEmbedded>[0]> = {}) => {
+      const database = await startEmbedded({ dataDir, settings, ...options })
       endings.push(database.stop)
       return database
     },
@@ -137,9 +138,7 @@ describe('the embedded database', () => {
   })
 
   test('runs with durable settings unless told otherwise', async (t) => {
-    const { dataDir } = stage(t)
-    const database = await startEmbedded({ dataDir, settings: { work_mem: '5MB' } })
-    t.after(database.stop)
+    const database = await stage(t).start({ settings: { work_mem: '5MB' } })
     const rows = await query(
       database.url,
       `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit',
@@ -158,7 +157,8 @@ describe('the embedded database', () => {
   })
 })
 
-describe('one owner at a time', () => {
+// These mostly wait, so they wait together.
+describe('one owner at a time', { concurrency: true }, () => {
   test('a second start names the directory, the process and the way out', async (t) => {
     const { dataDir, start } = stage(t)
     await start()
@@ -233,13 +233,13 @@ describe('what survives', () => {
     assert.ok(isAlive(leftover), 'PostgreSQL has outlived its owner')
     const next = await start()
     assert.equal(await recall(next.url), 42)
-    assert.ok(!isAlive(leftover), 'the leftover is gone')
+    assert.notEqual(recordedPid(dataDir), leftover, 'the leftover is gone')
   })
 
   test('kill -9 of the postmaster: it is back on the same address, and still owned', async (t) => {
     const { dataDir, start, attach } = stage(t)
     const { promise: restarted, resolve } = Promise.withResolvers<string>()
-    const { url } = await start(resolve)
+    const { url } = await start({ onRestart: resolve })
     await remember(url)
     process.kill(recordedPid(dataDir), 'SIGKILL')
     assert.match(await restarted, /SIGKILL.*started again/)
@@ -299,24 +299,24 @@ describe('whoever starts it', () => {
 
   test('root, with binaries that nobody else can reach', { skip: needsRoot }, (t) => {
     const { home } = stage(t, { empty: true })
-    const account = chooseAccount(undefined)!
-    const hidden = join(home, 'package')
-    cpSync(join(findBinaries(undefined), '../..'), hidden, {
-      recursive: true,
-      verbatimSymlinks: true,
-    })
+    const native = join(home, 'native')
+    mkdirSync(join(native, 'bin'), { recursive: true })
+    writeFileSync(join(native, 'bin', 'postgres'), '#!/bin/sh\n', { mode: 0o700 })
+    writeFileSync(join(native, 'needed-later'), '')
+    writeFileSync(join(home, 'package.json'), '{ "version": "18" }')
     const shelf = mkdtempSync(join(tmpdir(), 'vintem-shelf-'))
     t.after(() => rmSync(shelf, { recursive: true }))
     chmodSync(shelf, 0o755)
-    const copy = () => copyWithinReach(join(hidden, 'native'), account, [shelf])
+    const account = chooseAccount(undefined)!
+    const copy = () => copyWithinReach(native, account, [shelf])
 
     const first = copy()
+    assert.equal(first, join(shelf, 'postgres-18'))
     assert.equal(copy(), first, 'the copy is used again')
-    const file = join(first, 'share', 'postgresql', 'postgres.bki')
-    rmSync(file)
-    assert.deepEqual([copy(), existsSync(file)], [first, true], 'and mended')
+    rmSync(join(first, 'needed-later'))
+    assert.deepEqual([copy(), readdirSync(first)], [first, ['bin', 'needed-later']], 'and mended')
     chownSync(first, account.uid, account.gid)
-    assert.notEqual(copy(), first, 'and never used when others could have changed it')
+    assert.notEqual(copy(), first, 'and not trusted once others could have changed it')
   })
 
   test('an ordinary user, in a directory of its own', async (t) => {

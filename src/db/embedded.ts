@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Cluster,
+  isAlive,
   lastWords,
   openCluster,
   readPassword,
@@ -21,6 +22,7 @@ import {
   countGuests,
   createDatabase,
   orGone,
+  readOwner,
   type Session,
   takeLock,
 } from './embedded-session.ts'
@@ -42,7 +44,7 @@ export class DataDirectoryInUse extends Error {
 type Tenure = { postmaster: ChildProcess; port: number; lock: Session }
 
 /** A postmaster in our directory that somebody else has started. */
-type Rival = Postmaster & { state: 'evicted' | 'owned' | 'silent'; owner?: string }
+type Rival = Postmaster & { state: 'evicted' | 'owned' | 'silent'; owner?: number | undefined }
 
 type KeepOptions = {
   onRestart?: ((why: string) => void) | undefined
@@ -53,6 +55,7 @@ type KeepOptions = {
 const patienceWithOwner_ms = 3_000
 // Replaying the log after a crash takes its time, and so does the last checkpoint of a shutdown.
 const patienceWithSilence_ms = 60_000
+const patienceWithNewcomer_ms = 10_000
 const patienceWithGuests_ms = 5_000
 const launchAttempts = 7
 
@@ -82,8 +85,8 @@ export async function attachEmbedded(options: { dataDir: string }): Promise<Embe
 async function claim(cluster: Cluster, patience_ms: number): Promise<Tenure | Rival> {
   const began = performance.now()
   for (let failures = 0; ; ) {
-    const rival = await challenge(cluster)
     const waited_ms = performance.now() - began
+    const rival = await challenge(cluster, waited_ms)
     if (rival?.state === 'owned' && waited_ms >= patience_ms) return rival
     if (rival?.state === 'silent' && waited_ms > patienceWithSilence_ms) throw inUse(cluster, rival)
     if (!rival || rival.state === 'evicted') {
@@ -97,16 +100,18 @@ async function claim(cluster: Cluster, patience_ms: number): Promise<Tenure | Ri
   }
 }
 
-// The lock is what decides between two who meet here: who gets it may stop the postmaster, even
-// one that the other has only just started, and keeps it until that postmaster is gone.
-async function challenge(cluster: Cluster): Promise<Rival | undefined> {
+/** Looks for a postmaster that is not ours, and stops it when its owner is dead. */
+async function challenge(cluster: Cluster, waited_ms: number): Promise<Rival | undefined> {
   const rival = findPostmaster(cluster)
   const session = rival?.status === 'ready' ? await connect(cluster, rival.port) : undefined
   if (!rival || !session) return rival && { ...rival, state: 'silent' }
   try {
-    const lock = await orGone(takeLock(session))
-    if (!lock) return { ...rival, state: 'silent' }
-    if (!lock.taken) return { ...rival, state: 'owned', owner: lock.owner }
+    const { owner, isLocked } = (await orGone(readOwner(session))) ?? {}
+    if (isLocked) return { ...rival, state: 'owned', owner }
+    // Its owner may be about to take the lock. Not for ever, though: in the end it is a stranger
+    // that got the number of a dead owner.
+    const isComing = owner && isAlive(owner) && waited_ms < patienceWithNewcomer_ms
+    if (isComing || !(await orGone(takeLock(session)))) return { ...rival, state: 'silent', owner }
     await stopPostmaster(cluster, rival.pid)
     return { ...rival, state: 'evicted' }
   } finally {
@@ -135,8 +140,7 @@ async function launch(cluster: Cluster, port: number): Promise<Tenure | undefine
 // The database comes before the lock, so that whoever finds the lock taken finds a database too.
 async function moveIn(tenure: Tenure): Promise<Tenure | undefined> {
   await orGone(createDatabase(tenure.lock))
-  const lock = await orGone(takeLock(tenure.lock))
-  if (!lock?.taken) {
+  if (!(await orGone(takeLock(tenure.lock)))) {
     await tenure.lock.end()
     return undefined
   }
@@ -246,8 +250,8 @@ function doesNotStart({ directory, log }: Cluster): Error {
 
 function inUse(cluster: Cluster, rival: Rival): DataDirectoryInUse {
   return new DataDirectoryInUse(
-    `The data directory ${cluster.dataDir} is in use by another Vintém (${rival.owner ?? 'silent'}; ` +
-      `its PostgreSQL is process ${rival.pid} on port ${rival.port}). Stop that one, or choose ` +
+    `The data directory ${cluster.dataDir} is in use by another Vintém (process ${rival.owner ?? '?'}, ` +
+      `with PostgreSQL as process ${rival.pid} on port ${rival.port}). Stop that one, or choose ` +
       'another directory with DATA_DIR.',
   )
 }

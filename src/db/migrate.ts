@@ -22,7 +22,9 @@ export function readMigrations(folder = FOLDER): Migration[] {
 
 type Applied = { version: number; name: string; checksum: string }
 
-/** Forward only. Refuses a database that is newer than the code, or whose history is another one. */
+/**
+ * Forward only. Refuses a database that is newer than the code, or whose history is another one.
+ */
 export function pendingOf(known: Migration[], applied: Applied[]): Migration[] {
   for (const { version, name, checksum } of applied) {
     const ours = known[version - 1]

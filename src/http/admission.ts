@@ -16,7 +16,9 @@ export const asked = (request: FastifyRequest): Version | null => {
   return typeof name === 'string' ? findVersion(name) : null
 }
 
-/** Key, then limit, version, scope and the form of the Idempotency-Key: all before the body is read. */
+/**
+ * Key, then limit, version, scope and the form of the Idempotency-Key: all before the body is read.
+ */
 export function admission({ app, keys }: ServerParts) {
   const { rateLimit } = app.config
   const byKey = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)

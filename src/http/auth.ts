@@ -19,7 +19,9 @@ export type KeyRing = {
   close(): Promise<void>
 }
 
-/** How long a key is believed without asking; a change announced by an operator ends that at once. */
+/**
+ * How long a key is believed without asking; a change announced by an operator ends that at once.
+ */
 const BELIEVED_MS = 10_000
 const MOST_REMEMBERED = 10_000
 const RECONNECT_MS = 500
@@ -37,7 +39,8 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
   async function look(text: string): Promise<Session | null> {
     const keyId = keyIdOf(text)
     const found = keyId && (await repeatWhileAway(() => findActiveKey(db, keyId)))
-    // The hash is computed and compared in either case: a wrong key takes as long as an unknown one.
+    // The hash is computed and compared in either case: a wrong key takes as long as an unknown
+    // one.
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
     if (!found || !matches) return null
     const session = {

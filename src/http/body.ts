@@ -4,13 +4,16 @@ import { invalid, problem } from '../lib/problems.ts'
 export const BODY_LIMIT_BYTES = 64 * 1024
 const DEPTH_LIMIT = 32
 
-/** Reads a JSON body. An empty one counts as an empty object: what is required will be missed later. */
+/**
+ * Reads a JSON body. An empty one counts as an empty object: what is required will be missed later.
+ */
 export function readBody(raw: Buffer): unknown {
   if (raw.length === 0) return {}
   if (!isUtf8(raw)) throw problem('invalid_json', 'The body is not valid UTF-8.')
   const text = raw.toString('utf8')
   const value = parse(text)
-  // Only escapes can smuggle in a NUL or half a character, and only then is it worth walking the body.
+  // Only escapes can smuggle in a NUL or half a character, and only then is it worth walking the
+  // body.
   if (text.includes('\\u') || text.includes('__proto__')) requireClean(value, '', 0)
   return value
 }

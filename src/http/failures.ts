@@ -8,7 +8,9 @@ export function renderFailure(fault: Problem, version: Version): { status: numbe
   return { status: fault.status, body: JSON.stringify(version.failure(fault)) }
 }
 
-/** What Fastify itself refuses gets a code of the catalogue; what nobody expected is a bug of ours. */
+/**
+ * What Fastify itself refuses gets a code of the catalogue; what nobody expected is a bug of ours.
+ */
 export function toProblem(
   error: FastifyError | Problem,
   request: FastifyRequest,
@@ -31,7 +33,10 @@ export function toProblem(
   }
 }
 
-/** A request that is not even HTTP never reaches a route, but its sender still gets our kind of answer. */
+/**
+ * A request that is not even HTTP never reaches a route, but its sender still gets our kind of
+ * answer.
+ */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'

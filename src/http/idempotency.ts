@@ -6,7 +6,10 @@ import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, problem } from '../lib/problems.ts'
 
-/** The answer to a request, ready to be sent. `kept` tells that it is stored, or was when it was made. */
+/**
+ * The answer to a request, ready to be sent. `kept` tells that it is stored, or was when it was
+ * made.
+ */
 export type Answer = {
   status: number
   body: string
@@ -18,7 +21,10 @@ export type Guard = { companyId: Uuid; key: string; fingerprint: Buffer }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
-/** Answers that a retry should meet again. The others (bad input, bad key, our faults) may turn out well. */
+/**
+ * Answers that a retry should meet again. The others (bad input, bad key, our faults) may turn out
+ * well.
+ */
 const KEPT_PROBLEMS = new Set([404, 409, 410, 422])
 
 export function readKey(header: string | string[] | undefined): string | null {
@@ -31,7 +37,9 @@ export function fingerprintOf(parts: string[]): Buffer {
   return createHash('sha256').update(parts.join('\n')).digest()
 }
 
-/** Thrown inside a transaction when the key turns out to be taken, so that nothing of it remains. */
+/**
+ * Thrown inside a transaction when the key turns out to be taken, so that nothing of it remains.
+ */
 export class KeyTaken extends Error {}
 
 function replay(app: App, kept: KeptAnswer, guard: Guard): Answer {
@@ -46,12 +54,14 @@ const inProgress = () => problem('idempotency_in_progress', undefined, { 'Retry-
 const lostRace = (error: unknown): boolean =>
   error instanceof KeyTaken || violatedConstraint(error) === 'idempotency_keys_pkey'
 
-/** Requests of this process that are under way, by company and key: a duplicate waits for the first. */
+/**
+ * Requests of this process that are under way, by company and key: a duplicate waits for the first.
+ */
 const underWay = new Map<string, Promise<unknown>>()
 
 /**
- * Gives a request its effect once. `act` makes the answer and, where it commits something, keeps the
- * answer in that same transaction.
+ * Gives a request its effect once. `act` makes the answer and, where it commits something, keeps
+ * the answer in that same transaction.
  */
 export async function once(app: App, guard: Guard, act: () => Promise<Answer>): Promise<Answer> {
   const name = `${guard.companyId} ${guard.key}`

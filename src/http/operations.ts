@@ -3,11 +3,14 @@ import type { FastifyInstance } from 'fastify'
 import { openApiDocument } from './openapi.ts'
 import type { ServerParts } from './server.ts'
 
-/** What operators and tools read: health, readiness, metrics, the OpenAPI document and its pages. */
+/**
+ * What operators and tools read: health, readiness, metrics, the OpenAPI document and its pages.
+ */
 export function registerOperations(
   server: FastifyInstance,
   { app, metrics, isReady }: ServerParts,
 ): void {
+  server.get('/', async (_request, reply) => reply.redirect('/docs'))
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async (_request, reply) => {
     const faults = await isReady()

@@ -6,13 +6,18 @@ const PAGE_LIMIT = 1000
 
 export type Page = {
   filter: { limit: number; after: Uuid | null }
-  /** Drops the one row that was read only to know whether there is more, and links to what follows. */
+  /**
+   * Drops the one row that was read only to know whether there is more, and links to what follows.
+   */
   cut<T extends { id: Uuid }>(rows: T[]): T[]
 }
 
 type PageCall = Pick<Call<{ limit?: number; after?: string }>, 'app' | 'path' | 'query' | 'headers'>
 
-/** One page of a list by keyset; the next cursor goes into the Link header, so bodies stay as published. */
+/**
+ * One page of a list by keyset; the next cursor goes into the Link header, so bodies stay as
+ * published.
+ */
 export function page(call: PageCall, prefix: Prefix | null): Page {
   const { limit = PAGE_LIMIT, after } = call.query
   return {

@@ -33,7 +33,9 @@ export type ServerParts = {
   app: App
   keys: KeyRing
   metrics: Metrics
+  /** What keeps the server from doing its work, in sentences. */
   isReady(): Promise<string[]>
+  state: { closing: boolean }
 }
 
 const HEADERS_LIMIT_BYTES = 16 * 1024
@@ -45,7 +47,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => suffixOf(newId()),
     trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
-    // While it shuts down the server answers what arrives on open connections instead of refusing it.
+    // While it shuts down the server answers what arrives on open connections instead of refusing
+    // it.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 512 },
@@ -70,6 +73,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   })
   server.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
+    if (parts.state.closing) reply.header('Connection', 'close')
     // Until the company is known, the version asked for decides the shape of a refusal.
     request.version = asked(request) ?? LATEST
   })

@@ -2,7 +2,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { invalid, type Problem } from '../lib/problems.ts'
 
-// A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may be.
+// A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may
+// be.
 const options = { allErrors: true, verbose: true, strict: false, useDefaults: false } as const
 const bodies = new Ajv(options)
 const queries = new Ajv({ ...options, coerceTypes: true })

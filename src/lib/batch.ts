@@ -9,12 +9,12 @@ export type Batcher<T, R> = {
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
 /**
- * Groups calls that arrive together into one. While a flush is on its way, arriving items gather, and
- * the next flush takes them all. There are no timers: an idle server flushes at once, a busy one batches
- * by itself. `run` answers in the order of its items.
+ * Groups calls that arrive together into one. While a flush is on its way, arriving items gather,
+ * and the next flush takes them all. There are no timers: an idle server flushes at once, a busy
+ * one batches by itself. `run` answers in the order of its items.
  *
- * When `run` fails as a whole, the group is split and each half tried again, down to the one item that
- * is really at fault, so a bad item never fails its neighbours.
+ * When `run` fails as a whole, the group is split and each half tried again, down to the one item
+ * that is really at fault, so a bad item never fails its neighbours.
  */
 export function createBatcher<T, R>(
   run: (items: T[]) => Promise<R[]>,
@@ -54,7 +54,8 @@ export function createBatcher<T, R>(
     }
   }
 
-  // A turn of the event loop hands over the requests of several sockets: waiting for its end gathers them.
+  // A turn of the event loop hands over the requests of several sockets: waiting for its end
+  // gathers them.
   function schedule(): void {
     if (scheduled || flying >= lanes) return
     scheduled = true

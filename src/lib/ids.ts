@@ -4,7 +4,10 @@ import { assert } from './assert.ts'
 /** A UUID in its usual lower-case text form. Columns are `uuid`; TypeIDs exist at the edge only. */
 export type Uuid = string
 
-/** Prefixes of the public identifiers. Companies and webhooks are plain UUIDs, as the contract types them. */
+/**
+ * Prefixes of the public identifiers. Companies and webhooks are plain UUIDs, as the contract types
+ * them.
+ */
 export type Prefix = 'charge' | 'clnt' | 'prod' | 'qrs' | 'rec' | 'wd' | 'rfnd' | 'evt'
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
@@ -93,8 +96,9 @@ export function fromPublic(prefix: Prefix, text: string): Uuid | null {
 }
 
 /**
- * A company and one of its records in 43 characters of a URL. What arrives without an API key (a payer's
- * page, a bank's payload location) names its company this way, so no lookup searches all companies.
+ * A company and one of its records in 43 characters of a URL. What arrives without an API key (a
+ * payer's page, a bank's payload location) names its company this way, so no lookup searches all
+ * companies.
  */
 export function packPair(companyId: Uuid, id: Uuid): string {
   return Buffer.from((companyId + id).replaceAll('-', ''), 'hex').toString('base64url')

@@ -3,8 +3,9 @@ import pino from 'pino'
 export type Log = pino.Logger
 
 /**
- * Lines are built from named fields, never from whole requests or errors of the database, so that no
- * payer's data and no key can slip in. The destination gathers lines; a crash flushes what it holds.
+ * Lines are built from named fields, never from whole requests or errors of the database, so that
+ * no payer's data and no key can slip in. The destination gathers lines; a crash flushes what it
+ * holds.
  */
 export function createLog(level: string): Log {
   const destination = pino.destination({ fd: 1, sync: false, minLength: 4096, periodicFlush: 500 })

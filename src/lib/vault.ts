@@ -1,14 +1,26 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import { assert } from './assert.ts'
 
 /**
- * Keeps what must not be readable in the database. One secret outside of it gives, by derivation, a key
- * for each use; losing the database alone therefore reveals no payer, no API key and no one-time code.
+ * Keeps what must not be readable in the database. One secret outside of it gives, by derivation, a
+ * key for each use; losing the database alone therefore reveals no payer, no API key and no
+ * one-time code.
  */
 export type Vault = {
   /** Identifies the secret without revealing it: four bytes at the head of every envelope. */
   keyId: string
-  /** Seals text; `context` (company, row) must be given again to open it, so that rows cannot be swapped. */
+  /**
+   * Seals text; `context` (company, row) must be given again to open it, so that rows cannot be
+   * swapped.
+   */
   seal(text: string, context: string): Buffer
   open(envelope: Buffer, context: string): string
   /** A keyed hash that finds equal values again without revealing them. */
@@ -27,9 +39,11 @@ export function createVault(secret: Buffer): Vault {
   const derive = (use: string, size: number) =>
     Buffer.from(hkdfSync('sha256', secret, 'vintem', use, size))
   const keyId = derive('key id', KEY_ID_BYTES)
-  const sealing = derive('seal', 32)
-  const indexing = derive('blind index', 32)
-  const hashing = derive('api keys', 32)
+  // A key object is prepared once; raw bytes would be at every use, at several times the cost.
+  const keyFor = (use: string): KeyObject => createSecretKey(derive(use, 32))
+  const sealing = keyFor('seal')
+  const indexing = keyFor('blind index')
+  const hashing = keyFor('api keys')
 
   function seal(text: string, context: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES)

@@ -59,7 +59,7 @@ function draw(text: string): Matrix {
   const matrix = encode(text)
   // A bank's own code may hold anything; only what differences can tell apart is worth keeping.
   if (text.length <= TEXT_MAX && isAscii(text)) {
-    drawings[text.length] = { ...matrix, codes: Buffer.from(text) }
+    drawings[text.length] = { ...matrix, codes: new TextEncoder().encode(text) }
   }
   return matrix
 }
@@ -68,7 +68,7 @@ function draw(text: string): Matrix {
 function redraw(drawing: Drawing, text: string): boolean {
   const { modules, codes } = drawing
   const known = lessonsFor(drawing.size)
-  // A lesson takes as long as several images, so each caller pays for one at most.
+  // A lesson takes as long as a hundred images, so no caller pays for more than one.
   let mayLearn = true
   for (let position = 0; position < text.length; position++) {
     const difference = text.charCodeAt(position) ^ codes[position]!

@@ -3,9 +3,9 @@ import { crc32, inflateSync } from 'node:zlib'
 
 /**
  * Reads a one-bit PNG with nothing but the specification and node:zlib, which checks the stream and
- * its Adler-32. Returns the scan lines, one byte for eight pixels.
+ * its Adler-32. Returns the pixels without the filter bytes, one byte for eight pixels.
  */
-export function readPng(png: Buffer): Buffer[] {
+export function readPng(png: Buffer): Buffer {
   assert.equal(png.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n')
   const [header, data, end, ...others] = readChunks(png.subarray(8))
   assert.deepEqual(
@@ -18,10 +18,11 @@ export function readPng(png: Buffer): Buffer[] {
   const bytes = inflateSync(data!.data)
   const rowBytes = 1 + width / 8
   assert.equal(bytes.length, height * rowBytes)
-  return Array.from({ length: height }, (_, y) => {
+  const lines = Array.from({ length: height }, (_, y) => {
     assert.equal(bytes[y * rowBytes], 0, 'no filter')
     return bytes.subarray(y * rowBytes + 1, (y + 1) * rowBytes)
   })
+  return Buffer.concat(lines)
 }
 
 function readChunks(bytes: Buffer): { type: string; data: Buffer }[] {
@@ -36,10 +37,11 @@ function readChunks(bytes: Buffer): { type: string; data: Buffer }[] {
   return chunks
 }
 
-/** The scan lines that a matrix of modules with its quiet zone should have. */
-export function scanLines(modules: boolean[][]): Buffer[] {
-  return modules.flatMap((row) => {
+/** The pixels that a matrix of modules with its quiet zone should have. */
+export function pixelsOf(modules: boolean[][]): Buffer {
+  const lines = modules.flatMap((row) => {
     const line = Buffer.from(row.map((dark) => (dark ? 0x00 : 0xff)))
     return Array.from({ length: 8 }, () => line)
   })
+  return Buffer.concat(lines)
 }

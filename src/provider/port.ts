@@ -2,8 +2,8 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Cents } from '../lib/money.ts'
 
 /**
- * What a bank says of an order. A timeout is `unknown`, never `rejected`: the bank may have carried it
- * out, and only asking can tell.
+ * What a bank says of an order. A timeout is `unknown`, never `rejected`: the bank may have carried
+ * it out, and only asking can tell.
  */
 export type Outcome<T> =
   | { kind: 'accepted'; value: T }

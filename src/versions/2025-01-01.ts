@@ -1,8 +1,8 @@
 import type { Problem } from '../lib/problems.ts'
 
 /**
- * The initial contract: a success is the bare resource or array, an error has a legacy form, and the
- * payment status RECEIVED is spelled RECIEVED, as its published schema spells it.
+ * The initial contract: a success is the bare resource or array, an error has a legacy form, and
+ * the payment status RECEIVED is spelled RECIEVED, as its published schema spells it.
  */
 export function success(
   _status: number,

@@ -4,7 +4,10 @@ import { findDue } from '../core/charges/store.ts'
 
 const MOST = 1000
 
-/** Writes down what every reader already sees: a charge past its deadline is expired, with its event. */
+/**
+ * Writes down what every reader already sees: a charge past its deadline is expired, with its
+ * event.
+ */
 export async function expireDueCharges(app: App): Promise<void> {
   for (;;) {
     const now = app.clock.now()

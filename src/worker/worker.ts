@@ -18,7 +18,10 @@ export const TASKS: readonly Task[] = [
 
 export type Worker = { stop(): Promise<void> }
 
-/** Runs each task again and again until it is stopped; a failing one is logged and comes round again. */
+/**
+ * Runs each task again and again until it is stopped; a failing one is logged and comes round
+ * again.
+ */
 export function startWorker(app: App, tasks = TASKS): Worker {
   const stopping = new AbortController()
   const loops = tasks.map((task) => loop(app, task, stopping.signal))

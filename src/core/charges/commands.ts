@@ -60,8 +60,8 @@ async function prepare(app: App, company: Company, draft: Draft): Promise<Charge
 }
 
 /**
- * Creates a charge, or finds the open one that the same request has already made. `keep` gives the answer
- * that is stored with it when the client sent an Idempotency-Key.
+ * Creates a charge, or finds the open one that the same request has already made. `keep` gives the
+ * answer that is stored with it when the client sent an Idempotency-Key.
  */
 export async function createCharge(
   app: App,
@@ -146,7 +146,9 @@ async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Pr
   return change.charge
 }
 
-/** Pays a dev-mode charge as the scheme would: the simulated bank reports a Pix, and it is settled. */
+/**
+ * Pays a dev-mode charge as the scheme would: the simulated bank reports a Pix, and it is settled.
+ */
 export async function simulatePayment(
   tx: Tx,
   app: App,

@@ -67,20 +67,21 @@ function toInput({ charge, events, kept }: Creation) {
 }
 
 /**
- * Charges, their payers, events and kept answers of a whole group in one statement, and so in one commit.
- * Rows carry our own ids and are skipped where they already stand, so that the statement can be repeated
- * when a connection is lost and nobody knows whether it was carried out. A violated unique index fails
- * the group; the batcher then finds the one row at fault. Rows are inserted in the order of their keys,
- * so that the groups of two processes cannot deadlock.
+ * Charges, their payers, events and kept answers of a whole group in one statement, and so in one
+ * commit. Rows carry our own ids and are skipped where they already stand, so that the statement
+ * can be repeated when a connection is lost and nobody knows whether it was carried out. A violated
+ * unique index fails the group; the batcher then finds the one row at fault. Rows are inserted in
+ * the order of their keys, so that the groups of two processes cannot deadlock.
  */
 const INSERT = `
 with input as materialized (
   select * from json_to_recordset($1) as i (
     company_id uuid, id uuid, kind text, amount bigint, payment_status text, dev_mode boolean,
     external_id text, fingerprint text, customer_id uuid, new_customer_id uuid, payer_name text,
-    payer_index text, payer_sealed text, items jsonb, need_shipping boolean, notify_customer boolean,
-    success_url text, failed_url text, br_code text, created_at timestamptz, expires_at timestamptz,
-    events json, kept_key text, kept_fingerprint text, kept_status smallint, kept_body text)
+    payer_index text, payer_sealed text, items jsonb, need_shipping boolean,
+    notify_customer boolean, success_url text, failed_url text, br_code text,
+    created_at timestamptz, expires_at timestamptz, events json, kept_key text,
+    kept_fingerprint text, kept_status smallint, kept_body text)
 ), payer as materialized (
   select distinct on (company_id, payer_index)
     company_id, decode(payer_index, 'hex') as tax_id_index, new_customer_id as id, payer_name as name,

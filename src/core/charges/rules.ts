@@ -64,7 +64,10 @@ export type StaticCode = {
   createdAt: Date
 }
 
-/** Past its deadline a charge is expired for everybody at once, even before the worker has written it. */
+/**
+ * Past its deadline a charge is expired for everybody at once, even before the worker has written
+ * it.
+ */
 export function asOf(charge: Charge, now: Date): Charge {
   return isDue(charge, now) ? { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } : charge
 }
@@ -72,7 +75,9 @@ export function asOf(charge: Charge, now: Date): Charge {
 export const isDue = (charge: Charge, now: Date): boolean =>
   charge.status === 'OPEN' && charge.expiresAt <= now
 
-/** A charge starts PENDING; one that is made with its code goes on to PROCESSING in the same breath. */
+/**
+ * A charge starts PENDING; one that is made with its code goes on to PROCESSING in the same breath.
+ */
 export function eventsOfCreation(charge: Charge): Event[] {
   const pending: Charge = { ...charge, paymentStatus: 'PENDING' }
   const events = [chargeEvent('charge.pending', pending, charge.createdAt)]
@@ -96,7 +101,10 @@ export function withCode(charge: Charge, brCode: string, now: Date): Change {
 
 export type Settlement = ({ kind: 'paid' } & Change) | { kind: 'already-settled' | 'not-payable' }
 
-/** Decides what a received Pix does to its charge. The scheme's id tells a repeat from a second payment. */
+/**
+ * Decides what a received Pix does to its charge. The scheme's id tells a repeat from a second
+ * payment.
+ */
 export function settle(charge: Charge, pix: ReceivedPix): Settlement {
   assert(pix.txid === suffixOf(charge.id), 'a Pix settles the charge it names')
   if (charge.endToEndId === pix.endToEndId) return { kind: 'already-settled' }
@@ -119,7 +127,10 @@ export function expire(charge: Charge, now: Date): Change {
   return { charge: asOf(charge, now), event: 'charge.expired', at: now }
 }
 
-/** Whether a simulated payment has anything to do; paid already is a success, a closed charge is not. */
+/**
+ * Whether a simulated payment has anything to do; paid already is a success, a closed charge is
+ * not.
+ */
 export function simulation(charge: Charge, now: Date): 'pay' | 'already-paid' {
   if (!charge.devMode) throw problem('charge_not_dev_mode')
   const { status } = asOf(charge, now)

@@ -84,15 +84,17 @@ export async function lock(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Charge
   return rows.map(toCharge)
 }
 
-/** Writes what a change of state can change; everything else of a charge is fixed at its creation. */
+/**
+ * Writes what a change of state can change; everything else of a charge is fixed at its creation.
+ */
 export async function update(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
   if (charges.length === 0) return
   await tx.query({
     name: 'update_charges',
     text: `update charges c set status = u.status, payment_status = u.payment_status,
              br_code = u.br_code, end_to_end_id = u.end_to_end_id, payment_date = u.payment_date
-           from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-             u (id, status, payment_status, br_code, end_to_end_id, payment_date)
+           from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+             $7::timestamptz[]) u (id, status, payment_status, br_code, end_to_end_id, payment_date)
            where c.company_id = $1 and c.id = u.id`,
     values: [
       companyId,
@@ -119,7 +121,9 @@ export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
   return rows[0] ? toCharge(rows[0]) : null
 }
 
-/** Companies with charges past their deadline, and those charges: found without locks, oldest first. */
+/**
+ * Companies with charges past their deadline, and those charges: found without locks, oldest first.
+ */
 export async function findDue(tx: Tx, now: Date, most: number): Promise<Map<Uuid, Uuid[]>> {
   const rows = await tx.query<{ company_id: Uuid; id: Uuid }>({
     name: 'find_due_charges',

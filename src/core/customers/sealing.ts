@@ -4,7 +4,8 @@ import { type Private, pickPrivate } from './rules.ts'
 
 export type SealedPerson = { index: Buffer; sealed: Buffer }
 
-// The blind index stands for the person: an envelope moved to another person's row or company stays shut.
+// The blind index stands for the person: an envelope moved to another person's row or company stays
+// shut.
 const contextOf = (companyId: Uuid, index: Buffer) => `${companyId}:${index.toString('hex')}`
 
 export function sealPerson(vault: Vault, companyId: Uuid, person: Private): SealedPerson {

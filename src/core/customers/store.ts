@@ -47,7 +47,9 @@ export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<
   })
 }
 
-/** A customer whose tax id changes by hand stops being the one that charges made for the old tax id. */
+/**
+ * A customer whose tax id changes by hand stops being the one that charges made for the old tax id.
+ */
 export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
   const { index, sealed } = sealPerson(vault, customer.companyId, customer)
   await tx.query({

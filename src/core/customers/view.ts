@@ -24,7 +24,9 @@ const ADDRESS = {
   line1: Type.Optional(Type.String({ maxLength: 255, description: 'Complement' })),
 }
 
-/** A payer named inline with a charge or a link: name and tax id, the rest as far as it is known. */
+/**
+ * A payer named inline with a charge or a link: name and tax id, the rest as far as it is known.
+ */
 export const PayerBody = Type.Object({
   name: ShortText,
   taxId: TaxId,

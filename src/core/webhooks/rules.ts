@@ -17,7 +17,9 @@ export type Webhook = {
 /** The secret of the Standard Webhooks form: the base64 part is the key. */
 export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** Where deliveries may go: nowhere with credentials in the address, and only https in production. */
+/**
+ * Where deliveries may go: nowhere with credentials in the address, and only https in production.
+ */
 export function requireTarget(url: string, local: boolean): void {
   if (!URL.canParse(url))
     throw invalid('url: must be an address that starts with https:// or http://')

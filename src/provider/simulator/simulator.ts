@@ -4,22 +4,29 @@ import type { Cents } from '../../lib/money.ts'
 import { dynamicCode, staticCode } from '../../pix/brcode.ts'
 import type { Provider, ReceivedPix } from '../port.ts'
 
-/** A number no participant of the scheme has, so that simulated payments can never pass for real ones. */
+/**
+ * A number no participant of the scheme has, so that simulated payments can never pass for real
+ * ones.
+ */
 const ISPB = '99999999'
 const LOCATION_PATH = '/cob/'
 const LOCATION_MAX = 77
 const TOKEN_LENGTH = 43
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** A location has 77 characters in all: a host too long for it is replaced by a short name of no meaning. */
+/**
+ * A location has 77 characters in all: a host too long for it is replaced by a short name of no
+ * meaning.
+ */
 function locationHost(publicUrl: string): string {
   const { host } = new URL(publicUrl)
   return host.length + LOCATION_PATH.length + TOKEN_LENGTH <= LOCATION_MAX ? host : 'pix.localhost'
 }
 
 /**
- * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It accepts at
- * once and needs no memory of what it issued, because the code itself names company and charge.
+ * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It
+ * accepts at once and needs no memory of what it issued, because the code itself names company and
+ * charge.
  */
 export function createSimulator(publicUrl: string): Provider {
   const host = locationHost(publicUrl)

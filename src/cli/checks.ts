@@ -1,0 +1,161 @@
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { type Config, ConfigFault, loadConfig } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import { pendingOf, readMigrations } from '../db/migrate.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createVault } from '../lib/vault.ts'
+import { createSimulator } from '../provider/simulator/simulator.ts'
+import { tell } from './faults.ts'
+import { type Connection, openConnection } from './session.ts'
+
+type State = 'ok' | 'warning' | 'failed'
+export type Check = { name: string; state: State; detail: string }
+type Finding = [state: State, detail: string]
+
+const LEAST_VERSION = 15
+const CLOCK_TOLERANCE_MS = 2_000
+const MIB = 1024 * 1024
+const LITTLE_SPACE_MIB = 1024
+const NO_SPACE_MIB = 100
+
+/** Looks at everything it can reach, changes nothing that lasts, and throws at nothing it finds. */
+export async function diagnose(): Promise<Check[]> {
+  let config: Config
+  try {
+    config = loadConfig()
+  } catch (error) {
+    const faults = error instanceof ConfigFault ? error.faults : [tell(error)]
+    return faults.map((detail) => ({ name: 'configuration', state: 'failed', detail }))
+  }
+  return [
+    { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
+    await check('data directory', async () => inspectDataDirectory(config)),
+    ...(await checkDatabase(config)),
+  ]
+}
+
+async function check(name: string, inspect: () => Promise<Finding>): Promise<Check> {
+  const [state, detail] = await inspect().catch((error): Finding => ['failed', tell(error)])
+  return { name, state, detail }
+}
+
+function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
+  if (databaseUrl) return ['ok', 'Not used, because DATABASE_URL is set.']
+  accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  const { bavail, bsize } = statfsSync(dataDir)
+  const free_mib = Math.floor((bavail * bsize) / MIB)
+  const detail = `${dataDir} is writable, with ${free_mib} MiB free.`
+  if (free_mib < NO_SPACE_MIB) return ['failed', `${detail} Make room: PostgreSQL stops when full.`]
+  return free_mib < LITTLE_SPACE_MIB ? ['warning', `${detail} Make room soon.`] : ['ok', detail]
+}
+
+async function checkDatabase(config: Config): Promise<Check[]> {
+  let connection: Connection
+  try {
+    connection = await openConnection(config)
+  } catch (error) {
+    const provider = await check('provider', () => inspectProvider(null, config))
+    return [{ name: 'database', state: 'failed', detail: tell(error) }, provider]
+  }
+  const { db, close } = connection
+  try {
+    return [
+      await check('database', () => inspectVersion(db, config)),
+      await check('writing', () => inspectWriting(db)),
+      await check('durability', () => inspectDurability(db)),
+      await check('migrations', () => inspectMigrations(db)),
+      await check('secret key', () => inspectSecret(db, config)),
+      await check('clock', () => inspectClock(db)),
+      await check('provider', () => inspectProvider(db, config)),
+    ]
+  } finally {
+    await close()
+  }
+}
+
+async function inspectVersion(db: Database, { databaseUrl, dataDir }: Config): Promise<Finding> {
+  const [row] = await db.query<{ number: number; version: string }>({
+    text: `select current_setting('server_version_num')::int as number,
+                  current_setting('server_version') as version`,
+  })
+  const place = databaseUrl ? 'at DATABASE_URL' : `embedded in ${dataDir}`
+  const detail = `PostgreSQL ${row!.version} answers, ${place}.`
+  if (row!.number >= LEAST_VERSION * 10_000) return ['ok', detail]
+  return ['failed', `${detail} Vintém needs version ${LEAST_VERSION} or newer: upgrade PostgreSQL.`]
+}
+
+// Creating a table is also what migrations need. The statements are one transaction, and leave nothing.
+async function inspectWriting(db: Database): Promise<Finding> {
+  await db.query({
+    text: `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
+           drop table vintem_doctor`,
+  })
+  return ['ok', 'A table was created, written and dropped.']
+}
+
+async function inspectDurability(db: Database): Promise<Finding> {
+  const off = await db.query<{ name: string }>({
+    text: `select name from pg_settings where setting = 'off'
+           and name in ('fsync', 'synchronous_commit', 'full_page_writes') order by name`,
+  })
+  if (off.length === 0) return ['ok', 'What is committed survives a power cut.']
+  const names = off.map(({ name }) => name).join(' and ')
+  return ['warning', `A power cut can lose payments: turn ${names} on in PostgreSQL.`]
+}
+
+async function hasTable(db: Database, name: string): Promise<boolean> {
+  const [row] = await db.query<{ found: boolean }>({
+    text: 'select to_regclass($1) is not null as found',
+    values: [name],
+  })
+  return row!.found
+}
+
+async function inspectMigrations(db: Database): Promise<Finding> {
+  const applied = (await hasTable(db, 'schema_migrations'))
+    ? await db.query<{ version: number; name: string; checksum: string }>({
+        text: 'select version, name, checksum from schema_migrations order by version',
+      })
+    : []
+  const pending = pendingOf(readMigrations(), applied)
+  if (pending.length === 0) return ['ok', 'The database is up to date.']
+  return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
+}
+
+async function inspectSecret(db: Database, { secretKey }: Config): Promise<Finding> {
+  const { keyId } = createVault(secretKey)
+  const [row] = (await hasTable(db, 'installation'))
+    ? await db.query<{ secret_key_id: string }>({ text: 'select secret_key_id from installation' })
+    : []
+  if (!row) return ['ok', 'The database is new and will be set up with the present key.']
+  if (row.secret_key_id === keyId) return ['ok', 'It is the one this database was set up with.']
+  return ['failed', 'SECRET_KEY is not the one this database was set up with: put it back.']
+}
+
+async function inspectClock(db: Database): Promise<Finding> {
+  const before_ms = systemClock.now().getTime()
+  const [row] = await db.query<{ now: Date }>({ text: 'select clock_timestamp() as now' })
+  const middle_ms = (before_ms + systemClock.now().getTime()) / 2
+  const apart_ms = Math.round(Math.abs(row!.now.getTime() - middle_ms))
+  const detail = `This machine and the database are ${apart_ms} ms apart.`
+  if (apart_ms < CLOCK_TOLERANCE_MS) return ['ok', detail]
+  return ['failed', `${detail} Set both by NTP: charges would expire at the wrong moment.`]
+}
+
+async function inspectProvider(db: Database | null, { publicUrl }: Config): Promise<Finding> {
+  const fault = await createSimulator(publicUrl).check()
+  if (fault) return ['failed', fault]
+  const live = db && (await hasTable(db, 'companies')) ? await countLive(db) : 0
+  if (live === 0) return ['ok', 'The simulated bank is ready.']
+  return [
+    'warning',
+    `The simulated bank is ready, but no bank is connected: live companies (${live}) can only create dev-mode charges.`,
+  ]
+}
+
+async function countLive(db: Database): Promise<number> {
+  const [row] = await db.query<{ live: number }>({
+    text: `select count(*)::int as live from companies where mode = 'live'`,
+  })
+  return row!.live
+}

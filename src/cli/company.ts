@@ -1,0 +1,156 @@
+import { createCompany, createKey, pinVersion } from '../core/companies/commands.ts'
+import { companyFaults, type NewCompany } from '../core/companies/rules.ts'
+import { listCompanies, listKeys } from '../core/companies/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import { invalid } from '../lib/problems.ts'
+import { LATEST, VERSION_NAMES } from '../versions/history.ts'
+import { type Args, type Command, columns, Refusal } from './command.ts'
+import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
+import { withDatabase } from './session.ts'
+
+/** What the column holds: some 68 years. */
+const MOST_SECONDS = 2_147_483_647
+
+const create: Command = {
+  name: 'company create',
+  summary: 'Create a company and its first API key.',
+  operands: [],
+  options: {
+    name: { value: 'NAME', required: true, help: 'the name payers see' },
+    'tax-id': { value: 'ID', required: true, help: 'CNPJ or CPF, with or without punctuation' },
+    email: { value: 'EMAIL', required: true, help: 'where the company is reached' },
+    live: { help: 'real money; without it the company is a sandbox' },
+    'pix-key': { value: 'KEY', help: 'the Pix key that receives; a live company needs one' },
+    city: { value: 'CITY', help: 'the city in its codes (default Sao Paulo)' },
+    color: { value: 'HEX', help: 'the color of its pages, like #0f766e' },
+    image: { value: 'URL', help: 'the http(s) address of its logo' },
+    'settlement-delay': { value: 'SECONDS', help: 'from PAID to RECEIVED (live 0, sandbox 60)' },
+    'static-sales-limit': { value: 'CENTS', help: 'its own monthly limit for static codes' },
+    'api-version': { value: 'VERSION', help: `${VERSION_NAMES.join(' or ')} (default the newest)` },
+  },
+  async run(args) {
+    const fields = readCompany(args)
+    const { company, key } = await withDatabase(({ db, vault }) =>
+      db.transaction(async (tx) => {
+        const now = systemClock.now()
+        const company = await createCompany(tx, fields, now)
+        return { company, key: await createKey(tx, vault, company, { name: 'first' }, now) }
+      }),
+    )
+    const rows = [
+      ['Company id', company.id],
+      ['API key', key.text],
+      ['API version', company.apiVersion],
+    ]
+    return {
+      json: { companyId: company.id, apiKey: key.text },
+      text:
+        `The ${company.mode} company ${company.name} is created.\n\n${columns(rows, '  ')}\n` +
+        'The key is shown this once: the database keeps only a hash of it.\n',
+    }
+  },
+}
+
+/** Names every fault at once, and before a database is opened for nothing. */
+function readCompany({ options, switches }: Args): NewCompany & { apiVersion: string } {
+  const { color, image, city, 'pix-key': pixKey, 'api-version': apiVersion = LATEST.name } = options
+  const delay = readWhole(options, 'settlement-delay', MOST_SECONDS)
+  const limit = readWhole(options, 'static-sales-limit', Number.MAX_SAFE_INTEGER)
+  const fields = {
+    name: options.name!,
+    taxId: options['tax-id']!.replace(/[\s./-]/g, '').toUpperCase(),
+    email: options.email!,
+    mode: switches.has('live') ? ('live' as const) : ('sandbox' as const),
+    apiVersion,
+    ...(color && { color: color.toLowerCase() }),
+    ...(image && { imageUrl: image }),
+    ...(pixKey && { pixKey }),
+    ...(city && { city }),
+    ...(delay.value !== null && { settlementDelay_s: delay.value }),
+    staticSalesLimit: limit.value,
+  }
+  const broken = companyFaults(fields)?.items.map(({ description }) => asTyped(description)) ?? []
+  const version = versionFault(apiVersion)
+  const others = [delay.fault, limit.fault, version && `--api-version: ${version}`]
+  const [first, ...rest] = [...broken, ...others.filter((fault) => fault !== null)]
+  if (first) throw invalid(first, ...rest)
+  return fields
+}
+
+/** Rules name the field of the API (taxId); the operator typed an option (--tax-id). */
+function asTyped(fault: string): string {
+  return fault.replace(/^\w+(?=:)/, (field) => {
+    return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  })
+}
+
+function readWhole(options: Args['options'], name: string, most: number) {
+  const text = options[name]
+  if (text === undefined) return { value: null, fault: null }
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value <= most) return { value, fault: null }
+  return { value: null, fault: `--${name}: must be a whole number from 0 to ${most}` }
+}
+
+const list: Command = {
+  name: 'company list',
+  summary: 'List all companies.',
+  operands: [],
+  options: {},
+  async run() {
+    const companies = await withDatabase(({ db }) => listCompanies(db))
+    const heading = ['COMPANY ID', 'MODE', 'VERSION', 'TAX ID', 'CREATED', 'NAME']
+    const rows = companies.map(({ id, mode, apiVersion, taxId, createdAt, name }) => [
+      id,
+      mode,
+      apiVersion,
+      taxId,
+      time(createdAt),
+      name,
+    ])
+    const text = rows.length > 0 ? columns([heading, ...rows]) : 'No companies.\n'
+    return { json: companies.map(showCompany), text }
+  },
+}
+
+const show: Command = {
+  name: 'company show',
+  summary: 'Show a company and its API keys.',
+  operands: ['company-id'],
+  options: {},
+  run: ({ operands }) =>
+    withDatabase(async ({ db }) => {
+      const company = await requireCompany(db, operands[0]!)
+      const keys = (await listKeys(db, company.id)).map((key) => showKey(company, key))
+      const fields = showCompany(company)
+      const rows = Object.entries(fields).map(([name, value]) => [
+        name,
+        value instanceof Date ? time(value) : String(value ?? '-'),
+      ])
+      return { json: { ...fields, keys }, text: `${columns(rows)}\n${keyTable(keys)}` }
+    }),
+}
+
+const pin: Command = {
+  name: 'company pin',
+  summary: 'Choose the API version that answers requests which name none.',
+  operands: ['company-id', 'version'],
+  options: {},
+  async run({ operands: [id, version] }) {
+    const fault = versionFault(version!)
+    if (fault) throw new Refusal(fault)
+    const company = await withDatabase(({ db }) =>
+      db.transaction(async (tx) => {
+        const company = await requireCompany(tx, id!)
+        await pinVersion(tx, company.id, version!, systemClock.now())
+        return company
+      }),
+    )
+    return {
+      json: { companyId: company.id, apiVersion: version },
+      text: `${company.name} is pinned to ${version} (before: ${company.apiVersion}).\n`,
+    }
+  },
+}
+
+export const companyCommands = [create, list, show, pin]

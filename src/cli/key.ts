@@ -1,0 +1,85 @@
+import { createKey, revokeKey } from '../core/companies/commands.ts'
+import { SCOPES, type Scope } from '../core/companies/rules.ts'
+import { listKeys } from '../core/companies/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import { isUuid } from '../lib/ids.ts'
+import { invalid } from '../lib/problems.ts'
+import { type Args, type Command, columns, Refusal } from './command.ts'
+import { keyTable, requireCompany, showKey } from './records.ts'
+import { withDatabase } from './session.ts'
+
+const COMPANY = { value: 'COMPANY_ID', required: true, help: 'the company it belongs to' } as const
+const LONGEST_NAME = 255
+
+const create: Command = {
+  name: 'key create',
+  summary: 'Create one more API key; the others go on working.',
+  operands: [],
+  options: {
+    company: COMPANY,
+    name: { value: 'NAME', help: 'what it is for, to tell keys apart (default cli)' },
+    scopes: { value: 'LIST', help: `comma-separated (default all): ${SCOPES.join(',')}` },
+  },
+  async run({ options }) {
+    const wanted = readKey(options)
+    const key = await withDatabase(({ db, vault }) =>
+      db.transaction(async (tx) => {
+        const company = await requireCompany(tx, options.company!)
+        return createKey(tx, vault, company, wanted, systemClock.now())
+      }),
+    )
+    const rows = [
+      ['Key id', key.id],
+      ['API key', key.text],
+    ]
+    return {
+      json: { keyId: key.id, apiKey: key.text },
+      text:
+        `The key is created.\n\n${columns(rows, '  ')}\n` +
+        'It is shown this once: the database keeps only a hash of it.\n',
+    }
+  },
+}
+
+function readKey({ name = 'cli', scopes }: Args['options']): { name: string; scopes?: Scope[] } {
+  const asked = [...new Set(scopes?.split(',').map((scope) => scope.trim()))]
+  const unknown = asked.filter((scope) => !SCOPES.includes(scope as Scope))
+  const faults = unknown.map((scope) => `--scopes: "${scope}" is none of ${SCOPES.join(', ')}`)
+  if (name.length > LONGEST_NAME) faults.push(`--name: 1 to ${LONGEST_NAME} characters`)
+  const [first, ...others] = faults
+  if (first) throw invalid(first, ...others)
+  return scopes === undefined ? { name } : { name, scopes: asked as Scope[] }
+}
+
+const list: Command = {
+  name: 'key list',
+  summary: 'List the API keys of a company, the revoked ones too.',
+  operands: [],
+  options: { company: COMPANY },
+  run: ({ options }) =>
+    withDatabase(async ({ db }) => {
+      const company = await requireCompany(db, options.company!)
+      const keys = (await listKeys(db, company.id)).map((key) => showKey(company, key))
+      return { json: keys, text: keyTable(keys) }
+    }),
+}
+
+const revoke: Command = {
+  name: 'key revoke',
+  summary: 'Revoke an API key: every server refuses it at once.',
+  operands: ['key-id'],
+  options: { company: COMPANY },
+  async run({ options, operands }) {
+    const id = operands[0]!.toLowerCase()
+    const revoked = await withDatabase(({ db }) =>
+      db.transaction(async (tx) => {
+        const company = await requireCompany(tx, options.company!)
+        return isUuid(id) && revokeKey(tx, company.id, id, systemClock.now())
+      }),
+    )
+    if (!revoked) throw new Refusal(`The company has no key with the id ${operands[0]}.`)
+    return { json: { keyId: id, revoked }, text: `The key ${id} is revoked.\n` }
+  },
+}
+
+export const keyCommands = [create, list, revoke]

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './command.ts'
+import { companyCommands } from './company.ts'
+import { doctor } from './doctor.ts'
+import { isBug, tell } from './faults.ts'
+import { keyCommands } from './key.ts'
+import { migrateDatabase } from './migrate.ts'
+
+const COMMANDS: Command[] = [...companyCommands, ...keyCommands, migrateDatabase, doctor]
+
+const OK = 0
+const FAILED = 1
+const MISTYPED = 2
+
+const isHelp = (word: string): boolean => word === '--help' || word === '-h'
+
+function findCommand(words: string[]): Command | undefined {
+  return COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+}
+
+/** The help for one command, for the commands of one noun, or for all. */
+function helpFor(words: string[]): string {
+  const command = findCommand(words)
+  if (command) return helpOf(command)
+  const ofNoun = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
+  return overviewOf(ofNoun.length > 0 ? ofNoun : COMMANDS)
+}
+
+function readVersion(): string {
+  const path = new URL('../../package.json', import.meta.url)
+  return JSON.parse(readFileSync(path, 'utf8')).version
+}
+
+async function run(argv: string[]): Promise<number> {
+  if (argv[0] === '--version') return say(`${readVersion()}\n`)
+  if (argv[0] === 'help') return say(helpFor(argv.slice(1)))
+  if (argv.some(isHelp)) return say(helpFor(argv))
+  const command = findCommand(argv)
+  if (command) return obey(command, argv.slice(command.name.split(' ').length))
+  const unknown = argv.length > 0 ? `Unknown command: ${argv.slice(0, 2).join(' ')}\n\n` : ''
+  process.stderr.write(unknown + helpFor(argv))
+  return MISTYPED
+}
+
+async function obey(command: Command, argv: string[]): Promise<number> {
+  try {
+    const args = parse(command, argv)
+    const { json, text, failed } = await command.run(args)
+    say(args.switches.has('json') ? `${JSON.stringify(json)}\n` : text)
+    return failed ? FAILED : OK
+  } catch (error) {
+    process.stderr.write(`${isBug(error) ? (error as Error).stack : tell(error)}\n`)
+    if (!(error instanceof UsageFault)) return FAILED
+    process.stderr.write(
+      `\n${usageOf(command)}Run "vintem help ${command.name}" for all options.\n`,
+    )
+    return MISTYPED
+  }
+}
+
+function say(text: string): number {
+  process.stdout.write(text)
+  return OK
+}
+
+// A reader that has seen enough, such as `head`, closes the pipe; that is no fault.
+process.stdout.on('error', () => {})
+process.exitCode = await run(process.argv.slice(2))

@@ -1,0 +1,21 @@
+import { loadConfig } from '../config.ts'
+import { migrate } from '../db/migrate.ts'
+import type { Command } from './command.ts'
+import { openConnection } from './session.ts'
+
+export const migrateDatabase: Command = {
+  name: 'migrate',
+  summary: 'Bring the database to this version of Vintém.',
+  operands: [],
+  options: {},
+  async run() {
+    const { url, close } = await openConnection(loadConfig())
+    try {
+      const applied = await migrate(url)
+      const lines = applied.map((name) => `Applied ${name}\n`)
+      return { json: { applied }, text: lines.join('') || 'The database is up to date.\n' }
+    } finally {
+      await close()
+    }
+  },
+}

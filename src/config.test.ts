@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { type ConfigFault, readConfig } from './config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'vintem-config-'))
+after(() => rmSync(folder, { recursive: true }))
+const KEY = Buffer.alloc(32, 9).toString('base64')
+const DATABASE_URL = 'postgres://someone@db.example.com/vintem'
+
+test('nothing set is local mode, with a secret that is made once and readable by its owner only', () => {
+  const DATA_DIR = join(folder, 'data')
+  const config = readConfig({ DATA_DIR })
+  assert.equal(config.local, true)
+  assert.deepEqual(
+    [config.host, config.port, config.publicUrl],
+    ['127.0.0.1', 3000, 'http://127.0.0.1:3000'],
+  )
+  assert.deepEqual(readConfig({ DATA_DIR }).secretKey, config.secretKey)
+  assert.equal(statSync(join(DATA_DIR, 'secret.key')).mode & 0o777, 0o600)
+})
+
+test('a database of your own needs a secret of your own', () => {
+  assert.throws(() => readConfig({ DATABASE_URL }), /SECRET_KEY is required/)
+  assert.equal(readConfig({ DATABASE_URL, SECRET_KEY: KEY }).local, false)
+})
+
+test('secrets can come from files, but not from both places', () => {
+  const SECRET_KEY_FILE = join(folder, 'key')
+  writeFileSync(SECRET_KEY_FILE, `${KEY}\n`)
+  const config = readConfig({ DATABASE_URL, SECRET_KEY_FILE })
+  assert.equal(config.secretKey.toString('base64'), KEY)
+  assert.throws(() => readConfig({ DATABASE_URL, SECRET_KEY_FILE, SECRET_KEY: KEY }), /both set/)
+  assert.throws(
+    () => readConfig({ DATABASE_URL, SECRET_KEY_FILE: join(folder, 'none') }),
+    /missing or not readable/,
+  )
+})
+
+test('every fault is told at once, and none quotes a secret', () => {
+  try {
+    readConfig({
+      DATABASE_URL: 'mysql://secret-password@x',
+      SECRET_KEY: 'c2hvcnQ=',
+      PORT: '70000',
+      LOG_LEVEL: 'x',
+      RATE_LIMIT: 'fast',
+    })
+    assert.fail('a faulty configuration was taken')
+  } catch (error) {
+    const { faults, message } = error as ConfigFault
+    assert.deepEqual(
+      faults.map((fault) => fault.split(' ')[0]),
+      ['DATABASE_URL', 'LOG_LEVEL', 'SECRET_KEY', 'RATE_LIMIT', 'PORT'].sort(
+        (a, b) => message.indexOf(a) - message.indexOf(b),
+      ),
+    )
+    assert.ok(!message.includes('secret-password') && !message.includes('c2hvcnQ='))
+  }
+})
+
+test('the rate limit can be switched off', () => {
+  assert.equal(readConfig({ DATA_DIR: folder, RATE_LIMIT: 'off' }).rateLimit, null)
+  assert.deepEqual(readConfig({ DATA_DIR: folder }).rateLimit, { perSecond: 500, burst: 1000 })
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createBatcher } from './batch.ts'
+
+test('items that arrive while a flush is on its way share the next one', async () => {
+  const groups: number[][] = []
+  const gates: (() => void)[] = []
+  const batch = createBatcher<number, number>(
+    async (items) => {
+      groups.push(items)
+      await new Promise<void>((resolve) => gates.push(resolve))
+      return items.map((item) => item * 10)
+    },
+    { most: 3 },
+  )
+  async function finishNext(): Promise<void> {
+    while (gates.length === 0) await new Promise(setImmediate)
+    gates.shift()!()
+  }
+  const first = batch(1)
+  while (gates.length === 0) await new Promise(setImmediate)
+  const later = [2, 3, 4, 5].map(batch)
+  for (let group = 0; group < 3; group++) await finishNext()
+  assert.equal(await first, 10)
+  assert.deepEqual(await Promise.all(later), [20, 30, 40, 50])
+  assert.deepEqual(groups, [[1], [2, 3, 4], [5]])
+  await batch.idle()
+})
+
+test('whatever items are bad, they alone fail, and every good one has its own result', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 60 }), async (goods) => {
+      const done: number[] = []
+      const batch = createBatcher<number, number>(
+        async (items) => {
+          if (items.some((item) => !goods[item])) throw new Error('a bad row')
+          done.push(...items)
+          return items.map((item) => -item)
+        },
+        { most: 16, lanes: 2 },
+      )
+      const settled = await Promise.allSettled(goods.map((_, i) => batch(i)))
+      settled.forEach((result, i) => {
+        assert.equal(result.status === 'fulfilled', goods[i])
+        if (result.status === 'fulfilled') assert.equal(result.value, -i)
+      })
+      assert.deepEqual(
+        done.sort((a, b) => a - b),
+        goods.flatMap((good, i) => (good ? [i] : [])),
+        'each good item is done once',
+      )
+      await batch.idle()
+    }),
+  )
+})

@@ -1,0 +1,284 @@
+import { type Client, payer } from '../support/api.ts'
+
+/**
+ * For each route that takes a body: a good one, which fields it must have, and for every field the values
+ * that the contract does not allow. Written down by hand, so that a loosened schema is noticed.
+ */
+export type BodyCase = {
+  operationId: string
+  method: 'POST' | 'PUT'
+  /** Fields that hold others: a wrong one hides what is wrong inside it. */
+  parents: Record<string, true>
+  required: string[]
+  wrong: Record<string, unknown[]>
+  prepare(client: Client): Promise<{ path: string; good: Record<string, unknown> }>
+}
+
+type Json = Record<string, unknown>
+
+const NO_TEXT = [5, true, null, {}, ['x']]
+const TOO_LONG = 'x'.repeat(256)
+const NO_NUMBER = ['1000', '', true, null, {}, [1000]]
+const NO_BOOLEAN = ['true', 1, 0, null, {}]
+const NO_OBJECT = ['text', 5, true, null, []]
+
+const AMOUNT = [...NO_NUMBER, 1000.5, 499, 0, -500, 1_000_000_000_000, 1e300]
+const ANY_AMOUNT = [...NO_NUMBER, 1000.5, 0, -1, 1_000_000_000_000]
+const PRICE = [...NO_NUMBER, 0.5, -1, 1_000_000_000_000]
+const NAME = [...NO_TEXT, '', '   ', TOO_LONG]
+const TEXT = [...NO_TEXT, TOO_LONG]
+const TAX_ID = [
+  ...NO_TEXT,
+  '',
+  '5299822472',
+  '529982247255',
+  '529.982.247-25',
+  'ABCDEFGHIJK',
+  52998224725,
+]
+const EMAIL = [
+  ...NO_TEXT,
+  '',
+  'maria',
+  'maria@',
+  '@example.com',
+  'ma ria@example.com',
+  'a@b@example.com',
+]
+const PHONE = [
+  ...NO_TEXT,
+  '',
+  '119888888',
+  '119888888888',
+  '(11)988888888',
+  '+5511988888',
+  11988888888,
+]
+const POSTAL_CODE = [...NO_TEXT, '', '0131010', '013101000', '01310-100', 1310100]
+const LIFETIME = [...NO_NUMBER, 1.5, 0, -1, 31_536_001]
+const EXTERNAL_ID = [...NO_TEXT, '', TOO_LONG]
+const URL = [
+  ...NO_TEXT,
+  ...['', 'example.com', 'ftp://example.com', 'javascript:alert(1)', 'data:text/html,x'],
+  ...['http://', 'https:///path', 'https://exa mple.com', `https://a.example/${'x'.repeat(2048)}`],
+]
+const STATUS = [...NO_TEXT, '', 'active', 'DELETED']
+const FREQUENCY = [5, true, {}, '', 'DAILY', 'monthly']
+const EVENTS = ['charge.paid', 5, true, null, {}, [], ['charge.nope'], ['Charge.Paid'], [5], [null]]
+
+const ADDRESS = {
+  postalCode: POSTAL_CODE,
+  address: TEXT,
+  district: TEXT,
+  number: TEXT,
+  line1: TEXT,
+}
+const PERSON = { name: NAME, taxId: TAX_ID, email: EMAIL, phone: PHONE, ...ADDRESS }
+const CUSTOMER = Object.fromEntries(
+  Object.entries(PERSON).map(([name, values]) => [`customer.${name}`, values]),
+)
+const FULL = {
+  ...payer(),
+  ...{ postalCode: '01310100', address: 'Av. Paulista', district: 'Bela Vista' },
+  ...{ number: '1578', line1: 'cj. 3' },
+}
+
+const notNull = (values: unknown[]) => values.filter((value) => value !== null)
+
+const charges: BodyCase[] = [
+  {
+    operationId: 'createPixCharge',
+    method: 'POST',
+    parents: { customer: true },
+    required: ['amount', 'customer', 'customer.name', 'customer.taxId'],
+    wrong: {
+      ...{ amount: AMOUNT, customer: NO_OBJECT, ...CUSTOMER },
+      ...{ expiresIn: LIFETIME, externalId: EXTERNAL_ID, devMode: NO_BOOLEAN },
+    },
+    prepare: async () => ({
+      path: '/charge/pix',
+      good: { amount: 1990, customer: FULL, expiresIn: 60, externalId: 'order 1', devMode: true },
+    }),
+  },
+  {
+    operationId: 'createStaticCode',
+    method: 'POST',
+    parents: {},
+    required: ['amount'],
+    wrong: { amount: ANY_AMOUNT, devMode: NO_BOOLEAN },
+    prepare: async () => ({ path: '/charge/pix/static', good: { amount: 1, devMode: true } }),
+  },
+  {
+    operationId: 'createPaymentLink',
+    method: 'POST',
+    parents: { customer: true, customerId: true, items: true, 'items[0]': true },
+    required: ['customer.name', 'customer.taxId', 'items[0].productId', 'items[0].quantity'],
+    wrong: {
+      ...{ total: AMOUNT, customer: NO_OBJECT, ...CUSTOMER, successUrl: URL, failedUrl: URL },
+      // The good body has a customer, so a customerId is wrong beside it even where its own form is right.
+      customerId: [5, true, {}, TOO_LONG],
+      ...{ needShipping: NO_BOOLEAN, notifyCustomer: NO_BOOLEAN, devMode: NO_BOOLEAN },
+      ...{ externalId: EXTERNAL_ID, expiresIn: LIFETIME },
+      items: ['text', 5, null, {}],
+      'items[0]': NO_OBJECT,
+      'items[0].productId': [...NO_TEXT],
+      'items[0].quantity': [...NO_NUMBER, 0, -1, 1.5],
+    },
+    async prepare(client) {
+      const product = { name: 'Pão', description: 'Francês', price: 1000 }
+      const { body } = await client.post('/product', product)
+      const items = [{ productId: body.data.id, quantity: 2 }]
+      const urls = { successUrl: 'https://loja.example/ok', failedUrl: 'http://loja.example/?no' }
+      const flags = { needShipping: true, notifyCustomer: false, devMode: true }
+      const rest = { externalId: 'order 2', expiresIn: 60 }
+      const good = { total: 1990, customer: FULL, ...urls, ...flags, ...rest, items }
+      return { path: '/charge/payment-link', good }
+    },
+  },
+  {
+    operationId: 'duplicateCharge',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { externalId: EXTERNAL_ID, expiresIn: LIFETIME },
+    async prepare(client) {
+      const { body } = await client.post('/charge/pix', { amount: 500, customer: payer() })
+      return {
+        path: `/charge/duplicate/${body.data.id}`,
+        good: { externalId: 'again', expiresIn: 60 },
+      }
+    },
+  },
+]
+
+const customers: BodyCase[] = [
+  {
+    operationId: 'createCustomer',
+    method: 'POST',
+    parents: {},
+    required: ['name', 'status', 'taxId', 'email', 'phone'],
+    wrong: { ...PERSON, status: STATUS },
+    prepare: async () => ({ path: '/client', good: { ...FULL, status: 'ACTIVE' } }),
+  },
+  {
+    operationId: 'changeCustomer',
+    method: 'PUT',
+    parents: {},
+    required: ['id'],
+    wrong: {
+      ...PERSON,
+      ...Object.fromEntries(
+        Object.entries(ADDRESS).map(([name, values]) => [name, notNull(values)]),
+      ),
+      ...{ status: STATUS, id: NO_TEXT },
+    },
+    async prepare(client) {
+      const { body } = await client.post('/client', { ...FULL, status: 'ACTIVE' })
+      return { path: '/client', good: { id: body.data.id, ...FULL, status: 'INACTIVE' } }
+    },
+  },
+]
+
+const PRODUCT = {
+  ...{ name: NAME, description: [...NO_TEXT, 'x'.repeat(4097)], price: PRICE },
+  ...{ needShipping: NO_BOOLEAN, sku: notNull(TEXT), imageUrl: notNull(URL) },
+  categories: ['Jogos', 5, {}, ['Nope'], ['jogos'], [5]],
+  ...{ status: STATUS, type: [...NO_TEXT, '', 'ONCE'], frequency: FREQUENCY },
+  dayDue: ['1', true, {}, 0, 8, 1.5],
+  dayGenerateCharge: ['1', true, {}, 0, 29, 1.5],
+}
+const GOOD_PRODUCT = {
+  ...{ name: 'Assinatura', description: 'Pão todo dia', price: 0, needShipping: true },
+  ...{ sku: 'PAO-1', imageUrl: 'https://loja.example/pao.png', categories: ['Outros'] },
+  ...{
+    status: 'ACTIVE',
+    type: 'RECURRING',
+    frequency: 'MONTHLY',
+    dayDue: 7,
+    dayGenerateCharge: 28,
+  },
+}
+
+const products: BodyCase[] = [
+  {
+    operationId: 'createProduct',
+    method: 'POST',
+    parents: {},
+    required: ['name', 'description', 'price', 'frequency'],
+    wrong: PRODUCT,
+    prepare: async () => ({ path: '/product', good: GOOD_PRODUCT }),
+  },
+  {
+    operationId: 'changeProduct',
+    method: 'PUT',
+    parents: {},
+    required: [],
+    wrong: PRODUCT,
+    async prepare(client) {
+      const { body } = await client.post('/product', GOOD_PRODUCT)
+      return { path: `/product/${body.data.id}`, good: { ...GOOD_PRODUCT, name: 'Outra' } }
+    },
+  },
+]
+
+const WEBHOOK = {
+  ...{ url: URL, name: NAME, events: EVENTS },
+}
+const GOOD_WEBHOOK = { url: 'https://loja.example/hook', name: 'Loja', events: ['charge.paid'] }
+
+const webhooks: BodyCase[] = [
+  {
+    operationId: 'createWebhook',
+    method: 'POST',
+    parents: {},
+    required: ['url', 'name', 'events'],
+    wrong: WEBHOOK,
+    prepare: async () => ({ path: '/webhook', good: GOOD_WEBHOOK }),
+  },
+  {
+    operationId: 'changeWebhook',
+    method: 'PUT',
+    parents: {},
+    required: [],
+    wrong: { ...WEBHOOK, status: STATUS },
+    async prepare(client) {
+      const { body } = await client.post('/webhook', GOOD_WEBHOOK)
+      return { path: `/webhook/${body.data.id}`, good: { ...GOOD_WEBHOOK, status: 'INACTIVE' } }
+    },
+  },
+]
+
+export const BODIES: BodyCase[] = [...charges, ...customers, ...products, ...webhooks]
+
+const steps = (path: string) => path.replaceAll(/\[(\d+)\]/g, '.$1').split('.')
+
+/** The body with one field set, by its path; the given one stays as it is. */
+export function put(body: Json, path: string, value: unknown): Json {
+  const copy = structuredClone(body)
+  const parts = steps(path)
+  const holder = parts.slice(0, -1).reduce((at, part) => at[part] as Json, copy)
+  holder[parts.at(-1)!] = value
+  return copy
+}
+
+export function without(body: Json, path: string): Json {
+  const copy = structuredClone(body)
+  const parts = steps(path)
+  const holder = parts.slice(0, -1).reduce((at, part) => at[part] as Json, copy)
+  delete holder[parts.at(-1)!]
+  return copy
+}
+
+type Schema = { type?: string | string[]; properties?: Record<string, Schema>; items?: Schema }
+
+/** The path of every field in a schema; the items of an array of objects are shown by the first. */
+export function fieldsOf(schema: object, at = ''): string[] {
+  const { properties = {} } = schema as Schema
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = at ? `${at}.${name}` : name
+    const item = field.items?.properties
+      ? [`${path}[0]`, ...fieldsOf(field.items, `${path}[0]`)]
+      : []
+    return [path, ...fieldsOf(field, path), ...item]
+  })
+}

@@ -1,0 +1,50 @@
+import type { TestApi } from '../support/api.ts'
+
+/** Every table of ours, so that a new one is looked at without being named here. */
+async function tablesOf(api: TestApi): Promise<string[]> {
+  const rows = await api.rows<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+export type Stored = Record<string, { count: number; hash: string }>
+
+/** What the database holds, table by table: two equal answers mean that nothing was stored or changed. */
+export async function stored(api: TestApi): Promise<Stored> {
+  const parts = (await tablesOf(api)).map(
+    (name) => `select '${name}' as name, count(*)::int as count,
+      md5(coalesce(string_agg(t::text, '' order by t::text), '')) as hash from ${name} t`,
+  )
+  const rows = await api.rows<{ name: string; count: number; hash: string }>(
+    parts.join(' union all '),
+  )
+  return Object.fromEntries(rows.map(({ name, count, hash }) => [name, { count, hash }]))
+}
+
+/** All rows of all tables as text, the bytes in them as hex and as characters. */
+export async function dump(api: TestApi): Promise<string> {
+  const parts = (await tablesOf(api)).map((name) => `select t::text as row from ${name} t`)
+  const rows = await api.rows<{ row: string }>(parts.join(' union all '))
+  const text = rows.map(({ row }) => row).join('\n')
+  const bytes = [...text.matchAll(/\\x([0-9a-f]+)/g)].map(([, hex]) =>
+    Buffer.from(hex!, 'hex').toString('latin1'),
+  )
+  return [text, ...bytes].join('\n')
+}
+
+/** The rows that belong to one company, in every table that has a company. */
+export async function rowsOfCompany(api: TestApi, companyId: string): Promise<string> {
+  const tables = await api.rows<{ name: string }>(
+    `select table_name as name from information_schema.columns
+     where table_schema = 'public' and column_name = 'company_id' order by table_name`,
+  )
+  const parts = tables.map(
+    ({ name }) => `select '${name}' as name, t::text as row from ${name} t where t.company_id = $1`,
+  )
+  const rows = await api.rows<{ name: string; row: string }>(
+    `select * from (${parts.join(' union all ')}) all_rows order by name, row`,
+    [companyId],
+  )
+  return rows.map(({ name, row }) => `${name}: ${row}`).join('\n')
+}

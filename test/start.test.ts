@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { Agent, request } from 'undici'
+import { payer } from './support/api.ts'
+import { cloneDatabase } from './support/database.ts'
+import { freePort, readSandbox, startServer, temporaryFolder } from './support/process.ts'
+
+const SECRET_KEY = Buffer.alloc(32, 2).toString('base64')
+
+async function createCharge(url: string, apiKey: string, fields: object = {}) {
+  const reply = await fetch(`${url}/charge/pix`, {
+    method: 'POST',
+    headers: { 'X-API-KEY': apiKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ amount: 1000, customer: payer(), ...fields }),
+  })
+  const { data } = (await reply.json()) as { data: { id: string } }
+  return { status: reply.status, id: data?.id }
+}
+
+const getCharge = (url: string, apiKey: string, id: string) =>
+  fetch(`${url}/charge/${id}`, { headers: { 'X-API-KEY': apiKey } })
+
+test('local mode brings its database, prints where it is, and stops cleanly', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const server = await startServer({ DATA_DIR })
+  const { apiKey, companyId, url } = readSandbox(DATA_DIR)
+  assert.equal(url, server.url)
+  for (const text of [server.url, `${server.url}/docs`, apiKey]) {
+    assert.ok(server.output().includes(text), `${text} is printed`)
+  }
+  assert.match(companyId, /^[0-9a-f-]{36}$/)
+  assert.equal((await createCharge(server.url, apiKey)).status, 201)
+  assert.equal((await fetch(`${server.url}/docs`)).status, 200)
+  server.child.kill('SIGINT')
+  assert.equal(await server.ended, 0)
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
+})
+
+test('a data directory has one server: the second is refused with a clear sentence', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const first = await startServer({ DATA_DIR })
+  const second = await startServer({ DATA_DIR })
+  assert.equal(await second.ended, 1)
+  assert.ok(second.output().includes(DATA_DIR), second.output())
+  assert.ok(!second.output().includes('    at '), 'no stack trace')
+  const { apiKey } = readSandbox(DATA_DIR)
+  assert.equal((await createCharge(first.url, apiKey)).status, 201, 'the first goes on')
+})
+
+test('a taken port is told in a sentence, and the database is stopped again', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const other = await startServer({ DATA_DIR: join(temporaryFolder(), 'data') })
+  const server = await startServer({ DATA_DIR, PORT: new URL(other.url).port })
+  assert.equal(await server.ended, 1)
+  assert.match(server.output(), /port is taken/)
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')))
+})
+
+test('after kill -9 the next start finds everything that was acknowledged', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const first = await startServer({ DATA_DIR })
+  const { apiKey } = readSandbox(DATA_DIR)
+  const made = await Promise.all(Array.from({ length: 50 }, () => createCharge(first.url, apiKey)))
+  first.child.kill('SIGKILL')
+  await first.ended
+  const second = await startServer({ DATA_DIR })
+  assert.equal(readSandbox(DATA_DIR).apiKey, apiKey, 'the sandbox is the same')
+  for (const { status, id } of made) {
+    assert.equal(status, 201)
+    assert.equal((await getCharge(second.url, apiKey, id)).status, 200)
+  }
+})
+
+test('every fault of the configuration is listed at once, and nothing is started', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const server = await startServer({
+    DATA_DIR,
+    PORT: 'abc',
+    LOG_LEVEL: 'loud',
+    RATE_LIMIT: '0',
+    PUBLIC_URL: 'ftp://x',
+  })
+  assert.equal(await server.ended, 1)
+  for (const name of ['PORT', 'LOG_LEVEL', 'RATE_LIMIT', 'PUBLIC_URL']) {
+    assert.match(server.output(), new RegExp(`- ${name} must`))
+  }
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres')))
+})
+
+test('with DATABASE_URL nothing embedded starts, and roles divide the work', async () => {
+  const DATABASE_URL = await cloneDatabase()
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const environment = { DATABASE_URL, SECRET_KEY, DATA_DIR }
+  const api = await startServer(environment, ['--role', 'api'])
+  assert.equal((await fetch(`${api.url}/ready`)).status, 200)
+  assert.ok(!existsSync(DATA_DIR))
+  const port = await freePort()
+  const worker = await startServer({ ...environment, PORT: String(port) }, ['--role', 'worker'])
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/health`), 'a worker does not listen')
+  assert.equal(worker.child.exitCode, null)
+  const wrong = await startServer(environment, ['--role', 'both-of-them'])
+  assert.equal(await wrong.ended, 1)
+})
+
+test('a server with another secret than the database was set up with refuses to start', async () => {
+  const DATABASE_URL = await cloneDatabase()
+  const first = await startServer({ DATABASE_URL, SECRET_KEY })
+  assert.equal((await fetch(`${first.url}/ready`)).status, 200)
+  const other = Buffer.alloc(32, 3).toString('base64')
+  const second = await startServer({ DATABASE_URL, SECRET_KEY: other })
+  assert.equal(await second.ended, 1)
+  assert.match(second.output(), /SECRET_KEY is not the one/)
+})
+
+test('a database newer than the code is refused', async () => {
+  const DATABASE_URL = await cloneDatabase()
+  const client = new pg.Client({ connectionString: DATABASE_URL })
+  await client.connect()
+  await client.query(
+    `insert into schema_migrations (version, name, checksum) values (9999, '9999_later.sql', 'x')`,
+  )
+  await client.end()
+  const server = await startServer({ DATABASE_URL, SECRET_KEY })
+  assert.equal(await server.ended, 1)
+  assert.match(server.output(), /newer than this version/)
+})
+
+test('SIGTERM under load drops no request that has reached the server', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const server = await startServer({ DATA_DIR })
+  const { apiKey } = readSandbox(DATA_DIR)
+  const agent = new Agent({ connections: 16, pipelining: 1 })
+  const answers: number[] = []
+  const faults: string[] = []
+  const warm = Promise.withResolvers<void>()
+
+  async function load(): Promise<void> {
+    for (;;) {
+      try {
+        const reply = await request(`${server.url}/charge/pix`, {
+          dispatcher: agent,
+          method: 'POST',
+          headers: { 'X-API-KEY': apiKey, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ amount: 1000, customer: payer() }),
+        })
+        await reply.body.dump()
+        if (answers.push(reply.statusCode) === 200) warm.resolve()
+      } catch (error) {
+        const code = (error as { code?: string }).code ?? String(error)
+        if (code !== 'ECONNREFUSED') faults.push(code)
+        return
+      }
+    }
+  }
+  const clients = Array.from({ length: 16 }, load)
+  await warm.promise
+  server.child.kill('SIGTERM')
+  await Promise.all(clients)
+  assert.equal(await server.ended, 0)
+  assert.deepEqual(faults, [])
+  assert.deepEqual([...new Set(answers)], [201])
+  await agent.close()
+})
+
+test('a broken line of HTTP and headers without end get an answer of our kind', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const server = await startServer({ DATA_DIR })
+  const { connect } = await import('node:net')
+  for (const [sent, status] of [
+    ['GARBAGE\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ] as const) {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.write(sent)
+    await once(socket, 'close')
+    assert.ok(text.startsWith(`HTTP/1.1 ${status}`), text.slice(0, 80))
+    assert.equal(JSON.parse(text.slice(text.indexOf('{'))).status, status)
+  }
+})

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vintem-test-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+export type Running = {
+  child: ChildProcess
+  url: string
+  output(): string
+  /** Waits for the end and tells the exit code. */
+  ended: Promise<number | null>
+}
+
+/** The real server in a process of its own. Resolves when it serves, or has ended. */
+export async function startServer(
+  environment: Record<string, string>,
+  options: string[] = [],
+): Promise<Running> {
+  const port = environment.PORT ?? String(await freePort())
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...options], {
+    cwd: temporaryFolder(),
+    env: { PATH: process.env.PATH, RATE_LIMIT: 'off', ...environment, PORT: port },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  const running = { child, url: `http://127.0.0.1:${port}`, output: () => text, ended }
+  after(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  const served = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        text += chunk
+        if (/Vintém is running/.test(text)) resolve()
+      })
+    }
+  })
+  await Promise.race([served, ended])
+  return running
+}
+
+export type Sandbox = { companyId: string; apiKey: string; url: string }
+
+export const readSandbox = (dataDir: string): Sandbox =>
+  JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8'))

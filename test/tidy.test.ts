@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+const sources = globSync(['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'], {
+  cwd: ROOT,
+}).sort()
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const product = sources.filter((path) => path.startsWith('src/') && !/\.test/.test(path))
+
+test('no file is longer than 400 lines', () => {
+  const long = sources.filter((path) => textOf(path).split('\n').length > 401)
+  assert.deepEqual(long, [])
+})
+
+test('no line of code is wider than 100 columns, texts aside', () => {
+  const wide = sources.flatMap((path) =>
+    textOf(path)
+      .split('\n')
+      .filter((line) => line.length > 100 && !/['"`]/.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  )
+  assert.deepEqual(wide, [])
+})
+
+test('no function is longer than 70 lines', () => {
+  const named = '(?:export )?(?:async )?function'
+  const arrow = '(?:export )?const \\w+ = (?:async )?\\([^()]*\\).*=> \\{$'
+  const start = new RegExp(`^( *)(?:${named}|${arrow})`)
+  const long = product.flatMap((path) => {
+    const lines = textOf(path).split('\n')
+    return lines.flatMap((line, i) => {
+      const found = start.exec(line)
+      if (!found) return []
+      const indent = found[1] ?? ''
+      const length = lines.slice(i).indexOf(`${indent}}`)
+      return length > 70 ? [`${path}: ${line.trim()}`] : []
+    })
+  })
+  assert.deepEqual(long, [])
+})
+
+/** Imports point one way: a folder may use those of its own rank or below. */
+const RANK: [folder: string, rank: number][] = [
+  ['src/lib/', 0],
+  ['src/pix/', 1],
+  ['src/db/', 2],
+  ['src/provider/', 3],
+  ['src/config.ts', 3],
+  ['src/core/', 4],
+  ['src/versions/', 4],
+  ['src/http/', 5],
+  ['src/worker/', 5],
+  ['src/', 6],
+]
+const rankOf = (path: string) => RANK.find(([folder]) => path.startsWith(folder))![1]
+
+test('imports point one way: main → http, worker, cli → core → provider → db → pix → lib', () => {
+  const upward = product.flatMap((path) => {
+    const imports = [...textOf(path).matchAll(/from '(\.[^']+)'/g)].map(([, target]) =>
+      relative(ROOT, join(ROOT, dirname(path), target!)),
+    )
+    return imports
+      .filter((target) => rankOf(target) > rankOf(path))
+      .map((target) => `${path} → ${target}`)
+  })
+  assert.deepEqual(upward, [])
+})
+
+test('a noun never calls the commands of another noun', () => {
+  const crossing = product.flatMap((path) => {
+    const noun = /^src\/core\/(\w+)\//.exec(path)?.[1]
+    if (!noun) return []
+    return [...textOf(path).matchAll(/from '\.\.\/(\w+)\/commands\.ts'/g)]
+      .filter(([, other]) => other !== noun)
+      .map(([, other]) => `${path} → ${other}`)
+  })
+  assert.deepEqual(crossing, [])
+})
+
+test('only config.ts reads the environment', () => {
+  const readers = product.filter(
+    (path) => path !== 'src/config.ts' && textOf(path).includes('process.env'),
+  )
+  assert.deepEqual(readers, [])
+})
+
+test('no folder or file is named after what it vaguely helps with', () => {
+  const vague = sources.filter((path) => /(^|\/)(utils?|helpers?|managers?|services)\b/.test(path))
+  assert.deepEqual(vague, [])
+})
