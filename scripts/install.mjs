@@ -14,7 +14,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { constants } from 'node:os'
 import { delimiter, join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -22,6 +21,8 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = join(root, 'node_modules')
 const lock = join(root, '.installing')
+const lockOwner = join(lock, 'pid')
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** The Node that runs Vintém, whatever Node the machine has. */
 export const pinnedNode = join(
@@ -64,22 +65,30 @@ function readPackages(file) {
 }
 
 async function install(dev) {
-  // `npm ci` empties node_modules first. A server may be running from it, so when only the tests'
-  // packages are missing they are added to what stands there.
-  const command = dev && isInstalled(false) ? ['install', '--no-save'] : ['ci']
-  const flags = ['--include=optional', dev ? '--include=dev' : '--omit=dev']
+  // Not `npm ci`, which empties node_modules first: a server may be running from it. This one
+  // follows package-lock.json too, only adds and replaces, and --no-save leaves the file alone.
+  const flags = ['--no-save', '--include=optional', dev ? '--include=dev' : '--omit=dev']
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-progress']
   const finish = showProgress(`Installing what ${dev ? 'the tests need' : 'Vintém needs'}`)
-  const { code, output } = await runNpm([...command, ...flags, ...quiet])
-  finish(code === 0)
-  if (code === 0 && isInstalled(dev)) return
+  const { ending, output } = await runNpm(['install', ...flags, ...quiet])
+  const isDone = ending === 0 && isInstalled(dev)
+  finish(isDone)
+  if (isDone) return
   process.stderr.write(output)
-  throw new Error(
-    code === 0
-      ? 'npm has finished, but not everything is there. Does your npm configuration forbid install ' +
-          'scripts (npm config get ignore-scripts)? The pinned Node comes through one.'
-      : `npm could not install what is missing (npm ${command[0]} ended with ${code}). Its words ` +
-          'are above; when it is the network or the registry, running this again is enough.',
+  throw new Error(explain(ending))
+}
+
+function explain(ending) {
+  if (ending === 'SIGINT') return 'The install was interrupted.'
+  if (ending === 0) {
+    return (
+      'npm has finished, but the pinned Node or another package is missing. Does your npm forbid ' +
+      'install scripts (npm config get ignore-scripts)? The pinned Node comes through one.'
+    )
+  }
+  return (
+    `npm could not install what is missing (${ending}). Its words are above; when it was the ` +
+    'network or the registry, running the same command again is enough.'
   )
 }
 
@@ -87,9 +96,9 @@ function runNpm(args) {
   const [program, ...first] = findNpm()
   const npm = spawn(program, [...first, ...args], {
     cwd: root,
-    env: { ...process.env, PATH: outsidePath() },
+    env: npmEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
-    shell: program === 'npm' && process.platform === 'win32',
+    shell: process.platform === 'win32' && program === 'npm',
   })
   let output = ''
   for (const stream of [npm.stdout, npm.stderr]) {
@@ -97,23 +106,29 @@ function runNpm(args) {
       output += chunk
     })
   }
+  // We outlive npm when we are told to stop, to give the lock back.
+  const forward = (signal) => npm.kill(signal)
+  for (const signal of signals) process.on(signal, forward)
   return new Promise((resolve) => {
-    npm.on('error', (fault) => resolve({ code: fault.message, output }))
-    npm.on('close', (code, signal) => resolve({ code: signal ?? code, output }))
+    npm.on('error', (fault) => resolve({ ending: fault.message, output }))
+    npm.on('close', (code, signal) => resolve({ ending: signal ?? code, output }))
+  }).finally(() => {
+    for (const signal of signals) process.off(signal, forward)
   })
 }
 
-// Below `npm start` the running npm is used again. It must not run on the pinned Node: `npm ci`
-// removes that one while it works.
+// Below `npm start` the npm that runs is used again. It must not run on the pinned Node, which
+// `npm ci` removes while it works.
 function findNpm() {
   const { npm_execpath: script, npm_node_execpath: npmNode } = process.env
   const node = [npmNode, process.execPath].find((path) => path && isOutside(path))
   return script?.endsWith('npm-cli.js') && node ? [node, script] : ['npm']
 }
 
-function outsidePath() {
-  const places = (process.env.PATH ?? '').split(delimiter)
-  return places.filter(isOutside).join(delimiter)
+function npmEnvironment() {
+  if (process.platform === 'win32') return process.env
+  const places = (process.env.PATH ?? '').split(delimiter).filter(isOutside)
+  return { ...process.env, PATH: places.join(delimiter) }
 }
 
 function isOutside(path) {
@@ -128,37 +143,34 @@ async function takeLock() {
     await delay(200)
   }
   finish?.(true)
-  const release = () => rmSync(lock, { recursive: true, force: true })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(signal, () => {
-      release()
-      process.exit(128 + constants.signals[signal])
-    })
-  }
-  return release
+  return () => rmSync(lock, { recursive: true, force: true })
 }
 
 function tryLock() {
   try {
     mkdirSync(lock)
+    writeFileSync(lockOwner, String(process.pid))
+    return true
   } catch (fault) {
     if (fault.code !== 'EEXIST') throw fault
     if (isAbandoned()) rmSync(lock, { recursive: true, force: true })
     return false
   }
-  writeFileSync(join(lock, 'pid'), String(process.pid))
-  return true
 }
 
 function isAbandoned() {
+  const pid = existsSync(lockOwner) ? Number(readFileSync(lockOwner, 'utf8')) : 0
+  if (pid) return !isAlive(pid)
+  // There is a moment between making the directory and writing the number.
+  const made = statSync(lock, { throwIfNoEntry: false })
+  return made !== undefined && Date.now() - made.mtimeMs > 5_000
+}
+
+function isAlive(pid) {
   try {
-    const pid = Number(readFileSync(join(lock, 'pid'), 'utf8'))
-    // There is a moment between making the directory and writing the number.
-    if (!pid) return Date.now() - statSync(lock).mtimeMs > 5_000
-    process.kill(pid, 0)
-    return false
+    return process.kill(pid, 0)
   } catch (fault) {
-    return fault.code === 'ESRCH'
+    return fault.code === 'EPERM'
   }
 }
 
@@ -180,4 +192,11 @@ function showProgress(what) {
     if (terminal) process.stderr.write('\r\x1b[K')
     if (isDone) process.stderr.write(line(`${what}: done`))
   }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  ensureInstalled({ dev: process.argv.includes('--dev') }).catch((fault) => {
+    console.error(fault.message)
+    process.exitCode = 1
+  })
 }

@@ -36,7 +36,7 @@ export const PostalCode = Type.String({
 
 export const HttpUrl = Type.String({
   maxLength: 2048,
-  pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]+([/?#]\\S*)?$',
+  format: 'http-url',
   description: 'An http or https address',
   'x-rule': 'must be an address that starts with https:// or http://',
 })
@@ -47,7 +47,10 @@ export const ExternalId = Type.String({
   description: 'Your own reference; searchable, not unique',
 })
 
-export const Timestamp = Type.String({ format: 'date-time' })
+export const Timestamp = Type.String({
+  format: 'date-time',
+  'x-rule': 'must be a date and time such as 2026-08-16T12:00:00Z',
+})
 
 export const Amount = (least: number, description: string) =>
   Type.Integer({ minimum: least, maximum: MAX_AMOUNT, description })

@@ -44,7 +44,7 @@ export function admission({ app, keys }: ServerParts) {
     spend(byKey, session.keyId)
     if (request.headers['x-api-version'] !== undefined) request.version = requireVersion(request)
     requireScope(session, route.scope)
-    if (route.method === 'POST') {
+    if (route.method !== 'GET') {
       request.idempotencyKey = readKey(request.headers['idempotency-key'])
     }
   }

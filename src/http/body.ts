@@ -4,18 +4,23 @@ import { invalid, problem } from '../lib/problems.ts'
 export const BODY_LIMIT_BYTES = 64 * 1024
 const DEPTH_LIMIT = 32
 
+/** A parsed body, and what is wrong with its text beyond what a schema can see. */
+export type Body = { value: unknown; faults: string[] }
+
 /**
  * Reads a JSON body. An empty one counts as an empty object: what is required will be missed later.
  */
-export function readBody(raw: Buffer): unknown {
-  if (raw.length === 0) return {}
+export function readBody(raw: Buffer): Body {
+  if (raw.length === 0) return { value: {}, faults: [] }
   if (!isUtf8(raw)) throw problem('invalid_json', 'The body is not valid UTF-8.')
   const text = raw.toString('utf8')
+  if (depthOf(text) > DEPTH_LIMIT) {
+    throw invalid(`body: must not nest deeper than ${DEPTH_LIMIT} levels`)
+  }
   const value = parse(text)
-  // Only escapes can smuggle in a NUL or half a character, and only then is it worth walking the
-  // body.
-  if (text.includes('\\u') || text.includes('__proto__')) requireClean(value, '', 0)
-  return value
+  // Only escapes can smuggle in a NUL or half a character: without any there is nothing to look for.
+  const suspicious = text.includes('\\u') || text.includes('__proto__')
+  return { value, faults: suspicious ? textFaults(value) : [] }
 }
 
 function parse(text: string): unknown {
@@ -27,28 +32,56 @@ function parse(text: string): unknown {
   }
 }
 
-function requireClean(value: unknown, path: string, depth: number): void {
-  if (typeof value === 'string') requireText(value, path || 'body')
-  if (typeof value !== 'object' || value === null) return
-  if (depth > DEPTH_LIMIT) throw invalid(`body: must not nest deeper than ${DEPTH_LIMIT} levels`)
-  for (const [name, child] of Object.entries(value)) {
-    const at = Array.isArray(value) ? `${path}[${name}]` : path ? `${path}.${name}` : name
-    if (name === '__proto__') throw invalid(`${at}: this name is not allowed`)
-    requireText(name, 'body')
-    requireClean(child, at, depth + 1)
+/** How deep brackets stand in each other, strings aside. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < text.length; i++) {
+    const letter = text.charCodeAt(i)
+    if (letter === QUOTE) i = endOfString(text, i)
+    else if (letter === BRACKET || letter === BRACE) deepest = Math.max(deepest, ++depth)
+    else if (letter === BRACKET + 2 || letter === BRACE + 2) depth--
   }
+  return deepest
 }
 
-function requireText(text: string, path: string): void {
-  if (text.includes('\0')) throw invalid(`${path}: must not contain a NUL character`)
-  if (!text.isWellFormed()) throw invalid(`${path}: must be valid Unicode text`)
+const QUOTE = 34
+const BACKSLASH = 92
+const BRACKET = 91
+const BRACE = 123
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end < 0 ? text.length : end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+  return slashes % 2 === 1
+}
+
+/** Names every text that no column can hold, and every name that no honest client sends. */
+export function textFaults(value: unknown, path = ''): string[] {
+  if (typeof value === 'string') return charactersFault(value, path || 'body')
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, child]) => {
+    const at = Array.isArray(value) ? `${path}[${name}]` : path ? `${path}.${name}` : name
+    if (name === '__proto__') return [`${at}: this name is not allowed`]
+    return [...charactersFault(name, path || 'body'), ...textFaults(child, at)]
+  })
+}
+
+function charactersFault(text: string, path: string): string[] {
+  if (text.includes('\0')) return [`${path}: must not contain a NUL character`]
+  return text.isWellFormed() ? [] : [`${path}: must be valid Unicode text`]
 }
 
 /** The same text for the same JSON, whatever the order of its names. */
-export function canonical(value: unknown, depth = 0): string {
+export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (depth > DEPTH_LIMIT) throw invalid(`body: must not nest deeper than ${DEPTH_LIMIT} levels`)
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item, depth + 1)}`).join()}}`
+  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join()}}`
 }

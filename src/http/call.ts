@@ -3,25 +3,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
 import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
-import { canonical } from './body.ts'
+import { type Body, canonical, textFaults } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { type Answer, commitOnce, fingerprintOf, type Guard, isKept, once } from './idempotency.ts'
-import type { Call, Route } from './route.ts'
-import { validator } from './violations.ts'
+import type { Call, Route, Unchecked } from './route.ts'
+import { requireNone, validator } from './violations.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
 
 /** Makes the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: App, route: Route) {
   const serialize = fastJson(route.data as never) as (data: unknown) => string
-  const validateQuery = route.query && validator('query', route.query)
-  const validateBody = route.body && validator('body', route.body)
+  const validate = compileValidation(app, route)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    validateQuery?.(request.query)
-    const body = request.body === undefined ? {} : request.body
-    validateBody?.(body)
     const { version } = request
+    const body = validate(request)
     const render: Render = (data) => ({
       status: route.status,
       body: version.success(route.status, route.message, serialize, data),
@@ -33,6 +30,26 @@ export function compileRoute(app: App, route: Route) {
       .header('X-Api-Version', version.name)
       .type('application/json; charset=utf-8')
       .send(answer.body)
+  }
+}
+
+/** Gathers every violation of query and body before it refuses; gives the body. */
+function compileValidation(app: App, route: Route): (request: FastifyRequest) => unknown {
+  const { local } = app.config
+  const checkQuery = route.query && validator('query', route.query)
+  const checkBody = route.body && validator('body', route.body)
+
+  return (request) => {
+    const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
+    const found = [...faults]
+    if (checkQuery) found.push(...textFaults(request.query), ...checkQuery(request.query))
+    if (checkBody) found.push(...checkBody(value))
+    if (route.check && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      const around = { company: session(request).company, local }
+      found.push(...route.check(value as Unchecked, around).filter((fault) => fault !== null))
+    }
+    requireNone(found)
+    return value
   }
 }
 

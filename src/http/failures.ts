@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { newId, suffixOf } from '../lib/ids.ts'
 import { describeError, type Log } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
@@ -44,6 +45,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   const { status, body } = renderFailure(fault, LATEST)
   socket.end(
     `HTTP/1.1 ${status} ${tooLarge ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+      `X-Request-Id: ${suffixOf(newId())}\r\nX-Api-Version: ${LATEST.name}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

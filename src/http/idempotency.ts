@@ -72,7 +72,12 @@ export async function once(app: App, guard: Guard, act: () => Promise<Answer>): 
   return work
 }
 
-async function attempt(app: App, guard: Guard, act: () => Promise<Answer>): Promise<Answer> {
+async function attempt(
+  app: App,
+  guard: Guard,
+  act: () => Promise<Answer>,
+  mayRepeat = true,
+): Promise<Answer> {
   const { companyId, key } = guard
   const now = app.clock.now()
   const kept = await idempotency.findKept(app.db, companyId, key, now)
@@ -83,10 +88,10 @@ async function attempt(app: App, guard: Guard, act: () => Promise<Answer>): Prom
   } catch (error) {
     if (isLockTimeout(error)) throw inProgress()
     if (!lostRace(error)) throw error
+    if (!mayRepeat) throw inProgress()
+    // Either another process was first, or a key older than a day stood in the way.
     await idempotency.forgetOld(app.db, companyId, key, now)
-    const winner = await idempotency.findKept(app.db, companyId, key, now)
-    if (!winner) throw inProgress()
-    return replay(app, winner, guard)
+    return attempt(app, guard, act, false)
   }
 }
 

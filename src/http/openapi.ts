@@ -22,20 +22,19 @@ const WITH_KEY: ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reu
 
 /** Every code a route may answer with, its own and those that come with its method. */
 export function problemsOf(route: Route): ProblemCode[] {
-  const posts = route.method === 'POST'
+  const writes = route.method !== 'GET'
   return [
     ...route.problems,
-    ...(route.body || posts ? WITH_BODY : route.query ? (['invalid_value'] as const) : []),
-    ...(posts ? WITH_KEY : []),
+    ...(route.body || writes ? WITH_BODY : route.query ? (['invalid_value'] as const) : []),
+    ...(writes ? WITH_KEY : []),
     ...COMMON,
   ]
 }
 
-/** Leaves out what only our validator reads. */
+/** Leaves out what only our validator reads, and says what a format of ours is to everybody else. */
 function clean(schema: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(schema, (name, value) => (name === 'x-rule' ? undefined : value)),
-  )
+  const text = JSON.stringify(schema, (name, value) => (name === 'x-rule' ? undefined : value))
+  return JSON.parse(text.replaceAll('"format":"http-url"', '"format":"uri"'))
 }
 
 const envelope = (route: Route) => ({
@@ -87,7 +86,7 @@ function parametersOf(route: Route): unknown[] {
   }))
   const key = { $ref: '#/components/parameters/IdempotencyKey' }
   const version = { $ref: '#/components/parameters/ApiVersion' }
-  return [...path, ...query, ...(route.method === 'POST' ? [key] : []), version]
+  return [...path, ...query, ...(route.method === 'GET' ? [] : [key]), version]
 }
 
 function operationOf(route: Route): unknown {

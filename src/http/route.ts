@@ -23,6 +23,9 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   keep(data: Data): KeptAnswer | null
 }
 
+/** A body before its schema was checked: any field may be missing or of another type. */
+export type Unchecked = Record<string, unknown>
+
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With `{name}` for parameters, as in OpenAPI. */
@@ -34,6 +37,11 @@ export type Route = {
   scope: Scope
   query?: TObject
   body?: TSchema
+  /**
+   * Rules that a schema cannot say, checked beside it so that every violation is told at once. The
+   * body may be anything yet.
+   */
+  check?(body: Unchecked, around: { company: Company; local: boolean }): (string | null)[]
   data: TSchema
   status: 200 | 201
   message: string

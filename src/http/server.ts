@@ -42,6 +42,13 @@ const HEADERS_LIMIT_BYTES = 16 * 1024
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const { app, metrics } = parts
+  const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const fault = toProblem(error, request, app.log)
+    const { body, status } = renderFailure(fault, request.version)
+    reply.status(status).headers(fault.headers).header('X-Request-Id', request.id)
+    reply.header('X-Api-Version', request.version.name)
+    reply.type('application/json; charset=utf-8').send(body)
+  }
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -51,13 +58,13 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     // it.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: 512 },
+    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     http: { maxHeaderSize: HEADERS_LIMIT_BYTES },
     clientErrorHandler: refuseBrokenRequest,
+    // A path that cannot be decoded is refused before any hook has run.
     frameworkErrors: (error, request, reply) => {
-      const { body, status } = renderFailure(toProblem(error, request, app.log), LATEST)
-      const plain = reply as FastifyReply
-      plain.status(status).type('application/json; charset=utf-8').send(body)
+      request.version = asked(request) ?? LATEST
+      refuse(error, request as FastifyRequest, reply as FastifyReply)
     },
   })
   server.decorateRequest('version')
@@ -78,12 +85,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     request.version = asked(request) ?? LATEST
   })
   server.addHook('onResponse', async (request, reply) => observe(parts, request, reply))
-  server.setErrorHandler((error: FastifyError, request, reply) => {
-    const fault = toProblem(error, request, app.log)
-    const { body, status } = renderFailure(fault, request.version)
-    reply.status(status).headers(fault.headers).header('X-Api-Version', request.version.name)
-    reply.type('application/json; charset=utf-8').send(body)
-  })
+  server.setErrorHandler(refuse)
   server.setNotFoundHandler(async (request) => {
     request.version = asked(request) ?? LATEST
     throw problem(

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { dynamicCode, parse, recurrenceCode, staticCode } from './brcode.ts'
 import { crc16 } from './crc16.ts'
-import { BAD_CODES, GOOD_CODES } from './vectors.test-data.ts'
+import vectors from './vectors.test-data.json' with { type: 'json' }
 
 const FULANO = { name: 'Fulano de Tal', city: 'BRASILIA' }
 const KEY = '123e4567-e12b-12d1-a456-426655440000'
@@ -29,10 +29,13 @@ test('the checksum is CRC-16/CCITT-FALSE', () => {
 })
 
 test('the codes are those of the Central Bank, character for character', () => {
-  assert.equal(staticCode({ key: KEY, ...FULANO }), GOOD_CODES['bcb-manual-static'])
-  assert.equal(dynamicCode({ location: CHARGE, ...FULANO }), GOOD_CODES['bcb-manual-dynamic'])
+  assert.equal(staticCode({ key: KEY, ...FULANO }), vectors.goodCodes['bcb-manual-static'])
+  assert.equal(
+    dynamicCode({ location: CHARGE, ...FULANO }),
+    vectors.goodCodes['bcb-manual-dynamic'],
+  )
   const recurrence = recurrenceCode({ location: RECURRENCE, ...FULANO })
-  assert.equal(recurrence, GOOD_CODES['bcb-manual-rec-only-J2'])
+  assert.equal(recurrence, vectors.goodCodes['bcb-manual-rec-only-J2'])
 })
 
 test('a static code carries amount and text', () => {
@@ -43,11 +46,11 @@ test('a static code carries amount and text', () => {
     name: 'THALES OGLIARI',
     city: 'SAO MIGUEL DO O',
   })
-  assert.equal(code, GOOD_CODES['pix-utils-static-amount'])
+  assert.equal(code, vectors.goodCodes['pix-utils-static-amount'])
 })
 
 test('every published code is read, in lower-case checksum too', () => {
-  for (const [id, code] of Object.entries(GOOD_CODES)) {
+  for (const [id, code] of Object.entries(vectors.goodCodes)) {
     const read = parse(code)
     assert.notEqual(read.kind, 'fault', id)
     assert.deepEqual(parse(code.slice(0, -4) + code.slice(-4).toLowerCase()), read, id)
@@ -55,7 +58,7 @@ test('every published code is read, in lower-case checksum too', () => {
 })
 
 test('a static code is read with all it holds', () => {
-  assert.deepEqual(parse(GOOD_CODES['pix-utils-bcb-sandbox-static-rec']), {
+  assert.deepEqual(parse(vectors.goodCodes['pix-utils-bcb-sandbox-static-rec']), {
     kind: 'static',
     key: 'f4c6089a-bfde-4c00-a2d9-9eaa584b0219',
     text: 'CobrancaEstatica',
@@ -68,7 +71,7 @@ test('a static code is read with all it holds', () => {
 })
 
 test('a dynamic code is read with both locations', () => {
-  assert.deepEqual(parse(GOOD_CODES['bcb-manual-dynamic-rec-J3']), {
+  assert.deepEqual(parse(vectors.goodCodes['bcb-manual-dynamic-rec-J3']), {
     kind: 'dynamic',
     location: CHARGE,
     ...FULANO,
@@ -77,7 +80,7 @@ test('a dynamic code is read with both locations', () => {
 })
 
 test('a recurrence code is read as one that charges nothing', () => {
-  assert.deepEqual(parse(GOOD_CODES['bcb-manual-rec-only-J2']), {
+  assert.deepEqual(parse(vectors.goodCodes['bcb-manual-rec-only-J2']), {
     kind: 'recurrence',
     ...FULANO,
     recurrenceLocation: RECURRENCE,
@@ -85,15 +88,15 @@ test('a recurrence code is read as one that charges nothing', () => {
 })
 
 test('any template from 26 to 51, and 80 to 99, is read, with the GUI in any case', () => {
-  const read = parse(GOOD_CODES['bcb-manual-dynamic-rec-J3'])
+  const read = parse(vectors.goodCodes['bcb-manual-dynamic-rec-J3'])
   for (let id = 26; id <= 51; id++) {
-    const code = reseal(GOOD_CODES['bcb-manual-dynamic-rec-J3'], (body) =>
+    const code = reseal(vectors.goodCodes['bcb-manual-dynamic-rec-J3'], (body) =>
       body.replace('26700014br.gov.bcb.pix', `${id}700014BR.GOV.BCB.PIX`),
     )
     assert.deepEqual(parse(code), read, String(id))
   }
   for (let id = 80; id <= 99; id++) {
-    const code = reseal(GOOD_CODES['bcb-manual-dynamic-rec-J3'], (body) =>
+    const code = reseal(vectors.goodCodes['bcb-manual-dynamic-rec-J3'], (body) =>
       body.replace('80740014br.gov.bcb.pix', `${id}740014Br.Gov.Bcb.Pix`),
     )
     assert.deepEqual(parse(code), read, String(id))
@@ -101,19 +104,19 @@ test('any template from 26 to 51, and 80 to 99, is read, with the GUI in any cas
 })
 
 test('the template of another scheme is passed over', () => {
-  const code = reseal(GOOD_CODES['bcb-manual-dynamic'], (body) =>
+  const code = reseal(vectors.goodCodes['bcb-manual-dynamic'], (body) =>
     body.replace('2670', '26120008com.othr2704junk5170'),
   )
-  assert.deepEqual(parse(code), parse(GOOD_CODES['bcb-manual-dynamic']))
+  assert.deepEqual(parse(code), parse(vectors.goodCodes['bcb-manual-dynamic']))
 })
 
 test('every fault is named with its field', () => {
-  const good = GOOD_CODES['bcb-manual-static-rec-J4']
+  const good = vectors.goodCodes['bcb-manual-static-rec-J4']
   const without = (part: string) => reseal(good, (body) => body.replace(part, ''))
   const swap = (from: string, to: string) => reseal(good, (body) => body.replace(from, to))
   const faults: [string, string, string?][] = [
-    [BAD_CODES['bad-crc'], 'bad-crc'],
-    [BAD_CODES['template-too-long'], 'bad-length'],
+    [vectors.badCodes['bad-crc'], 'bad-crc'],
+    [vectors.badCodes['template-too-long'], 'bad-length'],
     ['', 'bad-character'],
     [good.replace('Fulano', 'Fulâno'), 'bad-character'],
     [good + good + good, 'too-long'],
@@ -150,18 +153,18 @@ test('every fault is named with its field', () => {
 })
 
 test('a code with neither key nor location, or with both, is refused', () => {
-  const nothing = reseal(GOOD_CODES['bcb-manual-static'], (body) =>
+  const nothing = reseal(vectors.goodCodes['bcb-manual-static'], (body) =>
     body.replace(`26580014br.gov.bcb.pix0136${KEY}`, '26180014br.gov.bcb.pix'),
   )
   assert.deepEqual(parse(nothing), { kind: 'fault', reason: 'missing-field', field: '26.25' })
-  const both = reseal(GOOD_CODES['bcb-manual-static'], (body) =>
+  const both = reseal(vectors.goodCodes['bcb-manual-static'], (body) =>
     body.replace(`2658`, '2667').replace(KEY, `${KEY}2505a.b/c`),
   )
   assert.deepEqual(parse(both), { kind: 'fault', reason: 'bad-value', field: '26' })
 })
 
 test('changing any one character of a code is noticed', () => {
-  const code = GOOD_CODES['bcb-manual-dynamic']
+  const code = vectors.goodCodes['bcb-manual-dynamic']
   for (let at = 0; at < code.length; at++) {
     const changed = code.slice(0, at) + (code[at] === '7' ? '8' : '7') + code.slice(at + 1)
     assert.equal(parse(changed).kind, 'fault', changed)

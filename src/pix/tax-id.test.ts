@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isTaxIdShape, isValidTaxId, kindOfTaxId, maskTaxId, punctuateTaxId } from './tax-id.ts'
-import { INVALID_CNPJS, INVALID_CPFS, VALID_CNPJS, VALID_CPFS } from './vectors.test-data.ts'
+import vectors from './vectors.test-data.json' with { type: 'json' }
 
 test('published tax ids are valid and of their kind', () => {
-  for (const cpf of VALID_CPFS) {
+  for (const cpf of vectors.validCpfs) {
     assert.equal(isValidTaxId(cpf), true, cpf)
     assert.equal(kindOfTaxId(cpf), 'cpf')
   }
-  for (const cnpj of VALID_CNPJS) {
+  for (const cnpj of vectors.validCnpjs) {
     assert.equal(isValidTaxId(cnpj), true, cnpj)
     assert.equal(kindOfTaxId(cnpj), 'cnpj')
   }
 })
 
 test('published counterexamples are invalid', () => {
-  for (const text of [...INVALID_CPFS, ...INVALID_CNPJS]) {
+  for (const text of [...vectors.invalidCpfs, ...vectors.invalidCnpjs]) {
     assert.equal(isValidTaxId(text), false, text)
   }
 })

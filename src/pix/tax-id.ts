@@ -27,8 +27,8 @@ export function isValidTaxId(text: string): boolean {
 
 export function punctuateTaxId(text: string): string {
   return kindOfTaxId(text) === 'cpf'
-    ? `${text.slice(0, 3)}.${text.slice(3, 6)}.${text.slice(6, 9)}-${text.slice(9)}`
-    : `${text.slice(0, 2)}.${text.slice(2, 5)}.${text.slice(5, 8)}/${text.slice(8, 12)}-${text.slice(12)}`
+    ? text.replace(/^(...)(...)(...)(..)$/, '$1.$2.$3-$4')
+    : text.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5')
 }
 
 /** Text that is no tax id may be anything a person typed, so none of it is shown. */

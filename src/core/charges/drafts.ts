@@ -1,12 +1,13 @@
 import type { Static } from 'typebox'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import { invalid, problem } from '../../lib/problems.ts'
+import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
-import type { Company } from '../companies/rules.ts'
-import { type Person, requireTaxId } from '../customers/rules.ts'
+import type { Company, Mode } from '../companies/rules.ts'
+import { checkDigitsFault, type Person } from '../customers/rules.ts'
 import { sealPerson } from '../customers/sealing.ts'
 import { find as findCustomer } from '../customers/store.ts'
+import type { Product } from '../products/rules.ts'
 import { findMany as findProducts } from '../products/store.ts'
 import { showProduct } from '../products/view.ts'
 import type { Draft } from './commands.ts'
@@ -30,7 +31,6 @@ const PLAIN = {
 }
 
 function sealPayer(app: App, company: Company, person: Person): Payer {
-  requireTaxId(company.mode, person.taxId, 'customer.taxId')
   return { name: person.name, ...sealPerson(app.vault, company.id, person) }
 }
 
@@ -59,15 +59,30 @@ export function pixDraft(
 
 type LinkBody = Static<typeof NewLink>
 
+/** The rules of a payer and a link that their schemas cannot say. */
+export function payerFault(mode: Mode, customer: unknown): string | null {
+  const { taxId } = (customer ?? {}) as { taxId?: unknown }
+  return checkDigitsFault(mode, taxId, 'customer.taxId')
+}
+
+export function linkFaults(mode: Mode, body: Record<string, unknown>): (string | null)[] {
+  const { customerId, customer, total, items } = body
+  const both = customerId !== undefined && customer !== undefined
+  const none = customerId === undefined && customer === undefined
+  return [
+    both ? 'customerId: send it or customer, not both' : null,
+    none ? 'customer: send it, or the customerId of one on record' : null,
+    total !== undefined || items !== undefined ? null : 'total: send it, or items to add up',
+    payerFault(mode, customer),
+  ]
+}
+
 export async function linkDraft(
   app: App,
   company: Company,
   body: LinkBody,
   fingerprint: () => Buffer,
 ): Promise<Draft> {
-  if ((body.customerId === undefined) === (body.customer === undefined)) {
-    throw invalid('customer: send exactly one of customerId and customer')
-  }
   const items = await findItems(app, company.id, body.items ?? [])
   return {
     kind: 'LINK',
@@ -105,14 +120,25 @@ async function findItems(
 ): Promise<Item[]> {
   const ids = wanted.map(({ productId }) => fromPublic('prod', productId))
   const known = ids.filter((id) => id !== null)
-  const products = known.length > 0 ? await findProducts(app.db, companyId, known) : new Map()
-  return wanted.map(({ quantity }, i) => {
-    const product = products.get(ids[i] ?? '')
-    const path = `items[${i}].productId`
-    if (!product) throw problem('product_not_found', `${path}: the company has no such product.`)
-    if (product.status !== 'ACTIVE') throw invalid(`${path}: the product must be ACTIVE`)
-    return { quantity, product: showProduct(product) }
-  })
+  const products =
+    known.length > 0 ? await findProducts(app.db, companyId, known) : new Map<Uuid, Product>()
+  const faults = wanted.flatMap((_, i) => itemFault(i, products.get(ids[i] ?? '')))
+  const [first, ...others] = faults
+  if (first) throw new Problem([first, ...others])
+  return wanted.map(({ quantity }, i) => ({
+    quantity,
+    product: showProduct(products.get(ids[i]!)!),
+  }))
+}
+
+function itemFault(i: number, product: Product | undefined): ErrorItem[] {
+  const path = `items[${i}].productId`
+  if (!product) {
+    const description = `${path}: the company has no such product.`
+    return [{ code: 'product_not_found', description }]
+  }
+  if (product.status === 'ACTIVE') return []
+  return [{ code: 'invalid_value', description: `${path}: the product must be ACTIVE` }]
 }
 
 /** The same sale once more, with the lifetime it had unless another is asked for. */

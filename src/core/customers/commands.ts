@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { type Customer, change, pickPrivate, requireTaxId } from './rules.ts'
+import { type Customer, change, pickPrivate } from './rules.ts'
 import * as store from './store.ts'
 import type { CustomerChange, NewCustomer } from './view.ts'
 
@@ -15,7 +15,6 @@ export async function createCustomer(
   company: Company,
   body: Static<typeof NewCustomer>,
 ): Promise<Customer> {
-  requireTaxId(company.mode, body.taxId, 'taxId')
   const now = app.clock.now()
   const customer: Customer = {
     ...pickPrivate(body),
@@ -37,7 +36,6 @@ export async function changeCustomer(
   id: Uuid,
   body: Static<typeof CustomerChange>,
 ): Promise<Customer> {
-  if (body.taxId !== undefined) requireTaxId(company.mode, body.taxId, 'taxId')
   const customer = await store.find(tx, app.vault, company.id, id, 'for update')
   if (!customer) throw problem('customer_not_found')
   const changed = change(customer, body, app.clock.now())

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../lib/ids.ts'
-import { invalid } from '../../lib/problems.ts'
+import { isTaxIdShape } from '../../pix/tax-id.ts'
 import { type Mode, taxIdFault } from '../companies/rules.ts'
 
 export type CustomerStatus = 'ACTIVE' | 'INACTIVE'
@@ -47,9 +47,11 @@ export function pickPrivate(fields: Private): Private {
   return picked
 }
 
-export function requireTaxId(mode: Mode, taxId: string, path: string): void {
+/** What is wrong with a tax id beyond its shape, which the schema has checked. */
+export function checkDigitsFault(mode: Mode, taxId: unknown, path: string): string | null {
+  if (typeof taxId !== 'string' || !isTaxIdShape(taxId)) return null
   const fault = taxIdFault(mode, taxId)
-  if (fault) throw invalid(`${path}: ${fault}`)
+  return fault && `${path}: ${fault}`
 }
 
 /** Changes only the fields sent; null takes an optional one away. */

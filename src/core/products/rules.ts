@@ -63,6 +63,8 @@ const FIELDS = [
   'dayGenerateCharge',
 ] as const
 
+export const FREQUENCY_FAULT = 'frequency: required when type is RECURRING'
+
 /** A product with the fields sent put in; what is not sent stays as it was. */
 export function change(product: Product, fields: ProductFields, now: Date): Product {
   const changed: Record<string, unknown> = { ...product, updatedAt: now }
@@ -70,7 +72,7 @@ export function change(product: Product, fields: ProductFields, now: Date): Prod
   if (fields.price !== undefined) changed.price = toCents(fields.price)
   const result = changed as Product
   if (result.type === 'RECURRING' && result.frequency === null) {
-    throw invalid('frequency: required when type is RECURRING')
+    throw invalid(FREQUENCY_FAULT)
   }
   return result
 }

@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { makeSecret, requireTarget, type Webhook } from './rules.ts'
+import { makeSecret, type Webhook } from './rules.ts'
 import * as store from './store.ts'
 import type { NewWebhook, WebhookChange } from './view.ts'
 
@@ -17,7 +17,6 @@ export async function createWebhook(
   company: Company,
   body: Static<typeof NewWebhook>,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  requireTarget(body.url, app.config.local)
   const { url, name, events } = body
   const now = app.clock.now()
   const base = { companyId: company.id, id: newId(), createdAt: now, updatedAt: now }
@@ -34,7 +33,6 @@ export async function changeWebhook(
   id: Uuid,
   body: Static<typeof WebhookChange>,
 ): Promise<Webhook> {
-  if (body.url !== undefined) requireTarget(body.url, app.config.local)
   const webhook = await store.find(tx, company.id, id, 'for update')
   if (!webhook) throw problem('webhook_not_found')
   const changed: Webhook = {

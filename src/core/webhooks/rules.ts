@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { Uuid } from '../../lib/ids.ts'
-import { invalid } from '../../lib/problems.ts'
 import type { EventType } from '../events.ts'
 
 export type Webhook = {
@@ -20,10 +19,9 @@ export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base6
 /**
  * Where deliveries may go: nowhere with credentials in the address, and only https in production.
  */
-export function requireTarget(url: string, local: boolean): void {
-  if (!URL.canParse(url))
-    throw invalid('url: must be an address that starts with https:// or http://')
+export function targetFault(url: unknown, local: boolean): string | null {
+  if (typeof url !== 'string' || !URL.canParse(url)) return null
   const { protocol, username, password } = new URL(url)
-  if (username !== '' || password !== '') throw invalid('url: must not carry a user or a password')
-  if (!local && protocol !== 'https:') throw invalid('url: must start with https://')
+  if (username !== '' || password !== '') return 'url: must not carry a user or a password'
+  return local || protocol === 'https:' ? null : 'url: must start with https://'
 }

@@ -5,7 +5,13 @@ import {
   findCharge,
   simulatePayment,
 } from '../../core/charges/commands.ts'
-import { duplicate, linkDraft, pixDraft } from '../../core/charges/drafts.ts'
+import {
+  duplicate,
+  linkDraft,
+  linkFaults,
+  payerFault,
+  pixDraft,
+} from '../../core/charges/drafts.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import { list } from '../../core/charges/store.ts'
 import {
@@ -58,6 +64,7 @@ const createPix = route({
     'Answers with the copy-and-paste code and its QR image. The same externalId with an identical body returns the charge that is still open.',
   scope: 'payments:write',
   body: NewPixCharge,
+  check: ({ customer }, { company }) => [payerFault(company.mode, customer)],
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',
@@ -85,6 +92,7 @@ const createLink = route({
     'For exactly one of customerId and customer. The total is sent, or calculated from items. Open for 7 days unless expiresIn says otherwise.',
   scope: 'payments:write',
   body: NewLink,
+  check: (body, { company }) => linkFaults(company.mode, body),
   data: CreatedLink,
   status: 201,
   message: 'Payment link created.',

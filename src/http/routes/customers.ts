@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { changeCustomer, createCustomer } from '../../core/customers/commands.ts'
+import { checkDigitsFault } from '../../core/customers/rules.ts'
 import { find, list, remove } from '../../core/customers/store.ts'
 import {
   CustomerChange,
@@ -11,13 +12,17 @@ import { PAGE, TaxId } from '../../core/fields.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
-import { route } from '../route.ts'
+import { type Route, route } from '../route.ts'
 
 function customerIdOf(text: string | undefined): Uuid {
   const id = fromPublic('clnt', text ?? '')
   if (id === null) throw problem('customer_not_found')
   return id
 }
+
+const checkTaxId: Route['check'] = ({ taxId }, { company }) => [
+  checkDigitsFault(company.mode, taxId, 'taxId'),
+]
 
 const create = route({
   method: 'POST',
@@ -27,6 +32,7 @@ const create = route({
   summary: 'Create a customer',
   scope: 'catalog:write',
   body: NewCustomer,
+  check: checkTaxId,
   data: CustomerView,
   status: 201,
   message: 'Customer created.',
@@ -84,6 +90,7 @@ const change = route({
   description: 'Only the fields sent are changed; null takes an optional one away.',
   scope: 'catalog:write',
   body: CustomerChange,
+  check: checkTaxId,
   data: CustomerView,
   status: 200,
   message: 'Customer changed.',

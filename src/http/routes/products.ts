@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { PAGE } from '../../core/fields.ts'
-import { change, make } from '../../core/products/rules.ts'
+import { change, FREQUENCY_FAULT, make } from '../../core/products/rules.ts'
 import { find, list, remove, save } from '../../core/products/store.ts'
 import { NewProduct, ProductChange, ProductView, showProduct } from '../../core/products/view.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
@@ -22,6 +22,9 @@ const create = route({
   summary: 'Create a product',
   scope: 'catalog:write',
   body: NewProduct,
+  check: ({ type, frequency }) => [
+    type === 'RECURRING' && frequency === undefined ? FREQUENCY_FAULT : null,
+  ],
   data: ProductView,
   status: 201,
   message: 'Product created.',

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { PAGE } from '../../core/fields.ts'
 import { changeWebhook, createWebhook } from '../../core/webhooks/commands.ts'
+import { targetFault } from '../../core/webhooks/rules.ts'
 import { find, list, remove } from '../../core/webhooks/store.ts'
 import {
   CreatedWebhook,
@@ -29,6 +30,7 @@ const create = route({
   description: 'The answer is the only one that shows the secret.',
   scope: 'webhooks:write',
   body: NewWebhook,
+  check: ({ url }, { local }) => [targetFault(url, local)],
   data: CreatedWebhook,
   status: 201,
   message: 'Webhook created.',
@@ -85,6 +87,7 @@ const change = route({
   description: 'Only the fields sent are changed.',
   scope: 'webhooks:write',
   body: WebhookChange,
+  check: ({ url }, { local }) => [targetFault(url, local)],
   data: WebhookView,
   status: 200,
   message: 'Webhook changed.',

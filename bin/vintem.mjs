@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ensureInstalled, pinnedNode } from '../scripts/install.mjs'
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+
+try {
+  await ensureInstalled()
+  run()
+} catch (fault) {
+  console.error(fault.message)
+  process.exitCode = 1
+}
+
+// The sources are TypeScript, which the pinned Node runs and the machine's own may not.
+function run() {
+  const cli = spawn(pinnedNode, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const forward = (signal) => {
+    // A terminal sends Ctrl-C to both of us, and a second one would mean impatience.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) cli.kill(signal)
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, forward)
+  cli.on('error', (fault) => {
+    console.error(fault.message)
+    process.exitCode = 1
+  })
+  cli.on('exit', (code, signal) => {
+    for (const name of signals) process.off(name, forward)
+    if (signal) process.kill(process.pid, signal)
+    else process.exitCode = code
+  })
+}

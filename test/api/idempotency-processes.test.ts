@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { createLog } from '../../src/lib/log.ts'
+import { createApp, createService } from '../../src/service.ts'
+import { type Client, payer, type Reply, startApi } from '../support/api.ts'
+import { POSTS } from './posts.ts'
+
+const api = await startApi()
+
+/** A second process, as far as the database can tell: its own pool, groups and waiting lists. */
+const other = await startSecond()
+
+async function startSecond(): Promise<string> {
+  const { config, clock, publicUrl } = api.app
+  const { databaseUrl } = api
+  const app = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })
+  const service = await createService(app, databaseUrl)
+  after(async () => {
+    await service.close()
+    await app.db.end()
+  })
+  return service.server.listen({ host: '127.0.0.1', port: 0 })
+}
+
+async function postTo(url: string, { key }: Client, path: string, json: unknown): Promise<Reply> {
+  const reply = await fetch(url + path, {
+    method: 'POST',
+    body: JSON.stringify(json),
+    headers: { 'X-API-KEY': key, 'Idempotency-Key': 'k', 'content-type': 'application/json' },
+  })
+  const text = await reply.text()
+  return { status: reply.status, headers: reply.headers, text, body: JSON.parse(text) }
+}
+
+const effects = async ({ company: { id } }: Client) =>
+  api.rows(
+    `select (select count(*)::int from charges where company_id = $1) as charges,
+       (select count(*)::int from customers where company_id = $1) as customers,
+       (select count(*)::int from products where company_id = $1) as products,
+       (select count(*)::int from webhooks where company_id = $1) as webhooks,
+       (select count(*)::int from static_codes where company_id = $1) as codes,
+       (select count(*)::int from events where company_id = $1) as events`,
+    [id],
+  )
+
+for (const [operationId, prepare] of Object.entries(POSTS)) {
+  test(`${operationId}: duplicates on two servers have one effect and one answer`, async () => {
+    const client = await api.client()
+    const { path, body } = await prepare(client)
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => postTo(i % 2 ? api.url : other, client, path, body)),
+    )
+    assert.deepEqual([...new Set(replies.map(({ text }) => text))].length, 1, replies[0]!.text)
+    const fresh = replies.filter(({ headers }) => headers.get('idempotent-replayed') === null)
+    assert.equal(fresh.length, 1, 'one request had the effect')
+    const control = await api.client()
+    const alone = await prepare(control)
+    await postTo(api.url, control, alone.path, alone.body)
+    assert.deepEqual(await effects(client), await effects(control))
+  })
+}
+
+const TAKE = `insert into idempotency_keys values ($1, 'k', '\\x00', 0, '\\x00', $2)`
+
+test('while the first still runs elsewhere a duplicate is told so, and goes through later', async () => {
+  const clients = [await api.client(), await api.client()] as const
+  const requests = [
+    ['/charge/pix', { amount: 1990, customer: payer() }],
+    ['/client', { ...payer(), status: 'ACTIVE' }],
+  ] as const
+  const elsewhere = new pg.Client({ connectionString: api.databaseUrl })
+  await elsewhere.connect()
+  await elsewhere.query('begin')
+  for (const { company } of clients) await elsewhere.query(TAKE, [company.id, api.clock.now()])
+  const ask = () =>
+    Promise.all(requests.map(([path, json], i) => postTo(api.url, clients[i]!, path, json)))
+  for (const reply of await ask()) {
+    assert.equal(reply.status, 409, reply.text)
+    assert.equal(reply.body.errors[0].code, 'idempotency_in_progress')
+    assert.match(reply.headers.get('retry-after')!, /^[1-9]\d*$/)
+  }
+  await elsewhere.query('rollback')
+  await elsewhere.end()
+  assert.deepEqual(
+    (await ask()).map(({ status }) => status),
+    [201, 201],
+    'a key whose first request came to nothing is free',
+  )
+})

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Route } from '../../src/http/route.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
+import { newId, toPublic } from '../../src/lib/ids.ts'
+import { VERSION_NAMES } from '../../src/versions/history.ts'
+import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
+import { fieldsOf } from './bodies.ts'
+import { rowsOfCompany, stored } from './storage.ts'
+
+const api = await startApi()
+const owner = await api.client()
+const stranger = await api.client({ name: 'Outra Loja' })
+
+type Kind = 'charge' | 'clnt' | 'prod' | 'webhook'
+const CODES: Record<Kind, string> = {
+  charge: 'charge_not_found',
+  clnt: 'customer_not_found',
+  prod: 'product_not_found',
+  webhook: 'webhook_not_found',
+}
+
+/** One record of each kind, of the company that owns it. */
+const records: Record<Kind, string> = await makeRecords(owner)
+
+async function makeRecords(client: Client): Promise<Record<Kind, string>> {
+  const idOf = ({ body }: Reply): string => body.data.id
+  const product = { name: 'Pão', description: 'Francês', price: 1000 }
+  const hook = { url: 'https://loja.example/', name: 'Loja', events: ['charge.paid'] }
+  return {
+    charge: idOf(
+      await client.post('/charge/pix', { amount: 700, devMode: true, customer: payer() }),
+    ),
+    clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
+    prod: idOf(await client.post('/product', product)),
+    webhook: idOf(await client.post('/webhook', hook)),
+  }
+}
+
+const unknown = (kind: Kind) => (kind === 'webhook' ? newId() : toPublic(kind, newId()))
+
+/** Ids that no record of this kind can have: of other kinds, cut, stretched, in other letters. */
+function impossible(kind: Kind): string[] {
+  const others = Object.entries(records).filter(([other]) => other !== kind)
+  const own = records[kind]
+  return [
+    ...others.map(([, id]) => id),
+    ...[own.slice(0, -1), `${own}0`, own.toUpperCase(), `${own}%00`, ` ${own}`.replace(' ', '%20')],
+    ...['x', '0', 'null', 'undefined', "'%20or%20true--", '🥖', 'x'.repeat(300)],
+    ...['charge_', 'charge_zzzzzzzzzzzzzzzzzzzzzzzzzz', '00000000-0000-0000-0000-000000000000'],
+  ]
+}
+
+const kindOf = ({ path }: Route): Kind => {
+  if (path.startsWith('/charge')) return 'charge'
+  if (path.startsWith('/client')) return 'clnt'
+  if (path.startsWith('/product')) return 'prod'
+  if (path.startsWith('/webhook')) return 'webhook'
+  throw new Error(`No record is known for ${path}: name its kind here.`)
+}
+
+type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
+
+/** Each place of the interface where an id can be put: paths from the route table, bodies by name. */
+const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
+  ...ROUTES.filter(({ path }) => path.includes('{')).map((route) => ({
+    name: `${route.method} ${route.path}`,
+    kind: kindOf(route),
+    ask: (id: string, headers: Record<string, string>) =>
+      stranger.call(route.method, route.path.replace(/\{\w+\}/, id), {
+        headers,
+        ...(route.body ? { json: { name: 'Taken', expiresIn: 60 } } : {}),
+      }),
+  })),
+  {
+    name: 'PUT /client id',
+    kind: 'clnt',
+    ask: (id, headers) =>
+      stranger.put('/client', { id: decodeURIComponent(id), name: 'Taken' }, { headers }),
+  },
+  {
+    name: 'POST /charge/payment-link customerId',
+    kind: 'clnt',
+    ask: (id, headers) =>
+      stranger.post(
+        '/charge/payment-link',
+        { customerId: decodeURIComponent(id), total: 700 },
+        { headers },
+      ),
+  },
+  {
+    name: 'POST /charge/payment-link items[].productId',
+    kind: 'prod',
+    ask: (id, headers) =>
+      stranger.post(
+        '/charge/payment-link',
+        { customer: payer(), items: [{ productId: decodeURIComponent(id), quantity: 1 }] },
+        { headers },
+      ),
+  },
+]
+
+test('every id that a body or a query can name is tried here', () => {
+  const named = ROUTES.flatMap((route) =>
+    [...fieldsOf(route.body ?? {}), ...Object.keys(route.query?.properties ?? {})]
+      .filter((field) => /(^|\.)id$|Id$/.test(field) && !/(tax|external)Id$/.test(field))
+      .map((field) => `${route.operationId} ${field}`),
+  )
+  assert.deepEqual(named.sort(), [
+    'changeCustomer id',
+    'createPaymentLink customerId',
+    'createPaymentLink items[0].productId',
+    'listCharges customerId',
+  ])
+})
+
+for (const version of VERSION_NAMES) {
+  const headers = { 'X-Api-Version': version }
+  for (const { name, kind, ask } of places) {
+    test(`${version} ${name}: another company’s record answers like one that does not exist`, async () => {
+      const before = await stored(api)
+      const foreign = await ask(records[kind], headers)
+      const missing = await ask(unknown(kind), headers)
+      assert.equal(foreign.status, 404, foreign.text)
+      assert.equal(foreign.text, missing.text)
+      const code = version === '2025-01-01' ? foreign.body.error : foreign.body.errors[0].code
+      assert.equal(code, CODES[kind])
+      assert.deepEqual(comparable(foreign), comparable(missing))
+      assert.ok(!foreign.text.includes(records[kind]), 'the id is not echoed')
+      assert.deepEqual(await stored(api), before)
+    })
+
+    test(`${version} ${name}: an id of another kind or of no form answers the same`, async () => {
+      const before = await stored(api)
+      const missing = await ask(unknown(kind), headers)
+      const faults: string[] = []
+      for (const id of impossible(kind)) {
+        const { status, text } = await ask(id, headers)
+        // A body says what its texts may be at all; a path only that nothing is there.
+        const noText = status === 400 && !name.includes('{') && /%00|x{300}/.test(id)
+        if (!noText && text !== missing.text) faults.push(`${id.slice(0, 60)}: ${status} ${text}`)
+      }
+      assert.deepEqual(faults, [])
+      assert.deepEqual(await stored(api), before)
+    })
+  }
+}
+
+test('an id longer than any id answers the same on every path', async () => {
+  const faults: string[] = []
+  for (const { name, kind, ask } of places.filter(({ name }) => name.includes('{'))) {
+    const missing = await ask(unknown(kind), {})
+    for (const length of [512, 513, 5000]) {
+      const { status, text } = await ask('x'.repeat(length), {})
+      if (text !== missing.text) faults.push(`${name} ${length}: ${status}`)
+    }
+  }
+  assert.deepEqual(faults, [])
+})
+
+/** Everything of an answer that must not tell two cases apart. */
+function comparable({ status, headers, text }: Reply) {
+  const all = Object.fromEntries(headers)
+  delete all['x-request-id']
+  delete all.date
+  return { status, headers: all, text }
+}
+
+test('lists show a company’s own records and never another’s', async () => {
+  const own = await makeRecords(stranger)
+  const lists: [string, Kind][] = [
+    ['/charge', 'charge'],
+    ['/client', 'clnt'],
+    ['/product', 'prod'],
+    ['/webhook', 'webhook'],
+  ]
+  const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query)
+  assert.deepEqual(lists.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
+  for (const [path, kind] of lists) {
+    for (const query of ['', '?limit=1000', `?after=${records[kind].replace(/.$/, 'z')}`]) {
+      const { body, text } = await stranger.get(path + (kind === 'webhook' ? '' : query))
+      assert.ok(!text.includes(owner.company.id), `${path}${query}`)
+      assert.ok(!text.includes(records[kind]), `${path}${query}`)
+      assert.equal(Array.isArray(body.data), true, text)
+    }
+    const all = await stranger.get(path)
+    const ids = all.body.data.map(({ id }: { id: string }) => id)
+    assert.ok(ids.includes(own[kind]), path)
+    const theirs = await owner.get(path)
+    assert.ok(!theirs.text.includes(own[kind]), path)
+  }
+})
+
+test('a filter by another company’s customer or tax id finds what an unknown one finds', async () => {
+  const foreign = await stranger.get(`/charge?customerId=${records.clnt}`)
+  const missing = await stranger.get(`/charge?customerId=${unknown('clnt')}`)
+  assert.deepEqual(comparable(foreign), comparable(missing))
+  await owner.post('/client', { ...payer({ taxId: '39053344705' }), status: 'ACTIVE' })
+  const known = await stranger.get('/client?taxId=39053344705')
+  assert.deepEqual(known.body.data, [])
+})
+
+test('a payer of two companies is a customer of each, known to neither of the other', async () => {
+  const [one, two] = [await api.client(), await api.client()]
+  const customer = payer({ taxId: '11144477735', email: 'one@example.com' })
+  await one.post('/charge/pix', { amount: 700, customer })
+  await two.post('/charge/pix', {
+    amount: 700,
+    customer: { ...customer, email: 'two@example.com' },
+  })
+  const emails = await Promise.all(
+    [one, two].map(async (client) => {
+      const { body } = await client.get('/client')
+      return body.data.map(({ email }: { email: string }) => email)
+    }),
+  )
+  assert.deepEqual(emails, [['one@example.com'], ['two@example.com']])
+})
+
+test('whatever another company asks, a company’s rows and events stay as they are', async () => {
+  const rows = await rowsOfCompany(api, owner.company.id)
+  const events = await eventsOf(api, owner.company.id)
+  for (const { kind, ask } of places) await ask(records[kind], { 'Idempotency-Key': `k${kind}` })
+  assert.equal(await rowsOfCompany(api, owner.company.id), rows)
+  assert.deepEqual(await eventsOf(api, owner.company.id), events)
+  for (const [kind, path] of Object.entries({
+    charge: '/charge',
+    clnt: '/client/id',
+    prod: '/product',
+    webhook: '/webhook',
+  })) {
+    const { status } = await owner.get(`${path}/${records[kind as Kind]}`)
+    assert.equal(status, 200, `the owner still has its ${kind}`)
+  }
+})
