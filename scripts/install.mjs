@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process'
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -21,16 +22,12 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = join(root, 'node_modules')
 const lock = join(root, '.installing')
-const lockOwner = join(lock, 'pid')
+const lockHolders = join(lock, 'pids')
+const isWindows = process.platform === 'win32'
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** The Node that runs Vintém, whatever Node the machine has. */
-export const pinnedNode = join(
-  modules,
-  'node',
-  'bin',
-  process.platform === 'win32' ? 'node.exe' : 'node',
-)
+export const pinnedNode = join(modules, 'node', 'bin', isWindows ? 'node.exe' : 'node')
 
 /** Installs the dependencies, with `dev` those of the tests too, unless they are there. */
 export async function ensureInstalled({ dev = false } = {}) {
@@ -74,12 +71,12 @@ async function install(dev) {
   const isDone = ending === 0 && isInstalled(dev)
   finish(isDone)
   if (isDone) return
-  process.stderr.write(output)
+  if (ending !== 'interrupted') process.stderr.write(output)
   throw new Error(explain(ending))
 }
 
 function explain(ending) {
-  if (ending === 'SIGINT') return 'The install was interrupted.'
+  if (ending === 'interrupted') return 'The install was interrupted.'
   if (ending === 0) {
     return (
       'npm has finished, but the pinned Node or another package is missing. Does your npm forbid ' +
@@ -98,7 +95,9 @@ function runNpm(args) {
     cwd: root,
     env: npmEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
-    shell: process.platform === 'win32' && program === 'npm',
+    // npm starts other npms. In a group of their own, one signal ends them all.
+    detached: !isWindows,
+    shell: isWindows && program === 'npm',
   })
   let output = ''
   for (const stream of [npm.stdout, npm.stderr]) {
@@ -106,19 +105,26 @@ function runNpm(args) {
       output += chunk
     })
   }
-  // We outlive npm when we are told to stop, to give the lock back.
-  const forward = (signal) => npm.kill(signal)
-  for (const signal of signals) process.on(signal, forward)
+  // Should we be killed, npm goes on, and the lock is still its.
+  if (npm.pid) appendFileSync(lockHolders, ` ${npm.pid}`)
+  // Told to stop, we stop npm and give the lock back. npm would take seconds to stop by itself,
+  // and what it leaves unfinished the next install repeats.
+  let isInterrupted = false
+  const interrupt = () => {
+    isInterrupted = true
+    process.kill(isWindows ? npm.pid : -npm.pid, 'SIGKILL')
+  }
+  for (const signal of signals) process.on(signal, interrupt)
   return new Promise((resolve) => {
     npm.on('error', (fault) => resolve({ ending: fault.message, output }))
-    npm.on('close', (code, signal) => resolve({ ending: signal ?? code, output }))
+    npm.on('close', (code) => resolve({ ending: isInterrupted ? 'interrupted' : code, output }))
   }).finally(() => {
-    for (const signal of signals) process.off(signal, forward)
+    for (const signal of signals) process.off(signal, interrupt)
   })
 }
 
-// Below `npm start` the npm that runs is used again. It must not run on the pinned Node, which
-// `npm ci` removes while it works.
+// Below `npm start` the npm that runs is used again. It must not run on the pinned Node, which it
+// may be about to replace.
 function findNpm() {
   const { npm_execpath: script, npm_node_execpath: npmNode } = process.env
   const node = [npmNode, process.execPath].find((path) => path && isOutside(path))
@@ -126,7 +132,7 @@ function findNpm() {
 }
 
 function npmEnvironment() {
-  if (process.platform === 'win32') return process.env
+  if (isWindows) return process.env
   const places = (process.env.PATH ?? '').split(delimiter).filter(isOutside)
   return { ...process.env, PATH: places.join(delimiter) }
 }
@@ -135,7 +141,7 @@ function isOutside(path) {
   return existsSync(path) && !realpathSync(path).startsWith(realpathSync(root) + sep)
 }
 
-/** One install per clone at a time. A lock whose process is dead is nobody's. */
+/** One install per clone at a time. A lock whose processes are dead is nobody's. */
 async function takeLock() {
   let finish
   while (!tryLock()) {
@@ -149,7 +155,7 @@ async function takeLock() {
 function tryLock() {
   try {
     mkdirSync(lock)
-    writeFileSync(lockOwner, String(process.pid))
+    writeFileSync(lockHolders, String(process.pid))
     return true
   } catch (fault) {
     if (fault.code !== 'EEXIST') throw fault
@@ -159,8 +165,8 @@ function tryLock() {
 }
 
 function isAbandoned() {
-  const pid = existsSync(lockOwner) ? Number(readFileSync(lockOwner, 'utf8')) : 0
-  if (pid) return !isAlive(pid)
+  const text = existsSync(lockHolders) ? readFileSync(lockHolders, 'utf8') : ''
+  if (text) return !text.split(' ').map(Number).some(isAlive)
   // There is a moment between making the directory and writing the number.
   const made = statSync(lock, { throwIfNoEntry: false })
   return made !== undefined && Date.now() - made.mtimeMs > 5_000

@@ -152,22 +152,31 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
     return key
   }
-  if (local) return keptSecretKey(dataDir)
+  if (local) return keptSecretKey(dataDir, fault)
   fault('SECRET_KEY', 'is required with DATABASE_URL: openssl rand -base64 32')
   return Buffer.alloc(0)
 }
 
-function keptSecretKey(dataDir: string): Buffer {
+function keptSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
   const path = join(dataDir, 'secret.key')
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  if (!existsSync(path)) {
-    try {
-      writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
+    return Buffer.from(readFileSync(path, 'utf8'), 'base64')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    fault('DATA_DIR', `must be a folder that Vintém can write to; ${path} gave ${code}`)
+    return Buffer.alloc(0)
   }
-  return Buffer.from(readFileSync(path, 'utf8'), 'base64')
+}
+
+/** Two processes may start at once: the one that comes second takes what the first has written. */
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 export function readConfig(env: Environment): Config {

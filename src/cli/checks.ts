@@ -1,55 +1,25 @@
-import { accessSync, constants, statfsSync } from 'node:fs'
-import { type Config, ConfigFault, loadConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createVault } from '../lib/vault.ts'
 import { createSimulator } from '../provider/simulator/simulator.ts'
 import { tell } from './faults.ts'
-import { type Connection, openConnection } from './session.ts'
+import { type Connection, findSecretKeyId, openConnection } from './session.ts'
 
 type State = 'ok' | 'warning' | 'failed'
 export type Check = { name: string; state: State; detail: string }
-type Finding = [state: State, detail: string]
+export type Finding = [state: State, detail: string]
 
 const LEAST_VERSION = 15
 const CLOCK_TOLERANCE_MS = 2_000
-const MIB = 1024 * 1024
-const LITTLE_SPACE_MIB = 1024
-const NO_SPACE_MIB = 100
 
-/** Looks at everything it can reach, changes nothing that lasts, and throws at nothing it finds. */
-export async function diagnose(): Promise<Check[]> {
-  let config: Config
-  try {
-    config = loadConfig()
-  } catch (error) {
-    const faults = error instanceof ConfigFault ? error.faults : [tell(error)]
-    return faults.map((detail) => ({ name: 'configuration', state: 'failed', detail }))
-  }
-  return [
-    { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
-    await check('data directory', async () => inspectDataDirectory(config)),
-    ...(await checkDatabase(config)),
-  ]
-}
-
-async function check(name: string, inspect: () => Promise<Finding>): Promise<Check> {
+export async function check(name: string, inspect: () => Promise<Finding>): Promise<Check> {
   const [state, detail] = await inspect().catch((error): Finding => ['failed', tell(error)])
   return { name, state, detail }
 }
 
-function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
-  if (databaseUrl) return ['ok', 'Not used, because DATABASE_URL is set.']
-  accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-  const { bavail, bsize } = statfsSync(dataDir)
-  const free_mib = Math.floor((bavail * bsize) / MIB)
-  const detail = `${dataDir} is writable, with ${free_mib} MiB free.`
-  if (free_mib < NO_SPACE_MIB) return ['failed', `${detail} Make room: PostgreSQL stops when full.`]
-  return free_mib < LITTLE_SPACE_MIB ? ['warning', `${detail} Make room soon.`] : ['ok', detail]
-}
-
-async function checkDatabase(config: Config): Promise<Check[]> {
+export async function checkDatabase(config: Config): Promise<Check[]> {
   let connection: Connection
   try {
     connection = await openConnection(config)
@@ -86,11 +56,14 @@ async function inspectVersion(db: Database, { databaseUrl, dataDir }: Config): P
 
 // Creating a table is also what migrations need. The statements are one transaction, and leave nothing.
 async function inspectWriting(db: Database): Promise<Finding> {
-  await db.query({
-    text: `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
-           drop table vintem_doctor`,
-  })
-  return ['ok', 'A table was created, written and dropped.']
+  const text = `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
+                drop table vintem_doctor`
+  try {
+    await db.query({ text })
+    return ['ok', 'A table was created, written and dropped.']
+  } catch (error) {
+    return ['failed', `${tell(error)} Let the database user create and write tables.`]
+  }
 }
 
 async function inspectDurability(db: Database): Promise<Finding> {
@@ -124,11 +97,9 @@ async function inspectMigrations(db: Database): Promise<Finding> {
 
 async function inspectSecret(db: Database, { secretKey }: Config): Promise<Finding> {
   const { keyId } = createVault(secretKey)
-  const [row] = (await hasTable(db, 'installation'))
-    ? await db.query<{ secret_key_id: string }>({ text: 'select secret_key_id from installation' })
-    : []
-  if (!row) return ['ok', 'The database is new and will be set up with the present key.']
-  if (row.secret_key_id === keyId) return ['ok', 'It is the one this database was set up with.']
+  const known = (await hasTable(db, 'installation')) ? await findSecretKeyId(db) : null
+  if (!known) return ['ok', 'The database is new and will be set up with the present key.']
+  if (known === keyId) return ['ok', 'It is the one this database was set up with.']
   return ['failed', 'SECRET_KEY is not the one this database was set up with: put it back.']
 }
 

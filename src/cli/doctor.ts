@@ -1,6 +1,12 @@
-import { type Check, diagnose } from './checks.ts'
-import type { Command } from './command.ts'
-import { columns } from './command.ts'
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { type Config, ConfigFault, loadConfig } from '../config.ts'
+import { type Check, check, checkDatabase, type Finding } from './checks.ts'
+import { type Command, columns } from './command.ts'
+import { tell } from './faults.ts'
+
+const MIB = 1024 * 1024
+const LITTLE_SPACE_MIB = 1024
+const NO_SPACE_MIB = 100
 
 export const doctor: Command = {
   name: 'doctor',
@@ -22,4 +28,34 @@ function conclude(checks: Check[]): string {
   const warnings = count('warning')
   if (failed > 0) return `${failed} failed, ${warnings} to look at.`
   return warnings > 0 ? `Vintém can work; ${warnings} to look at.` : 'All is well.'
+}
+
+/** Looks at everything it can reach, changes nothing that lasts, and throws at nothing it finds. */
+async function diagnose(): Promise<Check[]> {
+  let config: Config
+  try {
+    config = loadConfig()
+  } catch (error) {
+    const faults = error instanceof ConfigFault ? error.faults : [tell(error)]
+    return faults.map((detail) => ({ name: 'configuration', state: 'failed', detail }))
+  }
+  return [
+    { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
+    await check('data directory', async () => inspectDataDirectory(config)),
+    ...(await checkDatabase(config)),
+  ]
+}
+
+function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
+  if (databaseUrl) return ['ok', 'Not used, because DATABASE_URL is set.']
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    return ['failed', `${tell(error)} Run as the owner of ${dataDir}, or choose another DATA_DIR.`]
+  }
+  const { bavail, bsize } = statfsSync(dataDir)
+  const free_mib = Math.floor((bavail * bsize) / MIB)
+  const detail = `${dataDir} is writable, with ${free_mib} MiB free.`
+  if (free_mib < NO_SPACE_MIB) return ['failed', `${detail} Make room: PostgreSQL stops when full.`]
+  return free_mib < LITTLE_SPACE_MIB ? ['warning', `${detail} Make room soon.`] : ['ok', detail]
 }

@@ -65,4 +65,7 @@ function say(text: string): number {
 
 // A reader that has seen enough, such as `head`, closes the pipe; that is no fault.
 process.stdout.on('error', () => {})
+// Sessions of the embedded database do not keep a process alive, but the end of one is waited for.
+const alive = setInterval(() => {}, 60_000)
 process.exitCode = await run(process.argv.slice(2))
+clearInterval(alive)

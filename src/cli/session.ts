@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from '../config.ts'
-import { type Database, isAway, openDatabase } from '../db/database.ts'
+import { type Database, openDatabase } from '../db/database.ts'
 import { attachEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
@@ -17,20 +17,21 @@ export function openConnection(config: Config): Promise<Connection> {
   return opening
 }
 
-async function open(config: Config): Promise<Connection> {
-  for (let attempt = 1; ; attempt += 1) {
-    const embedded = config.databaseUrl ? null : await attachEmbedded({ dataDir: config.dataDir })
-    const url = config.databaseUrl ?? embedded!.url
-    const db = openDatabase(url, 2)
-    const close = () => db.end().then(() => embedded?.stop())
-    try {
-      await db.query({ text: 'select 1' })
-      return { url, db, close }
-    } catch (error) {
-      await close()
-      // Whoever ran the embedded database that we joined may have been about to end.
-      if (!embedded || embedded.owned || attempt === 3) throw refused(url, error)
-    }
+async function open({ databaseUrl, dataDir }: Config): Promise<Connection> {
+  const embedded = databaseUrl ? null : await attachEmbedded({ dataDir })
+  const url = databaseUrl ?? embedded!.url
+  const db = openDatabase(url, 2)
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= db.end().then(() => embedded?.stop())
+    return closing
+  }
+  try {
+    await db.query({ text: 'select 1' })
+    return { url, db, close }
+  } catch (error) {
+    await close()
+    throw refused(url, error)
   }
 }
 
@@ -39,10 +40,11 @@ function refused(url: string, error: unknown): Refusal {
   const { hostname, port } = new URL(url)
   const place = `The database at ${hostname || 'localhost'}:${port || 5432}`
   const { code, message } = error as { code?: string; message: string }
+  if ('severity' in (error as object)) {
+    return new Refusal(`${place} does not let us in: ${message}. Check DATABASE_URL.`)
+  }
   return new Refusal(
-    isAway(error) || !message
-      ? `${place} cannot be reached (${message || code}). Check that it runs and that DATABASE_URL is right.`
-      : `${place} does not let us in: ${message}. Check DATABASE_URL.`,
+    `${place} cannot be reached (${message || code}). Check that it runs and that DATABASE_URL is right.`,
   )
 }
 
@@ -55,11 +57,24 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
   const { url, db, close } = await openConnection(config)
   try {
     await migrate(url)
-    // Loaded only here, because it brings the whole HTTP side along and help should not wait for it.
-    const { requireSameSecret } = await import('../service.ts')
-    await requireSameSecret(db, vault)
+    if ((await findSecretKeyId(db)) !== vault.keyId) await settleSecret(db, vault)
     return await act({ db, vault })
   } finally {
     await close()
   }
+}
+
+/** Which secret the database was set up with; null when it has not been set up yet. */
+export async function findSecretKeyId(db: Database): Promise<string | null> {
+  const [row] = await db.query<{ secret_key_id: string }>({
+    text: 'select secret_key_id from installation',
+  })
+  return row?.secret_key_id ?? null
+}
+
+// Loaded when it has something to say, because it brings the whole HTTP side along, which takes
+// longer than the command.
+async function settleSecret(db: Database, vault: Vault): Promise<void> {
+  const { requireSameSecret } = await import('../service.ts')
+  await requireSameSecret(db, vault)
 }

@@ -11,6 +11,10 @@ export type Query = { name?: string; text: string; values?: unknown[] }
 /** What a store needs: something that answers queries, a transaction or the pool itself. */
 export type Tx = { query<R extends Row = Row>(query: Query): Promise<R[]> }
 
+/**
+ * A statement outside a transaction may be sent again when its connection is lost, so it must be
+ * one that can be repeated: a read, or a write that skips what already stands.
+ */
 export type Database = Tx & {
   /**
    * One command, one transaction. Retried as a whole where the database says so; never around the
@@ -24,6 +28,7 @@ export type Database = Tx & {
 /** How long a request waits for a database that is away before it is told so. */
 const PATIENCE_MS = 5_000
 const LOCK_TIMEOUT_MS = 3_000
+const MOST_ATTEMPTS = 5
 const STATEMENT_TIMEOUT_MS = 30_000
 
 const RETRY_TRANSACTION = new Set(['40001', '40P01'])
@@ -43,7 +48,7 @@ const DATABASE_AWAY = new Set([
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? ''
 
-export function isAway(error: unknown): boolean {
+function isAway(error: unknown): boolean {
   const message = error instanceof Error ? error.message : ''
   return DATABASE_AWAY.has(codeOf(error)) || /Connection terminated|timeout exceeded/.test(message)
 }
@@ -53,6 +58,9 @@ export function violatedConstraint(error: unknown): string | null {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === '23505' ? (constraint ?? '') : null
 }
+
+/** Whether the rows themselves are at fault: a value or a constraint, and not the database. */
+export const isOfRows = (error: unknown): boolean => /^2[23]/.test(codeOf(error))
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
@@ -70,7 +78,7 @@ export function openDatabase(url: string, size: number): Database {
   pool.on('error', () => {})
   const database: Database = {
     pool,
-    query: (query) => runOn(pool, query),
+    query: (query) => repeatWhileAway(() => runOn(pool, query)),
     transaction: (act) => transact(pool, act),
     end: () => pool.end(),
   }
@@ -87,50 +95,41 @@ async function runOn<R extends Row>(
 
 async function transact<R>(pool: pg.Pool, act: (tx: Tx) => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
-    const client = await connect(pool)
+    const client = await repeatWhileAway(() => pool.connect())
+    const progress = { committing: false }
     let lost: Error | undefined
     try {
       await client.query('begin')
       const result = await act({ query: (query) => runOn(client, query) })
+      progress.committing = true
       await client.query('commit')
       return result
     } catch (error) {
       await client.query('rollback').catch((fault: Error) => {
         lost = fault
       })
-      if (attempt >= 5 || !RETRY_TRANSACTION.has(codeOf(error))) throw error
+      if (attempt >= MOST_ATTEMPTS || !mayRetry(error, progress)) throw told(error)
     } finally {
       client.release(lost)
     }
   }
 }
 
-/** Waits out a database that restarts, a few seconds at most. */
-async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  const deadline = performance.now() + PATIENCE_MS
-  for (let wait_ms = 20; ; wait_ms = Math.min(wait_ms * 2, 250)) {
-    try {
-      return await pool.connect()
-    } catch (error) {
-      if (!isAway(error)) throw error
-      if (performance.now() + wait_ms > deadline) throw problem('service_unavailable')
-      await pause(wait_ms)
-    }
-  }
+/** Before the commit a lost connection has undone everything; during it, nobody knows. */
+function mayRetry(error: unknown, { committing }: { committing: boolean }): boolean {
+  return RETRY_TRANSACTION.has(codeOf(error)) || (isAway(error) && !committing)
 }
 
-/**
- * Repeats a piece of work that may be repeated: a read, or a write whose rows carry ids of our own
- * and that skips those already there.
- */
-export async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
+const told = (error: unknown): unknown => (isAway(error) ? problem('service_unavailable') : error)
+
+/** Waits out a database that restarts, a few seconds at most. */
+async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
   const deadline = performance.now() + PATIENCE_MS
   for (let wait_ms = 20; ; wait_ms = Math.min(wait_ms * 2, 250)) {
     try {
       return await work()
     } catch (error) {
-      if (!isAway(error)) throw error
-      if (performance.now() + wait_ms > deadline) throw problem('service_unavailable')
+      if (!isAway(error) || performance.now() + wait_ms > deadline) throw told(error)
       await pause(wait_ms)
     }
   }

@@ -159,6 +159,7 @@ export function spawnProgram(
 
 /** The last thing PostgreSQL complained about, for the sentence that says it did not start. */
 export function lastWords(log: string): string {
+  if (!existsSync(log)) return 'no word from PostgreSQL.'
   const lines = readFileSync(log, 'utf8').slice(-8192).trim().split('\n')
   return lines.findLast((line) => /FATAL|PANIC|error:/.test(line)) ?? lines.at(-1) ?? ''
 }

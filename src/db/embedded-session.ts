@@ -4,8 +4,9 @@ import { type Cluster, readPassword } from './embedded-cluster.ts'
 // The driver has had these two for years; its types lack them.
 export type Session = pg.Client & { ref(): void; unref(): void }
 
-// Every version of Vintém has to use the same number.
-const lockKey = 1_986_622_068
+// The same two numbers in every version of Vintém.
+const ownerLock = 1_986_622_068
+const guestLock = 1_986_622_069
 
 /** A session in the database `postgres`, where no application takes locks or has tables. */
 export async function connect(cluster: Cluster, port: number): Promise<Session | undefined> {
@@ -38,32 +39,45 @@ export async function orGone<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The process that started this PostgreSQL, and whether it, or anybody, has the lock. */
-export async function readOwner(session: Session): Promise<{ owner: number; isLocked: boolean }> {
+/**
+ * The process that started this PostgreSQL, unless that was not Vintém, and whether anybody has
+ * the owner's lock.
+ */
+export async function readOwner(
+  session: Session,
+): Promise<{ owner: number | null; isLocked: boolean }> {
   const { rows } = await session.query(
-    `SELECT current_setting('vintem.owner')::int AS owner,
+    `SELECT current_setting('vintem.owner', true)::int AS owner,
             EXISTS (SELECT FROM pg_locks
                      WHERE locktype = 'advisory' AND objid = $1::int AND granted) AS "isLocked"`,
-    [lockKey],
+    [ownerLock],
   )
   return rows[0]
 }
 
-export async function takeLock(session: Session): Promise<boolean> {
-  const { rows } = await session.query('SELECT pg_try_advisory_lock($1::int) AS taken', [lockKey])
+export function takeOwnerLock(session: Session): Promise<boolean> {
+  return isTaken(session, 'SELECT pg_try_advisory_lock($1) AS taken', ownerLock)
+}
+
+/** Becomes one of any number of guests; false when the owner is closing the house. */
+export function takeGuestLock(session: Session): Promise<boolean> {
+  return isTaken(session, 'SELECT pg_try_advisory_lock_shared($1) AS taken', guestLock)
+}
+
+async function isTaken(session: Session, sql: string, lock: number): Promise<boolean> {
+  const { rows } = await session.query(sql, [lock])
   return rows[0].taken
+}
+
+/** Waits until the last guest has left, or the patience is over, and lets no other one in. */
+export async function closeToGuests(session: Session, patience_ms: number): Promise<void> {
+  await session.query(`SET lock_timeout = ${patience_ms}`)
+  await session.query('SELECT pg_advisory_lock($1)', [guestLock]).catch((fault) => {
+    if (fault.code !== '55P03') throw fault
+  })
 }
 
 export async function createDatabase(session: Session): Promise<void> {
   const { rowCount } = await session.query(`SELECT FROM pg_database WHERE datname = 'vintem'`)
   if (rowCount === 0) await session.query('CREATE DATABASE vintem')
-}
-
-/** How many sessions others have: those of owners, in the database `postgres`, do not count. */
-export async function countGuests(session: Session): Promise<number> {
-  const { rows } = await session.query(
-    `SELECT count(*)::int AS guests FROM pg_stat_activity
-      WHERE backend_type = 'client backend' AND datname <> current_database()`,
-  )
-  return rows[0].guests
 }

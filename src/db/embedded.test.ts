@@ -207,10 +207,24 @@ describe('one owner at a time', { concurrency: true }, () => {
   test('a command that owns the database waits for one that joined it', async (t) => {
     const { attach } = stage(t)
     const [owner, guest] = [await attach(), await attach()]
-    const work = query(guest.url, 'SELECT pg_sleep(0.3), 7 AS seven')
-    await untilOne(owner.url, `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)
-    await owner.stop()
-    assert.equal((await work)[0].seven, 7)
+    const stopping = owner.stop()
+    assert.deepEqual(await query(guest.url, 'SELECT pg_sleep(0.1), 1 AS one'), [
+      { pg_sleep: '', one: 1 },
+    ])
+    await guest.stop()
+    await stopping
+  })
+
+  test('commands side by side all reach a database, whoever of them owns it', async (t) => {
+    const { attach, dataDir } = stage(t)
+    const commands = Array.from({ length: 6 }, async () => {
+      const command = await attach()
+      const rows = await query(command.url, 'SELECT 1 AS one')
+      await command.stop()
+      return rows[0].one
+    })
+    assert.deepEqual(await Promise.all(commands), [1, 1, 1, 1, 1, 1])
+    assert.equal(postmasterOf(dataDir), undefined)
   })
 
   test('a server that starts while a command ends takes over from it', async (t) => {

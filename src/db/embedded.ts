@@ -18,13 +18,14 @@ import {
   stopPostmaster,
 } from './embedded-postmaster.ts'
 import {
+  closeToGuests,
   connect,
-  countGuests,
   createDatabase,
   orGone,
   readOwner,
   type Session,
-  takeLock,
+  takeGuestLock,
+  takeOwnerLock,
 } from './embedded-session.ts'
 
 /**
@@ -44,7 +45,7 @@ export class DataDirectoryInUse extends Error {
 type Tenure = { postmaster: ChildProcess; port: number; lock: Session }
 
 /** A postmaster in our directory that somebody else has started. */
-type Rival = Postmaster & { state: 'evicted' | 'owned' | 'silent'; owner?: number | undefined }
+type Rival = Postmaster & { state: 'evicted' | 'owned' | 'silent'; owner?: number | null }
 
 type KeepOptions = {
   onRestart?: ((why: string) => void) | undefined
@@ -75,10 +76,34 @@ export async function startEmbedded(options: {
 /** Joins the database of a running server, or runs one for as long as a command takes. */
 export async function attachEmbedded(options: { dataDir: string }): Promise<EmbeddedDatabase> {
   const cluster = await openCluster(options.dataDir)
-  const found = await claim(cluster, 0)
-  const url = urlOf(cluster, found.port)
-  if (!('lock' in found)) return { url, owned: false, stop: async () => {} }
-  return { url, owned: true, stop: keep(cluster, found, { beforeStop: untilAlone }) }
+  for (;;) {
+    const found = await claim(cluster, 0)
+    const url = urlOf(cluster, found.port)
+    if ('lock' in found) {
+      return { url, owned: true, stop: keep(cluster, found, { beforeStop: waitForGuests }) }
+    }
+    const guest = await visit(cluster, found)
+    if (guest) return { url, owned: false, stop: () => guest.end() }
+    await delay(poll_ms)
+  }
+}
+
+// A command that owns the database waits at its end for those who joined it. The lock is what
+// makes this safe: nobody can join between its last look and the shutdown.
+async function visit(cluster: Cluster, { port }: Rival): Promise<Session | undefined> {
+  const session = await connect(cluster, port)
+  if (!session) return undefined
+  if (await orGone(takeGuestLock(session))) {
+    session.unref()
+    return session
+  }
+  await session.end()
+  return undefined
+}
+
+async function waitForGuests(lock: Session): Promise<void> {
+  lock.ref()
+  await orGone(closeToGuests(lock, patienceWithGuests_ms))
 }
 
 /** Becomes the owner of the cluster, or says who still is when the patience is over. */
@@ -106,12 +131,15 @@ async function challenge(cluster: Cluster, waited_ms: number): Promise<Rival | u
   const session = rival?.status === 'ready' ? await connect(cluster, rival.port) : undefined
   if (!rival || !session) return rival && { ...rival, state: 'silent' }
   try {
-    const { owner, isLocked } = (await orGone(readOwner(session))) ?? {}
-    if (isLocked) return { ...rival, state: 'owned', owner }
-    // Its owner may be about to take the lock. Not for ever, though: in the end it is a stranger
-    // that got the number of a dead owner.
-    const isComing = owner && isAlive(owner) && waited_ms < patienceWithNewcomer_ms
-    if (isComing || !(await orGone(takeLock(session)))) return { ...rival, state: 'silent', owner }
+    const found = await orGone(readOwner(session))
+    if (!found) return { ...rival, state: 'silent' }
+    const { owner, isLocked } = found
+    // Without an owner it was started by hand, by somebody who has a reason.
+    if (isLocked || !owner) return { ...rival, state: 'owned', owner }
+    // The owner may be about to take its lock. If it still has not after a while, it is a stranger
+    // that got the number of a dead one.
+    const isMovingIn = isAlive(owner) && waited_ms < patienceWithNewcomer_ms
+    if (isMovingIn || !(await orGone(takeOwnerLock(session)))) return { ...rival, state: 'silent' }
     await stopPostmaster(cluster, rival.pid)
     return { ...rival, state: 'evicted' }
   } finally {
@@ -140,7 +168,7 @@ async function launch(cluster: Cluster, port: number): Promise<Tenure | undefine
 // The database comes before the lock, so that whoever finds the lock taken finds a database too.
 async function moveIn(tenure: Tenure): Promise<Tenure | undefined> {
   await orGone(createDatabase(tenure.lock))
-  if (!(await orGone(takeLock(tenure.lock)))) {
+  if (!(await orGone(takeOwnerLock(tenure.lock)))) {
     await tenure.lock.end()
     return undefined
   }
@@ -214,17 +242,6 @@ async function renewOnce(cluster: Cluster, old: Tenure): Promise<Tenure | undefi
   return lock && moveIn({ ...old, lock })
 }
 
-// Commands of the CLI that joined this one's database get a moment to finish.
-async function untilAlone(lock: Session): Promise<void> {
-  lock.ref()
-  const began = performance.now()
-  while (performance.now() - began < patienceWithGuests_ms) {
-    const guests = await orGone(countGuests(lock))
-    if (!guests) return
-    await delay(25)
-  }
-}
-
 function findPostmaster(cluster: Cluster): Postmaster | undefined {
   const recorded = readPostmaster(cluster)
   return recorded && isPostmaster(cluster, recorded.pid) ? recorded : undefined
@@ -248,10 +265,10 @@ function doesNotStart({ directory, log }: Cluster): Error {
   return new Error(`PostgreSQL does not start in ${directory}: ${lastWords(log)} See ${log}.`)
 }
 
-function inUse(cluster: Cluster, rival: Rival): DataDirectoryInUse {
+function inUse({ dataDir }: Cluster, { owner, pid, port }: Rival): DataDirectoryInUse {
+  const who = owner ? `by another Vintém, process ${owner}` : 'already'
   return new DataDirectoryInUse(
-    `The data directory ${cluster.dataDir} is in use by another Vintém (process ${rival.owner ?? '?'}, ` +
-      `with PostgreSQL as process ${rival.pid} on port ${rival.port}). Stop that one, or choose ` +
-      'another directory with DATA_DIR.',
+    `The data directory ${dataDir} is in use ${who} (with PostgreSQL as process ${pid} on port ` +
+      `${port}). Stop that one, or choose another directory with DATA_DIR.`,
   )
 }

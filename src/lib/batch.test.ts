@@ -54,3 +54,17 @@ test('whatever items are bad, they alone fail, and every good one has its own re
     }),
   )
 })
+
+test('a failure that is not of an item meets the whole group at once, and is not tried again', async () => {
+  let tries = 0
+  const batch = createBatcher<number, number>(
+    async () => {
+      tries += 1
+      throw new Error('the database is away')
+    },
+    { most: 100, isOfOne: () => false },
+  )
+  const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => batch(i)))
+  assert.ok(settled.every(({ status }) => status === 'rejected'))
+  assert.equal(tries, 1)
+})

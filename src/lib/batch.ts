@@ -14,17 +14,18 @@ type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: un
  * one batches by itself. `run` answers in the order of its items.
  *
  * When `run` fails as a whole, the group is split and each half tried again, down to the one item
- * that is really at fault, so a bad item never fails its neighbours.
+ * that is really at fault, so a bad item never fails its neighbours. `isOfOne` tells such a failure from
+ * one that has nothing to do with the items and meets them all.
  */
 export function createBatcher<T, R>(
   run: (items: T[]) => Promise<R[]>,
-  options: { most: number; lanes?: number },
+  options: { most: number; lanes?: number; isOfOne?: (error: unknown) => boolean },
 ): Batcher<T, R> {
   const gathered: Waiting<T, R>[] = []
   let flying = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
-  const lanes = options.lanes ?? 1
+  const { most, lanes = 1, isOfOne = () => true } = options
 
   async function settle(group: Waiting<T, R>[]): Promise<void> {
     try {
@@ -34,7 +35,10 @@ export function createBatcher<T, R>(
         waiting.resolve(results[i]!)
       })
     } catch (error) {
-      if (group.length === 1) return group[0]!.reject(error)
+      if (group.length === 1 || !isOfOne(error)) {
+        for (const waiting of group) waiting.reject(error)
+        return
+      }
       const half = group.length >> 1
       await settle(group.slice(0, half))
       await settle(group.slice(half))
@@ -44,7 +48,7 @@ export function createBatcher<T, R>(
   function flush(): void {
     scheduled = false
     while (flying < lanes && gathered.length > 0) {
-      const group = gathered.splice(0, options.most)
+      const group = gathered.splice(0, most)
       flying += 1
       settle(group).finally(() => {
         flying -= 1

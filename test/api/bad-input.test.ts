@@ -146,7 +146,7 @@ const mixed = [
       customer: { name: 'Maria', taxId: '52998224725' },
       successUrl: 'ftp://example.com',
     },
-    fields: ['customer', 'successUrl', 'total'],
+    fields: ['customerId', 'successUrl', 'total'],
   },
   {
     name: 'a webhook with a password in its address and no name',

@@ -1,4 +1,4 @@
-import { type Database, repeatWhileAway } from '../../db/database.ts'
+import { type Database, isOfRows } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Event } from '../events.ts'
@@ -21,20 +21,22 @@ const MOST_READS = 256
 
 export function groupCharges(db: Database): ChargeGroups {
   return {
-    create: createBatcher((group) => repeatWhileAway(() => insertMany(db, group)), {
+    create: createBatcher((group) => insertMany(db, group), {
       most: MOST_WRITES,
       lanes: 2,
+      isOfOne: isOfRows,
     }),
-    find: createBatcher((group) => repeatWhileAway(() => findMany(db, group)), {
+    find: createBatcher((group) => findMany(db, group), {
       most: MOST_READS,
       lanes: 2,
+      isOfOne: isOfRows,
     }),
   }
 }
 
 const hex = (bytes: Buffer | null | undefined): string | null => bytes?.toString('hex') ?? null
 
-function toInput({ charge, events, kept }: Creation) {
+function toInput({ charge, kept }: Creation) {
   return {
     company_id: charge.companyId,
     id: charge.id,
@@ -58,13 +60,21 @@ function toInput({ charge, events, kept }: Creation) {
     br_code: charge.brCode,
     created_at: charge.createdAt,
     expires_at: charge.expiresAt,
-    events: events.map(({ id, type, payload }) => ({ id, type, payload })),
     kept_key: kept?.key ?? null,
     kept_fingerprint: hex(kept?.fingerprint),
     kept_status: kept?.status ?? null,
     kept_body: kept?.sealedBody.toString('base64') ?? null,
   }
 }
+
+const toEvents = ({ events }: Creation) =>
+  events.map(({ companyId, id, type, payload, createdAt }) => ({
+    company_id: companyId,
+    id,
+    type,
+    payload,
+    created_at: createdAt,
+  }))
 
 /**
  * Charges, their payers, events and kept answers of a whole group in one statement, and so in one
@@ -80,7 +90,7 @@ with input as materialized (
     external_id text, fingerprint text, customer_id uuid, new_customer_id uuid, payer_name text,
     payer_index text, payer_sealed text, items jsonb, need_shipping boolean,
     notify_customer boolean, success_url text, failed_url text, br_code text,
-    created_at timestamptz, expires_at timestamptz, events json, kept_key text,
+    created_at timestamptz, expires_at timestamptz, kept_key text,
     kept_fingerprint text, kept_status smallint, kept_body text)
 ), payer as materialized (
   select distinct on (company_id, payer_index)
@@ -117,9 +127,10 @@ with input as materialized (
   on conflict (company_id, id) do nothing
 ), event as (
   insert into events (company_id, id, type, payload, created_at)
-  select i.company_id, e.id, e.type, e.payload, i.created_at
-  from input i cross join lateral
-    json_to_recordset(i.events) as e (id uuid, type text, payload text)
+  select company_id, id, type, payload, created_at
+  from json_to_recordset($2) as e (
+    company_id uuid, id uuid, type text, payload text, created_at timestamptz)
+  order by company_id, id
   on conflict (company_id, id) do nothing
 )
 insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
@@ -131,7 +142,7 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   await db.query({
     name: 'create_charges',
     text: INSERT,
-    values: [JSON.stringify(group.map(toInput))],
+    values: [JSON.stringify(group.map(toInput)), JSON.stringify(group.flatMap(toEvents))],
   })
   return group.map(() => null)
 }

@@ -1,0 +1,245 @@
+import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
+
+/** One request to one operation. `made` holds the ids of what stands ready for it. */
+export type Try = {
+  operationId: string
+  name: string
+  ask(client: Client, made: Made): Promise<Reply>
+}
+
+export type Made = Record<'open' | 'paid' | 'canceled' | 'received' | 'link', string> &
+  Record<'customer' | 'product' | 'webhook', string>
+
+const dataOf = ({ body }: Reply) => body.data ?? body
+const idOf = (reply: Reply): string => dataOf(reply).id
+
+const FULL = {
+  ...payer(),
+  ...{ postalCode: '01310100', address: 'Av. Paulista', district: 'Bela Vista' },
+  ...{ number: '1578', line1: 'cj. 3' },
+}
+const PRODUCT = {
+  ...{ name: 'Assinatura', description: 'Pão todo dia', price: 1990, needShipping: true },
+  ...{ sku: 'PAO-1', imageUrl: 'https://loja.example/pao.png', categories: ['Outros', 'UGC'] },
+  ...{
+    status: 'ACTIVE',
+    type: 'RECURRING',
+    frequency: 'MONTHLY',
+    dayDue: 7,
+    dayGenerateCharge: 28,
+  },
+}
+// A link to one recurring product would be a subscription, so the link sells another kind.
+const SOLD = { ...PRODUCT, type: 'ONE_TIME', frequency: undefined, name: 'Bolo' }
+const SIMPLE_PRODUCT = { name: 'Pão', description: '', price: 0 }
+const WEBHOOK = {
+  ...{ url: 'https://loja.example/hook', name: 'Loja' },
+  events: ['charge.paid', 'charge.expired'],
+}
+const CHARGE = { amount: 1990, customer: payer() }
+const NO_CHARGE = 'charge_00000000000000000000000000'
+const NO_CUSTOMER = 'clnt_00000000000000000000000000'
+const NO_PRODUCT = 'prod_00000000000000000000000000'
+const NO_WEBHOOK = '00000000-0000-7000-8000-000000000000'
+
+/** A company of an individual, so that the sales limit is there, with one record of each kind. */
+export async function prepare(api: TestApi, apiVersion: string): Promise<[Client, Made]> {
+  const client = await api.client(
+    {
+      ...{ taxId: '39053344705', staticSalesLimit: 5000, pixKey: 'dona@example.com' },
+      imageUrl: 'https://loja.example/logo.png',
+    },
+    { apiVersion },
+  )
+  const make = async (path: string, json: unknown) => idOf(await client.post(path, json))
+  const product = await make('/product', PRODUCT)
+  const customer = await make('/client', { ...FULL, status: 'ACTIVE' })
+  const link = await make('/charge/payment-link', {
+    ...{ customerId: customer, devMode: true, externalId: 'order 2', needShipping: true },
+    ...{ successUrl: 'https://loja.example/ok', failedUrl: 'https://loja.example/no' },
+    items: [{ productId: await make('/product', SOLD), quantity: 2 }],
+  })
+  const [paid, canceled, received] = [
+    await make('/charge/pix', { ...CHARGE, devMode: true, externalId: 'order 3' }),
+    await make('/charge/pix', { ...CHARGE, devMode: true }),
+    await make('/charge/pix', { ...CHARGE, devMode: true }),
+  ]
+  for (const id of [paid, received]) await client.post(`/charge/${id}/simulate-payment`)
+  await client.post(`/charge/${canceled}/cancel`)
+  const open = await make('/charge/pix', CHARGE)
+  const webhook = await make('/webhook', WEBHOOK)
+  return [client, { open, paid, canceled, received, link, customer, product, webhook }]
+}
+
+const on = (operationId: string, tries: Record<string, Try['ask']>): Try[] =>
+  Object.entries(tries).map(([name, ask]) => ({ operationId, name, ask }))
+
+const charges: Try[] = [
+  ...on('createPixCharge', {
+    created: (client) => client.post('/charge/pix', CHARGE),
+    'created with a reference in dev mode': (client) =>
+      client.post('/charge/pix', { ...CHARGE, customer: FULL, externalId: 'o 1', devMode: true }),
+    invalid_value: (client) => client.post('/charge/pix', { amount: 499, customer: { name: 7 } }),
+    invalid_json: (client) => client.call('POST', '/charge/pix', { raw: '{' }),
+  }),
+  ...on('createStaticCode', {
+    created: (client) => client.post('/charge/pix/static', { amount: 1 }),
+    sales_limit_exceeded: (client) => client.post('/charge/pix/static', { amount: 5001 }),
+  }),
+  ...on('createPaymentLink', {
+    created: (client) => client.post('/charge/payment-link', { total: 700, customer: payer() }),
+    customer_not_found: (client) =>
+      client.post('/charge/payment-link', { total: 700, customerId: NO_CUSTOMER }),
+    product_not_found: (client) =>
+      client.post('/charge/payment-link', {
+        ...{ customer: payer(), items: [{ productId: NO_PRODUCT, quantity: 1 }] },
+      }),
+  }),
+  ...on('getCharge', {
+    'an open charge': (client, { open }) => client.get(`/charge/${open}`),
+    'a paid charge': (client, { paid }) => client.get(`/charge/${paid}`),
+    'a received charge': (client, { received }) => client.get(`/charge/${received}`),
+    'a link with items': (client, { link }) => client.get(`/charge/${link}`),
+    charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}`),
+  }),
+  ...on('getChargeStatus', {
+    'an open charge': (client, { open }) => client.get(`/charge/${open}/status`),
+    'a received charge': (client, { received }) => client.get(`/charge/${received}/status`),
+    charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}/status`),
+  }),
+  ...on('listCharges', {
+    'by reference': (client) => client.get('/charge?externalId=order%202'),
+    received: (client) => client.get('/charge?paymentStatus=RECEIVED'),
+    nothing: (client) => client.get('/charge?status=EXPIRED'),
+    invalid_value: (client) => client.get('/charge?limit=0&status=NOPE'),
+  }),
+  ...on('simulatePayment', {
+    'paid already': (client, { paid }) => client.post(`/charge/${paid}/simulate-payment`),
+    charge_not_dev_mode: (client, { open }) => client.post(`/charge/${open}/simulate-payment`),
+    charge_not_payable: (client, { canceled }) =>
+      client.post(`/charge/${canceled}/simulate-payment`),
+  }),
+  ...on('cancelCharge', {
+    'canceled already': (client, { canceled }) => client.post(`/charge/${canceled}/cancel`),
+    charge_not_payable: (client, { paid }) => client.post(`/charge/${paid}/cancel`),
+  }),
+  ...on('duplicateCharge', {
+    created: (client, { link }) => client.post(`/charge/duplicate/${link}`, { expiresIn: 60 }),
+    charge_not_found: (client) => client.post(`/charge/duplicate/${NO_CHARGE}`),
+  }),
+  ...on('getSalesLimits', {
+    limited: (client) => client.get('/charge/sales-limits'),
+    invalid_api_version: (client) =>
+      client.get('/charge/sales-limits', { headers: { 'X-Api-Version': 'x' } }),
+  }),
+]
+
+const customers: Try[] = [
+  ...on('createCustomer', {
+    created: (client) => client.post('/client', { ...FULL, status: 'INACTIVE' }),
+    'created without an address': (client) =>
+      client.post('/client', { ...payer({ taxId: '12ABC34501DE35' }), status: 'ACTIVE' }),
+    invalid_value: (client) => client.post('/client', { email: 'x' }),
+  }),
+  ...on('listCustomers', {
+    listed: (client) => client.get('/client?limit=1'),
+    nothing: (client) => client.get('/client?taxId=11222333000181'),
+    invalid_value: (client) => client.get('/client?after=x'),
+  }),
+  ...on('getCustomer', {
+    found: (client, { customer }) => client.get(`/client/id/${customer}`),
+    customer_not_found: (client) => client.get(`/client/id/${NO_CUSTOMER}`),
+  }),
+  ...on('changeCustomer', {
+    changed: (client, { customer }) =>
+      client.put('/client', { id: customer, name: 'Maria Souza', line1: null }),
+    customer_not_found: (client) => client.put('/client', { id: NO_CUSTOMER, name: 'x' }),
+  }),
+  ...on('deleteCustomer', {
+    deleted: (client, { customer }) => client.delete(`/client/${customer}`),
+    customer_not_found: (client) => client.delete(`/client/${NO_CUSTOMER}`),
+  }),
+]
+
+const products: Try[] = [
+  ...on('createProduct', {
+    created: (client) => client.post('/product', PRODUCT),
+    'created with what is required': (client) => client.post('/product', SIMPLE_PRODUCT),
+    invalid_value: (client) => client.post('/product', { ...SIMPLE_PRODUCT, type: 'RECURRING' }),
+  }),
+  ...on('listProducts', {
+    listed: (client) => client.get('/product?limit=1&type=ONE_TIME'),
+    invalid_value: (client) => client.get('/product?status=NOPE'),
+  }),
+  ...on('getProduct', {
+    found: (client, { product }) => client.get(`/product/${product}`),
+    product_not_found: (client) => client.get(`/product/${NO_PRODUCT}`),
+  }),
+  ...on('changeProduct', {
+    changed: (client, { product }) =>
+      client.put(`/product/${product}`, { price: 2990, sku: null, status: 'INACTIVE' }),
+    invalid_value: (client, { product }) => client.put(`/product/${product}`, { price: '2990' }),
+  }),
+  ...on('deleteProduct', {
+    deleted: (client, { product }) => client.delete(`/product/${product}`),
+    product_not_found: (client) => client.delete(`/product/${NO_PRODUCT}`),
+  }),
+]
+
+const webhooks: Try[] = [
+  ...on('createWebhook', {
+    created: (client) => client.post('/webhook', WEBHOOK),
+    invalid_value: (client) => client.post('/webhook', { ...WEBHOOK, url: 'x', events: [] }),
+  }),
+  ...on('listWebhooks', {
+    listed: (client) => client.get('/webhook?limit=1'),
+    invalid_value: (client) => client.get('/webhook?limit=x'),
+  }),
+  ...on('getWebhook', {
+    found: (client, { webhook }) => client.get(`/webhook/${webhook}`),
+    webhook_not_found: (client) => client.get(`/webhook/${NO_WEBHOOK}`),
+  }),
+  ...on('changeWebhook', {
+    changed: (client, { webhook }) => client.put(`/webhook/${webhook}`, { status: 'INACTIVE' }),
+    webhook_not_found: (client) => client.put(`/webhook/${NO_WEBHOOK}`, { name: 'x' }),
+  }),
+  ...on('deleteWebhook', {
+    deleted: (client, { webhook }) => client.delete(`/webhook/${webhook}`),
+    webhook_not_found: (client) => client.delete(`/webhook/${NO_WEBHOOK}`),
+  }),
+]
+
+const company: Try[] = on('getCompany', {
+  found: (client) => client.get('/company'),
+  invalid_api_key: (client) =>
+    client.get('/company', {
+      headers: { 'X-API-KEY': 'vk_sandbox_x', 'X-Api-Version': client.company.apiVersion },
+    }),
+})
+
+/** Every operation, at least one success and one refusal each; a refusal is named by its code. */
+export const TRIES: Try[] = [...charges, ...customers, ...products, ...webhooks, ...company]
+
+/** The settlement that turns PAID into RECEIVED comes later; its outcome is shown already. */
+export async function settle(api: TestApi, client: Client, received: string): Promise<void> {
+  await api.rows(
+    `update charges set payment_status = 'RECEIVED' where company_id = $1 and id in (
+       select id from charges where company_id = $1 and status = 'COMPLETED' order by id desc limit 1)`,
+    [client.company.id],
+  )
+  const { body } = await client.get(`/charge/${received}/status`)
+  if ((body.data ?? body).paymentStatus.slice(0, 3) !== 'REC') throw new Error('not settled')
+}
+
+export type Tried = { reply: Reply; operationId: string; name: string }
+
+/** Asks everything in order, in one version. */
+export async function tryAll(api: TestApi, apiVersion: string): Promise<Tried[]> {
+  const [client, made] = await prepare(api, apiVersion)
+  await settle(api, client, made.received)
+  const tried: Tried[] = []
+  for (const { operationId, name, ask } of TRIES) {
+    tried.push({ operationId, name, reply: await ask(client, made) })
+  }
+  return tried
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { cloneDatabase } from './support/database.ts'
+
+type Environment = Record<string, string>
+type Result = { code: number; stdout: string; stderr: string }
+
+const sourceOf = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+
+// The processes run where no .env can be found, and see nothing of the environment of the tests.
+const home = mkdtempSync(join(tmpdir(), 'vintem-cli-'))
+const dataDir = join(home, 'data')
+const local = { DATA_DIR: dataDir }
+const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY }
+after(() => rmSync(home, { recursive: true, force: true }))
+
+function vintem(args: string[], own: Environment = local): Promise<Result> {
+  const options = { cwd: home, env: { PATH: process.env.PATH ?? '', ...own } }
+  return new Promise((resolve) => {
+    const argv = [sourceOf('cli/main.ts'), ...args]
+    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr })
+    })
+  })
+}
+
+/** Runs a command with --json and reads its whole stdout as JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of an answer
+async function answerOf(args: string[], own?: Environment): Promise<any> {
+  const { code, stdout, stderr } = await vintem([...args, '--json'], own)
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+function company(fields: Environment = {}, ...switches: string[]): string[] {
+  const all = { name: 'Padaria', 'tax-id': '11222333000181', email: 'dona@example.com', ...fields }
+  const options = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value])
+  return ['company', 'create', ...options, ...switches]
+}
+
+function assertSentence({ code, stdout, stderr }: Result, expected: RegExp): void {
+  assert.match(stderr, expected)
+  assert.doesNotMatch(stderr, /\n\s+at |node:internal/, 'no stack trace')
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+}
+
+describe('what was typed wrongly', { concurrency: 2 }, () => {
+  const mistyped = async (args: string[], ...expected: RegExp[]) => {
+    const { code, stdout, stderr } = await vintem(args)
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
+    for (const part of expected) assert.match(stderr, part)
+  }
+
+  test('an unknown command is answered with the commands there are', () =>
+    mistyped(['company', 'destroy'], /Unknown command: company destroy/, /company create/))
+
+  test('a missing option is named, and the usage follows', () =>
+    mistyped(['company', 'create', '--name', 'x'], /--tax-id, --email/, /Usage: vintem company cr/))
+
+  test('an unknown option and an argument too many are refused', async () => {
+    await mistyped(['key', 'list', '--nmae', 'x'], /Unknown option '--nmae'/, /Usage: vintem key l/)
+    await mistyped(['company', 'list', 'all'], /Not understood: all/)
+  })
+
+  test('help and version are answers, not faults', async () => {
+    const help = await vintem(['key', 'create', '--help'])
+    assert.equal(help.code, 0)
+    assert.match(help.stdout, /--company COMPANY_ID[\s\S]*--scopes LIST[\s\S]*--json/)
+    assert.match((await vintem(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+    assert.equal(existsSync(dataDir), false, 'neither touches the data directory')
+  })
+})
+
+let first: { companyId: string; apiKey: string }
+
+test('on a fresh data directory, company create prints JSON only and leaves nothing running', async () => {
+  const created = await answerOf(company())
+  first = created
+  assert.deepEqual(Object.keys(created), ['companyId', 'apiKey'])
+  assert.match(created.companyId, /^[0-9a-f-]{36}$/)
+  assert.match(created.apiKey, /^vk_sandbox_/)
+  assert.equal(existsSync(join(dataDir, 'postgres', 'postmaster.pid')), false)
+})
+
+test('bad input is refused with every violation, and nothing is stored', async () => {
+  const bad = { 'tax-id': '11.222.333/0001-82', email: 'dona', 'settlement-delay': '1.5' }
+  const refused = await vintem(company({ ...bad, 'api-version': '2020-01-01' }, '--live'))
+  assertSentence(refused, /--tax-id: has wrong check digits/)
+  for (const fault of [/--email: /, /--pix-key: /, /--settlement-delay: /, /2025-01-01, 2026-/]) {
+    assert.match(refused.stderr, fault)
+  }
+  const companies = await answerOf(['company', 'list'])
+  assert.deepEqual(
+    companies.map(({ mode }: { mode: string }) => mode),
+    ['sandbox'],
+  )
+})
+
+describe('beside a running server', { concurrency: 2 }, () => {
+  let server: ChildProcess
+  let url: string
+
+  before(async () => {
+    const port = await freePort()
+    url = `http://127.0.0.1:${port}`
+    server = spawn(process.execPath, [sourceOf('main.ts')], {
+      cwd: home,
+      env: { PATH: process.env.PATH ?? '', ...local, PORT: String(port), LOG_LEVEL: 'silent' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = createInterface(server.stdout!)
+    for await (const line of lines) if (line.startsWith('Vintém is running')) break
+  })
+  after(async () => {
+    if (server.exitCode === null && server.kill('SIGTERM')) await once(server, 'exit')
+  })
+
+  async function getCompany(key: string) {
+    const reply = await fetch(`${url}/company`, { headers: { 'X-API-KEY': key } })
+    // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+    return { status: reply.status, body: (await reply.json()) as any }
+  }
+
+  test('a new company is served, a pin changes the next answer, a revoked key gets none', async () => {
+    const { companyId, apiKey } = await answerOf(company({ 'tax-id': '12.abc.345/01de-35' }))
+    const { status, body } = await getCompany(apiKey)
+    assert.deepEqual([status, body.data.id, body.data.taxId], [200, companyId, '12ABC34501DE35'])
+
+    await answerOf(['company', 'pin', companyId, '2025-01-01'])
+    assert.equal((await getCompany(apiKey)).body.id, companyId)
+
+    const { keys } = await answerOf(['company', 'show', companyId])
+    await answerOf(['key', 'revoke', '--company', companyId, keys[0].id])
+    assert.equal((await getCompany(apiKey)).status, 401)
+  })
+
+  test('a further key has the scopes asked for, and no command shows a hash', async () => {
+    const id = first.companyId
+    const asked = ['--company', id, '--name', 'till', '--scopes', 'payments:read,company:read']
+    const { keyId, apiKey } = await answerOf(['key', 'create', ...asked])
+    assert.equal((await getCompany(apiKey)).status, 200)
+    const keys = await answerOf(['key', 'list', '--company', id])
+    const key = keys.find((key: { id: string }) => key.id === keyId)
+    assert.deepEqual([key.name, key.scopes], ['till', ['payments:read', 'company:read']])
+    assert.ok(apiKey.startsWith(key.start))
+    assert.equal('hash' in key, false)
+    const unknown = await vintem(['key', 'create', '--company', id, '--scopes', 'money:print'])
+    assertSentence(unknown, /"money:print" is none of payments:read, /)
+  })
+
+  test('unknown ids and versions are told in a sentence', async () => {
+    const id = '01a1dd72-59aa-7000-95e6-7e9739663010'
+    assertSentence(await vintem(['company', 'show', id]), /No company has the id 01a1dd72/)
+    assertSentence(await vintem(['company', 'pin', id, '1']), /Choose one of 2025-01-01, 2026/)
+  })
+
+  test('doctor finds everything well', async () => {
+    const { ok, checks } = await answerOf(['doctor'])
+    const states = new Set(checks.map(({ state }: { state: string }) => state))
+    assert.deepEqual([ok, [...states]], [true, ['ok']], JSON.stringify(checks))
+  })
+})
+
+describe('on a database of one’s own', { concurrency: 2 }, () => {
+  before(async () => {
+    await answerOf(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+  })
+
+  test('another secret than the one it was set up with is refused', async () => {
+    const other = { ...env, SECRET_KEY: Buffer.alloc(32, 8).toString('base64') }
+    assertSentence(await vintem(['company', 'list'], other), /SECRET_KEY is not the one/)
+    const { code, stdout } = await vintem(['doctor'], other)
+    assert.match(stdout, /^failed +secret key +SECRET_KEY is not the one/m)
+    assert.equal(code, 1)
+  })
+
+  test('migrate says when there is nothing to do', async () => {
+    assert.deepEqual(await answerOf(['migrate'], env), { applied: [] })
+  })
+
+  // The database of the tests does not wait for the disk, which is just what doctor warns about.
+  test('doctor warns about lost durability and live companies without a bank', async () => {
+    const { code, stdout } = await vintem(['doctor'], env)
+    assert.equal(code, 0)
+    assert.match(stdout, /^warning +durability .*fsync/m)
+    assert.match(stdout, /^warning +provider .*no bank is connected/m)
+  })
+
+  test('a database that is away or refuses us is told in a sentence, without the password', async () => {
+    const away = { ...env, DATABASE_URL: 'postgres://u:sesame@127.0.0.1:1/x' }
+    assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 cannot be reached/)
+    const wrong = new URL(env.DATABASE_URL)
+    wrong.password = 'sesame'
+    const refused = await vintem(['company', 'list'], { ...env, DATABASE_URL: wrong.href })
+    assertSentence(refused, /does not let us in/)
+    assert.doesNotMatch(refused.stderr, /sesame/)
+  })
+})
+
+test('doctor lists every fault of the configuration, where other commands stop at them', async () => {
+  const faulty = { DATABASE_URL: 'mysql://x', PORT: 'http', LOG_LEVEL: 'loud' }
+  const { code, stdout } = await vintem(['doctor', '--json'], faulty)
+  const { ok, checks } = JSON.parse(stdout)
+  assert.deepEqual([code, ok], [1, false])
+  const faults = checks.map(({ detail }: { detail: string }) => detail.split(' ')[0])
+  assert.deepEqual(faults.sort(), ['DATABASE_URL', 'LOG_LEVEL', 'PORT', 'SECRET_KEY'])
+  assertSentence(await vintem(['company', 'list'], faulty), /PORT[\s\S]*LOG_LEVEL/)
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}

@@ -1,0 +1,48 @@
+import type { Tried } from '../api/every-route.ts'
+
+export type Frozen = {
+  request: string
+  answers: Record<string, { status: number; headers?: { link: string }; body: unknown }>
+}
+
+/** What differs from run to run, and the name it gets. The same value has the same number throughout. */
+const VOLATILE: [RegExp, string][] = [
+  [/\b(charge|clnt|prod|qrs|rec|wd|rfnd|evt)_[0-9a-hjkmnp-tv-z]{26}\b/g, '$1_'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'uuid '],
+  [/(?<=\/pay\/)[\w-]{43}/g, 'token '],
+  [/\bE99999999\d{12}[0-9A-Za-z]{11}\b/g, 'endToEndId '],
+  [/(?<=")000201[\x20-\x7e]*6304[0-9A-F]{4}(?=")/g, 'brCode '],
+  [/data:image\/png;base64,[\w+/=]+/g, 'png '],
+  [/whsec_[\w+/=]{44}/g, 'secret '],
+]
+
+/** The answers of one operation with placeholders for what differs from run to run. */
+export function freeze(request: string, tried: Tried[]): Frozen {
+  const numbers = new Map<string, string>()
+  const answers = tried.map(({ name, reply }) => {
+    const link = reply.headers.get('link')
+    const answer = {
+      status: reply.status,
+      ...(link ? { headers: { link } } : {}),
+      body: reply.body,
+    }
+    let text = JSON.stringify(answer)
+    for (const [pattern, kind] of VOLATILE) text = replaceAll(text, pattern, kind, numbers)
+    return [name, JSON.parse(text)] as const
+  })
+  return { request, answers: Object.fromEntries(answers) }
+}
+
+function replaceAll(
+  text: string,
+  pattern: RegExp,
+  kind: string,
+  numbers: Map<string, string>,
+): string {
+  return text.replace(pattern, (value, prefix) => {
+    const name = kind.replace('$1', String(prefix))
+    const taken = [...numbers.values()].filter((other) => other.startsWith(`<${name}`)).length
+    if (!numbers.has(value)) numbers.set(value, `<${name}${taken + 1}>`)
+    return numbers.get(value)!
+  })
+}

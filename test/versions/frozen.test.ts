@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ROUTES } from '../../src/http/routes/all.ts'
+import { VERSION_NAMES } from '../../src/versions/history.ts'
+import { type Tried, tryAll } from '../api/every-route.ts'
+import { startApi } from '../support/api.ts'
+import { freeze } from './freeze.ts'
+
+/**
+ * What each version has answered stays as it was published. After a change that is meant, UPDATE_FROZEN=1
+ * writes the files anew, and the difference is read like any other change of the contract.
+ */
+const FROZEN = fileURLToPath(new URL('frozen/', import.meta.url))
+const updating = process.env.UPDATE_FROZEN === '1'
+
+const api = await startApi()
+const answers = new Map<string, Map<string, Tried[]>>()
+for (const version of VERSION_NAMES) {
+  const tried = await tryAll(api, version)
+  answers.set(
+    version,
+    Map.groupBy(tried, ({ operationId }) => operationId),
+  )
+}
+
+for (const version of VERSION_NAMES) {
+  for (const { operationId, method, path } of ROUTES) {
+    test(`${version} answers ${operationId} as it was frozen`, () => {
+      const tried = answers.get(version)!.get(operationId)
+      assert.ok(tried, `test/api/every-route.ts tries ${method} ${path}`)
+      for (const { reply } of tried) assert.equal(reply.headers.get('x-api-version'), version)
+      const now = freeze(`${method} ${path}`, tried)
+      const file = `${FROZEN}${version}/${operationId}.json`
+      if (updating) {
+        mkdirSync(`${FROZEN}${version}`, { recursive: true })
+        writeFileSync(file, `${JSON.stringify(now, null, 2)}\n`)
+      }
+      assert.ok(existsSync(file), `${file} is missing: UPDATE_FROZEN=1 writes it`)
+      assert.deepEqual(now, JSON.parse(readFileSync(file, 'utf8')))
+    })
+  }
+
+  test(`${version}: each operation has one frozen file, with a success and a refusal`, () => {
+    const files = readdirSync(`${FROZEN}${version}`).sort()
+    const expected = ROUTES.map(({ operationId }) => `${operationId}.json`).sort()
+    assert.deepEqual(files, expected)
+    for (const file of files) {
+      const frozen = JSON.parse(readFileSync(`${FROZEN}${version}/${file}`, 'utf8'))
+      const statuses = Object.values<{ status: number }>(frozen.answers).map(({ status }) => status)
+      assert.ok(
+        statuses.some((status) => status < 300),
+        file,
+      )
+      assert.ok(
+        statuses.some((status) => status >= 400),
+        file,
+      )
+    }
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the shapes are what is asserted
+type Any = any
+
+const frozenOf = (version: string, operationId: string): Record<string, Any> =>
+  JSON.parse(readFileSync(`${FROZEN}${version}/${operationId}.json`, 'utf8')).answers
+
+test('the newest version wraps every answer in its envelope', () => {
+  for (const { operationId, status } of ROUTES) {
+    for (const [name, answer] of Object.entries(frozenOf('2026-08-16', operationId))) {
+      const what = `${operationId} ${name}`
+      const { body } = answer
+      assert.deepEqual(Object.keys(body), ['status', 'message', 'data', 'errors'], what)
+      assert.equal(body.status, answer.status, what)
+      assert.equal(typeof body.message, 'string', what)
+      if (answer.status < 300) {
+        assert.deepEqual([answer.status, body.errors], [status, []], what)
+        assert.notEqual(body.data, null, what)
+      } else {
+        assert.equal(body.data, null, what)
+        assert.ok(body.errors.length > 0, what)
+        for (const error of body.errors) {
+          assert.deepEqual(Object.keys(error), ['code', 'description'], what)
+          assert.equal(error.code, name, what)
+        }
+      }
+    }
+  }
+})
+
+/** How 2025-01-01 spells what the newest version calls RECEIVED. */
+const misspelled = (data: Any) =>
+  JSON.parse(
+    JSON.stringify(data).replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"'),
+  )
+
+test('the older version answers with what the newest puts in data, bare, and errors in the legacy form', () => {
+  for (const { operationId } of ROUTES) {
+    const [old, head] = [frozenOf('2025-01-01', operationId), frozenOf('2026-08-16', operationId)]
+    assert.deepEqual(Object.keys(old), Object.keys(head))
+    for (const [name, { status, body }] of Object.entries(old)) {
+      const what = `${operationId} ${name}`
+      assert.equal(status, head[name].status, what)
+      if (operationId === 'getCompany' && status === 200) {
+        assert.deepEqual({ ...body, apiVersion: '2026-08-16' }, head[name].body.data, what)
+      } else if (status < 300) {
+        assert.deepEqual(body, misspelled(head[name].body.data), what)
+      } else {
+        assert.deepEqual(Object.keys(body), ['statusCode', 'message', 'error'], what)
+        assert.deepEqual([body.statusCode, body.error], [status, name], what)
+        for (const { description } of head[name].body.errors) {
+          assert.ok(body.message.includes(description), what)
+        }
+      }
+    }
+  }
+})
