@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
 import type { App } from './core/app.ts'
 import { DataDirectoryInUse, startEmbedded } from './db/embedded.ts'
-import { migrate } from './db/migrate.ts'
+import { MigrationFault, migrate } from './db/migrate.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
@@ -107,7 +107,9 @@ async function main(): Promise<void> {
 /** Faults an operator can mend are told in a sentence; a bug shows where it is. */
 function complain(error: unknown): void {
   const { code, message, stack } = error as NodeJS.ErrnoException
-  const known = error instanceof ConfigFault || error instanceof DataDirectoryInUse
+  const known = [ConfigFault, DataDirectoryInUse, MigrationFault].some(
+    (kind) => error instanceof kind,
+  )
   if (code === 'EADDRINUSE') {
     process.stderr.write('The port is taken. Stop what listens there, or choose another PORT.\n')
   } else {

@@ -1,7 +1,7 @@
 import { Server as NetServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from './config.ts'
+import { type Config, ConfigFault } from './config.ts'
 import type { App } from './core/app.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { type Database, openDatabase } from './db/database.ts'
@@ -27,9 +27,9 @@ export async function requireSameSecret(db: Database, vault: Vault): Promise<voi
     text: 'select secret_key_id from installation',
   })
   if (row?.secret_key_id === vault.keyId) return
-  throw new Error(
+  throw new ConfigFault([
     'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.',
-  )
+  ])
 }
 
 export type Parts = {

@@ -15,6 +15,8 @@ export function isBug(error: unknown): boolean {
 /** A fault in plain words, every violation on a line of its own. */
 export function tell(error: unknown): string {
   if (error instanceof Problem) {
+    // The catalogue speaks to clients of the API here.
+    if (error.code === 'service_unavailable') return 'The database went away meanwhile. Try again.'
     return error.items.map(({ description }) => sentence(description)).join('\n')
   }
   return sentence((error as Error).message)

@@ -27,7 +27,8 @@ async function open({ databaseUrl, dataDir }: Config): Promise<Connection> {
     return closing
   }
   try {
-    await db.query({ text: 'select 1' })
+    // Asked of the pool itself, which does not wait for a database that may come back.
+    await db.pool.query('select 1')
     return { url, db, close }
   } catch (error) {
     await close()

@@ -14,6 +14,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -42,7 +43,8 @@ export async function openCluster(dataDir: string, settings: Settings = {}): Pro
   const home = resolve(dataDir)
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 })
-    const cluster = describe(home, settings)
+    // One directory, one name, whichever way a process came to it.
+    const cluster = describe(realpathSync(home), settings)
     rotate(cluster.log)
     removeAbandoned(home)
     if (!isInitialised(cluster)) await initialise(cluster)

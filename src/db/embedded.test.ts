@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -35,7 +36,7 @@ after(() => rmSync(template, { recursive: true }))
 
 /** A data directory that ends with its test, and everything that was started in it too. */
 function stage(t: TestContext, { empty = false } = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'vintem-embedded-'))
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'vintem-embedded-')))
   const dataDir = join(home, '.data')
   if (!empty) cpSync(template, dataDir, { recursive: true })
   const endings: (() => unknown)[] = []

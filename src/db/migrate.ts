@@ -5,6 +5,11 @@ import pg from 'pg'
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
+/** A database that this version cannot work with; the sentence says what to do. */
+export class MigrationFault extends Error {
+  override name = 'MigrationFault'
+}
+
 const FOLDER = join(import.meta.dirname, '..', '..', 'migrations')
 const LOCK = 0x76696e74 // "vint": only one process migrates at a time
 
@@ -15,7 +20,7 @@ export function readMigrations(folder = FOLDER): Migration[] {
   return names.map((name, i) => {
     const sql = readFileSync(join(folder, name), 'utf8')
     const version = Number(name.slice(0, 4))
-    if (version !== i + 1) throw new Error(`Migration ${name} is out of order.`)
+    if (version !== i + 1) throw new MigrationFault(`Migration ${name} is out of order.`)
     return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
   })
 }
@@ -29,12 +34,14 @@ export function pendingOf(known: Migration[], applied: Applied[]): Migration[] {
   for (const { version, name, checksum } of applied) {
     const ours = known[version - 1]
     if (!ours) {
-      throw new Error(
+      throw new MigrationFault(
         `The database is newer than this version of Vintém (it has migration ${name}). Upgrade Vintém, or restore a backup made before that upgrade.`,
       )
     }
     if (ours.checksum !== checksum) {
-      throw new Error(`Migration ${name} was applied with other contents than this version has.`)
+      throw new MigrationFault(
+        `Migration ${name} was applied with other contents than this version has.`,
+      )
     }
   }
   return known.slice(applied.length)
@@ -66,7 +73,9 @@ async function apply(
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error })
+    throw new MigrationFault(`Migration ${name} failed: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
 }
 
@@ -91,5 +100,5 @@ async function requireVersion(client: pg.Client): Promise<void> {
   )
   const major = Math.floor(found.rows[0]!.number / 10_000)
   if (major < 15)
-    throw new Error(`PostgreSQL 15 or newer is needed; this server is version ${major}.`)
+    throw new MigrationFault(`PostgreSQL 15 or newer is needed; this server is version ${major}.`)
 }

@@ -101,7 +101,9 @@ function operationOf(route: Route): unknown {
       ? {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: clean(route.body) } },
+            content: {
+              'application/json': { schema: clean(route.body), example: route.example },
+            },
           },
         }
       : {}),
@@ -124,6 +126,7 @@ const components = {
       in: 'header',
       description: 'Answers this request in another version than the one the company is pinned to.',
       schema: { type: 'string', enum: VERSION_NAMES },
+      example: LATEST.name,
     },
   },
   schemas: {

@@ -28,6 +28,18 @@ export function registerOperations(
   )
   server.register(scalar, {
     routePrefix: '/docs',
-    configuration: { url: '/openapi.json', title: 'Vintém', withDefaultFonts: false },
+    // A self-hosted service sends its readers nowhere else.
+    configuration: {
+      url: '/openapi.json',
+      title: 'Vintém',
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      hideModels: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
   })
 }

@@ -37,6 +37,8 @@ export type Route = {
   scope: Scope
   query?: TObject
   body?: TSchema
+  /** A body that works as it is, for the docs. */
+  example?: object
   /**
    * Rules that a schema cannot say, checked beside it so that every violation is told at once. The
    * body may be anything yet.

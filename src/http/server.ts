@@ -83,16 +83,10 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     if (parts.state.closing) reply.header('Connection', 'close')
     // Until the company is known, the version asked for decides the shape of a refusal.
     request.version = asked(request) ?? LATEST
+    if (request.is404) throw unknownRoute(request)
   })
   server.addHook('onResponse', async (request, reply) => observe(parts, request, reply))
   server.setErrorHandler(refuse)
-  server.setNotFoundHandler(async (request) => {
-    request.version = asked(request) ?? LATEST
-    throw problem(
-      'route_not_found',
-      `No operation answers ${request.method} on this path. See /docs.`,
-    )
-  })
   registerOperations(server, parts)
   const admit = admission(parts)
   for (const route of ROUTES) {
@@ -108,6 +102,10 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await server.ready()
   return server
 }
+
+/** Told before anything else of the request is looked at, its body included. */
+const unknownRoute = (request: FastifyRequest) =>
+  problem('route_not_found', `No operation answers ${request.method} on this path. See /docs.`)
 
 /** One log line and one observation a request, from named fields only. */
 function observe(

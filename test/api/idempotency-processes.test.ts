@@ -4,7 +4,7 @@ import pg from 'pg'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp, createService } from '../../src/service.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
-import { POSTS } from './posts.ts'
+import { WRITES, type Write } from './writes.ts'
 
 const api = await startApi()
 
@@ -23,10 +23,12 @@ async function startSecond(): Promise<string> {
   return service.server.listen({ host: '127.0.0.1', port: 0 })
 }
 
-async function postTo(url: string, { key }: Client, path: string, json: unknown): Promise<Reply> {
-  const reply = await fetch(url + path, {
-    method: 'POST',
-    body: JSON.stringify(json),
+type Request = Omit<Write, 'other'>
+
+async function sendTo(url: string, { key }: Client, request: Request): Promise<Reply> {
+  const reply = await fetch(url + request.path, {
+    method: request.method,
+    body: JSON.stringify(request.body),
     headers: { 'X-API-KEY': key, 'Idempotency-Key': 'k', 'content-type': 'application/json' },
   })
   const text = await reply.text()
@@ -44,19 +46,19 @@ const effects = async ({ company: { id } }: Client) =>
     [id],
   )
 
-for (const [operationId, prepare] of Object.entries(POSTS)) {
+for (const [operationId, prepare] of Object.entries(WRITES)) {
   test(`${operationId}: duplicates on two servers have one effect and one answer`, async () => {
     const client = await api.client()
-    const { path, body } = await prepare(client)
+    const write = await prepare(client)
     const replies = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => postTo(i % 2 ? api.url : other, client, path, body)),
+      Array.from({ length: 12 }, (_, i) => sendTo(i % 2 ? api.url : other, client, write)),
     )
     assert.deepEqual([...new Set(replies.map(({ text }) => text))].length, 1, replies[0]!.text)
     const fresh = replies.filter(({ headers }) => headers.get('idempotent-replayed') === null)
     assert.equal(fresh.length, 1, 'one request had the effect')
     const control = await api.client()
     const alone = await prepare(control)
-    await postTo(api.url, control, alone.path, alone.body)
+    await sendTo(api.url, control, alone)
     assert.deepEqual(await effects(client), await effects(control))
   })
 }
@@ -65,16 +67,15 @@ const TAKE = `insert into idempotency_keys values ($1, 'k', '\\x00', 0, '\\x00',
 
 test('while the first still runs elsewhere a duplicate is told so, and goes through later', async () => {
   const clients = [await api.client(), await api.client()] as const
-  const requests = [
-    ['/charge/pix', { amount: 1990, customer: payer() }],
-    ['/client', { ...payer(), status: 'ACTIVE' }],
-  ] as const
+  const requests: Request[] = [
+    { method: 'POST', path: '/charge/pix', body: { amount: 1990, customer: payer() } },
+    { method: 'POST', path: '/client', body: { ...payer(), status: 'ACTIVE' } },
+  ]
   const elsewhere = new pg.Client({ connectionString: api.databaseUrl })
   await elsewhere.connect()
   await elsewhere.query('begin')
   for (const { company } of clients) await elsewhere.query(TAKE, [company.id, api.clock.now()])
-  const ask = () =>
-    Promise.all(requests.map(([path, json], i) => postTo(api.url, clients[i]!, path, json)))
+  const ask = () => Promise.all(requests.map((request, i) => sendTo(api.url, clients[i]!, request)))
   for (const reply of await ask()) {
     assert.equal(reply.status, 409, reply.text)
     assert.equal(reply.body.errors[0].code, 'idempotency_in_progress')

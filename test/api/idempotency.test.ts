@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { purgeKept } from '../../src/core/idempotency.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
-import { POSTS } from './posts.ts'
 import { dump, stored } from './storage.ts'
+import { WRITES, type Write } from './writes.ts'
 
 const api = await startApi()
 const DAY_S = 24 * 3600
@@ -23,25 +23,28 @@ function assertSame(again: Reply, first: Reply, what = ''): void {
   assert.notEqual(again.headers.get('x-request-id'), first.headers.get('x-request-id'))
 }
 
-test('every kind of POST is tried here', () => {
-  const posts = ROUTES.filter(({ method }) => method === 'POST').map((route) => route.operationId)
-  assert.deepEqual(Object.keys(POSTS).sort(), posts.sort())
+test('every kind of write is tried here', () => {
+  const writes = ROUTES.filter(({ method }) => method !== 'GET').map((route) => route.operationId)
+  assert.deepEqual(Object.keys(WRITES).sort(), writes.sort())
 })
 
-for (const [operationId, prepare] of Object.entries(POSTS)) {
+const send = (client: Client, { method, path, body }: Omit<Write, 'other'>) =>
+  client.call(method, path, { json: body, ...withKey('k') })
+
+for (const [operationId, prepare] of Object.entries(WRITES)) {
   test(`${operationId}: the same request with the same key has one effect and one answer`, async () => {
     const client = await api.client()
-    const { path, body, other } = await prepare(client)
-    const first = await client.post(path, body, withKey('k'))
+    const { other, ...write } = await prepare(client)
+    const first = await send(client, write)
     assert.ok(first.status === 200 || first.status === 201, first.text)
     assert.equal(replayed(first), null)
     const after = await stored(api)
     for (const repeat of [1, 2]) {
-      const again = await client.post(path, body, withKey('k'))
+      const again = await send(client, write)
       assertSame(again, first, `repeat ${repeat}`)
       assert.equal(replayed(again), 'true')
     }
-    const changed = await client.post(path, other, withKey('k'))
+    const changed = await send(client, { ...write, body: other })
     assert.deepEqual([changed.status, code(changed)], [422, 'idempotency_key_reused'])
     assert.equal(replayed(changed), null)
     assert.deepEqual(await stored(api), after)
@@ -49,26 +52,24 @@ for (const [operationId, prepare] of Object.entries(POSTS)) {
 
   test(`${operationId}: twenty at once with one key have one effect and one answer`, async () => {
     const client = await api.client()
-    const { path, body } = await prepare(client)
+    const write = await prepare(client)
     const before = await stored(api)
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, () => client.post(path, body, withKey('k'))),
-    )
+    const replies = await Promise.all(Array.from({ length: 20 }, () => send(client, write)))
     assert.deepEqual([...new Set(replies.map(({ text }) => text))].length, 1)
     assert.equal(replies.filter((reply) => replayed(reply) === 'true').length, 19)
     const grown = growth(before, await stored(api))
     const control = await api.client()
     const alone = await prepare(control)
     const start = await stored(api)
-    await control.post(alone.path, alone.body, withKey('k'))
+    await send(control, alone)
     assert.deepEqual(grown, growth(start, await stored(api)), 'as many rows as one request makes')
   })
 
   test(`${operationId}: in the older version the answer is repeated in its shape`, async () => {
     const client = await api.client({}, { apiVersion: '2025-01-01' })
-    const { path, body } = await prepare(client)
-    const first = await client.post(path, body, withKey('k'))
-    const again = await client.post(path, body, withKey('k'))
+    const write = await prepare(client)
+    const first = await send(client, write)
+    const again = await send(client, write)
     assert.equal(first.body.errors, undefined)
     assertSame(again, first)
     assert.equal(replayed(again), 'true')
@@ -76,16 +77,16 @@ for (const [operationId, prepare] of Object.entries(POSTS)) {
 
   test(`${operationId}: after a day the key is free again`, async () => {
     const client = await api.client()
-    const { path, body, other } = await prepare(client)
-    const first = await client.post(path, body, withKey('k'))
+    const { other, ...write } = await prepare(client)
+    const first = await send(client, write)
     api.clock.advance(DAY_S - 1)
-    assertSame(await client.post(path, body, withKey('k')), first, 'a second before')
+    assertSame(await send(client, write), first, 'a second before')
     api.clock.advance(1)
-    const fresh = await client.post(path, other, withKey('k'))
+    const fresh = await send(client, { ...write, body: other })
     assert.notEqual(fresh.body.errors[0]?.code, 'idempotency_key_reused')
     assert.notEqual(fresh.body.errors[0]?.code, 'idempotency_in_progress', 'nothing is running')
     assert.equal(replayed(fresh), null)
-    assertSame(await client.post(path, other, withKey('k')), fresh, 'and it is kept anew')
+    assertSame(await send(client, { ...write, body: other }), fresh, 'and it is kept anew')
   })
 }
 
@@ -219,9 +220,9 @@ test('the worker forgets keys that are a day old, and no younger ones', async ()
 test('no kept answer and no other row shows a payer, a secret or a key', async () => {
   const client = await api.client()
   const secrets: string[] = [client.key, client.key.slice(-72)]
-  for (const prepare of Object.values(POSTS)) {
-    const { path, body } = await prepare(client)
-    const { body: answer } = await client.post(path, body, withKey(`seal ${path}`))
+  for (const [name, prepare] of Object.entries(WRITES)) {
+    const { method, path, body } = await prepare(client)
+    const { body: answer } = await client.call(method, path, { json: body, ...withKey(name) })
     if (answer.data.secret) secrets.push(answer.data.secret, answer.data.secret.slice(6))
   }
   assert.equal(secrets.length, 4, 'the webhook showed its secret')

@@ -52,6 +52,7 @@ const showing = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
   now: app.clock.now(),
 })
 
+const PAYER = { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' }
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
 const createPix = route({
@@ -64,6 +65,7 @@ const createPix = route({
     'Answers with the copy-and-paste code and its QR image. The same externalId with an identical body returns the charge that is still open.',
   scope: 'payments:write',
   body: NewPixCharge,
+  example: { amount: 1990, customer: PAYER, externalId: 'order-1042', devMode: true },
   check: ({ customer }, { company }) => [payerFault(company.mode, customer)],
   data: CreatedPixCharge,
   status: 201,
@@ -92,6 +94,7 @@ const createLink = route({
     'For exactly one of customerId and customer. The total is sent, or calculated from items. Open for 7 days unless expiresIn says otherwise.',
   scope: 'payments:write',
   body: NewLink,
+  example: { total: 4990, customer: PAYER, devMode: true },
   check: (body, { company }) => linkFaults(company.mode, body),
   data: CreatedLink,
   status: 201,
@@ -117,6 +120,7 @@ const createStatic = route({
   description: 'For the counter: it can be paid many times, and each payment becomes a charge.',
   scope: 'payments:write',
   body: NewStaticCode,
+  example: { amount: 250 },
   data: StaticCodeView,
   status: 201,
   message: 'Static code created.',
@@ -245,6 +249,7 @@ const duplicateOne = route({
     'Same amount, payer, items and lifetime, with an id and a code of its own. The externalId is not taken over.',
   scope: 'payments:write',
   body: Duplication,
+  example: { externalId: 'order-1043' },
   data: ChargeView,
   status: 201,
   message: 'Charge duplicated.',

@@ -22,6 +22,7 @@ const create = route({
   summary: 'Create a product',
   scope: 'catalog:write',
   body: NewProduct,
+  example: { name: 'Pão de queijo', description: 'Uma dúzia', price: 1200 },
   check: ({ type, frequency }) => [
     type === 'RECURRING' && frequency === undefined ? FREQUENCY_FAULT : null,
   ],
@@ -89,6 +90,7 @@ const changeOne = route({
   description: 'Only the fields sent are changed. What was sold keeps the product as it was.',
   scope: 'catalog:write',
   body: ProductChange,
+  example: { price: 1300 },
   data: ProductView,
   status: 200,
   message: 'Product changed.',
