@@ -172,7 +172,8 @@ describe('beside a running server', { concurrency: 2 }, () => {
 
 describe('on a database of one’s own', { concurrency: 2 }, () => {
   before(async () => {
-    await answerOf(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+    const { stdout } = await vintem(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+    assert.match(stdout, /The live company Padaria is created[\s\S]*vk_live_[\s\S]*shown this once/)
   })
 
   test('another secret than the one it was set up with is refused', async () => {
