@@ -13,7 +13,7 @@ const INTERRUPTED = 130
 export function openConnection(config: Config): Promise<Connection> {
   const opening = open(config)
   const leave = () => opening.then(({ close }) => close()).finally(() => process.exit(INTERRUPTED))
-  process.once('SIGINT', leave).once('SIGTERM', leave)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, leave)
   return opening
 }
 
