@@ -15,7 +15,9 @@ try {
 
 // The sources are TypeScript, which the pinned Node runs and the machine's own may not.
 function run() {
-  const cli = spawn(pinnedNode, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+  // From wherever it is called, it is about the installation it belongs to: its .env and .data.
+  const cwd = fileURLToPath(new URL('..', import.meta.url))
+  const cli = spawn(pinnedNode, [main, ...process.argv.slice(2)], { cwd, stdio: 'inherit' })
   const forward = (signal) => {
     // A terminal sends Ctrl-C to both of us, and a second one would mean impatience.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) cli.kill(signal)

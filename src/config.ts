@@ -162,7 +162,9 @@ function keptSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
-    return Buffer.from(readFileSync(path, 'utf8'), 'base64')
+    const key = Buffer.from(readFileSync(path, 'utf8'), 'base64')
+    if (key.length < 32) fault('DATA_DIR', `holds a damaged secret: restore ${path} from a backup`)
+    return key
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     fault('DATA_DIR', `must be a folder that Vintém can write to; ${path} gave ${code}`)

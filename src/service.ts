@@ -1,36 +1,21 @@
 import { Server as NetServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { type Config, ConfigFault } from './config.ts'
+import type { Config } from './config.ts'
 import type { App } from './core/app.ts'
 import { groupCharges } from './core/charges/group.ts'
-import { type Database, openDatabase } from './db/database.ts'
+import { openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { createMetrics } from './http/metrics.ts'
 import { buildServer } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import { createVault, type Vault } from './lib/vault.ts'
+import { createVault } from './lib/vault.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
 
 /** How long a client that keeps a connection open has to notice that it should not. */
 const LINGER_MS = 1_000
-
-/** Refuses a database that was set up with another secret: what it sealed could not be opened. */
-export async function requireSameSecret(db: Database, vault: Vault): Promise<void> {
-  await db.query({
-    text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
-    values: [vault.keyId],
-  })
-  const [row] = await db.query<{ secret_key_id: string }>({
-    text: 'select secret_key_id from installation',
-  })
-  if (row?.secret_key_id === vault.keyId) return
-  throw new ConfigFault([
-    'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.',
-  ])
-}
 
 export type Parts = {
   config: Config

@@ -1,11 +1,12 @@
 import type { Config } from '../config.ts'
+import { findSecretKeyId } from '../core/installation.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createVault } from '../lib/vault.ts'
 import { createSimulator } from '../provider/simulator/simulator.ts'
 import { tell } from './faults.ts'
-import { type Connection, findSecretKeyId, openConnection } from './session.ts'
+import { type Connection, openConnection } from './session.ts'
 
 type State = 'ok' | 'warning' | 'failed'
 export type Check = { name: string; state: State; detail: string }
@@ -54,7 +55,8 @@ async function inspectVersion(db: Database, { databaseUrl, dataDir }: Config): P
   return ['failed', `${detail} Vintém needs version ${LEAST_VERSION} or newer: upgrade PostgreSQL.`]
 }
 
-// Creating a table is also what migrations need. The statements are one transaction, and leave nothing.
+// Creating a table is also what migrations need. The statements are one transaction, and leave
+// nothing.
 async function inspectWriting(db: Database): Promise<Finding> {
   const text = `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
                 drop table vintem_doctor`

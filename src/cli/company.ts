@@ -139,16 +139,17 @@ const pin: Command = {
   async run({ operands: [id, version] }) {
     const fault = versionFault(version!)
     if (fault) throw new Refusal(fault)
-    const company = await withDatabase(({ db }) =>
-      db.transaction(async (tx) => {
-        const company = await requireCompany(tx, id!)
-        await pinVersion(tx, company.id, version!, systemClock.now())
-        return company
-      }),
-    )
+    const { company, doubt } = await withDatabase(async ({ db, settle }) => {
+      const company = await db.transaction(async (tx) => {
+        const found = await requireCompany(tx, id!)
+        await pinVersion(tx, found.id, version!, systemClock.now())
+        return found
+      })
+      return { company, doubt: await settle() }
+    })
     return {
       json: { companyId: company.id, apiVersion: version },
-      text: `${company.name} is pinned to ${version} (before: ${company.apiVersion}).\n`,
+      text: `${company.name} is pinned to ${version} (before: ${company.apiVersion}).\n${doubt}`,
     }
   },
 }

@@ -1,8 +1,9 @@
 import { Problem } from '../lib/problems.ts'
 
 /**
- * Shared code says what an operator can mend with an Error of its own or a plain one, and PostgreSQL
- * and the system answer with theirs. What is left are failed assertions and the errors of JavaScript.
+ * Shared code says what an operator can mend with an Error of its own or a plain one, and
+ * PostgreSQL and the system answer with theirs. What is left are failed assertions and the errors
+ * of JavaScript.
  */
 export function isBug(error: unknown): boolean {
   if (!(error instanceof Error)) return true

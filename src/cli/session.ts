@@ -1,4 +1,6 @@
 import { type Config, loadConfig } from '../config.ts'
+import { waitUntilHeard } from '../core/companies/announce.ts'
+import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { attachEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
@@ -49,7 +51,12 @@ function refused(url: string, error: unknown): Refusal {
   )
 }
 
-export type Session = { db: Database; vault: Vault }
+export type Session = {
+  db: Database
+  vault: Vault
+  /** Waits until every running server knows of what was changed; says so when one does not. */
+  settle(): Promise<string>
+}
 
 /** Acts on a migrated database that was set up with our secret, and closes what was opened. */
 export async function withDatabase<R>(act: (session: Session) => Promise<R>): Promise<R> {
@@ -58,24 +65,14 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
   const { url, db, close } = await openConnection(config)
   try {
     await migrate(url)
-    if ((await findSecretKeyId(db)) !== vault.keyId) await settleSecret(db, vault)
-    return await act({ db, vault })
+    await requireSameSecret(db, vault)
+    return await act({ db, vault, settle: () => settle(url) })
   } finally {
     await close()
   }
 }
 
-/** Which secret the database was set up with; null when it has not been set up yet. */
-export async function findSecretKeyId(db: Database): Promise<string | null> {
-  const [row] = await db.query<{ secret_key_id: string }>({
-    text: 'select secret_key_id from installation',
-  })
-  return row?.secret_key_id ?? null
-}
-
-// Loaded when it has something to say, because it brings the whole HTTP side along, which takes
-// longer than the command.
-async function settleSecret(db: Database, vault: Vault): Promise<void> {
-  const { requireSameSecret } = await import('../service.ts')
-  await requireSameSecret(db, vault)
+async function settle(url: string): Promise<string> {
+  if (await waitUntilHeard(url)) return ''
+  return 'A running server has not confirmed this yet; it will within ten seconds.\n'
 }

@@ -37,6 +37,7 @@ export const PostalCode = Type.String({
 export const HttpUrl = Type.String({
   maxLength: 2048,
   format: 'http-url',
+  pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]\\S*$',
   description: 'An http or https address',
   'x-rule': 'must be an address that starts with https:// or http://',
 })

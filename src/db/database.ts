@@ -53,10 +53,10 @@ function isAway(error: unknown): boolean {
   return DATABASE_AWAY.has(codeOf(error)) || /Connection terminated|timeout exceeded/.test(message)
 }
 
-/** The violated constraint or unique index, or null when the error is something else. */
+/** The violated unique index or foreign key, or null when the error is something else. */
 export function violatedConstraint(error: unknown): string | null {
   const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === '23505' ? (constraint ?? '') : null
+  return code === '23505' || code === '23503' ? (constraint ?? '') : null
 }
 
 /** Whether the rows themselves are at fault: a value or a constraint, and not the database. */

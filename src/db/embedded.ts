@@ -83,7 +83,7 @@ export async function attachEmbedded(options: { dataDir: string }): Promise<Embe
       return { url, owned: true, stop: keep(cluster, found, { beforeStop: waitForGuests }) }
     }
     const guest = await visit(cluster, found)
-    if (guest) return { url, owned: false, stop: () => guest.end() }
+    if (guest) return { url, owned: false, stop: () => leave(guest) }
     await delay(poll_ms)
   }
 }
@@ -99,6 +99,12 @@ async function visit(cluster: Cluster, { port }: Rival): Promise<Session | undef
   }
   await session.end()
   return undefined
+}
+
+// A session that does not keep node alive would not be waited for either.
+function leave(guest: Session): Promise<void> {
+  guest.ref()
+  return guest.end()
 }
 
 async function waitForGuests(lock: Session): Promise<void> {

@@ -81,7 +81,11 @@ async function apply(
 
 /** Brings the database to this version of the code and tells which migrations that took. */
 export async function migrate(url: string, migrations = readMigrations()): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'vintem migrate' })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'vintem migrate',
+    connectionTimeoutMillis: 10_000,
+  })
   await client.connect()
   try {
     await requireVersion(client)

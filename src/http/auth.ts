@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import pg from 'pg'
+import { listen } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import { findActiveKey, touchKeys } from '../core/companies/store.ts'
@@ -24,17 +24,20 @@ export type KeyRing = {
  */
 const BELIEVED_MS = 10_000
 const MOST_REMEMBERED = 10_000
-const RECONNECT_MS = 500
 const NO_HASH = Buffer.alloc(32)
 
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
   const remembered = new Map<string, { session: Session; until_ms: number }>()
   const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
-  const listener = listen(databaseUrl, log, (companyId) => {
+  const forget = (companyId: Uuid | null) => {
     for (const [text, { session }] of remembered) {
       if (companyId === null || session.company.id === companyId) remembered.delete(text)
     }
-  })
+  }
+  // Without a connection that hears of changes nothing may be remembered.
+  const listener = listen(databaseUrl, forget, (error) =>
+    log.warn(describeError(error), 'lost the connection that hears of changed companies'),
+  )
 
   async function look(text: string): Promise<Session | null> {
     const keyId = keyIdOf(text)
@@ -68,53 +71,6 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
       await touchKeys(db, written)
     },
     close: () => listener.close(),
-  }
-}
-
-/** Hears of changed companies. Without a connection nothing may be remembered. */
-function listen(url: string, log: Log, forget: (companyId: Uuid | null) => void) {
-  let client: pg.Client | null = null
-  let alive = false
-  let closed = false
-
-  function lost(error?: Error): void {
-    if (error) log.warn(describeError(error), 'lost the connection that hears of changed companies')
-    alive = false
-    client = null
-    forget(null)
-    if (!closed) setTimeout(connect, RECONNECT_MS).unref()
-  }
-
-  async function connect(): Promise<void> {
-    if (closed || client) return
-    const own = new pg.Client({
-      connectionString: url,
-      application_name: 'vintem listen',
-      keepAlive: true,
-    })
-    client = own
-    own.on('notification', ({ payload }) => forget(payload ?? null))
-    own.on('error', () => {})
-    own.on('end', () => {
-      if (client === own) lost()
-    })
-    try {
-      await own.connect()
-      await own.query('listen vintem_company')
-      alive = true
-    } catch (error) {
-      own.end().catch(() => {})
-      if (client === own) lost(error as Error)
-    }
-  }
-
-  connect()
-  return {
-    alive: () => alive,
-    async close() {
-      closed = true
-      await client?.end().catch(() => {})
-    },
   }
 }
 

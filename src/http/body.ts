@@ -18,7 +18,8 @@ export function readBody(raw: Buffer): Body {
     throw invalid(`body: must not nest deeper than ${DEPTH_LIMIT} levels`)
   }
   const value = parse(text)
-  // Only escapes can smuggle in a NUL or half a character: without any there is nothing to look for.
+  // Only escapes can smuggle in a NUL or half a character: without any there is nothing to look
+  // for.
   const suspicious = text.includes('\\u') || text.includes('__proto__')
   return { value, faults: suspicious ? textFaults(value) : [] }
 }

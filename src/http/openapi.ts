@@ -31,7 +31,9 @@ export function problemsOf(route: Route): ProblemCode[] {
   ]
 }
 
-/** Leaves out what only our validator reads, and says what a format of ours is to everybody else. */
+/**
+ * Leaves out what only our validator reads, and says what a format of ours is to everybody else.
+ */
 function clean(schema: unknown): unknown {
   const text = JSON.stringify(schema, (name, value) => (name === 'x-rule' ? undefined : value))
   return JSON.parse(text.replaceAll('"format":"http-url"', '"format":"uri"'))
@@ -48,15 +50,22 @@ const envelope = (route: Route) => ({
   },
 })
 
+const header = (description: string) => ({ description, schema: { type: 'string' } })
+const ALWAYS = {
+  'X-Request-Id': header('Quote it when you ask about this answer'),
+  'X-Api-Version': { schema: { type: 'string', enum: VERSION_NAMES } },
+}
+const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before the next try') }
+const REPLAYED = { 'Idempotent-Replayed': header('"true" when this is the first answer again') }
+const NEXT = { Link: header('The address of the next page, with rel="next", where there is one') }
+
 function responsesOf(route: Route): Record<string, unknown> {
-  const headers = {
-    'X-Request-Id': { schema: { type: 'string' } },
-    'X-Api-Version': { schema: { type: 'string', enum: VERSION_NAMES } },
-  }
+  const isList = route.query !== undefined && 'after' in route.query.properties
+  const own = { ...(isList ? NEXT : {}), ...(route.method === 'GET' ? {} : REPLAYED) }
   const responses: Record<string, unknown> = {
     [route.status]: {
       description: route.message,
-      headers,
+      headers: { ...ALWAYS, ...own },
       content: { 'application/json': { schema: envelope(route) } },
     },
   }
@@ -64,7 +73,7 @@ function responsesOf(route: Route): Record<string, unknown> {
     const lines = codes.map((code) => `\`${code}\`: ${CATALOGUE[code][1]}`)
     responses[status] = {
       description: lines.join('\n\n'),
-      headers,
+      headers: status === 409 || status === 429 ? { ...ALWAYS, ...RETRY_AFTER } : ALWAYS,
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     }
   }
@@ -100,7 +109,8 @@ function operationOf(route: Route): unknown {
     ...(route.body
       ? {
           requestBody: {
-            required: true,
+            // An empty body is an empty object, and that is enough where nothing is required.
+            required: ((route.body as { required?: string[] }).required ?? []).length > 0,
             content: {
               'application/json': { schema: clean(route.body), example: route.example },
             },

@@ -9,7 +9,7 @@ const queries = new Ajv({ ...options, coerceTypes: true })
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 const FORMATS = {
   'date-time': (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
-  'http-url': (text: string) => /^https?:\/\/[^\s/?#]\S*$/i.test(text) && URL.canParse(text),
+  'http-url': URL.canParse,
 }
 for (const [name, format] of Object.entries(FORMATS)) {
   bodies.addFormat(name, format)

@@ -130,7 +130,7 @@ test('an address that no client could open is refused wherever an address is tak
   assert.deepEqual(await stored(api), before)
 })
 
-// What no schema can say is a violation like any other: an integrator corrects a body once, not rule by rule.
+// What no schema can say is a violation like any other: a body is corrected once, not rule by rule.
 const mixed = [
   {
     name: 'a link without customer and total',

@@ -1,8 +1,8 @@
 import { type Client, payer } from '../support/api.ts'
 
 /**
- * For each route that takes a body: a good one, which fields it must have, and for every field the values
- * that the contract does not allow. Written down by hand, so that a loosened schema is noticed.
+ * For each route that takes a body: a good one, which fields it must have, and for every field the
+ * values that the contract does not allow. By hand, so that a loosened schema is noticed.
  */
 export type BodyCase = {
   operationId: string
@@ -115,7 +115,7 @@ const charges: BodyCase[] = [
     required: ['customer.name', 'customer.taxId', 'items[0].productId', 'items[0].quantity'],
     wrong: {
       ...{ total: AMOUNT, customer: NO_OBJECT, ...CUSTOMER, successUrl: URL, failedUrl: URL },
-      // The good body has a customer, so a customerId is wrong beside it even where its own form is right.
+      // Beside a customer every customerId is wrong; these are wrong in themselves.
       customerId: [5, true, {}, TOO_LONG],
       ...{ needShipping: NO_BOOLEAN, notifyCustomer: NO_BOOLEAN, devMode: NO_BOOLEAN },
       ...{ externalId: EXTERNAL_ID, expiresIn: LIFETIME },

@@ -61,7 +61,7 @@ const kindOf = ({ path }: Route): Kind => {
 
 type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
 
-/** Each place of the interface where an id can be put: paths from the route table, bodies by name. */
+/** Each place where an id can be put: paths from the route table, bodies by name. */
 const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
   ...ROUTES.filter(({ path }) => path.includes('{')).map((route) => ({
     name: `${route.method} ${route.path}`,

@@ -27,7 +27,9 @@ async function dump(url: string): Promise<string> {
   return texts.join('\n')
 }
 
-/** Sends something to every kind of operation, well and badly, and returns the secrets it was told. */
+/**
+ * Sends something to every kind of operation, well and badly, and returns the secrets it was told.
+ */
 async function useEverything(url: string, apiKey: string): Promise<string[]> {
   const customer = { name: 'Maria', ...CANARY }
   const call = async (method: string, path: string, json?: unknown, key = apiKey) => {

@@ -5,7 +5,7 @@ export type Frozen = {
   answers: Record<string, { status: number; headers?: { link: string }; body: unknown }>
 }
 
-/** What differs from run to run, and the name it gets. The same value has the same number throughout. */
+/** What differs from run to run, and the name it gets; equal values get the same number. */
 const VOLATILE: [RegExp, string][] = [
   [/\b(charge|clnt|prod|qrs|rec|wd|rfnd|evt)_[0-9a-hjkmnp-tv-z]{26}\b/g, '$1_'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'uuid '],

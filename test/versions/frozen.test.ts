@@ -9,8 +9,8 @@ import { startApi } from '../support/api.ts'
 import { freeze } from './freeze.ts'
 
 /**
- * What each version has answered stays as it was published. After a change that is meant, UPDATE_FROZEN=1
- * writes the files anew, and the difference is read like any other change of the contract.
+ * What each version has answered stays as it was published. After a change that is meant,
+ * UPDATE_FROZEN=1 writes the files anew, and the difference is read like a change of the contract.
  */
 const FROZEN = fileURLToPath(new URL('frozen/', import.meta.url))
 const updating = process.env.UPDATE_FROZEN === '1'

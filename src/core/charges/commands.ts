@@ -78,8 +78,12 @@ export async function createCharge(
       await app.charges.create({ charge, events, kept: keep(charge) })
       return { charge, repeated: false }
     } catch (error) {
-      // The twin was made between our look and our insert: the next look finds it.
-      if (violatedConstraint(error) !== 'charges_open_external_id') throw error
+      const constraint = violatedConstraint(error)
+      // The customer was deleted between our look and our insert.
+      const orphaned = constraint === 'charges_company_id_customer_id_fkey'
+      if (orphaned && draft.customerId !== null) throw problem('customer_not_found')
+      // The twin was made in that moment. Either way the next look sees how things stand.
+      if (!orphaned && constraint !== 'charges_open_external_id') throw error
     }
   }
 }

@@ -64,7 +64,13 @@ export const NewLink = Type.Object({
 
 export const Duplication = Type.Object({
   externalId: Type.Optional(ExternalId),
-  expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
+  expiresIn: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_LIFETIME_S,
+      description: 'Seconds until the charge expires; by default as many as the original had',
+    }),
+  ),
 })
 
 export const ChargeQuery = Type.Object({

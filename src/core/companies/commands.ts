@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { announceChange } from './announce.ts'
 import { makeKey } from './keys.ts'
 import {
   type Company,
@@ -65,7 +66,7 @@ export async function createKey(
 
 export async function revokeKey(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Promise<boolean> {
   const revoked = await store.revokeKey(tx, companyId, id, now)
-  if (revoked) await store.announceChange(tx, companyId)
+  if (revoked) await announceChange(tx, companyId)
   return revoked
 }
 
@@ -76,6 +77,6 @@ export async function pinVersion(
   now: Date,
 ): Promise<boolean> {
   const pinned = await store.updateVersion(tx, companyId, version, now)
-  if (pinned) await store.announceChange(tx, companyId)
+  if (pinned) await announceChange(tx, companyId)
   return pinned
 }

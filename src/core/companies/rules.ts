@@ -53,7 +53,9 @@ export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
 export function companyFaults(company: NewCompany): Problem | null {
   const faults: string[] = []
   const taxIdRule = taxIdFault(company.mode, company.taxId)
-  if (company.name.length < 1 || company.name.length > 255) faults.push('name: 1 to 255 characters')
+  if (!/\S/.test(company.name) || company.name.length > 255) {
+    faults.push('name: must have 1 to 255 characters')
+  }
   if (taxIdRule) faults.push(`taxId: ${taxIdRule}`)
   if (!EMAIL_FORM.test(company.email)) faults.push('email: must be an e-mail address')
   if (company.color && !/^#[0-9a-f]{6}$/.test(company.color)) faults.push('color: like #0f766e')

@@ -174,8 +174,3 @@ export async function touchKeys(
     values: [ids.map((id) => uses.get(id)!.companyId), ids, ids.map((id) => uses.get(id)!.at)],
   })
 }
-
-/** Tells every server to forget what it remembers of a company, at the moment of the commit. */
-export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
-  await tx.query({ text: `select pg_notify('vintem_company', $1)`, values: [companyId] })
-}

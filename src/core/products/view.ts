@@ -9,7 +9,11 @@ const Categories = Type.Array(Type.Enum([...CATEGORIES]), { maxItems: CATEGORIES
 const Price = Amount(0, 'Cents')
 const Status = Type.Enum(['ACTIVE', 'INACTIVE'])
 const Kind = Type.Enum(['ONE_TIME', 'RECURRING'])
-const Frequency = Type.Enum([...FREQUENCIES], { description: 'Required when type is RECURRING' })
+const Frequency = Type.Unsafe<(typeof FREQUENCIES)[number] | null>({
+  enum: [...FREQUENCIES, null],
+  description: 'Required when type is RECURRING',
+})
+const ShownFrequency = Type.Enum([...FREQUENCIES])
 const DayDue = Type.Integer({ minimum: 1, maximum: 7, description: 'Days to pay after generation' })
 const DayGenerateCharge = Type.Integer({
   minimum: 1,
@@ -21,12 +25,12 @@ const OPTIONAL = {
   needShipping: Type.Optional(Type.Boolean({ default: false })),
   sku: Type.Optional(Sku),
   imageUrl: Type.Optional(ImageUrl),
-  categories: Type.Optional(Categories),
+  categories: Type.Optional(orNull(Categories)),
   status: Type.Optional(Status),
   type: Type.Optional(Kind),
   frequency: Type.Optional(Frequency),
-  dayDue: Type.Optional(DayDue),
-  dayGenerateCharge: Type.Optional(DayGenerateCharge),
+  dayDue: Type.Optional(orNull(DayDue)),
+  dayGenerateCharge: Type.Optional(orNull(DayGenerateCharge)),
 }
 
 export const NewProduct = Type.Object({
@@ -56,7 +60,7 @@ export const ProductView = Type.Object({
   status: Status,
   marketplaceStatus: Type.Enum(['APPROVED', 'ANALYSIS', 'DECLINED', 'INACTIVE']),
   type: Kind,
-  frequency: Type.Optional(Frequency),
+  frequency: Type.Optional(ShownFrequency),
   dayDue: Type.Optional(DayDue),
   dayGenerateCharge: Type.Optional(DayGenerateCharge),
 })

@@ -24,7 +24,7 @@ const create = route({
   body: NewProduct,
   example: { name: 'Pão de queijo', description: 'Uma dúzia', price: 1200 },
   check: ({ type, frequency }) => [
-    type === 'RECURRING' && frequency === undefined ? FREQUENCY_FAULT : null,
+    type === 'RECURRING' && (frequency ?? null) === null ? FREQUENCY_FAULT : null,
   ],
   data: ProductView,
   status: 201,

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+/**
+ * Servers remember keys and companies for a while. A change is announced in its transaction, and
+ * whoever made it can wait until every server has heard. PostgreSQL delivers in order, so a server
+ * that answers a later question has heard all earlier announcements.
+ */
+const CHANGES = 'vintem_company'
+const HEARD = 'vintem_heard'
+const LISTENER = 'vintem listen'
+const QUESTION = 'heard? '
+
+const RECONNECT_MS = 500
+const PATIENCE_MS = 3_000
+
+export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
+  await tx.query({ text: 'select pg_notify($1, $2)', values: [CHANGES, companyId] })
+}
+
+export type Listener = { alive(): boolean; close(): Promise<void> }
+
+/** Hears of changed companies. `forget` gets null when something may have been missed. */
+export function listen(
+  url: string,
+  forget: (companyId: Uuid | null) => void,
+  onLost: (error: Error) => void,
+): Listener {
+  let client: pg.Client | null = null
+  let alive = false
+  let closed = false
+
+  function lost(error?: Error): void {
+    if (error && !closed) onLost(error)
+    alive = false
+    client = null
+    forget(null)
+    if (!closed) setTimeout(connect, RECONNECT_MS).unref()
+  }
+
+  async function connect(): Promise<void> {
+    if (closed || client) return
+    const own = new pg.Client({
+      connectionString: url,
+      application_name: LISTENER,
+      keepAlive: true,
+    })
+    client = own
+    own.on('notification', ({ payload = '' }) => {
+      if (payload.startsWith(QUESTION)) answer(own, payload.slice(QUESTION.length))
+      else forget(payload)
+    })
+    own.on('error', () => {})
+    own.on('end', () => {
+      if (client === own) lost()
+    })
+    try {
+      await own.connect()
+      await own.query(`listen ${CHANGES}`)
+      alive = true
+    } catch (error) {
+      own.end().catch(() => {})
+      if (client === own) lost(error as Error)
+    }
+  }
+
+  connect()
+  return {
+    alive: () => alive,
+    async close() {
+      closed = true
+      await client?.end().catch(() => {})
+    },
+  }
+}
+
+function answer(client: pg.Client, question: string): void {
+  client.query('select pg_notify($1, $2)', [HEARD, question]).catch(() => {})
+}
+
+/** Waits until every server has heard what was announced so far; false when one keeps silent. */
+export async function waitUntilHeard(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: 'vintem announce' })
+  await client.connect()
+  try {
+    await client.query(`listen ${HEARD}`)
+    const found = await client.query<{ servers: number }>(
+      `select count(*)::int as servers from pg_stat_activity
+       where application_name = $1 and datname = current_database()`,
+      [LISTENER],
+    )
+    return await ask(client, found.rows[0]!.servers)
+  } finally {
+    await client.end()
+  }
+}
+
+async function ask(client: pg.Client, servers: number): Promise<boolean> {
+  const question = randomUUID()
+  const { promise: heard, resolve } = Promise.withResolvers<boolean>()
+  const late = setTimeout(() => resolve(false), PATIENCE_MS)
+  let silent = servers
+  client.on('notification', ({ payload }) => {
+    if (payload === question) silent -= 1
+    if (silent === 0) resolve(true)
+  })
+  if (silent === 0) resolve(true)
+  await client.query('select pg_notify($1, $2)', [CHANGES, QUESTION + question])
+  return heard.finally(() => clearTimeout(late))
+}

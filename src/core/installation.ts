@@ -1,0 +1,23 @@
+import { ConfigFault } from '../config.ts'
+import type { Tx } from '../db/database.ts'
+import type { Vault } from '../lib/vault.ts'
+
+/** Which secret the database was set up with; null when it has not been set up yet. */
+export async function findSecretKeyId(tx: Tx): Promise<string | null> {
+  const [row] = await tx.query<{ secret_key_id: string }>({
+    text: 'select secret_key_id from installation',
+  })
+  return row?.secret_key_id ?? null
+}
+
+/** Refuses a database that was set up with another secret: what it sealed could not be opened. */
+export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
+  await tx.query({
+    text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
+    values: [vault.keyId],
+  })
+  if ((await findSecretKeyId(tx)) === vault.keyId) return
+  throw new ConfigFault([
+    'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.',
+  ])
+}
