@@ -59,8 +59,8 @@ export function violatedConstraint(error: unknown): string | null {
   return code === '23505' || code === '23503' ? (constraint ?? '') : null
 }
 
-/** Whether the rows themselves are at fault: a value or a constraint, and not the database. */
-export const isOfRows = (error: unknown): boolean => /^2[23]/.test(codeOf(error))
+/** Whether a row is at fault, by its value, a constraint or a lock on it, and not the database. */
+export const isOfRows = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeOf(error))
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 

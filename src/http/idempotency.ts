@@ -4,7 +4,7 @@ import type { KeptAnswer } from '../core/idempotency.ts'
 import * as idempotency from '../core/idempotency.ts'
 import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { invalid, Problem, problem } from '../lib/problems.ts'
+import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
 
 /**
  * The answer to a request, ready to be sent. `kept` tells that it is stored, or was when it was
@@ -21,11 +21,14 @@ export type Guard = { companyId: Uuid; key: string; fingerprint: Buffer }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
-/**
- * Answers that a retry should meet again. The others (bad input, bad key, our faults) may turn out
- * well.
- */
-const KEPT_PROBLEMS = new Set([404, 409, 410, 422])
+/** Answers that a corrected or later retry should not meet again. */
+const NOT_KEPT = new Set<ProblemCode>([
+  'invalid_json',
+  'invalid_value',
+  'payload_too_large',
+  'unsupported_media_type',
+  'idempotency_in_progress',
+])
 
 export function readKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null
@@ -120,7 +123,6 @@ export async function commitOnce<T>(
   })
 }
 
+/** A refusal that came of the state of things is as good an answer as a success. */
 export const isKept = (error: unknown): error is Problem =>
-  error instanceof Problem &&
-  KEPT_PROBLEMS.has(error.status) &&
-  error.code !== 'idempotency_in_progress'
+  error instanceof Problem && error.status < 500 && !NOT_KEPT.has(error.code)

@@ -147,10 +147,11 @@ export function duplicate(
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { kind, amount, devMode, customerId, payer, items, needShipping, notifyCustomer } = original
+  const { amount, devMode, customerId, payer, items, needShipping, notifyCustomer } = original
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
-    ...{ kind, amount, devMode, customerId, payer, items, needShipping, notifyCustomer },
+    kind: original.kind === 'LINK' ? 'LINK' : 'PIX',
+    ...{ amount, devMode, customerId, payer, items, needShipping, notifyCustomer },
     successUrl: original.successUrl,
     failedUrl: original.failedUrl,
     ...reference(body.externalId, fingerprint),

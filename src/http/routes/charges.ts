@@ -176,12 +176,12 @@ const listAll = route({
   data: Type.Array(ChargeView),
   status: 200,
   message: 'Charges listed.',
-  problems: ['customer_not_found'],
+  problems: [],
   async handle(call) {
     const { query, app, company } = call
     const { filter: part, cut } = page(call, 'charge')
     const customerId = query.customerId === undefined ? null : fromPublic('clnt', query.customerId)
-    if (query.customerId !== undefined && customerId === null) throw problem('customer_not_found')
+    if (query.customerId !== undefined && customerId === null) return []
     const filter = {
       ...part,
       status: query.status ?? null,
