@@ -94,30 +94,28 @@ create table charges (
   external_id text check (length(external_id) between 1 and 255),
   -- The hash of the request that made the charge: tells a blind retry from a new sale.
   fingerprint bytea,
+  -- The customer that the payer was found as. It may be gone: the charge has its own copy of the payer,
+  -- and thousands of inserts a second need not ask for a row that nothing depends on.
   customer_id uuid,
   -- The payer as the merchant named them for this sale; a later change of the customer leaves it alone.
   payer_name text,
   payer_index bytea,
   payer_sealed bytea,
-  -- The products as they were when sold.
-  items jsonb,
-  need_shipping boolean not null,
-  notify_customer boolean not null,
-  success_url text,
-  failed_url text,
+  -- What only a payment link has: its products as they were when sold, where it leads, what it asks.
+  link jsonb,
   br_code text check (length(br_code) <= 512),
   end_to_end_id text,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   payment_date timestamptz,
   primary key (company_id, id),
-  foreign key (company_id, customer_id) references customers on delete set null (customer_id),
   check (expires_at > created_at),
   check ((status = 'COMPLETED') = (payment_date is not null)),
   check ((status = 'COMPLETED') = (end_to_end_id is not null)),
   check ((status = 'COMPLETED') = (payment_status in ('PAID', 'RECEIVED', 'REFUNDED'))),
   check ((status = 'EXPIRED') = (payment_status = 'EXPIRED')),
   check ((payer_name is null) = (payer_sealed is null)),
+  check (kind <> 'LINK' or link is not null),
   -- A charge that waits for money has the code to pay it with.
   check (payment_status <> 'PROCESSING' or br_code is not null)
 );

@@ -4,7 +4,6 @@ import { problem } from '../lib/problems.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-
 export type Row = Record<string, unknown>
 export type Query = { name?: string; text: string; values?: unknown[] }
 
@@ -16,6 +15,8 @@ export type Tx = { query<R extends Row = Row>(query: Query): Promise<R[]> }
  * one that can be repeated: a read, or a write that skips what already stands.
  */
 export type Database = Tx & {
+  /** For the few statements that carry the load, whose plan never depends on their parameters. */
+  hot: Tx
   /**
    * One command, one transaction. Retried as a whole where the database says so; never around the
    * network.
@@ -29,6 +30,7 @@ export type Database = Tx & {
 const PATIENCE_MS = 5_000
 const LOCK_TIMEOUT_MS = 3_000
 const MOST_ATTEMPTS = 5
+const HOT_CONNECTIONS = 4
 const STATEMENT_TIMEOUT_MS = 30_000
 
 const RETRY_TRANSACTION = new Set(['40001', '40P01'])
@@ -53,10 +55,10 @@ function isAway(error: unknown): boolean {
   return DATABASE_AWAY.has(codeOf(error)) || /Connection terminated|timeout exceeded/.test(message)
 }
 
-/** The violated unique index or foreign key, or null when the error is something else. */
+/** The violated unique index, or null when the error is something else. */
 export function violatedConstraint(error: unknown): string | null {
   const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === '23505' || code === '23503' ? (constraint ?? '') : null
+  return code === '23505' ? (constraint ?? '') : null
 }
 
 /** Whether a row is at fault, by its value, a constraint or a lock on it, and not the database. */
@@ -65,6 +67,21 @@ export const isOfRows = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeO
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
 export function openDatabase(url: string, size: number): Database {
+  const pool = openPool(url, size)
+  // Planned once a connection: planning a group's statement anew takes as long as several rows.
+  const hot = openPool(url, HOT_CONNECTIONS, '-c plan_cache_mode=force_generic_plan')
+  return {
+    pool,
+    hot: { query: (query) => repeatWhileAway(() => runOn(hot, query)) },
+    query: (query) => repeatWhileAway(() => runOn(pool, query)),
+    transaction: (act) => transact(pool, act),
+    async end() {
+      await Promise.all([pool.end(), hot.end()])
+    },
+  }
+}
+
+function openPool(url: string, size: number, options?: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
@@ -73,16 +90,11 @@ export function openDatabase(url: string, size: number): Database {
     lock_timeout: LOCK_TIMEOUT_MS,
     connectionTimeoutMillis: PATIENCE_MS,
     keepAlive: true,
+    ...(options ? { options } : {}),
   })
   // An idle connection that the server closes is replaced on next use; it must not end the process.
   pool.on('error', () => {})
-  const database: Database = {
-    pool,
-    query: (query) => repeatWhileAway(() => runOn(pool, query)),
-    transaction: (act) => transact(pool, act),
-    end: () => pool.end(),
-  }
-  return database
+  return pool
 }
 
 async function runOn<R extends Row>(

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Buckets, createBuckets } from '../lib/bucket.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
-import { requireScope } from './auth.ts'
+import { requireScope, type Session } from './auth.ts'
 import { readKey } from './idempotency.ts'
 import type { Route } from './route.ts'
 import type { ServerParts } from './server.ts'
@@ -31,10 +31,7 @@ export function admission({ app, keys }: ServerParts) {
     }
   }
 
-  return async (request: FastifyRequest, route: Route): Promise<void> => {
-    const key = request.headers['x-api-key']
-    if (typeof key !== 'string' || key === '') throw problem('missing_api_key')
-    const session = await keys.find(key)
+  function accept(request: FastifyRequest, route: Route, session: Session | null): void {
     if (!session) {
       spend(byAddress, request.ip)
       throw problem('invalid_api_key')
@@ -47,6 +44,27 @@ export function admission({ app, keys }: ServerParts) {
     if (route.method !== 'GET') {
       request.idempotencyKey = readKey(request.headers['idempotency-key'])
     }
+  }
+
+  return (request: FastifyRequest, route: Route, done: (error?: Error) => void): void => {
+    const key = request.headers['x-api-key']
+    if (typeof key !== 'string' || key === '') {
+      done(problem('missing_api_key'))
+      return
+    }
+    const settle = (session: Session | null) => {
+      let refusal: Error | undefined
+      try {
+        accept(request, route, session)
+      } catch (error) {
+        refusal = error as Error
+      }
+      done(refusal)
+    }
+    // A key that is remembered costs no turn of the event loop.
+    const remembered = keys.recall(key)
+    if (remembered) settle(remembered)
+    else keys.find(key).then(settle, done)
   }
 }
 

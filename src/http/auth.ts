@@ -12,6 +12,8 @@ import type { Vault } from '../lib/vault.ts'
 export type Session = { company: Company; keyId: Uuid; scopes: Set<Scope> }
 
 export type KeyRing = {
+  /** The company of a key that is remembered, or null. */
+  recall(text: string): Session | null
   /** The company of a key, or null when the key is unknown or revoked. */
   find(text: string): Promise<Session | null>
   /** Writes down when keys were last used. */
@@ -57,12 +59,21 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
     return session
   }
 
+  function used(session: Session): Session {
+    const last = uses.get(session.keyId)
+    if (last) last.at = new Date()
+    else uses.set(session.keyId, { companyId: session.company.id, at: new Date() })
+    return session
+  }
+
   return {
-    async find(text) {
+    recall(text) {
       const known = remembered.get(text)
-      const session = known && known.until_ms > performance.now() ? known.session : await look(text)
-      if (session) uses.set(session.keyId, { companyId: session.company.id, at: new Date() })
-      return session
+      return known && known.until_ms > performance.now() ? used(known.session) : null
+    },
+    async find(text) {
+      const session = await look(text)
+      return session && used(session)
     },
     async flush() {
       if (uses.size === 0) return

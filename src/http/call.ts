@@ -117,11 +117,12 @@ function makeCall(
       state.kept = true
       return data
     },
-    keep(data) {
-      if (!guard) return null
-      state.kept = true
-      return sealAnswer(app.vault, guard, remember(data))
-    },
+    keep:
+      guard &&
+      ((data) => {
+        state.kept = true
+        return sealAnswer(app.vault, guard, remember(data))
+      }),
   }
 }
 

@@ -36,7 +36,8 @@ export function problemsOf(route: Route): ProblemCode[] {
  */
 function clean(schema: unknown): unknown {
   const text = JSON.stringify(schema, (name, value) => (name === 'x-rule' ? undefined : value))
-  return JSON.parse(text.replaceAll('"format":"http-url"', '"format":"uri"'))
+  const plain = text.replaceAll('"format":"unsafe",', '')
+  return JSON.parse(plain.replaceAll('"format":"http-url"', '"format":"uri"'))
 }
 
 const envelope = (route: Route) => ({

@@ -19,8 +19,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
-  /** The answer to keep, for commands that write it themselves; null without Idempotency-Key. */
-  keep(data: Data): KeptAnswer | null
+  /** Makes the answer to keep, for commands that write it themselves; null without a key. */
+  keep: ((data: Data) => KeptAnswer) | null
 }
 
 /** A body before its schema was checked: any field may be missing or of another type. */

@@ -78,14 +78,17 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       done(error as Error)
     }
   })
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
     if (parts.state.closing) reply.header('Connection', 'close')
     // Until the company is known, the version asked for decides the shape of a refusal.
     request.version = asked(request) ?? LATEST
-    if (request.is404) throw unknownRoute(request)
+    done(request.is404 ? unknownRoute(request) : undefined)
   })
-  server.addHook('onResponse', async (request, reply) => observe(parts, request, reply))
+  server.addHook('onResponse', (request, reply, done) => {
+    observe(parts, request, reply)
+    done()
+  })
   server.setErrorHandler(refuse)
   registerOperations(server, parts)
   const admit = admission(parts)
@@ -94,7 +97,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       config: { route },
-      onRequest: (request) => admit(request, route),
+      onRequest: (request, _reply, done) => admit(request, route, done),
       handler: compileRoute(app, route),
     })
   }

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { assert } from './assert.ts'
 
 /** A UUID in its usual lower-case text form. Columns are `uuid`; TypeIDs exist at the edge only. */
@@ -10,54 +10,73 @@ export type Uuid = string
  */
 export type Prefix = 'charge' | 'clnt' | 'prod' | 'qrs' | 'rec' | 'wd' | 'rfnd' | 'evt'
 
+const ALPHABET = [...'0123456789abcdefghjkmnpqrstvwxyz']
+const DIGIT = new Map(ALPHABET.map((letter, value) => [letter, value]))
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-const DIGIT = new Map([...ALPHABET].map((letter, value) => [letter, value]))
+/** The value of a hexadecimal digit by its character code. */
+const NIBBLE = Uint8Array.from({ length: 103 }, (_, code) =>
+  Math.max(0, '0123456789abcdef'.indexOf(String.fromCharCode(code))),
+)
+/** Where the 32 digits stand in a UUID's text. */
+const DIGITS_AT = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((c, i) =>
+  c === 'x' ? [i] : [],
+)
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const SUFFIX_FORM = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-const pool = new Uint8Array(8192)
-let used = pool.length
+/** Random digits, drawn for hundreds of ids at once. */
+let random = ''
+let used = 0
 let lastMs = 0
 let sequence = 0
+let timePart = ''
+
+function tick(): void {
+  const now = Date.now()
+  sequence += 1
+  if (now <= lastMs && sequence <= 0xfff) return
+  lastMs = Math.max(now, lastMs + 1)
+  sequence = 0
+  const time = lastMs.toString(16).padStart(12, '0')
+  timePart = `${time.slice(0, 8)}-${time.slice(8)}-7`
+}
+
+function randomDigits(): string {
+  if (used >= random.length) {
+    random = randomBytes(8192).toString('hex')
+    used = 0
+  }
+  used += 16
+  return random.slice(used - 16, used)
+}
 
 /**
  * A UUIDv7. The 12 bits after the millisecond count up within it, so that ids made by one process
  * sort in the order they were made; the other 62 bits are random, so that none can be guessed.
  */
 export function newId(): Uuid {
-  const now = Date.now()
-  sequence = now > lastMs ? 0 : sequence + 1
-  if (now > lastMs) lastMs = now
-  if (sequence > 0xfff) {
-    lastMs += 1
-    sequence = 0
-  }
-  if (used + 8 > pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  const time = lastMs.toString(16).padStart(12, '0')
-  const r = pool.subarray(used, used + 8)
-  used += 8
-  const variant = HEX[(r[0]! & 0x3f) | 0x80]! + HEX[r[1]!]
-  const tail = HEX[r[2]!]! + HEX[r[3]!] + HEX[r[4]!] + HEX[r[5]!] + HEX[r[6]!] + HEX[r[7]!]
-  const count = sequence.toString(16).padStart(3, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}-${tail}`
+  tick()
+  const digits = randomDigits()
+  const count = HEX[sequence >> 8]!.slice(1) + HEX[sequence & 255]
+  const variant = '89ab'[NIBBLE[digits.charCodeAt(0)]! & 3]
+  return `${timePart}${count}-${variant}${digits.slice(1, 4)}-${digits.slice(4)}`
 }
+
+/** One of the 16 bytes of a UUID. */
+export const byteOf = (id: Uuid, i: number): number =>
+  (NIBBLE[id.charCodeAt(DIGITS_AT[2 * i]!)]! << 4) | NIBBLE[id.charCodeAt(DIGITS_AT[2 * i + 1]!)]!
 
 export const isUuid = (text: string): boolean => UUID_FORM.test(text)
 
 /** The 26 characters a UUID has in a TypeID. They also make a valid Pix txid. */
 export function suffixOf(id: Uuid): string {
-  const hex = id.replaceAll('-', '')
-  assert(hex.length === 32, 'an id is a UUID')
+  assert(id.length === 36, 'an id is a UUID')
   // 26 digits of 5 bits hold 130 bits: the number is read as if two zero bits stood before it.
   let text = ''
   let value = 0
   let bits = 2
-  for (let i = 0; i < 32; i += 2) {
-    value = (value << 8) | Number.parseInt(hex.slice(i, i + 2), 16)
+  for (let i = 0; i < 16; i++) {
+    value = (value << 8) | byteOf(id, i)
     bits += 8
     while (bits >= 5) {
       bits -= 5

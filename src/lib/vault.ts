@@ -5,7 +5,7 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
-  randomBytes,
+  randomFillSync,
 } from 'node:crypto'
 import { assert } from './assert.ts'
 
@@ -34,10 +34,27 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
 
+/** Random nonces, drawn for hundreds of envelopes at once. */
+function createNonces(): { next(): Buffer } {
+  const pool = Buffer.alloc(NONCE_BYTES * 512)
+  let used = pool.length
+  return {
+    next() {
+      if (used === pool.length) {
+        randomFillSync(pool)
+        used = 0
+      }
+      used += NONCE_BYTES
+      return pool.subarray(used - NONCE_BYTES, used)
+    },
+  }
+}
+
 export function createVault(secret: Buffer): Vault {
   assert(secret.length >= 32, 'the secret key has at least 32 bytes')
   const derive = (use: string, size: number) =>
     Buffer.from(hkdfSync('sha256', secret, 'vintem', use, size))
+  const nonces = createNonces()
   const keyId = derive('key id', KEY_ID_BYTES)
   // A key object is prepared once; raw bytes would be at every use, at several times the cost.
   const keyFor = (use: string): KeyObject => createSecretKey(derive(use, 32))
@@ -46,7 +63,7 @@ export function createVault(secret: Buffer): Vault {
   const hashing = keyFor('api keys')
 
   function seal(text: string, context: string): Buffer {
-    const nonce = randomBytes(NONCE_BYTES)
+    const nonce = nonces.next()
     const cipher = createCipheriv('aes-256-gcm', sealing, nonce)
     cipher.setAAD(Buffer.from(context))
     const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])

@@ -4,6 +4,7 @@ import { assert } from '../../lib/assert.ts'
 import { idOfSuffix, newId, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
+import { turn } from '../../lib/turn.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { simulatePix } from '../../provider/simulator/simulator.ts'
@@ -11,7 +12,7 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { chargeEvent, emit } from '../events.ts'
 import type { KeptAnswer } from '../idempotency.ts'
-import type { Change, Charge, ChargeKind, Item, Payer } from './rules.ts'
+import type { Change, Charge, ChargeKind, Link, Payer } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -25,11 +26,7 @@ export type Draft = {
   fingerprint: Buffer | null
   customerId: Uuid | null
   payer: Payer | null
-  items: Item[] | null
-  needShipping: boolean
-  notifyCustomer: boolean
-  successUrl: string | null
-  failedUrl: string | null
+  link: Link | null
   lifetime_s: number
 }
 
@@ -59,33 +56,50 @@ async function prepare(app: App, company: Company, draft: Draft): Promise<Charge
   }
 }
 
+/** How a charge is shown to who created it, and what is kept of that for a retry. */
+export type Showing<T> = {
+  show(charge: Charge): T
+  /** Null when the client sent no Idempotency-Key. */
+  keep: ((shown: T) => KeptAnswer) | null
+}
+
 /**
- * Creates a charge, or finds the open one that the same request has already made. `keep` gives the
- * answer that is stored with it when the client sent an Idempotency-Key.
+ * Creates a charge, or finds the open one that the same request has already made.
  */
-export async function createCharge(
+export async function createCharge<T extends object>(
   app: App,
   company: Company,
   draft: Draft,
-  keep: (charge: Charge) => KeptAnswer | null,
-): Promise<{ charge: Charge; repeated: boolean }> {
+  showing: Showing<T>,
+): Promise<{ shown: T; repeated: boolean }> {
   for (;;) {
     const twin = await findTwin(app, company.id, draft)
-    if (twin) return { charge: twin, repeated: true }
+    if (twin) return { shown: showing.show(twin), repeated: true }
     const charge = await prepare(app, company, draft)
     try {
-      const events = rules.eventsOfCreation(charge)
-      await app.charges.create({ charge, events, kept: keep(charge) })
-      return { charge, repeated: false }
+      return { shown: await write(app, charge, showing), repeated: false }
     } catch (error) {
-      const constraint = violatedConstraint(error)
-      // The customer was deleted between our look and our insert.
-      const orphaned = constraint === 'charges_company_id_customer_id_fkey'
-      if (orphaned && draft.customerId !== null) throw problem('customer_not_found')
-      // The twin was made in that moment. Either way the next look sees how things stand.
-      if (!orphaned && constraint !== 'charges_open_external_id') throw error
+      // The twin was made between our look and our insert: the next look finds it.
+      if (violatedConstraint(error) !== 'charges_open_external_id') throw error
     }
   }
+}
+
+/** Only an answer that is kept must be there before the write; another is made while it runs. */
+async function write<T extends object>(
+  app: App,
+  charge: Charge,
+  { show, keep }: Showing<T>,
+): Promise<T> {
+  const events = rules.eventsOfCreation(charge)
+  const early = keep ? show(charge) : null
+  const kept = keep && early ? keep(early) : null
+  const written = app.charges.create({ charge, events, kept })
+  written.catch(() => {})
+  await turn()
+  const shown = early ?? show(charge)
+  await written
+  return shown
 }
 
 async function findTwin(

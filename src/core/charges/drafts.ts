@@ -21,15 +21,6 @@ import {
 } from './rules.ts'
 import type { Duplication, NewLink, NewPixCharge } from './view.ts'
 
-const PLAIN = {
-  customerId: null,
-  items: null,
-  needShipping: false,
-  notifyCustomer: false,
-  successUrl: null,
-  failedUrl: null,
-}
-
 function sealPayer(app: App, company: Company, person: Person): Payer {
   return { name: person.name, ...sealPerson(app.vault, company.id, person) }
 }
@@ -47,12 +38,13 @@ export function pixDraft(
   fingerprint: () => Buffer,
 ): Draft {
   return {
-    ...PLAIN,
     kind: 'PIX',
     amount: toCents(body.amount),
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
+    customerId: null,
     payer: sealPayer(app, company, body.customer),
+    link: null,
     lifetime_s: body.expiresIn ?? PIX_LIFETIME_S,
   }
 }
@@ -90,11 +82,13 @@ export async function linkDraft(
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     ...(await linkPayer(app, company, body)),
-    items: items.length === 0 ? null : items,
-    needShipping: body.needShipping ?? false,
-    notifyCustomer: body.notifyCustomer ?? false,
-    successUrl: body.successUrl ?? null,
-    failedUrl: body.failedUrl ?? null,
+    link: {
+      items,
+      needShipping: body.needShipping ?? false,
+      notifyCustomer: body.notifyCustomer ?? false,
+      successUrl: body.successUrl ?? null,
+      failedUrl: body.failedUrl ?? null,
+    },
     lifetime_s: body.expiresIn ?? LINK_LIFETIME_S,
   }
 }
@@ -147,13 +141,11 @@ export function duplicate(
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { amount, devMode, customerId, payer, items, needShipping, notifyCustomer } = original
+  const { amount, devMode, customerId, payer, link } = original
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
     kind: original.kind === 'LINK' ? 'LINK' : 'PIX',
-    ...{ amount, devMode, customerId, payer, items, needShipping, notifyCustomer },
-    successUrl: original.successUrl,
-    failedUrl: original.failedUrl,
+    ...{ amount, devMode, customerId, payer, link },
     ...reference(body.externalId, fingerprint),
     lifetime_s: body.expiresIn ?? Math.round(lived_s),
   }

@@ -1,7 +1,8 @@
+import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { type Database, isOfRows } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Event } from '../events.ts'
+import { type Event, eventColumns } from '../events.ts'
 import type { KeptAnswer } from '../idempotency.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, findMany } from './store.ts'
@@ -23,126 +24,113 @@ export function groupCharges(db: Database): ChargeGroups {
   return {
     create: createBatcher((group) => insertMany(db, group), {
       most: MOST_WRITES,
-      lanes: 2,
+      lanes: 4,
       isOfOne: isOfRows,
     }),
-    find: createBatcher((group) => findMany(db, group), {
+    find: createBatcher((group) => findMany(db.hot, group), {
       most: MOST_READS,
-      lanes: 2,
+      lanes: 4,
       isOfOne: isOfRows,
     }),
   }
 }
-
-const hex = (bytes: Buffer | null | undefined): string | null => bytes?.toString('hex') ?? null
-
-function toInput({ charge, kept }: Creation) {
-  return {
-    company_id: charge.companyId,
-    id: charge.id,
-    kind: charge.kind,
-    amount: charge.amount,
-    payment_status: charge.paymentStatus,
-    dev_mode: charge.devMode,
-    external_id: charge.externalId,
-    fingerprint: hex(charge.fingerprint),
-    customer_id: charge.customerId,
-    // A payer without a customer yet is found by tax id, or becomes this one.
-    new_customer_id: charge.customerId === null && charge.payer ? newId() : null,
-    payer_name: charge.payer?.name ?? null,
-    payer_index: hex(charge.payer?.index),
-    payer_sealed: hex(charge.payer?.sealed),
-    items: charge.items,
-    need_shipping: charge.needShipping,
-    notify_customer: charge.notifyCustomer,
-    success_url: charge.successUrl,
-    failed_url: charge.failedUrl,
-    br_code: charge.brCode,
-    created_at: charge.createdAt,
-    expires_at: charge.expiresAt,
-    kept_key: kept?.key ?? null,
-    kept_fingerprint: hex(kept?.fingerprint),
-    kept_status: kept?.status ?? null,
-    kept_body: kept?.sealedBody.toString('base64') ?? null,
-  }
-}
-
-const toEvents = ({ events }: Creation) =>
-  events.map(({ companyId, id, type, payload, createdAt }) => ({
-    company_id: companyId,
-    id,
-    type,
-    payload,
-    created_at: createdAt,
-  }))
 
 /**
  * Charges, their payers, events and kept answers of a whole group in one statement, and so in one
- * commit. Rows carry our own ids and are skipped where they already stand, so that the statement
- * can be repeated when a connection is lost and nobody knows whether it was carried out. A violated
- * unique index fails the group; the batcher then finds the one row at fault. Rows are inserted in
- * the order of their keys, so that the groups of two processes cannot deadlock.
+ * commit. Rows carry our own ids and are skipped where they already stand, so that the statement can
+ * be repeated when a connection is lost and nobody knows whether it was carried out. A violated
+ * unique index fails the group; the batcher then finds the one row at fault. Customers and keys,
+ * which two processes may insert alike, go in by their order, so that groups cannot deadlock.
  */
 const INSERT = `
 with input as materialized (
-  select * from json_to_recordset($1) as i (
-    company_id uuid, id uuid, kind text, amount bigint, payment_status text, dev_mode boolean,
-    external_id text, fingerprint text, customer_id uuid, new_customer_id uuid, payer_name text,
-    payer_index text, payer_sealed text, items jsonb, need_shipping boolean,
-    notify_customer boolean, success_url text, failed_url text, br_code text,
-    created_at timestamptz, expires_at timestamptz, kept_key text,
-    kept_fingerprint text, kept_status smallint, kept_body text)
+  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int8[], $5::text[], $6::bool[],
+    $7::text[], $8::bytea[], $9::uuid[], $10::uuid[], $11::text[], $12::bytea[], $13::bytea[],
+    $14::text[], $15::text[], $16::timestamptz[], $17::timestamptz[]) as i (
+    company_id, id, kind, amount, payment_status, dev_mode, external_id, fingerprint, customer_id,
+    new_customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at, expires_at)
 ), payer as materialized (
-  select distinct on (company_id, payer_index)
-    company_id, decode(payer_index, 'hex') as tax_id_index, new_customer_id as id, payer_name as name,
-    decode(payer_sealed, 'hex') as sealed, created_at
-  from input where new_customer_id is not null order by company_id, payer_index
-), known as materialized (
-  select p.company_id, p.tax_id_index, c.id from payer p cross join lateral (
-    select c.id from customers c
-    where c.company_id = p.company_id and c.tax_id_index = p.tax_id_index order by c.id limit 1) c
+  select distinct on (i.company_id, i.payer_index)
+    i.company_id, i.payer_index, i.new_customer_id, i.payer_name, i.payer_sealed, i.created_at,
+    (select c.id from customers c where c.company_id = i.company_id
+       and c.tax_id_index = i.payer_index order by c.id limit 1) as known_id
+  from input i where i.new_customer_id is not null order by i.company_id, i.payer_index
 ), made as (
   insert into customers
     (company_id, id, name, status, tax_id_index, sealed, origin, created_at, updated_at)
-  select p.company_id, p.id, p.name, 'ACTIVE', p.tax_id_index, p.sealed, 'charge', p.created_at,
-    p.created_at
-  from payer p left join known k using (company_id, tax_id_index) where k.id is null
-  order by p.company_id, p.tax_id_index
+  select company_id, new_customer_id, payer_name, 'ACTIVE', payer_index, payer_sealed, 'charge',
+    created_at, created_at
+  from payer where known_id is null
   on conflict (company_id, tax_id_index) where origin = 'charge'
     do update set updated_at = customers.updated_at
-  returning company_id, tax_id_index, id
+  returning company_id, tax_id_index as payer_index, id
 ), customer as (
-  select company_id, encode(tax_id_index, 'hex') as payer_index, id from known
-  union all select company_id, encode(tax_id_index, 'hex'), id from made
+  select company_id, payer_index, known_id as id from payer where known_id is not null
+  union all select company_id, payer_index, id from made
 ), charge as (
   insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode, external_id,
-    fingerprint, customer_id, payer_name, payer_index, payer_sealed, items, need_shipping,
-    notify_customer, success_url, failed_url, br_code, created_at, expires_at)
+    fingerprint, customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at,
+    expires_at)
   select i.company_id, i.id, i.kind, i.amount, 'OPEN', i.payment_status, i.dev_mode, i.external_id,
-    decode(i.fingerprint, 'hex'), coalesce(i.customer_id, c.id), i.payer_name,
-    decode(i.payer_index, 'hex'), decode(i.payer_sealed, 'hex'), i.items, i.need_shipping,
-    i.notify_customer, i.success_url, i.failed_url, i.br_code, i.created_at, i.expires_at
+    i.fingerprint, coalesce(i.customer_id, c.id), i.payer_name, i.payer_index, i.payer_sealed,
+    i.link::jsonb, i.br_code, i.created_at, i.expires_at
   from input i left join customer c using (company_id, payer_index)
-  order by i.company_id, i.id
   on conflict (company_id, id) do nothing
 ), event as (
   insert into events (company_id, id, type, payload, created_at)
-  select company_id, id, type, payload, created_at
-  from json_to_recordset($2) as e (
-    company_id uuid, id uuid, type text, payload text, created_at timestamptz)
-  order by company_id, id
+  select * from unnest($18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::timestamptz[])
   on conflict (company_id, id) do nothing
 )
 insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
-select company_id, kept_key, decode(kept_fingerprint, 'hex'), kept_status,
-  decode(kept_body, 'base64'), created_at
-from input where kept_key is not null order by company_id, kept_key`
+select * from unnest($23::uuid[], $24::text[], $25::bytea[], $26::int8[], $27::bytea[],
+  $28::timestamptz[])`
+
+function chargeColumns(charges: Charge[]): Buffer[] {
+  return [
+    uuids(charges.map((charge) => charge.companyId)),
+    uuids(charges.map((charge) => charge.id)),
+    texts(charges.map((charge) => charge.kind)),
+    integers(charges.map((charge) => charge.amount)),
+    texts(charges.map((charge) => charge.paymentStatus)),
+    booleans(charges.map((charge) => charge.devMode)),
+    texts(charges.map((charge) => charge.externalId)),
+    bytes(charges.map((charge) => charge.fingerprint)),
+    uuids(charges.map((charge) => charge.customerId)),
+    // A payer without a customer yet is found by tax id, or becomes this one.
+    uuids(charges.map(({ customerId, payer }) => (customerId === null && payer ? newId() : null))),
+    texts(charges.map((charge) => charge.payer?.name ?? null)),
+    bytes(charges.map((charge) => charge.payer?.index ?? null)),
+    bytes(charges.map((charge) => charge.payer?.sealed ?? null)),
+    texts(charges.map(({ link }) => link && JSON.stringify(link))),
+    texts(charges.map((charge) => charge.brCode)),
+    timestamps(charges.map((charge) => charge.createdAt)),
+    timestamps(charges.map((charge) => charge.expiresAt)),
+  ]
+}
+
+function keptColumns(group: Creation[]): Buffer[] {
+  const kept = group
+    .flatMap(({ charge: { companyId, createdAt }, kept }) =>
+      kept ? [{ ...kept, companyId, createdAt }] : [],
+    )
+    .sort((a, b) => (a.companyId + a.key < b.companyId + b.key ? -1 : 1))
+  return [
+    uuids(kept.map(({ companyId }) => companyId)),
+    texts(kept.map(({ key }) => key)),
+    bytes(kept.map(({ fingerprint }) => fingerprint)),
+    integers(kept.map(({ status }) => status)),
+    bytes(kept.map(({ sealedBody }) => sealedBody)),
+    timestamps(kept.map(({ createdAt }) => createdAt)),
+  ]
+}
 
 async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
-  await db.query({
+  const charges = group.map(({ charge }) => charge)
+  const events = group.flatMap((creation) => creation.events)
+  await db.hot.query({
     name: 'create_charges',
     text: INSERT,
-    values: [JSON.stringify(group.map(toInput)), JSON.stringify(group.flatMap(toEvents))],
+    values: [...chargeColumns(charges), ...eventColumns(events), ...keptColumns(group)],
   })
   return group.map(() => null)
 }

@@ -28,6 +28,15 @@ export const MAX_LIFETIME_S = 31_536_000
 /** A product as it was shown when it was sold. */
 export type Item = { quantity: number; product: ShownProduct }
 
+/** What only a payment link has. */
+export type Link = {
+  items: Item[]
+  needShipping: boolean
+  notifyCustomer: boolean
+  successUrl: string | null
+  failedUrl: string | null
+}
+
 export type Payer = SealedPerson & { name: string }
 
 export type Charge = {
@@ -42,11 +51,7 @@ export type Charge = {
   fingerprint: Buffer | null
   customerId: Uuid | null
   payer: Payer | null
-  items: Item[] | null
-  needShipping: boolean
-  notifyCustomer: boolean
-  successUrl: string | null
-  failedUrl: string | null
+  link: Link | null
   brCode: string | null
   endToEndId: string | null
   createdAt: Date

@@ -1,7 +1,8 @@
+import { uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import type { Charge, ChargeKind, ChargeStatus, Item, PaymentStatus, StaticCode } from './rules.ts'
+import type { Charge, ChargeKind, ChargeStatus, Link, PaymentStatus, StaticCode } from './rules.ts'
 
 export type ChargeRow = Row & {
   company_id: Uuid
@@ -17,11 +18,7 @@ export type ChargeRow = Row & {
   payer_name: string | null
   payer_index: Buffer | null
   payer_sealed: Buffer | null
-  items: Item[] | null
-  need_shipping: boolean
-  notify_customer: boolean
-  success_url: string | null
-  failed_url: string | null
+  link: Link | null
   br_code: string | null
   end_to_end_id: string | null
   created_at: Date
@@ -44,11 +41,7 @@ export const toCharge = (row: ChargeRow): Charge => ({
     row.payer_name === null
       ? null
       : { name: row.payer_name, index: row.payer_index!, sealed: row.payer_sealed! },
-  items: row.items,
-  needShipping: row.need_shipping,
-  notifyCustomer: row.notify_customer,
-  successUrl: row.success_url,
-  failedUrl: row.failed_url,
+  link: row.link,
   brCode: row.br_code,
   endToEndId: row.end_to_end_id,
   createdAt: row.created_at,
@@ -64,7 +57,7 @@ export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | nu
     name: 'find_charges',
     text: `select c.* from unnest($1::uuid[], $2::uuid[]) k (company_id, id)
            join charges c on c.company_id = k.company_id and c.id = k.id`,
-    values: [wanted.map(({ companyId }) => companyId), wanted.map(({ id }) => id)],
+    values: [uuids(wanted.map(({ companyId }) => companyId)), uuids(wanted.map(({ id }) => id))],
   })
   const found = new Map(rows.map((row) => [row.company_id + row.id, row]))
   return wanted.map(({ companyId, id }) => {

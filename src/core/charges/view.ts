@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { packPair, toPublic } from '../../lib/ids.ts'
+import { packPair, toPublic, type Uuid } from '../../lib/ids.ts'
+import { createMemo } from '../../lib/memo.ts'
 import { MIN_CHARGE } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
@@ -14,6 +15,7 @@ import {
   CHARGE_STATUSES,
   type Charge,
   LINK_LIFETIME_S,
+  type Link,
   MAX_LIFETIME_S,
   PAYMENT_STATUSES,
   PIX_LIFETIME_S,
@@ -27,6 +29,9 @@ const Lifetime = (fallback: number) =>
     default: fallback,
     description: 'Seconds until the charge expires',
   })
+
+/** Base64 needs no escaping, and looking for something to escape would cost more than the rest. */
+const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
 
 const DevMode = Type.Optional(Type.Boolean({ default: false }))
 
@@ -89,7 +94,7 @@ export const CreatedPixCharge = Type.Object({
   status: Type.String({ description: 'The payment status, PROCESSING at creation' }),
   amount: Type.Integer(),
   brCode: Type.String({ description: 'Copy-and-paste code' }),
-  brCodeBase64: Type.String({ description: 'QR image as PNG data URL' }),
+  brCodeBase64: DataUrl('QR image as PNG data URL'),
   url: Type.String({ description: 'Payment page for the payer' }),
   createdAt: Timestamp,
   expiresAt: Timestamp,
@@ -108,7 +113,7 @@ export const CreatedLink = Type.Object({
 export const StaticCodeView = Type.Object({
   correlationID: Type.String(),
   brCode: Type.String(),
-  qrCodeImage: Type.String({ description: 'QR image as PNG data URL' }),
+  qrCodeImage: DataUrl('QR image as PNG data URL'),
   devMode: Type.Boolean(),
 })
 
@@ -148,7 +153,7 @@ export const ChargeView = Type.Object({
   devMode: Type.Boolean(),
   needShipping: Type.Boolean(),
   brCode: Type.Optional(Type.String({ description: 'Copy-and-paste code' })),
-  brCodeBase64: Type.Optional(Type.String({ description: 'QR image; left out in lists' })),
+  brCodeBase64: Type.Optional(DataUrl('QR image as PNG data URL; left out in lists')),
   createdAt: Timestamp,
   expiresAt: Timestamp,
   externalId: Type.Optional(Type.String()),
@@ -157,6 +162,15 @@ export const ChargeView = Type.Object({
   customer: Type.Optional(CustomerInCharge),
   company: CompanyInCharge,
 })
+
+/**
+ * What a read would make again and never changes: the image of a code, the masks of a payer. A
+ * charge is read soon and often after it was made, mostly by those who wait for its payment.
+ */
+const images = createMemo<string>(4096)
+const payers = createMemo<Static<typeof CustomerInCharge>>(4096)
+
+const imageOf = ({ id, brCode }: Charge): string => images.of(id, () => qrDataUrl(brCode!))
 
 export const checkoutUrl = (publicUrl: string, charge: Pick<Charge, 'companyId' | 'id'>): string =>
   `${publicUrl}/pay/${packPair(charge.companyId, charge.id)}`
@@ -167,7 +181,7 @@ export function showCreatedPix(charge: Charge, publicUrl: string): Static<typeof
     status: charge.paymentStatus,
     amount: charge.amount,
     brCode: charge.brCode!,
-    brCodeBase64: qrDataUrl(charge.brCode!),
+    brCodeBase64: imageOf(charge),
     url: checkoutUrl(publicUrl, charge),
     createdAt: charge.createdAt.toISOString(),
     expiresAt: charge.expiresAt.toISOString(),
@@ -217,30 +231,36 @@ export function showCharge(
     total: charge.amount,
     url: checkoutUrl(publicUrl, charge),
     devMode: charge.devMode,
-    needShipping: charge.needShipping,
+    needShipping: charge.link?.needShipping ?? false,
     createdAt: charge.createdAt.toISOString(),
     expiresAt: charge.expiresAt.toISOString(),
     company: showCompanyInCharge(company),
   }
-  if (charge.successUrl !== null) shown.successUrl = charge.successUrl
-  if (charge.failedUrl !== null) shown.failedUrl = charge.failedUrl
   if (charge.brCode !== null) shown.brCode = charge.brCode
-  if (charge.brCode !== null && options.image) shown.brCodeBase64 = qrDataUrl(charge.brCode)
+  if (charge.brCode !== null && options.image) shown.brCodeBase64 = imageOf(charge)
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
-  if (charge.items !== null) shown.items = showItems(charge)
+  if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))
   if (charge.payer !== null) shown.customer = showPayer(vault, charge)
   return shown
 }
 
-const showItems = (charge: Charge): Static<typeof ItemView>[] =>
-  charge.items!.map(({ quantity, product }) => ({
+function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
+  const shown = items.map(({ quantity, product }) => ({
     productId: product.id,
-    companyId: charge.companyId,
+    companyId,
     quantity,
     product,
   }))
+  return {
+    ...(successUrl === null ? {} : { successUrl }),
+    ...(failedUrl === null ? {} : { failedUrl }),
+    ...(shown.length === 0 ? {} : { items: shown }),
+  }
+}
 
-function showPayer(vault: Vault, { companyId, payer }: Charge): Static<typeof CustomerInCharge> {
-  return showCustomerInCharge({ ...openPerson(vault, companyId, payer!), name: payer!.name })
+function showPayer(vault: Vault, { companyId, id, payer }: Charge) {
+  const show = () =>
+    showCustomerInCharge({ ...openPerson(vault, companyId, payer!), name: payer!.name })
+  return payers.of(id, show)
 }

@@ -12,6 +12,7 @@ import {
   payerFault,
   pixDraft,
 } from '../../core/charges/drafts.ts'
+import type { Charge } from '../../core/charges/rules.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import { list } from '../../core/charges/store.ts'
 import {
@@ -36,6 +37,7 @@ import {
 } from '../../core/charges/view.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { turn } from '../../lib/turn.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
 
@@ -53,7 +55,15 @@ const showing = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
 })
 
 const PAYER = { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' }
-const REPLAYED = { 'Idempotent-Replayed': 'true' }
+
+/** A charge that the same request had already made is an answer given again, and says so. */
+function created<T>(
+  call: Pick<Call, 'headers'>,
+  { shown, repeated }: { shown: T; repeated: boolean },
+): T {
+  if (repeated) call.headers['Idempotent-Replayed'] = 'true'
+  return shown
+}
 
 const createPix = route({
   method: 'POST',
@@ -72,15 +82,11 @@ const createPix = route({
   message: 'Charge created.',
   problems: ['provider_unavailable'],
   async handle(call) {
-    const { app, company } = call
+    const { app, company, keep } = call
+    await turn()
     const draft = pixDraft(app, company, call.body, call.fingerprint)
-    let shown: ReturnType<typeof showCreatedPix> | null = null
-    const { charge, repeated } = await createCharge(app, company, draft, (made) => {
-      shown = showCreatedPix(made, app.publicUrl)
-      return call.keep(shown)
-    })
-    if (repeated) Object.assign(call.headers, REPLAYED)
-    return repeated || !shown ? showCreatedPix(charge, app.publicUrl) : shown
+    const show = (charge: Charge) => showCreatedPix(charge, app.publicUrl)
+    return created(call, await createCharge(app, company, draft, { show, keep }))
   },
 })
 
@@ -103,11 +109,8 @@ const createLink = route({
   async handle(call) {
     const { app, company } = call
     const draft = await linkDraft(app, company, call.body, call.fingerprint)
-    const { charge, repeated } = await createCharge(app, company, draft, (made) =>
-      call.keep(showCreatedLink(made, app.publicUrl)),
-    )
-    if (repeated) Object.assign(call.headers, REPLAYED)
-    return showCreatedLink(charge, app.publicUrl)
+    const show = (charge: Charge) => showCreatedLink(charge, app.publicUrl)
+    return created(call, await createCharge(app, company, draft, { show, keep: call.keep }))
   },
 })
 
@@ -258,12 +261,8 @@ const duplicateOne = route({
     const { app, company } = call
     const original = await findCharge(app, company.id, chargeIdOf(call))
     const draft = duplicate(original, call.body, call.fingerprint)
-    const show = (charge: typeof original) => showCharge(charge, showing(call), { image: true })
-    const { charge, repeated } = await createCharge(app, company, draft, (made) =>
-      call.keep(show(made)),
-    )
-    if (repeated) Object.assign(call.headers, REPLAYED)
-    return show(charge)
+    const show = (charge: Charge) => showCharge(charge, showing(call), { image: true })
+    return created(call, await createCharge(app, company, draft, { show, keep: call.keep }))
   },
 })
 
