@@ -42,6 +42,9 @@ export async function measure(load: Load): Promise<Measured> {
   return { perSecond: done / seconds, p50_ms: at(0.5), p99_ms: at(0.99), failed }
 }
 
+const LENGTH = Buffer.from('content-length: ')
+const END = Buffer.from('\r\n\r\n')
+
 /** Sends one request at a time and resolves with the status when the whole body is there. */
 function exchanger(socket: Socket): (request: string) => Promise<number> {
   let waiting: ((status: number) => void) | null = null
@@ -50,10 +53,10 @@ function exchanger(socket: Socket): (request: string) => Promise<number> {
   socket.on('error', () => waiting?.(599))
   socket.on('data', (chunk: Buffer) => {
     if (missing === 0) {
-      const end = chunk.indexOf('\r\n\r\n')
-      const head = chunk.toString('latin1', 0, end)
-      status = Number(head.slice(9, 12))
-      missing = Number(/content-length: (\d+)/i.exec(head)![1]) + end + 4
+      status = Number(chunk.toString('latin1', 9, 12))
+      const at = chunk.indexOf(LENGTH) + LENGTH.length
+      const length = Number.parseInt(chunk.toString('latin1', at, at + 8), 10)
+      missing = chunk.indexOf(END) + END.length + length
     }
     missing -= chunk.length
     if (missing <= 0) {
@@ -64,7 +67,7 @@ function exchanger(socket: Socket): (request: string) => Promise<number> {
   return (request) =>
     new Promise((resolve) => {
       waiting = resolve
-      socket.write(request)
+      socket.write(request, 'latin1')
     })
 }
 

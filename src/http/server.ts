@@ -124,8 +124,8 @@ function observe(
     reply.statusCode,
     seconds,
   )
-  if (!route || !app.log.isLevelEnabled('info')) return
-  app.log.info({
+  if (!route) return
+  app.log.request({
     reqId: request.id,
     op: route.operationId,
     status: reply.statusCode,

@@ -1,6 +1,18 @@
 import pino from 'pino'
 
-export type Log = pino.Logger
+export type Log = pino.Logger & {
+  /** Writes the line of a request; the fields are ours, and need no escaping. */
+  request(line: RequestLine): void
+}
+
+export type RequestLine = {
+  reqId: string
+  op: string
+  status: number
+  ms: number
+  company: string | undefined
+  key: string | undefined
+}
 
 /**
  * Lines are built from named fields, never from whole requests or errors of the database, so that
@@ -9,7 +21,18 @@ export type Log = pino.Logger
  */
 export function createLog(level: string): Log {
   const destination = pino.destination({ fd: 1, sync: false, minLength: 4096, periodicFlush: 500 })
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const log = pino({ level, base: null }, destination)
+  const info = log.levels.values.info
+  // There is one such line for every request, and writing it this way costs a third.
+  const request = (line: RequestLine) => {
+    if (!log.isLevelEnabled('info')) return
+    const { reqId, op, status, ms, company, key } = line
+    const who = company === undefined ? '' : `,"company":"${company}","key":"${key}"`
+    destination.write(
+      `{"level":${info},"time":${Date.now()},"reqId":"${reqId}","op":"${op}","status":${status},"ms":${ms}${who}}\n`,
+    )
+  }
+  return Object.assign(log, { request })
 }
 
 /** What may be said of an unexpected error: its name, code and place, but not the values in it. */

@@ -17,19 +17,23 @@ export type ChargeGroups = {
   find: Batcher<ChargeId, Charge | null>
 }
 
-const MOST_WRITES = 128
-const MOST_READS = 256
+/**
+ * Two groups of half a crowd beat one of all: while the database writes the first, we prepare the
+ * second. Larger groups would only leave one of the two idle.
+ */
+const MOST_WRITES = 32
+const MOST_READS = 32
 
 export function groupCharges(db: Database): ChargeGroups {
   return {
     create: createBatcher((group) => insertMany(db, group), {
       most: MOST_WRITES,
-      lanes: 4,
+      lanes: 2,
       isOfOne: isOfRows,
     }),
     find: createBatcher((group) => findMany(db.hot, group), {
       most: MOST_READS,
-      lanes: 4,
+      lanes: 2,
       isOfOne: isOfRows,
     }),
   }
