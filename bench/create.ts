@@ -1,13 +1,16 @@
-import { measure, post } from './load.ts'
+import { type Measured, measure, post } from './load.ts'
 import {
   benchDatabase,
   CONNECTIONS,
+  median,
+  medianRatio,
   ratio,
   report,
+  runScript,
+  runVintem,
   SECONDS,
   singleRowInserts,
-  withScript,
-  withVintem,
+  takeTurns,
 } from './setup.ts'
 
 const PAYERS = 1000
@@ -23,9 +26,10 @@ const body = (n: number) =>
   })
 
 /** Requests are written before the clock runs, so that it measures the server. */
-function cycle(make: (n: number) => string): (n: number) => string {
-  const requests = Array.from({ length: PAYERS }, (_, n) => make(n))
-  return (n) => requests[n % PAYERS]!
+function createCharges(port: number, headers: Record<string, string>): () => Promise<Measured> {
+  const requests = Array.from({ length: PAYERS }, (_, n) => post('/charge/pix', headers, body(n)))
+  const request = (n: number) => requests[n % PAYERS]!
+  return () => measure({ port, connections: CONNECTIONS, seconds: SECONDS, request })
 }
 
 /**
@@ -34,27 +38,36 @@ function cycle(make: (n: number) => string): (n: number) => string {
  */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
-  const load = { connections: CONNECTIONS, seconds: SECONDS }
-  try {
-    const ours = await withVintem(database.url, async (port, apiKey) => {
-      const request = cycle((n) => post('/charge/pix', { 'X-API-KEY': apiKey }, body(n)))
-      await measure({ ...load, port, request, seconds: SECONDS / 4 })
-      return measure({ ...load, port, request })
-    })
-    const single = await singleRowInserts(database.url)
-    const obvious = await withScript('bench/stack.ts', database.url, (port) =>
-      measure({ ...load, port, request: cycle((n) => post('/charge/pix', {}, body(n))) }),
-    )
-    report(
-      'POST /charge/pix with QR, 64 connections',
-      ours.perSecond,
-      `p50 ${ours.p50_ms.toFixed(1)} ms, p99 ${ours.p99_ms.toFixed(1)} ms, ${ours.failed} failed`,
-    )
-    report(`single-row inserts, 64 clients`, single.perSecond, single.by)
-    report('the obvious stack', obvious.perSecond, `${obvious.failed} failed`)
-    ratio('charges ÷ single-row inserts', ours.perSecond / single.perSecond, 0.5)
-    ratio('charges ÷ the obvious stack', ours.perSecond / obvious.perSecond, 40)
-  } finally {
-    await database.stop()
+  const vintem = await runVintem(database.url)
+  const stack = await runScript('stack', database.url)
+  const { by, sides } = await singleRowInserts(database.url)
+  const create = createCharges(vintem.port, { 'X-API-KEY': vintem.apiKey })
+  const createPlainly = createCharges(stack.port, {})
+  let last: Measured | undefined
+  const measured = await takeTurns({
+    ours: async () => {
+      last = await create()
+      return last.perSecond
+    },
+    ...sides,
+    obvious: async () => (await createPlainly()).perSecond,
+  })
+  await Promise.all([vintem.stop(), stack.stop()])
+  await database.stop()
+
+  const { ours, narrow, wide, obvious } = measured as Record<string, number[]> & {
+    [side in 'ours' | 'narrow' | 'wide' | 'obvious']: number[]
   }
+  const times = `p50 ${last!.p50_ms.toFixed(1)} ms, p99 ${last!.p99_ms.toFixed(1)} ms`
+  report(
+    'POST /charge/pix with QR, 64 connections',
+    median(ours),
+    `${times}, ${last!.failed} failed`,
+  )
+  report('single-row inserts of a charge, 64 clients', median(wide), by)
+  report('single-row inserts of a narrow row', median(narrow), by)
+  report('the obvious stack', median(obvious))
+  ratio('charges ÷ single-row inserts of a charge', medianRatio(ours, wide), 0.5)
+  ratio('charges ÷ single-row inserts, narrow row', medianRatio(ours, narrow), 0.5)
+  ratio('charges ÷ the obvious stack', medianRatio(ours, obvious), 40)
 }

@@ -2,11 +2,14 @@ import { get, type Measured, measure } from './load.ts'
 import {
   benchDatabase,
   CONNECTIONS,
+  median,
+  medianRatio,
   ratio,
   report,
+  runScript,
+  runVintem,
   SECONDS,
-  withScript,
-  withVintem,
+  takeTurns,
 } from './setup.ts'
 
 const CHARGES = 500
@@ -14,24 +17,37 @@ const CHARGES = 500
 /** Reads of different charges per second, against Fastify sending the same bytes from memory. */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
+  const vintem = await runVintem(database.url)
+  const bare = await runScript('bare', database.url)
+  const headers = { 'X-API-KEY': vintem.apiKey }
+  const ids = await createCharges(vintem.port, headers)
+  const requests = ids.map((id) => get(`/charge/${id}`, headers))
   const load = { connections: CONNECTIONS, seconds: SECONDS }
-  try {
-    const { ours, bytes } = await withVintem(database.url, async (port, apiKey) => {
-      const headers = { 'X-API-KEY': apiKey }
-      const ids = await createCharges(port, headers)
-      const request = (n: number) => get(`/charge/${ids[n % ids.length]}`, headers)
-      await measure({ ...load, port, request, seconds: SECONDS / 4 })
-      const reply = await fetch(`http://127.0.0.1:${port}/charge/${ids[0]}`, { headers })
-      return { ours: await measure({ ...load, port, request }), bytes: await reply.text() }
-    })
-    const bare = await withBare(database.url, bytes)
-    const times = `p50 ${ours.p50_ms.toFixed(1)} ms, p99 ${ours.p99_ms.toFixed(1)} ms`
-    report('GET /charge/{id}, 64 connections', ours.perSecond, `${times}, ${ours.failed} failed`)
-    report('bare Fastify, the same bytes', bare.perSecond, `${bytes.length} bytes`)
-    ratio('reads ÷ bare Fastify', ours.perSecond / bare.perSecond, 0.4)
-  } finally {
-    await database.stop()
-  }
+  const request = (n: number) => requests[n % requests.length]!
+
+  const reply = await fetch(`http://127.0.0.1:${vintem.port}/charge/${ids[0]}`, { headers })
+  const bytes = await reply.text()
+  await fetch(`http://127.0.0.1:${bare.port}/bytes`, { method: 'POST', body: bytes })
+
+  let last: Measured | undefined
+  const measured = await takeTurns({
+    ours: async () => {
+      last = await measure({ ...load, port: vintem.port, request })
+      return last.perSecond
+    },
+    bare: async () => (await measure({ ...load, port: bare.port, request })).perSecond,
+  })
+  await Promise.all([vintem.stop(), bare.stop()])
+  await database.stop()
+
+  const times = `p50 ${last!.p50_ms.toFixed(1)} ms, p99 ${last!.p99_ms.toFixed(1)} ms`
+  report(
+    'GET /charge/{id}, 64 connections',
+    median(measured.ours!),
+    `${times}, ${last!.failed} failed`,
+  )
+  report('bare Fastify, the same bytes', median(measured.bare!), `${bytes.length} bytes`)
+  ratio('reads ÷ bare Fastify', medianRatio(measured.ours!, measured.bare!), 0.4)
 }
 
 async function createCharges(port: number, headers: Record<string, string>): Promise<string[]> {
@@ -49,14 +65,4 @@ async function createCharges(port: number, headers: Record<string, string>): Pro
     ids.push(((await reply.json()) as { data: { id: string } }).data.id)
   }
   return ids
-}
-
-async function withBare(url: string, bytes: string): Promise<Measured> {
-  return withScript('bench/bare.ts', url, async (port) => {
-    await fetch(`http://127.0.0.1:${port}/bytes`, { method: 'POST', body: bytes })
-    const request = () => get('/charge/one', { 'X-API-KEY': 'none' })
-    const load = { port, connections: CONNECTIONS, request }
-    await measure({ ...load, seconds: SECONDS / 4 })
-    return measure({ ...load, seconds: SECONDS })
-  })
 }

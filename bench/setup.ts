@@ -11,7 +11,9 @@ import { migrate } from '../src/db/migrate.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
-export const SECONDS = Number(process.env.BENCH_SECONDS ?? 8)
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 6)
+/** Seconds that each side is measured for in a round. */
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 2)
 
 /** A PostgreSQL with the durable settings of a fresh install, for everything one run compares. */
 export async function benchDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
@@ -65,97 +67,105 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null) await once(child, 'exit')
 }
 
-/** Runs something against Vintém in its own process, with a company and key made by its CLI. */
-export async function withVintem<T>(
-  url: string,
-  act: (port: number, apiKey: string) => Promise<T>,
-): Promise<T> {
+export type Running = { port: number; stop(): Promise<void> }
+
+async function run(script: string, url: string): Promise<Running> {
   const port = await freePort()
-  const env = environment(url, port)
+  const server = await launch(script, port, environment(url, port))
+  return { port, stop: () => end(server) }
+}
+
+/** Vintém in its own process, with a company and key made by its CLI. */
+export async function runVintem(url: string): Promise<Running & { apiKey: string }> {
   const made = await promisify(execFile)(
     process.execPath,
     [join(ROOT, 'src/cli/main.ts'), ...companyArguments],
-    { env },
+    { env: environment(url, 0) },
   )
   const { apiKey } = JSON.parse(made.stdout) as { apiKey: string }
-  const server = await launch('src/main.ts', port, env)
-  try {
-    return await act(port, apiKey)
-  } finally {
-    await end(server)
-  }
+  return { ...(await run('src/main.ts', url)), apiKey }
 }
+
+/** Another server script of this folder. */
+export const runScript = (name: string, url: string): Promise<Running> =>
+  run(`bench/${name}.ts`, url)
 
 const companyArguments = [
   ...['company', 'create', '--name', 'Bench', '--tax-id', '11222333000181'],
   ...['--email', 'bench@example.com', '--json'],
 ]
 
-/** Runs something against another server script of this folder. */
-export async function withScript<T>(
-  script: string,
-  url: string,
-  act: (port: number) => Promise<T>,
-): Promise<T> {
-  const port = await freePort()
-  const server = await launch(script, port, environment(url, port))
-  try {
-    return await act(port)
-  } finally {
-    await end(server)
-  }
-}
-
-const PGBENCH_SCRIPT = `insert into bench_rows (id, amount, note)
-  values (gen_random_uuid(), 1000, 'one row a transaction');\n`
+export type Sides = Record<string, () => Promise<number>>
 
 /**
- * Single-row inserts per second with as many clients: pgbench, or the same loop where it is
- * missing.
+ * Measures every side once a round and takes the median of each. A shared machine may be half as
+ * fast from one second to the next, so sides are only comparable when they take turns.
  */
-export async function singleRowInserts(url: string): Promise<{ perSecond: number; by: string }> {
+export async function takeTurns(sides: Sides): Promise<Record<string, number[]>> {
+  const measured: Record<string, number[]> = {}
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [name, measureSide] of Object.entries(sides)) {
+      const perSecond = await measureSide()
+      // The first round only warms up.
+      if (round > 0) measured[name] = [...(measured[name] ?? []), perSecond]
+    }
+  }
+  return measured
+}
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1]!
+}
+
+/** The median of the ratios of each round, which is what the fluctuation of the machine leaves. */
+export const medianRatio = (some: number[], other: number[]): number =>
+  median(some.map((value, i) => value / other[i]!))
+
+/** One row a transaction: a narrow one, and the row of a charge with all its indexes and checks. */
+const NARROW = `insert into bench_narrow (id, amount, note)
+  values (gen_random_uuid(), 1000, 'one row a transaction');\n`
+const WIDE = `insert into bench_wide (company_id, id, kind, amount, status, payment_status,
+  dev_mode, payer_name, payer_index, payer_sealed, br_code, created_at, expires_at)
+  values ('018f0000-0000-7000-8000-000000000000', gen_random_uuid(), 'PIX', 1000, 'OPEN',
+  'PROCESSING', false, 'Maria da Silva', '\\x${'ab'.repeat(16)}', '\\x${'cd'.repeat(130)}',
+  '${'0'.repeat(184)}', now(), now() + interval '30 minutes');\n`
+
+/** Single-row inserts: by pgbench, or by the same loop where it is missing. */
+export async function singleRowInserts(url: string): Promise<{ by: string; sides: Sides }> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(
-    'create table if not exists bench_rows (id uuid primary key, amount bigint not null, note text not null)',
+    `create table bench_narrow (id uuid primary key, amount bigint not null, note text not null);
+     create table bench_wide (like charges including all)`,
   )
   await client.end()
-  try {
-    const perSecond = await pgbench(url)
-    return { perSecond, by: 'pgbench' }
-  } catch {
-    return { perSecond: await insertLoop(url), by: 'a loop of our own, pgbench is missing' }
+  const found = await promisify(execFile)('pgbench', ['--version']).catch(() => null)
+  const insert = found ? pgbench : insertLoop
+  return {
+    by: found ? 'pgbench' : 'a loop of our own, pgbench is missing',
+    sides: { narrow: () => insert(url, NARROW), wide: () => insert(url, WIDE) },
   }
 }
 
-async function pgbench(url: string): Promise<number> {
+async function pgbench(url: string, statement: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'vintem-pgbench-'))
   const script = join(folder, 'insert.sql')
-  writeFileSync(script, PGBENCH_SCRIPT)
+  writeFileSync(script, statement)
+  const options = ['-n', '-M', 'prepared', '-c', String(CONNECTIONS), '-j', '2']
   const run = promisify(execFile)
-  const options = [
-    '-n',
-    '-M',
-    'prepared',
-    '-c',
-    String(CONNECTIONS),
-    '-j',
-    '2',
-    '-T',
-    String(SECONDS),
-  ]
-  const { stdout } = await run('pgbench', [...options, '-f', script, url])
+  const { stdout } = await run('pgbench', [...options, '-T', String(SECONDS), '-f', script, url])
   rmSync(folder, { recursive: true })
   return Number(/tps = ([\d.]+)/.exec(stdout)![1])
 }
 
-async function insertLoop(url: string): Promise<number> {
+async function insertLoop(url: string, statement: string): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS })
   let count = 0
   const until = performance.now() + SECONDS * 1000
   const insert = async () => {
     while (performance.now() < until) {
-      await pool.query({ name: 'insert', text: PGBENCH_SCRIPT })
+      await pool.query(statement)
       count += 1
     }
   }

@@ -23,9 +23,7 @@ declare module 'fastify' {
     version: Version
     session: Session | null
     idempotencyKey: string | null
-  }
-  interface FastifyContextConfig {
-    route?: Route
+    route: Route | null
   }
 }
 
@@ -70,6 +68,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.decorateRequest('version')
   server.decorateRequest('session', null)
   server.decorateRequest('idempotencyKey', null)
+  server.decorateRequest('route', null)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, raw, done) => {
     try {
@@ -96,8 +95,10 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     server.route({
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { route },
-      onRequest: (request, _reply, done) => admit(request, route, done),
+      onRequest: (request, _reply, done) => {
+        request.route = route
+        admit(request, route, done)
+      },
       handler: compileRoute(app, route),
     })
   }
@@ -116,7 +117,7 @@ function observe(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const route = request.routeOptions.config?.route
+  const { route } = request
   const seconds = reply.elapsedTime / 1000
   metrics.request(
     request.method,
