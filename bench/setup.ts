@@ -11,9 +11,9 @@ import { migrate } from '../src/db/migrate.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 6)
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 12)
 /** Seconds that each side is measured for in a round. */
-export const SECONDS = Number(process.env.BENCH_SECONDS ?? 2)
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 
 /** A PostgreSQL with the durable settings of a fresh install, for everything one run compares. */
 export async function benchDatabase(): Promise<{ url: string; stop(): Promise<void> }> {

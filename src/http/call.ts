@@ -42,14 +42,19 @@ function send(reply: FastifyReply, { status, body, headers }: Answer, version: s
   reply.raw.end(body)
 }
 
+/** What a request without a body says. */
+const NOTHING = {}
+
 /** Gathers every violation of query and body before it refuses; gives the body. */
 function compileValidation(app: App, route: Route): (request: FastifyRequest) => unknown {
   const { local } = app.config
   const checkQuery = route.query && validator('query', route.query)
   const checkBody = route.body && validator('body', route.body)
+  const isPlain = !checkQuery && !checkBody
 
   return (request) => {
-    const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
+    if (isPlain && request.body === undefined) return NOTHING
+    const { value, faults } = (request.body as Body | undefined) ?? { value: NOTHING, faults: [] }
     const found = [...faults]
     if (checkQuery) found.push(...textFaults(request.query), ...checkQuery(request.query))
     if (checkBody) found.push(...checkBody(value))
@@ -62,7 +67,7 @@ function compileValidation(app: App, route: Route): (request: FastifyRequest) =>
   }
 }
 
-async function answerCall(
+function answerCall(
   app: App,
   route: Route,
   request: FastifyRequest,

@@ -7,6 +7,8 @@ export type Metrics = {
   text(): Promise<string>
 }
 
+type Series = Histogram.Internal<'method' | 'route' | 'status'>
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -18,15 +20,16 @@ export function createMetrics(): Metrics {
     registers: [registry],
   })
   // Finding a series by its labels costs more than observing it.
-  const series = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>()
+  const series = new Map<string, Map<number, Series>>()
+  const seriesOf = (method: string, route: string, status: number): Series => {
+    const found = requests.labels({ method, route, status: String(status) })
+    const name = method + route
+    series.set(name, (series.get(name) ?? new Map<number, Series>()).set(status, found))
+    return found
+  }
   return {
     request(method, route, status, seconds) {
-      const name = `${method} ${route} ${status}`
-      let found = series.get(name)
-      if (!found) {
-        found = requests.labels({ method, route, status: String(status) })
-        series.set(name, found)
-      }
+      const found = series.get(method + route)?.get(status) ?? seriesOf(method, route, status)
       found.observe(seconds)
     },
     watch: (app) => watchPool(registry, app),

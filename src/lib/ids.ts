@@ -11,11 +11,14 @@ export type Uuid = string
 export type Prefix = 'charge' | 'clnt' | 'prod' | 'qrs' | 'rec' | 'wd' | 'rfnd' | 'evt'
 
 const ALPHABET = [...'0123456789abcdefghjkmnpqrstvwxyz']
-const DIGIT = new Map(ALPHABET.map((letter, value) => [letter, value]))
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 /** The value of a hexadecimal digit by its character code. */
 const NIBBLE = Uint8Array.from({ length: 103 }, (_, code) =>
   Math.max(0, '0123456789abcdef'.indexOf(String.fromCharCode(code))),
+)
+/** The value of a digit of a TypeID by its character code. */
+const DIGIT = Uint8Array.from({ length: 123 }, (_, code) =>
+  Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))),
 )
 /** Where the 32 digits stand in a UUID's text. */
 const DIGITS_AT = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((c, i) =>
@@ -92,17 +95,16 @@ export function idOfSuffix(suffix: string): Uuid | null {
   let hex = ''
   let value = 0
   let bits = -2
-  for (const letter of suffix) {
-    value = (value << 5) | DIGIT.get(letter)!
+  for (let i = 0; i < 26; i++) {
+    value = (value << 5) | DIGIT[suffix.charCodeAt(i)]!
     bits += 5
-    while (bits >= 8) {
-      bits -= 8
-      hex += HEX[(value >>> bits) & 255]
-    }
+    if (bits < 8) continue
+    bits -= 8
+    hex += HEX[(value >>> bits) & 255]
     value &= (1 << bits) - 1
+    if (hex.length === 8 || hex.length === 13 || hex.length === 18 || hex.length === 23) hex += '-'
   }
-  const part = (from: number, to: number) => hex.slice(from, to)
-  return `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`
+  return hex
 }
 
 export function toPublic(prefix: Prefix, id: Uuid): string {

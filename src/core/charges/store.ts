@@ -53,17 +53,16 @@ export type ChargeId = { companyId: Uuid; id: Uuid }
 
 /** Charges by id for several companies at once, in the order asked; null where there is none. */
 export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | null)[]> {
-  const rows = await tx.query<ChargeRow>({
+  const rows = await tx.query<ChargeRow & { place: number }>({
     name: 'find_charges',
-    text: `select c.* from unnest($1::uuid[], $2::uuid[]) k (company_id, id)
+    text: `select k.place::int, c.*
+           from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
            join charges c on c.company_id = k.company_id and c.id = k.id`,
     values: [uuids(wanted.map(({ companyId }) => companyId)), uuids(wanted.map(({ id }) => id))],
   })
-  const found = new Map(rows.map((row) => [row.company_id + row.id, row]))
-  return wanted.map(({ companyId, id }) => {
-    const row = found.get(companyId + id)
-    return row ? toCharge(row) : null
-  })
+  const charges = wanted.map((): Charge | null => null)
+  for (const row of rows) charges[row.place - 1] = toCharge(row)
+  return charges
 }
 
 /** Locks charges of one company, in the order of their ids so that two lockers cannot deadlock. */

@@ -163,28 +163,43 @@ export const ChargeView = Type.Object({
   company: CompanyInCharge,
 })
 
-/**
- * What a read would make again and never changes: the image of a code, the masks of a payer. A
- * charge is read soon and often after it was made, mostly by those who wait for its payment.
- */
-const images = createMemo<string>(4096)
-const payers = createMemo<Static<typeof CustomerInCharge>>(4096)
+type Payer = Static<typeof CustomerInCharge>
 
-const imageOf = ({ id, brCode }: Charge): string => images.of(id, () => qrDataUrl(brCode!))
+/** What of a charge never changes once it has its code. */
+type Fixed = { id: string; url: string; image: string | null; createdAt: string; expiresAt: string }
+
+/**
+ * What a read would make again. A charge is read soon and often after it was made, mostly by those
+ * who wait for its payment.
+ */
+const fixed = createMemo<Fixed>(4096)
+const payers = createMemo<Payer>(4096)
+
+function fixedOf(charge: Charge, publicUrl: string): Fixed {
+  const { id, brCode, createdAt, expiresAt } = charge
+  return fixed.of(brCode === null ? `${id} without code` : id, () => ({
+    id: toPublic('charge', id),
+    url: checkoutUrl(publicUrl, charge),
+    image: brCode === null ? null : qrDataUrl(brCode),
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+  }))
+}
 
 export const checkoutUrl = (publicUrl: string, charge: Pick<Charge, 'companyId' | 'id'>): string =>
   `${publicUrl}/pay/${packPair(charge.companyId, charge.id)}`
 
 export function showCreatedPix(charge: Charge, publicUrl: string): Static<typeof CreatedPixCharge> {
+  const { id, url, image, createdAt, expiresAt } = fixedOf(charge, publicUrl)
   return {
-    id: toPublic('charge', charge.id),
+    id,
     status: charge.paymentStatus,
     amount: charge.amount,
     brCode: charge.brCode!,
-    brCodeBase64: imageOf(charge),
-    url: checkoutUrl(publicUrl, charge),
-    createdAt: charge.createdAt.toISOString(),
-    expiresAt: charge.expiresAt.toISOString(),
+    brCodeBase64: image!,
+    url,
+    createdAt,
+    expiresAt,
     externalId: charge.externalId,
     devMode: charge.devMode,
   }
@@ -226,18 +241,18 @@ export function showCharge(
   { company, vault, publicUrl, now }: Showing,
   options: { image: boolean },
 ): Static<typeof ChargeView> {
+  const { id, url, image, createdAt, expiresAt } = fixedOf(charge, publicUrl)
+  const { status, paymentStatus } = asOf(charge, now)
   const shown: Static<typeof ChargeView> = {
-    ...showState(charge, now),
+    ...{ id, status, paymentStatus, url, createdAt, expiresAt },
     total: charge.amount,
-    url: checkoutUrl(publicUrl, charge),
     devMode: charge.devMode,
     needShipping: charge.link?.needShipping ?? false,
-    createdAt: charge.createdAt.toISOString(),
-    expiresAt: charge.expiresAt.toISOString(),
     company: showCompanyInCharge(company),
   }
+  if (charge.paymentDate !== null) shown.paymentDate = charge.paymentDate.toISOString()
   if (charge.brCode !== null) shown.brCode = charge.brCode
-  if (charge.brCode !== null && options.image) shown.brCodeBase64 = imageOf(charge)
+  if (image !== null && options.image) shown.brCodeBase64 = image
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))
@@ -259,7 +274,7 @@ function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   }
 }
 
-function showPayer(vault: Vault, { companyId, id, payer }: Charge) {
+function showPayer(vault: Vault, { companyId, id, payer }: Charge): Payer {
   const show = () =>
     showCustomerInCharge({ ...openPerson(vault, companyId, payer!), name: payer!.name })
   return payers.of(id, show)
