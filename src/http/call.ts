@@ -28,7 +28,9 @@ export function compileRoute(app: App, route: Route) {
   }
 }
 
-/** Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it. */
+/**
+ * Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it.
+ */
 function send(reply: FastifyReply, { status, body, headers }: Answer, version: string): void {
   const fields = [
     ...['x-request-id', reply.request.id, 'x-api-version', version],

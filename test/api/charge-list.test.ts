@@ -80,9 +80,9 @@ test('without a limit at most a thousand are shown, with a link to the rest', as
   await client.post('/charge/pix', { amount: 500, customer: payer() })
   await api.rows(
     `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode,
-       need_shipping, notify_customer, br_code, created_at, expires_at)
+       br_code, created_at, expires_at)
      select company_id, gen_random_uuid(), kind, amount, status, payment_status, dev_mode,
-       need_shipping, notify_customer, br_code, created_at, expires_at
+       br_code, created_at, expires_at
      from charges, generate_series(1, 1004) where company_id = $1`,
     [client.company.id],
   )

@@ -64,10 +64,10 @@ test('what is sent with a link is shown with its charge', async () => {
   assert.equal(shown.failedUrl, 'http://loja.example')
   assert.deepEqual([shown.needShipping, shown.externalId], [true, 'order 1'])
   assert.equal(shown.expiresAt, '2026-08-20T15:01:00.000Z')
-  const [row] = await api.rows('select notify_customer from charges where company_id = $1', [
+  const [row] = await api.rows('select link from charges where company_id = $1', [
     client.company.id,
   ])
-  assert.equal(row!.notify_customer, true)
+  assert.equal((row!.link as { notifyCustomer: boolean }).notifyCustomer, true)
 })
 
 test('without a total the items add up to it, and a total that is sent wins', async () => {

@@ -77,8 +77,8 @@ async function sell(client: Client, amount: number, fields: Record<string, unkno
   }
   await api.rows(
     `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode,
-       need_shipping, notify_customer, br_code, end_to_end_id, created_at, expires_at, payment_date)
-     values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, false, false, 'x', $7, $8, $9, $10)`,
+       br_code, end_to_end_id, created_at, expires_at, payment_date)
+     values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, 'x', $7, $8, $9, $10)`,
     [
       ...[client.company.id, sale.kind, amount, sale.status, sale.payment_status, sale.dev_mode],
       sale.payment_date ? `E${Math.random()}` : null,
