@@ -17,8 +17,16 @@ const CHARGES = 500
 /** Reads of different charges per second, against Fastify sending the same bytes from memory. */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
-  const vintem = await runVintem(database.url)
-  const bare = await runScript('bare', database.url)
+  try {
+    await compare(database.url)
+  } finally {
+    await database.stop()
+  }
+}
+
+async function compare(url: string): Promise<void> {
+  const vintem = await runVintem(url)
+  const bare = await runScript('bare', url)
   const headers = { 'X-API-KEY': vintem.apiKey }
   const ids = await createCharges(vintem.port, headers)
   const requests = ids.map((id) => get(`/charge/${id}`, headers))
@@ -38,7 +46,6 @@ export async function run(): Promise<void> {
     bare: async () => (await measure({ ...load, port: bare.port, request })).perSecond,
   })
   await Promise.all([vintem.stop(), bare.stop()])
-  await database.stop()
 
   const times = `p50 ${last!.p50_ms.toFixed(1)} ms, p99 ${last!.p99_ms.toFixed(1)} ms`
   report(

@@ -80,7 +80,7 @@ export async function runVintem(url: string): Promise<Running & { apiKey: string
   const made = await promisify(execFile)(
     process.execPath,
     [join(ROOT, 'src/cli/main.ts'), ...companyArguments],
-    { env: environment(url, 0) },
+    { env: environment(url, 1) },
   )
   const { apiKey } = JSON.parse(made.stdout) as { apiKey: string }
   return { ...(await run('src/main.ts', url)), apiKey }
@@ -178,7 +178,9 @@ export function report(label: string, perSecond: number, extra = ''): void {
   console.log(`${label.padEnd(44)}${Math.round(perSecond).toString().padStart(8)} /s  ${extra}`)
 }
 
-export function ratio(label: string, value: number, bar: number): void {
-  const verdict = value >= bar ? 'reached' : 'MISSED'
-  console.log(`${label.padEnd(44)}${value.toFixed(2).padStart(8)}     bar ≥ ${bar}: ${verdict}`)
+/** A ratio, and whether it reaches the bar where there is one. */
+export function ratio(label: string, value: number, bar?: number): void {
+  const verdict = value >= (bar ?? 0) ? 'reached' : 'MISSED'
+  const judged = bar === undefined ? '' : `bar ≥ ${bar}: ${verdict}`
+  console.log(`${label.padEnd(44)}${value.toFixed(2).padStart(8)}     ${judged}`)
 }

@@ -65,3 +65,17 @@ test('the rate limit can be switched off', () => {
   assert.equal(readConfig({ DATA_DIR: folder, RATE_LIMIT: 'off' }).rateLimit, null)
   assert.deepEqual(readConfig({ DATA_DIR: folder }).rateLimit, { perSecond: 500, burst: 1000 })
 })
+
+test('an empty DATABASE_URL is a fault, not a silent change to local mode', () => {
+  const DATABASE_URL_FILE = join(folder, 'empty')
+  writeFileSync(DATABASE_URL_FILE, '\n')
+  assert.throws(() => readConfig({ DATABASE_URL_FILE, SECRET_KEY: KEY }), /DATABASE_URL is set but/)
+})
+
+test('addresses are read as people write them', () => {
+  const environment = { DATA_DIR: folder, HOST: '::1', TRUSTED_PROXIES: '10.0.0.1, 10.1.0.0/16' }
+  const config = readConfig(environment)
+  assert.equal(config.publicUrl, 'http://[::1]:3000')
+  assert.deepEqual(config.trustedProxies, ['10.0.0.1', '10.1.0.0/16'])
+  assert.throws(() => readConfig({ DATA_DIR: folder, TRUSTED_PROXIES: 'nginx' }), /TRUSTED_PROXIES/)
+})

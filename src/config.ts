@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 
@@ -16,7 +17,8 @@ export const OPTIONS = {
   },
   DATABASE_POOL_SIZE: {
     shown: '10',
-    reason: 'Connections per process. Creation and reads are grouped, so a few carry a lot.',
+    reason:
+      'Connections per process for ordinary work; five more carry groups of charges and hear of changes.',
   },
   DATA_DIR: {
     shown: '.data',
@@ -135,6 +137,16 @@ function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
   return { perSecond: integer('RATE_LIMIT', 500, 1, 1_000_000), burst }
 }
 
+function readProxies({ text, fault }: Reader): string[] {
+  const proxies = (text('TRUSTED_PROXIES') ?? '').split(',').map((proxy) => proxy.trim())
+  const named = proxies.filter(Boolean)
+  const wrong = named.filter(
+    (proxy) => !/^[^/]+(\/\d{1,3})?$/.test(proxy) || !isIP(proxy.split('/')[0]!),
+  )
+  if (wrong.length > 0) fault('TRUSTED_PROXIES', 'must list addresses or CIDRs such as 10.0.0.0/8')
+  return named
+}
+
 function readUrl({ text, fault }: Reader, name: OptionName, protocols: string[]): string | null {
   const value = text(name)
   if (value === null) return null
@@ -185,13 +197,17 @@ export function readConfig(env: Environment): Config {
   const read = reader(env)
   const databaseUrl = readUrl(read, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const local = !env.DATABASE_URL && !env.DATABASE_URL_FILE
+  if (!local && databaseUrl === null && read.faults.length === 0) {
+    read.fault('DATABASE_URL', 'is set but empty: give an address, or leave it out for local mode')
+  }
   const host = read.text('HOST') ?? '127.0.0.1'
-  const port = read.integer('PORT', 3000, 0, 65535)
+  const port = read.integer('PORT', 3000, 1, 65535)
   const dataDir = resolve(read.text('DATA_DIR') ?? '.data')
   const logLevel = read.text('LOG_LEVEL') ?? 'info'
   if (!LOG_LEVELS.includes(logLevel))
     read.fault('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
-  const shownHost = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const named = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const shownHost = isIPv6(named) ? `[${named}]` : named
   const publicUrl = readUrl(read, 'PUBLIC_URL', ['http:', 'https:'])
   const config: Config = {
     local,
@@ -202,7 +218,7 @@ export function readConfig(env: Environment): Config {
     port,
     publicUrl: (publicUrl ?? `http://${shownHost}:${port}`).replace(/\/+$/, ''),
     secretKey: readSecretKey(read, local, dataDir),
-    trustedProxies: (read.text('TRUSTED_PROXIES') ?? '').split(',').filter(Boolean),
+    trustedProxies: readProxies(read),
     rateLimit: readRateLimit(read),
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
     logLevel,

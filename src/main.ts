@@ -30,8 +30,9 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   undo.push(() => app.db.end())
   await requireSameSecret(app.db, app.vault)
   const sandbox = config.local ? await openSandbox(app) : null
-  if (role !== 'worker') await serve(app, databaseUrl, undo)
+  // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app))
+  if (role !== 'worker') await serve(app, databaseUrl, undo)
   greet(app, role, sandbox)
 }
 
@@ -86,8 +87,13 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel)
   const undo: Undo[] = []
   let stopping: Promise<void> | null = null
+  let starting: Promise<void> = Promise.resolve()
+  // What has just been begun can only be undone once it stands.
   const end = (code: number) => {
-    stopping ??= stop(config, undo, log).then(() => process.exit(code))
+    stopping ??= starting
+      .catch(() => {})
+      .then(() => stop(config, undo, log))
+      .then(() => process.exit(code))
     return stopping
   }
   process.on('SIGINT', () => end(0))
@@ -96,13 +102,12 @@ async function main(): Promise<void> {
     log.fatal(describeError(error), 'uncaught exception')
     end(1)
   })
-  try {
-    await start(config, role, log, undo)
-  } catch (error) {
+  starting = start(config, role, log, undo)
+  await starting.catch((error) => {
     if (stopping) return
     complain(error)
-    await end(1)
-  }
+    return end(1)
+  })
 }
 
 /** Faults an operator can mend are told in a sentence; a bug shows where it is. */

@@ -55,7 +55,12 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
     async close() {
       state.closing = true
       await drain(server)
+      const late = setTimeout(
+        () => server.server.closeAllConnections(),
+        app.config.shutdownSeconds * 1000,
+      )
       await server.close()
+      clearTimeout(late)
       await Promise.all([app.charges.create.idle(), app.charges.find.idle()])
       await keys.flush().catch(() => {})
       await keys.close()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
@@ -169,7 +170,6 @@ test('SIGTERM under load drops no request that has reached the server', async ()
 test('a broken line of HTTP and headers without end get an answer of our kind', async () => {
   const DATA_DIR = join(temporaryFolder(), 'data')
   const server = await startServer({ DATA_DIR })
-  const { connect } = await import('node:net')
   for (const [sent, status] of [
     ['GARBAGE\r\n\r\n', 400],
     [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
@@ -184,4 +184,36 @@ test('a broken line of HTTP and headers without end get an answer of our kind', 
     assert.ok(text.startsWith(`HTTP/1.1 ${status}`), text.slice(0, 80))
     assert.equal(JSON.parse(text.slice(text.indexOf('{'))).status, status)
   }
+})
+
+test('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const pidFile = join(DATA_DIR, 'postgres', 'postmaster.pid')
+  const starting = startServer({ DATA_DIR }, [], (child) => {
+    const watch = setInterval(() => {
+      if (!existsSync(pidFile)) return
+      clearInterval(watch)
+      child.kill('SIGINT')
+    }, 5)
+  })
+  const server = await starting
+  assert.equal(await server.ended, 0)
+  assert.ok(!existsSync(pidFile), 'PostgreSQL has stopped')
+})
+
+test('a client that never finishes its request does not hold up the end', async () => {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  const server = await startServer({ DATA_DIR, SHUTDOWN_SECONDS: '1' })
+  const { apiKey } = readSandbox(DATA_DIR)
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(
+    `POST /charge/pix HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${apiKey}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+  )
+  await fetch(`${server.url}/health`)
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0)
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
+  socket.destroy()
 })

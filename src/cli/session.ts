@@ -30,7 +30,7 @@ async function open({ databaseUrl, dataDir }: Config): Promise<Connection> {
   }
   try {
     // Asked of the pool itself, which does not wait for a database that may come back.
-    await db.pool.query('select 1')
+    await db.pools.plain.query('select 1')
     return { url, db, close }
   } catch (error) {
     await close()

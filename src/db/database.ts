@@ -22,7 +22,7 @@ export type Database = Tx & {
    * network.
    */
   transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
-  pool: pg.Pool
+  pools: { plain: pg.Pool; hot: pg.Pool }
   end(): Promise<void>
 }
 
@@ -46,13 +46,22 @@ const DATABASE_AWAY = new Set([
   'ECONNRESET',
   'EPIPE',
   'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  '53300', // too_many_connections
 ])
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? ''
 
 function isAway(error: unknown): boolean {
   const message = error instanceof Error ? error.message : ''
-  return DATABASE_AWAY.has(codeOf(error)) || /Connection terminated|timeout exceeded/.test(message)
+  return (
+    DATABASE_AWAY.has(codeOf(error)) ||
+    /Connection terminated|timeout exceeded|not queryable|Query read timeout/.test(message)
+  )
 }
 
 /** The violated unique index, or null when the error is something else. */
@@ -71,7 +80,7 @@ export function openDatabase(url: string, size: number): Database {
   // Planned once a connection: planning a group's statement anew takes as long as several rows.
   const hot = openPool(url, HOT_CONNECTIONS, '-c plan_cache_mode=force_generic_plan')
   return {
-    pool,
+    pools: { plain: pool, hot },
     hot: { query: (query) => repeatWhileAway(() => runOn(hot, query)) },
     query: (query) => repeatWhileAway(() => runOn(pool, query)),
     transaction: (act) => transact(pool, act),
@@ -87,6 +96,8 @@ function openPool(url: string, size: number, options?: string): pg.Pool {
     max: size,
     application_name: 'vintem',
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    // The server keeps the first limit; this one is for a server that has fallen silent.
+    query_timeout: STATEMENT_TIMEOUT_MS + PATIENCE_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     connectionTimeoutMillis: PATIENCE_MS,
     keepAlive: true,
@@ -110,6 +121,12 @@ async function transact<R>(pool: pg.Pool, act: (tx: Tx) => Promise<R>): Promise<
     const client = await repeatWhileAway(() => pool.connect())
     const progress = { committing: false }
     let lost: Error | undefined
+    // The pool listens only to idle connections; one that is cut in our hands must not end the
+    // process.
+    const notice = (error: Error) => {
+      lost = error
+    }
+    client.on('error', notice)
     try {
       await client.query('begin')
       const result = await act({ query: (query) => runOn(client, query) })
@@ -122,6 +139,7 @@ async function transact<R>(pool: pg.Pool, act: (tx: Tx) => Promise<R>): Promise<
       })
       if (attempt >= MOST_ATTEMPTS || !mayRetry(error, progress)) throw told(error)
     } finally {
+      client.off('error', notice)
       client.release(lost)
     }
   }
@@ -132,7 +150,12 @@ function mayRetry(error: unknown, { committing }: { committing: boolean }): bool
   return RETRY_TRANSACTION.has(codeOf(error)) || (isAway(error) && !committing)
 }
 
-const told = (error: unknown): unknown => (isAway(error) ? problem('service_unavailable') : error)
+/** What a client may hear of an operating fault; anything else is passed on as it is. */
+function told(error: unknown): unknown {
+  if (isAway(error)) return problem('service_unavailable')
+  const busy = isLockTimeout(error) || codeOf(error) === '57014'
+  return busy ? problem('service_unavailable', 'The record is busy. Try again in a moment.') : error
+}
 
 /** Waits out a database that restarts, a few seconds at most. */
 async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
@@ -141,7 +164,9 @@ async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
     try {
       return await work()
     } catch (error) {
-      if (!isAway(error) || performance.now() + wait_ms > deadline) throw told(error)
+      const passing = isAway(error) || RETRY_TRANSACTION.has(codeOf(error))
+      if (!passing) throw error
+      if (performance.now() + wait_ms > deadline) throw told(error)
       await pause(wait_ms)
     }
   }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Buckets, createBuckets } from '../lib/bucket.ts'
+import { createBuckets } from '../lib/bucket.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
 import { requireScope, type Session } from './auth.ts'
@@ -24,26 +24,34 @@ export function admission({ app, keys }: ServerParts) {
   const byKey = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)
   const byAddress = rateLimit && createBuckets(FAILED_KEYS.perSecond, FAILED_KEYS.burst)
 
-  function spend(buckets: Buckets | null, name: string): void {
-    const wait_s = buckets?.take(name, performance.now()) ?? 0
-    if (wait_s > 0) {
-      throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
-    }
+  function limit(wait_s: number): void {
+    if (wait_s === 0) return
+    throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
   }
+  const now = () => performance.now()
 
   function accept(request: FastifyRequest, route: Route, session: Session | null): void {
     if (!session) {
-      spend(byAddress, request.ip)
+      byAddress?.take(request.ip, now())
       throw problem('invalid_api_key')
     }
     request.session = session
     request.version = findVersion(session.company.apiVersion) ?? LATEST
-    spend(byKey, session.keyId)
     if (request.headers['x-api-version'] !== undefined) request.version = requireVersion(request)
+    if (byKey) limit(byKey.take(session.keyId, now()))
     requireScope(session, route.scope)
     if (route.method !== 'GET') {
       request.idempotencyKey = readKey(request.headers['idempotency-key'])
     }
+  }
+
+  /**
+   * Keys of an address that has failed too often are not looked up any more, so that guessing costs
+   * us nothing; those that have worked before are, so that a neighbour locks nobody out.
+   */
+  async function look(request: FastifyRequest, key: string): Promise<Session | null> {
+    if (byAddress && !keys.isFamiliar(key)) limit(byAddress.wait(request.ip, now()))
+    return keys.find(key)
   }
 
   return (request: FastifyRequest, route: Route, done: (error?: Error) => void): void => {
@@ -64,7 +72,7 @@ export function admission({ app, keys }: ServerParts) {
     // A key that is remembered costs no turn of the event loop.
     const remembered = keys.recall(key)
     if (remembered) settle(remembered)
-    else keys.find(key).then(settle, done)
+    else look(request, key).then(settle, done)
   }
 }
 

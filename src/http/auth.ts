@@ -4,7 +4,7 @@ import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import { findActiveKey, touchKeys } from '../core/companies/store.ts'
 import type { Database } from '../db/database.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
 import { describeError, type Log } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
@@ -14,6 +14,8 @@ export type Session = { company: Company; keyId: Uuid; scopes: Set<Scope> }
 export type KeyRing = {
   /** The company of a key that is remembered, or null. */
   recall(text: string): Session | null
+  /** Whether the key has worked here before, and nothing was heard since that would end it. */
+  isFamiliar(text: string): boolean
   /** The company of a key, or null when the key is unknown or revoked. */
   find(text: string): Promise<Session | null>
   /** Writes down when keys were last used. */
@@ -31,7 +33,10 @@ const NO_HASH = Buffer.alloc(32)
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
   const remembered = new Map<string, { session: Session; until_ms: number }>()
   const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
+  // Counts what was heard, so that a lookup which a change has overtaken is not remembered.
+  let heard = 0
   const forget = (companyId: Uuid | null) => {
+    heard += 1
     for (const [text, { session }] of remembered) {
       if (companyId === null || session.company.id === companyId) remembered.delete(text)
     }
@@ -42,20 +47,17 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
   )
 
   async function look(text: string): Promise<Session | null> {
-    const keyId = keyIdOf(text)
-    const found = keyId && (await findActiveKey(db, keyId))
-    // The hash is computed and compared in either case: a wrong key takes as long as an unknown
-    // one.
+    const before = listener.alive() ? heard : Number.NaN
+    // Looked up, hashed and compared in any case: a made-up key takes as long as a wrong one.
+    const found = await findActiveKey(db, keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
     if (!found || !matches) return null
-    const session = {
-      company: found.company,
-      keyId: found.key.id,
-      scopes: new Set(found.key.scopes),
-    }
+    const { company, key } = found
+    const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes) }
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    if (listener.alive())
+    if (heard === before) {
       remembered.set(text, { session, until_ms: performance.now() + BELIEVED_MS })
+    }
     return session
   }
 
@@ -71,6 +73,7 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
       const known = remembered.get(text)
       return known && known.until_ms > performance.now() ? used(known.session) : null
     },
+    isFamiliar: (text) => remembered.has(text),
     async find(text) {
       const session = await look(text)
       return session && used(session)

@@ -5,7 +5,7 @@ import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
 import { type Body, canonical, textFaults } from './body.ts'
 import { renderFailure } from './failures.ts'
-import { type Answer, commitOnce, fingerprintOf, type Guard, isKept, once } from './idempotency.ts'
+import { type Answer, commitOnce, type Guard, isKept, once } from './idempotency.ts'
 import type { Call, Route, Unchecked } from './route.ts'
 import { requireNone, validator } from './violations.ts'
 
@@ -77,7 +77,7 @@ function answerCall(
   render: Render,
 ): Promise<Answer> {
   const path = request.url.split('?')[0]!
-  const guard = guardOf(request, path, body)
+  const guard = guardOf(app, request, path, body)
   const state = { kept: false, rendered: null } as State
   const call = makeCall(app, request, path, body, guard, render, state)
 
@@ -86,7 +86,7 @@ function answerCall(
       const data = await route.handle(call)
       const made = state.rendered
       const { status, body } = made && made.data === data ? made : render(data)
-      return { status, body, headers: call.headers, kept: state.kept }
+      return { status, body, headers: call.headers, kept: state.kept && made?.data === data }
     } catch (error) {
       if (!guard || !isKept(error)) throw error
       return { ...renderFailure(error, request.version), headers: error.headers, kept: false }
@@ -98,10 +98,10 @@ function answerCall(
 /** What happened to the answer while the command ran. */
 type State = { kept: boolean; rendered: { data: unknown; status: number; body: string } | null }
 
-function guardOf(request: FastifyRequest, path: string, body: unknown): Guard | null {
+function guardOf(app: App, request: FastifyRequest, path: string, body: unknown): Guard | null {
   const { idempotencyKey: key, session, method, version } = request
   if (key === null) return null
-  const fingerprint = fingerprintOf([method, path, version.name, canonical(body)])
+  const fingerprint = app.vault.fingerprint([method, path, version.name, canonical(body)])
   return { companyId: session!.company.id, key, fingerprint }
 }
 
@@ -126,7 +126,7 @@ function makeCall(
     query: request.query,
     body,
     headers: {},
-    fingerprint: () => fingerprintOf([path, canonical(body)]),
+    fingerprint: () => app.vault.fingerprint([path, canonical(body)]),
     async commit(act) {
       if (!guard) return app.db.transaction(act)
       const data = await commitOnce(app, guard, act, remember)

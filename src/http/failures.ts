@@ -26,6 +26,8 @@ export function toProblem(
       return problem('unsupported_media_type', 'Send the body as Content-Type: application/json.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return problem('invalid_json', 'The body does not have the length that Content-Length says.')
+    case 'ECONNRESET':
+      return problem('invalid_json', 'The request ended before its body did.')
     case 'FST_ERR_BAD_URL':
       return problem('route_not_found', 'The path is not a valid URL path.')
     default:

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { App } from '../core/app.ts'
 import type { KeptAnswer } from '../core/idempotency.ts'
 import * as idempotency from '../core/idempotency.ts'
@@ -34,10 +33,6 @@ export function readKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null
   if (typeof header === 'string' && FORM.test(header)) return header
   throw invalid('Idempotency-Key: must have 1 to 255 printable ASCII characters')
-}
-
-export function fingerprintOf(parts: string[]): Buffer {
-  return createHash('sha256').update(parts.join('\n')).digest()
 }
 
 /**
@@ -114,7 +109,10 @@ export async function commitOnce<T>(
 ): Promise<T> {
   return app.db.transaction(async (tx) => {
     const { companyId, key, fingerprint } = guard
-    const mine = await idempotency.claim(tx, companyId, key, fingerprint, app.clock.now())
+    const claiming = idempotency.claim(tx, companyId, key, fingerprint, app.clock.now())
+    const mine = await claiming.catch((error) => {
+      throw isLockTimeout(error) ? inProgress() : error
+    })
     if (!mine) throw new KeyTaken()
     const data = await act(tx)
     const kept = idempotency.sealAnswer(app.vault, guard, render(data))

@@ -41,12 +41,14 @@ function watchPool(registry: Registry, { db }: App): void {
   new Gauge({
     name: 'vintem_database_connections',
     help: 'Connections of the pool, and requests that wait for one',
-    labelNames: ['state'],
+    labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      this.set({ state: 'open' }, db.pool.totalCount)
-      this.set({ state: 'idle' }, db.pool.idleCount)
-      this.set({ state: 'waiting' }, db.pool.waitingCount)
+      for (const [name, pool] of Object.entries(db.pools)) {
+        this.set({ pool: name, state: 'open' }, pool.totalCount)
+        this.set({ pool: name, state: 'idle' }, pool.idleCount)
+        this.set({ pool: name, state: 'waiting' }, pool.waitingCount)
+      }
     },
   })
 }

@@ -37,6 +37,8 @@ export type ServerParts = {
 }
 
 const HEADERS_LIMIT_BYTES = 16 * 1024
+/** How long a client may take to send a whole request. */
+const REQUEST_TIMEOUT_MS = 30_000
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const { app, metrics } = parts
@@ -50,6 +52,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => suffixOf(newId()),
     trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
     // While it shuts down the server answers what arrives on open connections instead of refusing

@@ -5,7 +5,3 @@
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`)
 }
-
-export function unreachable(value: never): never {
-  throw new Error(`assertion failed: unreachable value ${JSON.stringify(value)}`)
-}

@@ -17,10 +17,3 @@ export function toCents(value: number | string): Cents {
   assert(Number.isSafeInteger(amount) && amount >= 0, 'money is a non-negative integer of cents')
   return amount as Cents
 }
-
-/** Shows cents as people in Brazil write them: R$ 1.234,56. */
-export function formatReais(amount: Cents): string {
-  const whole = Math.floor(amount / 100).toString()
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '.')
-  return `R$ ${grouped},${(amount % 100).toString().padStart(2, '0')}`
-}

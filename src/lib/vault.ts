@@ -25,6 +25,8 @@ export type Vault = {
   open(envelope: Buffer, context: string): string
   /** A keyed hash that finds equal values again without revealing them. */
   index(companyId: string, value: string): Buffer
+  /** Recognises a request again; keyed, since what it hashes could be guessed. */
+  fingerprint(parts: string[]): Buffer
   /** The stored form of an API key. */
   hashKey(key: string): Buffer
 }
@@ -61,6 +63,7 @@ export function createVault(secret: Buffer): Vault {
   const sealing = keyFor('seal')
   const indexing = keyFor('blind index')
   const hashing = keyFor('api keys')
+  const recognising = keyFor('requests')
 
   function seal(text: string, context: string): Buffer {
     const nonce = nonces.next()
@@ -87,6 +90,7 @@ export function createVault(secret: Buffer): Vault {
     open,
     index: (companyId, value) =>
       createHmac('sha256', indexing).update(`${companyId}:${value}`).digest().subarray(0, 16),
+    fingerprint: (parts) => createHmac('sha256', recognising).update(parts.join('\n')).digest(),
     hashKey: (key) => createHmac('sha256', hashing).update(key).digest(),
   }
 }

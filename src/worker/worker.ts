@@ -5,7 +5,11 @@ import { describeError } from '../lib/log.ts'
 import { expireDueCharges } from './expire.ts'
 
 /** Due work is found from the state itself; a task that dies half-way is simply due again. */
-export type Task = { name: string; every_ms: number; run(app: App): Promise<void> }
+export type Task = {
+  name: string
+  every_ms: number
+  run(app: App, signal: AbortSignal): Promise<void>
+}
 
 export const TASKS: readonly Task[] = [
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
@@ -36,7 +40,7 @@ export function startWorker(app: App, tasks = TASKS): Worker {
 async function loop(app: App, task: Task, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await task.run(app)
+      await task.run(app, signal)
     } catch (error) {
       app.log.error(
         { ...describeError(error), task: task.name },

@@ -35,6 +35,7 @@ export type Running = {
 export async function startServer(
   environment: Record<string, string>,
   options: string[] = [],
+  onSpawn: (child: ChildProcess) => void = () => {},
 ): Promise<Running> {
   const port = environment.PORT ?? String(await freePort())
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...options], {
@@ -42,6 +43,7 @@ export async function startServer(
     env: { PATH: process.env.PATH, RATE_LIMIT: 'off', ...environment, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onSpawn(child)
   let text = ''
   const ended = once(child, 'exit').then(([code]) => code as number | null)
   const running = { child, url: `http://127.0.0.1:${port}`, output: () => text, ended }

@@ -2,7 +2,6 @@ import type { Tx } from '../../db/database.ts'
 import { violatedConstraint } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
 import { idOfSuffix, newId, type Uuid } from '../../lib/ids.ts'
-import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { turn } from '../../lib/turn.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
@@ -12,23 +11,15 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { chargeEvent, emit } from '../events.ts'
 import type { KeptAnswer } from '../idempotency.ts'
-import type { Change, Charge, ChargeKind, Link, Payer } from './rules.ts'
+import type { Change, Charge } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /** A charge as the merchant wants it, before the bank has issued a code for it. */
-export type Draft = {
-  kind: ChargeKind
-  amount: Cents
-  devMode: boolean
-  externalId: string | null
-  /** The hash of the request, by which a blind retry with the same externalId is known. */
-  fingerprint: Buffer | null
-  customerId: Uuid | null
-  payer: Payer | null
-  link: Link | null
-  lifetime_s: number
-}
+export type Draft = Pick<
+  Charge,
+  'kind' | 'amount' | 'devMode' | 'externalId' | 'fingerprint' | 'customerId' | 'payer' | 'link'
+> & { lifetime_s: number }
 
 /** A charge is paid with a code, which a link gets only when a payer opens it. */
 async function prepare(app: App, company: Company, draft: Draft): Promise<Charge> {
@@ -155,10 +146,10 @@ export async function settlePayments(
   return settlements
 }
 
-/** Gives a link its code when somebody wants to pay it. */
+/** Gives a dev-mode link its code, to be paid by simulation. */
 async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<Charge> {
-  const provider = app.providers.of(company, charge.devMode)
-  const { brCode } = accepted(await provider.issueCharge(company, charge))
+  // The simulated bank answers without a network, so it may be asked inside the transaction.
+  const { brCode } = accepted(await app.providers.simulator.issueCharge(company, charge))
   const change = rules.withCode(charge, brCode, app.clock.now())
   await record(tx, company.id, [change])
   return change.charge
@@ -180,6 +171,12 @@ export async function simulatePayment(
   const [settlement] = await settlePayments(tx, company.id, [simulatePix(charge, now)])
   assert(settlement?.kind === 'paid', 'an open charge is paid by its exact amount')
   return settlement.charge
+}
+
+/** Takes the code back from the bank first: a canceled charge must not be payable there. */
+export async function withdrawCode(app: App, company: Company, charge: Charge): Promise<void> {
+  if (rules.cancel(charge, app.clock.now()) === 'already-canceled' || !charge.brCode) return
+  accepted(await app.providers.of(company, charge.devMode).removeCharge(company, charge.id))
 }
 
 export async function cancelCharge(tx: Tx, app: App, companyId: Uuid, id: Uuid): Promise<Charge> {

@@ -141,11 +141,13 @@ export function duplicate(
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { amount, devMode, customerId, payer, link } = original
+  const { amount, devMode, payer, link } = original
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
     kind: original.kind === 'LINK' ? 'LINK' : 'PIX',
-    ...{ amount, devMode, customerId, payer, link },
+    ...{ amount, devMode, payer, link },
+    // Found again by tax id, since the customer of the original may be gone.
+    customerId: null,
     ...reference(body.externalId, fingerprint),
     lifetime_s: body.expiresIn ?? Math.round(lived_s),
   }

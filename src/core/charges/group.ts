@@ -43,8 +43,9 @@ export function groupCharges(db: Database): ChargeGroups {
  * Charges, their payers, events and kept answers of a whole group in one statement, and so in one
  * commit. Rows carry our own ids and are skipped where they already stand, so that the statement
  * can be repeated when a connection is lost and nobody knows whether it was carried out. A violated
- * unique index fails the group; the batcher then finds the one row at fault. Customers and keys,
- * which two processes may insert alike, go in by their order, so that groups cannot deadlock.
+ * unique index fails the group; the batcher then finds the one row at fault. Customers, keys and
+ * external ids, which two processes may insert alike, go in by their order, so that groups cannot
+ * deadlock.
  */
 const INSERT = `
 with input as materialized (
@@ -128,8 +129,11 @@ function keptColumns(group: Creation[]): Buffer[] {
   ]
 }
 
+const orderOf = ({ companyId, externalId }: Charge) => `${companyId} ${externalId ?? ''}`
+const byExternalId = (a: Charge, b: Charge) => (orderOf(a) < orderOf(b) ? -1 : 1)
+
 async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
-  const charges = group.map(({ charge }) => charge)
+  const charges = group.map(({ charge }) => charge).sort(byExternalId)
   const events = group.flatMap((creation) => creation.events)
   await db.hot.query({
     name: 'create_charges',

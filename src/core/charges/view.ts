@@ -165,38 +165,38 @@ export const ChargeView = Type.Object({
 
 type Payer = Static<typeof CustomerInCharge>
 
-/** What of a charge never changes once it has its code. */
-type Fixed = { id: string; url: string; image: string | null; createdAt: string; expiresAt: string }
+/** What of a charge never changes. */
+type Fixed = { id: string; url: string; createdAt: string; expiresAt: string }
 
 /**
  * What a read would make again. A charge is read soon and often after it was made, mostly by those
  * who wait for its payment.
  */
 const fixed = createMemo<Fixed>(4096)
+const images = createMemo<string>(4096)
 const payers = createMemo<Payer>(4096)
 
-function fixedOf(charge: Charge, publicUrl: string): Fixed {
-  const { id, brCode, createdAt, expiresAt } = charge
-  return fixed.of(brCode === null ? `${id} without code` : id, () => ({
-    id: toPublic('charge', id),
+const fixedOf = (charge: Charge, publicUrl: string): Fixed =>
+  fixed.of(charge.id, () => ({
+    id: toPublic('charge', charge.id),
     url: checkoutUrl(publicUrl, charge),
-    image: brCode === null ? null : qrDataUrl(brCode),
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
+    createdAt: charge.createdAt.toISOString(),
+    expiresAt: charge.expiresAt.toISOString(),
   }))
-}
+
+const imageOf = (id: Uuid, brCode: string): string => images.of(id, () => qrDataUrl(brCode))
 
 export const checkoutUrl = (publicUrl: string, charge: Pick<Charge, 'companyId' | 'id'>): string =>
   `${publicUrl}/pay/${packPair(charge.companyId, charge.id)}`
 
 export function showCreatedPix(charge: Charge, publicUrl: string): Static<typeof CreatedPixCharge> {
-  const { id, url, image, createdAt, expiresAt } = fixedOf(charge, publicUrl)
+  const { id, url, createdAt, expiresAt } = fixedOf(charge, publicUrl)
   return {
     id,
     status: charge.paymentStatus,
     amount: charge.amount,
     brCode: charge.brCode!,
-    brCodeBase64: image!,
+    brCodeBase64: imageOf(charge.id, charge.brCode!),
     url,
     createdAt,
     expiresAt,
@@ -241,7 +241,7 @@ export function showCharge(
   { company, vault, publicUrl, now }: Showing,
   options: { image: boolean },
 ): Static<typeof ChargeView> {
-  const { id, url, image, createdAt, expiresAt } = fixedOf(charge, publicUrl)
+  const { id, url, createdAt, expiresAt } = fixedOf(charge, publicUrl)
   const { status, paymentStatus } = asOf(charge, now)
   const shown: Static<typeof ChargeView> = {
     ...{ id, status, paymentStatus, url, createdAt, expiresAt },
@@ -252,7 +252,9 @@ export function showCharge(
   }
   if (charge.paymentDate !== null) shown.paymentDate = charge.paymentDate.toISOString()
   if (charge.brCode !== null) shown.brCode = charge.brCode
-  if (image !== null && options.image) shown.brCodeBase64 = image
+  if (charge.brCode !== null && options.image) {
+    shown.brCodeBase64 = imageOf(charge.id, charge.brCode)
+  }
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))

@@ -139,18 +139,20 @@ export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
   return rows.map(toKey)
 }
 
+export type ActiveKey = { key: Pick<ApiKey, 'id' | 'hash' | 'scopes'>; company: Company }
+
 /** A key that is not revoked, with its company. The one lookup that starts without a company. */
-export async function findActiveKey(
-  tx: Tx,
-  id: Uuid,
-): Promise<{ key: ApiKey; company: Company } | null> {
-  const keys = await tx.query<KeyRow>({
-    text: 'select * from api_keys where id = $1 and revoked_at is null',
+export async function findActiveKey(tx: Tx, id: Uuid): Promise<ActiveKey | null> {
+  const [row] = await tx.query<CompanyRow & { key_hash: Buffer; key_scopes: Scope[] }>({
+    name: 'find_active_key',
+    text: `select c.*, k.hash as key_hash, k.scopes as key_scopes
+           from api_keys k join companies c on c.id = k.company_id
+           where k.id = $1 and k.revoked_at is null`,
     values: [id],
   })
-  const key = keys[0] && toKey(keys[0])
-  const company = key && (await findCompany(tx, key.companyId))
-  return key && company ? { key, company } : null
+  return row
+    ? { key: { id, hash: row.key_hash, scopes: row.key_scopes }, company: toCompany(row) }
+    : null
 }
 
 export async function revokeKey(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Promise<boolean> {

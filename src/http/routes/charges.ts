@@ -4,6 +4,7 @@ import {
   createCharge,
   findCharge,
   simulatePayment,
+  withdrawCode,
 } from '../../core/charges/commands.ts'
 import {
   duplicate,
@@ -233,9 +234,10 @@ const cancel = route({
   status: 200,
   message: 'Charge canceled.',
   problems: ['charge_not_found', 'charge_not_payable'],
-  handle(call) {
+  async handle(call) {
     const { app, company } = call
     const id = chargeIdOf(call)
+    await withdrawCode(app, company, await findCharge(app, company.id, id))
     return call.commit(async (tx) =>
       showPaymentState(await cancelCharge(tx, app, company.id, id), app.clock.now()),
     )
