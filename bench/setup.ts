@@ -154,9 +154,18 @@ async function pgbench(url: string, statement: string): Promise<number> {
   writeFileSync(script, statement)
   const options = ['-n', '-M', 'prepared', '-c', String(CONNECTIONS), '-j', '2']
   const run = promisify(execFile)
-  const { stdout } = await run('pgbench', [...options, '-T', String(SECONDS), '-f', script, url])
+  const { stdout, stderr } = await run('pgbench', [
+    ...options,
+    '-T',
+    String(SECONDS),
+    '-f',
+    script,
+    url,
+  ])
   rmSync(folder, { recursive: true })
-  return Number(/tps = ([\d.]+)/.exec(stdout)![1])
+  const found = /tps = ([\d.]+)/.exec(stdout)
+  if (!found) throw new Error(`pgbench: ${stdout} ${stderr}`)
+  return Number(found[1])
 }
 
 async function insertLoop(url: string, statement: string): Promise<number> {

@@ -6,6 +6,7 @@ import { dynamicCode } from '../src/pix/brcode.ts'
 
 /** What most would write first: Fastify, a pool, two inserts in a transaction, and `qrcode`. */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 20 })
+pool.on('error', () => {})
 await pool.query(`
   create table if not exists obvious_charges (id uuid primary key, amount bigint, customer jsonb,
     br_code text, status text, created_at timestamptz, expires_at timestamptz);

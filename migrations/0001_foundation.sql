@@ -123,6 +123,7 @@ create table charges (
 create index charges_static_sales on charges (company_id, payment_date)
   where kind = 'STATIC' and status = 'COMPLETED';
 create index charges_due on charges (expires_at) where status = 'OPEN';
+create index charges_status on charges (company_id, status, id);
 create unique index charges_open_external_id on charges (company_id, external_id, fingerprint)
   where status = 'OPEN' and external_id is not null;
 create index charges_external_id on charges (company_id, external_id, id)

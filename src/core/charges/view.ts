@@ -81,7 +81,8 @@ export const Duplication = Type.Object({
 export const ChargeQuery = Type.Object({
   ...PAGE,
   status: Type.Optional(Type.Enum(CHARGE_STATUSES)),
-  paymentStatus: Type.Optional(Type.Enum(PAYMENT_STATUSES)),
+  // The oldest version shows RECEIVED misspelled, and its clients ask for what they are shown.
+  paymentStatus: Type.Optional(Type.Enum([...PAYMENT_STATUSES, 'RECIEVED'])),
   externalId: Type.Optional(ExternalId),
   customerId: Type.Optional(Type.String({ maxLength: 255 })),
   devMode: Type.Optional(Type.Boolean()),
