@@ -10,6 +10,9 @@ export function registerOperations(
   server: FastifyInstance,
   { app, metrics, isReady }: ServerParts,
 ): void {
+  server.addHook('onSend', async (request, reply) => {
+    reply.header('X-Request-Id', request.id)
+  })
   server.get('/', async (_request, reply) => reply.redirect('/docs'))
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async (_request, reply) => {

@@ -81,7 +81,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     }
   })
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header('X-Request-Id', request.id)
     if (parts.state.closing) reply.header('Connection', 'close')
     // Until the company is known, the version asked for decides the shape of a refusal.
     request.version = asked(request) ?? LATEST

@@ -19,8 +19,9 @@ export type Version = {
 
 const head: Version = {
   name: '2026-08-16',
+  // Messages are ours and need no escaping.
   success: (status, message, serialize, data) =>
-    `{"status":${status},"message":${JSON.stringify(message)},"data":${serialize(data)},"errors":[]}`,
+    `{"status":${status},"message":"${message}","data":${serialize(data)},"errors":[]}`,
   failure: ({ status, message, items }) => ({ status, message, data: null, errors: items }),
 }
 

@@ -2,10 +2,11 @@ import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/ar
 import { type Database, isOfRows } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
+import { createRecent } from '../../lib/memo.ts'
 import { type Event, eventColumns } from '../events.ts'
 import type { KeptAnswer } from '../idempotency.ts'
 import type { Charge } from './rules.ts'
-import { type ChargeId, findMany } from './store.ts'
+import { type ChargeId, findMany, refreshMany } from './store.ts'
 
 /** All that one creation leaves behind, written together or not at all. */
 export type Creation = { charge: Charge; events: Event[]; kept: KeptAnswer | null }
@@ -31,11 +32,36 @@ export function groupCharges(db: Database): ChargeGroups {
       lanes: 2,
       isOfOne: isOfRows,
     }),
-    find: createBatcher((group) => findMany(db.hot, group), {
+    find: createBatcher(createFinder(db), {
       most: MOST_READS,
       lanes: 2,
       isOfOne: isOfRows,
     }),
+  }
+}
+
+/** How many charges are remembered, for those who ask again and again whether one is paid. */
+const MOST_KNOWN = 4096
+
+/** Finds charges, asking only for what can have changed of those that were found before. */
+function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | null)[]> {
+  const known = createRecent<Charge>(MOST_KNOWN)
+  const nameOf = ({ companyId, id }: ChargeId) => companyId + id
+
+  async function findNew(wanted: ChargeId[]): Promise<(Charge | null)[]> {
+    const charges = wanted.length === 0 ? [] : await findMany(db.hot, wanted)
+    for (const charge of charges) if (charge) known.set(nameOf(charge), charge)
+    return charges
+  }
+
+  return async (wanted) => {
+    const old = wanted.map((one) => known.get(nameOf(one)))
+    const seen = old.filter((charge) => charge !== undefined)
+    const [refreshed, found] = await Promise.all([
+      seen.length === 0 ? [] : refreshMany(db.hot, seen),
+      findNew(wanted.filter((_, i) => old[i] === undefined)),
+    ])
+    return old.map((charge) => (charge ? refreshed.shift()! : found.shift()!))
   }
 }
 

@@ -51,6 +51,17 @@ export const toCharge = (row: ChargeRow): Charge => ({
 
 export type ChargeId = { companyId: Uuid; id: Uuid }
 
+/** What of a charge can still change. */
+type ChargeState = Pick<
+  ChargeRow,
+  'status' | 'payment_status' | 'br_code' | 'end_to_end_id' | 'payment_date'
+>
+
+const keysOf = (wanted: ChargeId[]): Buffer[] => [
+  uuids(wanted.map(({ companyId }) => companyId)),
+  uuids(wanted.map(({ id }) => id)),
+]
+
 /** Charges by id for several companies at once, in the order asked; null where there is none. */
 export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | null)[]> {
   const rows = await tx.query<ChargeRow & { place: number }>({
@@ -58,10 +69,34 @@ export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | nu
     text: `select k.place::int, c.*
            from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
            join charges c on c.company_id = k.company_id and c.id = k.id`,
-    values: [uuids(wanted.map(({ companyId }) => companyId)), uuids(wanted.map(({ id }) => id))],
+    values: keysOf(wanted),
   })
   const charges = wanted.map((): Charge | null => null)
   for (const row of rows) charges[row.place - 1] = toCharge(row)
+  return charges
+}
+
+/** Charges that were read before, as they stand now: only what can change is asked for again. */
+export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
+  const rows = await tx.query<ChargeState & { place: number }>({
+    name: 'refresh_charges',
+    text: `select k.place::int, c.status, c.payment_status, c.br_code, c.end_to_end_id,
+             c.payment_date
+           from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
+           join charges c on c.company_id = k.company_id and c.id = k.id`,
+    values: keysOf(known),
+  })
+  const charges = [...known]
+  for (const row of rows) {
+    charges[row.place - 1] = {
+      ...known[row.place - 1]!,
+      status: row.status,
+      paymentStatus: row.payment_status,
+      brCode: row.br_code,
+      endToEndId: row.end_to_end_id,
+      paymentDate: row.payment_date,
+    }
+  }
   return charges
 }
 
