@@ -10,7 +10,8 @@ const ROOT = join(import.meta.dirname, '..', '..')
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vintem-test-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
+  // After everything else: a database is stopped before its files go.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
