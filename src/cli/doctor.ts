@@ -30,7 +30,10 @@ function conclude(checks: Check[]): string {
   return warnings > 0 ? `Vintém can work; ${warnings} to look at.` : 'All is well.'
 }
 
-/** Looks at everything it can reach, changes nothing that lasts, and throws at nothing it finds. */
+/**
+ * Looks at everything it can reach and throws at nothing it finds. A fresh data directory gets its
+ * database in passing, as any first command would give it.
+ */
 async function diagnose(): Promise<Check[]> {
   let config: Config
   try {

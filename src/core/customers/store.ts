@@ -100,7 +100,7 @@ export async function list(
   return rows.map((row) => toCustomer(vault, row))
 }
 
-/** Erases the person. Charges keep what they were made with, and lose the way to the customer. */
+/** Erases the person. Charges keep what they were made with, and the id of a customer that was. */
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
   const rows = await tx.query({
     text: 'delete from customers where company_id = $1 and id = $2 returning id',
