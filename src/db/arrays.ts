@@ -2,8 +2,7 @@ import { byteOf, type Uuid } from '../lib/ids.ts'
 
 /**
  * Arrays in PostgreSQL's binary form, for statements that take a whole group at once. The driver
- * would write them as text, quote each element, and let the server parse it all again; a group of
- * charges costs a third less on both sides this way.
+ * would write them as text, quote each element, and let the server parse it all again.
  */
 type Cell = number | string | boolean | Buffer | Date | null
 
