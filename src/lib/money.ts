@@ -17,3 +17,13 @@ export function toCents(value: number | string): Cents {
   assert(Number.isSafeInteger(amount) && amount >= 0, 'money is a non-negative integer of cents')
   return amount as Cents
 }
+
+/**
+ * An amount as people in Brazil read it: R$ 1.234,56. The space is an ordinary one, so that a
+ * search for the amount finds it. Cut as text, since no fraction of a real is ever a number here.
+ */
+export function formatReais(amount: Cents): string {
+  const digits = String(amount).padStart(3, '0')
+  const reais = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, '.')
+  return `R$ ${reais},${digits.slice(-2)}`
+}

@@ -1,0 +1,88 @@
+import type { Row, Tx } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { type Balance, EMPTY } from './books.ts'
+import { ACCOUNTS } from './recipes.ts'
+
+/** What the books say of themselves: the balance row, and the postings since an entry. */
+export type Proof = {
+  entries: number
+  balance: Balance
+  faults: string[]
+}
+
+type SumRow = Row & Balance & { count: number; broken: number | null }
+
+/** What an account gains by the postings of a query. */
+const gain = (account: string) =>
+  `coalesce(sum(amount) filter (where credit = '${account}'), 0)
+   - coalesce(sum(amount) filter (where debit = '${account}'), 0)`
+
+/** Whether a posting's balance is not the one before it and its own effect. */
+const breaks = (account: string) =>
+  `${account} <> coalesce(lag(${account}) over w, 0)
+     + case when credit = '${account}' then amount else 0 end
+     - case when debit = '${account}' then amount else 0 end`
+
+/**
+ * Proves the balance of a company from its postings after an entry that was proved before (0 for
+ * all of them): they are numbered without a gap, each goes on from the one before it, and together
+ * they make the balance. Reads only; to be run in one snapshot with what it is compared with.
+ */
+export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Proof> {
+  const [books] = await tx.query<Row & Balance & { entries: number }>({
+    text: 'select entries, available, pending, held, unmatched from balances where company_id = $1',
+    values: [companyId],
+  })
+  if (!books) return { ...EMPTY, faults: ['the company has no balance'] }
+  const before = await balanceAt(tx, companyId, since)
+  const sums = await sumSince(tx, companyId, since)
+  const { entries, available, pending, held, unmatched } = books
+  const balance = { available, pending, held, unmatched }
+  const faults = ACCOUNTS.filter(
+    (account) => balance[account] !== before[account] + Number(sums[account]),
+  ).map(
+    (account) =>
+      `${account} is ${balance[account]}, its postings make ${before[account] + Number(sums[account])}`,
+  )
+  if (sums.count !== entries - since)
+    faults.push(`${entries} entries are not ${since + sums.count}`)
+  if (sums.broken !== null) faults.push(`entry ${sums.broken} does not follow from the one before`)
+  return { entries, balance, faults }
+}
+
+async function balanceAt(tx: Tx, companyId: Uuid, entry: number): Promise<Balance> {
+  const [row] = await tx.query<Row & Balance>({
+    text: `select available, pending, held, unmatched from postings
+           where company_id = $1 and entry = $2`,
+    values: [companyId, entry],
+  })
+  return row ?? EMPTY.balance
+}
+
+async function sumSince(tx: Tx, companyId: Uuid, since: number): Promise<SumRow> {
+  const [row] = await tx.query<SumRow>({
+    text: `with numbered as (
+             select *, entry <> coalesce(lag(entry) over w, 0) + 1
+               or ${ACCOUNTS.map(breaks).join(' or ')} as broken
+             from postings where company_id = $1 and entry >= $2
+             window w as (order by entry)
+           )
+           select count(*) as count, ${ACCOUNTS.map((account) => `${gain(account)} as ${account}`).join(', ')},
+             min(entry) filter (where broken) as broken
+           from numbered where entry > $2`,
+    values: [companyId, since],
+  })
+  return row!
+}
+
+/** Companies with postings since their last audit. `audits` tells how far each was proved. */
+export async function findUnproved(tx: Tx, auditedBefore: Date, most: number): Promise<Uuid[]> {
+  const rows = await tx.query<{ company_id: Uuid }>({
+    text: `select b.company_id from balances b left join audits a using (company_id)
+           where a.company_id is null or b.entries <> a.checked_entry
+             or a.difference is not null or a.audited_at <= $1
+           order by a.audited_at nulls first limit $2`,
+    values: [auditedBefore, most],
+  })
+  return rows.map(({ company_id }) => company_id)
+}

@@ -1,0 +1,90 @@
+import type { Uuid } from '../lib/ids.ts'
+import type { Cents } from '../lib/money.ts'
+
+/** What we owe a company: a credit raises it, a debit lowers it, and none may go below zero. */
+export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched'] as const
+export type Account = (typeof ACCOUNTS)[number]
+
+/** What the bank holds for a company: the other side of all that arrives and leaves. */
+type Bank = 'bank'
+
+export const KINDS = [
+  'OPENING',
+  'CHARGE_PAID',
+  'CHARGE_SETTLED',
+  'PAYMENT_UNMATCHED',
+  'PAYMENT_ACCEPTED',
+  'REFUND_HELD',
+  'REFUND_PAID',
+  'REFUND_RELEASED',
+  'WITHDRAWAL_HELD',
+  'WITHDRAWAL_PAID',
+  'WITHDRAWAL_RELEASED',
+] as const
+export type Kind = (typeof KINDS)[number]
+
+/** One movement of money. A company books a kind once for each reference. */
+export type Posting = {
+  kind: Kind
+  ref: string
+  debit: Account | Bank
+  credit: Account | Bank
+  amount: Cents
+  chargeId: Uuid | null
+}
+
+type Paid = { endToEndId: string; amount: Cents; chargeId: Uuid | null }
+
+/** `ref` is the public id of a refund or of a withdrawal. */
+type Order = { ref: string; amount: Cents; chargeId?: Uuid | null }
+
+const posting = (
+  kind: Kind,
+  [debit, credit]: [Posting['debit'], Posting['credit']],
+  { ref, amount, chargeId = null }: Order,
+): Posting => ({ kind, ref, debit, credit, amount, chargeId })
+
+const byPayment = ({ endToEndId, amount, chargeId }: Paid): Order => ({
+  ref: endToEndId,
+  amount,
+  chargeId,
+})
+
+/** The play money that a sandbox company starts with. */
+export const opening = (amount: Cents): Posting =>
+  posting('OPENING', ['bank', 'available'], { ref: 'opening', amount })
+
+/** A charge was paid: the money is there, but not withdrawable before the company's delay. */
+export const chargePaid = (payment: Paid): Posting =>
+  posting('CHARGE_PAID', ['bank', 'pending'], byPayment(payment))
+
+/** The delay is over. What was refunded before it has already left the pending account. */
+export const chargeSettled = (payment: Paid): Posting =>
+  posting('CHARGE_SETTLED', ['pending', 'available'], byPayment(payment))
+
+/** Money that pays no charge is never dropped: it waits for the merchant's decision. */
+export const paymentUnmatched = (payment: Paid): Posting =>
+  posting('PAYMENT_UNMATCHED', ['bank', 'unmatched'], byPayment(payment))
+
+/** The merchant keeps it. */
+export const paymentAccepted = (payment: Paid): Posting =>
+  posting('PAYMENT_ACCEPTED', ['unmatched', 'available'], byPayment(payment))
+
+/** Money on its way out is held first, so that it cannot be spent twice. */
+export const refundHeld = (order: Order, source: Account): Posting =>
+  posting('REFUND_HELD', [source, 'held'], order)
+
+export const refundPaid = (order: Order): Posting => posting('REFUND_PAID', ['held', 'bank'], order)
+
+/** The bank did not return it: it goes back to where it now belongs. */
+export const refundReleased = (order: Order, to: Account): Posting =>
+  posting('REFUND_RELEASED', ['held', to], order)
+
+export const withdrawalHeld = (order: Order): Posting =>
+  posting('WITHDRAWAL_HELD', ['available', 'held'], order)
+
+export const withdrawalPaid = (order: Order): Posting =>
+  posting('WITHDRAWAL_PAID', ['held', 'bank'], order)
+
+export const withdrawalReleased = (order: Order): Posting =>
+  posting('WITHDRAWAL_RELEASED', ['held', 'available'], order)

@@ -1,0 +1,75 @@
+import type { Row, Tx } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { toCents } from '../lib/money.ts'
+import type { Balance, Entry } from './books.ts'
+import type { Account, Kind } from './recipes.ts'
+
+/** An entry as a statement shows it. */
+export type StatementEntry = Entry & { createdAt: Date }
+
+type EntryRow = Row &
+  Balance & {
+    entry: number
+    kind: Kind
+    ref: string
+    debit: Entry['debit']
+    credit: Entry['credit']
+    amount: number
+    charge_id: Uuid | null
+    created_at: Date
+  }
+
+const toEntry = (row: EntryRow): StatementEntry => ({
+  entry: row.entry,
+  kind: row.kind,
+  ref: row.ref,
+  debit: row.debit,
+  credit: row.credit,
+  amount: toCents(row.amount),
+  chargeId: row.charge_id,
+  balance: {
+    available: row.available,
+    pending: row.pending,
+    held: row.held,
+    unmatched: row.unmatched,
+  },
+  createdAt: row.created_at,
+})
+
+export type StatementFilter = {
+  limit: number
+  /** The entry that the page goes on from. */
+  after: number | null
+  order: 'newest first' | 'oldest first'
+  kind: Kind | null
+  account: Account | null
+  from: Date | null
+  to: Date | null
+}
+
+/** The entries of a company, from `from` on and before `to`. */
+export async function readStatement(
+  tx: Tx,
+  companyId: Uuid,
+  filter: StatementFilter,
+): Promise<StatementEntry[]> {
+  const values: unknown[] = [companyId, filter.limit]
+  const conditions = ['company_id = $1']
+  const where = (condition: string, value: unknown) => {
+    if (value !== null) conditions.push(condition.replaceAll('?', `$${values.push(value)}`))
+  }
+  const newestFirst = filter.order === 'newest first'
+  where(newestFirst ? 'entry < ?' : 'entry > ?', filter.after)
+  where('kind = ?', filter.kind)
+  where('? in (debit, credit)', filter.account)
+  where('created_at >= ?', filter.from)
+  where('created_at < ?', filter.to)
+  const rows = await tx.query<EntryRow>({
+    text: `select entry, kind, ref, debit, credit, amount, charge_id, available, pending, held,
+             unmatched, created_at
+           from postings where ${conditions.join(' and ')}
+           order by entry ${newestFirst ? 'desc' : 'asc'} limit $2`,
+    values,
+  })
+  return rows.map(toEntry)
+}
