@@ -47,15 +47,23 @@ test('every fault is told at once, and none quotes a secret', () => {
       PORT: '70000',
       LOG_LEVEL: 'x',
       RATE_LIMIT: 'fast',
+      SMTP_URL: 'http://secret-password@x',
+      MAIL_FROM: 'nobody',
     })
     assert.fail('a faulty configuration was taken')
   } catch (error) {
     const { faults, message } = error as ConfigFault
     assert.deepEqual(
       faults.map((fault) => fault.split(' ')[0]),
-      ['DATABASE_URL', 'LOG_LEVEL', 'SECRET_KEY', 'RATE_LIMIT', 'PORT'].sort(
-        (a, b) => message.indexOf(a) - message.indexOf(b),
-      ),
+      [
+        'DATABASE_URL',
+        'LOG_LEVEL',
+        'SECRET_KEY',
+        'RATE_LIMIT',
+        'PORT',
+        'SMTP_URL',
+        'MAIL_FROM',
+      ].sort((a, b) => message.indexOf(a) - message.indexOf(b)),
     )
     assert.ok(!message.includes('secret-password') && !message.includes('c2hvcnQ='))
   }
@@ -78,4 +86,32 @@ test('addresses are read as people write them', () => {
   assert.equal(config.publicUrl, 'http://[::1]:3000')
   assert.deepEqual(config.trustedProxies, ['10.0.0.1', '10.1.0.0/16'])
   assert.throws(() => readConfig({ DATA_DIR: folder, TRUSTED_PROXIES: 'nginx' }), /TRUSTED_PROXIES/)
+})
+
+test('mails are kept as files unless a server is named, and come from the public address', () => {
+  const config = readConfig({ DATA_DIR: folder, PUBLIC_URL: 'https://pix.example.com' })
+  assert.deepEqual([config.smtpUrl, config.mailFrom], [null, 'Vintém <no-reply@pix.example.com>'])
+  const SMTP_URL = 'smtps://user:pass%40word@mail.example.com'
+  const MAIL_FROM = 'Padaria, a boa <oi@example.com>'
+  const own = readConfig({ DATA_DIR: folder, SMTP_URL, MAIL_FROM })
+  assert.deepEqual([own.smtpUrl, own.mailFrom], [SMTP_URL, MAIL_FROM])
+})
+
+test('where the public address is no domain, mails come from localhost', () => {
+  for (const PUBLIC_URL of ['http://10.0.0.1', 'http://[::1]:3000', 'http://my_host']) {
+    const { mailFrom } = readConfig({ DATA_DIR: folder, PUBLIC_URL })
+    assert.equal(mailFrom, 'Vintém <no-reply@localhost>')
+  }
+})
+
+test('a sender that is not one address is a fault', () => {
+  for (const MAIL_FROM of [
+    'x',
+    'a@b.c, d@e.f',
+    'A <a@b.c> B',
+    '<a@b.c\nBcc: d@e.f>',
+    'A <a b@c.d>',
+  ]) {
+    assert.throws(() => readConfig({ DATA_DIR: folder, MAIL_FROM }), /MAIL_FROM must be/)
+  }
 })

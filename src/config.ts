@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
+import { isAddress, readMailbox } from './lib/mailbox.ts'
 
 /**
  * The only reader of the environment. Each option stands here once, with its default and its
@@ -22,7 +23,8 @@ export const OPTIONS = {
   },
   DATA_DIR: {
     shown: '.data',
-    reason: 'Where local mode keeps the database, its generated secret and sandbox.json.',
+    reason:
+      'Where local mode keeps the database, its generated secret and sandbox.json, and where mails go without SMTP_URL.',
   },
   HOST: {
     shown: '127.0.0.1',
@@ -39,6 +41,17 @@ export const OPTIONS = {
     shown: 'local mode: generated into DATA_DIR/secret.key',
     reason:
       '32 random bytes in base64 (openssl rand -base64 32). Seals payers’ data and hashes keys; keep it outside the database and back it up.',
+  },
+  SMTP_URL: {
+    secret: true,
+    shown: 'empty: mails are kept as .eml files in DATA_DIR/mail',
+    reason:
+      'The mail server that takes one-time codes and payment links: smtp://user:password@host:587, or smtps:// for TLS from the start. On smtp:// TLS is used where it is offered; ?requireTLS=true insists on it.',
+  },
+  MAIL_FROM: {
+    shown: 'no-reply@ and the host of PUBLIC_URL',
+    reason:
+      'Who mails come from: an address that your mail server may send for, with or without a name.',
   },
   TRUSTED_PROXIES: {
     shown: 'empty: none',
@@ -82,6 +95,9 @@ export type Config = {
   port: number
   publicUrl: string
   secretKey: Buffer
+  /** Null: mails are kept as files. */
+  smtpUrl: string | null
+  mailFrom: string
   trustedProxies: string[]
   rateLimit: { perSecond: number; burst: number } | null
   staticSalesLimit: number
@@ -155,6 +171,16 @@ function readUrl({ text, fault }: Reader, name: OptionName, protocols: string[])
   return null
 }
 
+function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
+  const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : ''
+  // Neither an address of the network nor a name such as my_host makes the domain of a mail
+  // address.
+  const domain = isIP(host) || !isAddress(`no-reply@${host}`) ? 'localhost' : host
+  const from = text('MAIL_FROM') ?? `Vintém <no-reply@${domain}>`
+  if (!readMailbox(from)) fault('MAIL_FROM', 'must be an address, or Name <address>')
+  return from
+}
+
 /** Local mode makes its own secret once; anywhere else a generated default would be a trap. */
 function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string): Buffer {
   const value = text('SECRET_KEY')
@@ -208,7 +234,8 @@ export function readConfig(env: Environment): Config {
     read.fault('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
   const named = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   const shownHost = isIPv6(named) ? `[${named}]` : named
-  const publicUrl = readUrl(read, 'PUBLIC_URL', ['http:', 'https:'])
+  const publicUrl = readUrl(read, 'PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '')
+  const url = publicUrl ?? `http://${shownHost}:${port}`
   const config: Config = {
     local,
     databaseUrl,
@@ -216,8 +243,10 @@ export function readConfig(env: Environment): Config {
     dataDir,
     host,
     port,
-    publicUrl: (publicUrl ?? `http://${shownHost}:${port}`).replace(/\/+$/, ''),
+    publicUrl: url,
     secretKey: readSecretKey(read, local, dataDir),
+    smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
+    mailFrom: readMailFrom(read, url),
     trustedProxies: readProxies(read),
     rateLimit: readRateLimit(read),
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),

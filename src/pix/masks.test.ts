@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { maskEmail, maskPhone } from './masks.ts'
+import { maskEmail, maskPhone, maskPixKey } from './masks.ts'
 
 test('an e-mail shows its first letter and its domain', () => {
   assert.equal(maskEmail('maria@example.com'), 'm***@example.com')
@@ -37,6 +37,19 @@ test('what is no phone is hidden whole', () => {
     'abcdefghij',
   ]) {
     assert.equal(maskPhone(text), '***', text)
+  }
+})
+
+test('a Pix key shows no more of a person than the mask of its kind, and a random one is whole', () => {
+  const random = '0198c8a0-0000-4000-8000-000000000001'
+  assert.deepEqual(
+    ['52998224725', '11222333000181', 'maria@example.com', '+5511999998888', random].map(
+      maskPixKey,
+    ),
+    ['***.***.247-25', '**.***.***/0001-81', 'm***@example.com', '(**) *****-8888', random],
+  )
+  for (const text of ['', 'Maria', '+1 555 0100', 'a@b@c', '5299822472']) {
+    assert.equal(maskPixKey(text), '***', text)
   }
 })
 

@@ -1,3 +1,6 @@
+import { isUuid } from '../lib/ids.ts'
+import { maskTaxId } from './tax-id.ts'
+
 // What does not look like an address or a number may be anything a person typed into the wrong
 // field, so these masks show none of it and never throw.
 const HIDDEN = '***'
@@ -13,4 +16,13 @@ export function maskEmail(text: string): string {
 export function maskPhone(text: string): string {
   if (!PHONE.test(text)) return HIDDEN
   return `(**) ${'*'.repeat(text.length - 6)}-${text.slice(-4)}`
+}
+
+/**
+ * A Pix key is a random id, which says nothing of anybody, or one of three things about a person.
+ */
+export function maskPixKey(key: string): string {
+  if (isUuid(key)) return key
+  if (key.includes('@')) return maskEmail(key)
+  return key.startsWith('+') ? maskPhone(key.replace(/^\+55/, '')) : maskTaxId(key)
 }

@@ -5,11 +5,18 @@ import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
 import { type Event, eventColumns } from '../events.ts'
 import type { KeptAnswer } from '../idempotency.ts'
+import type { SealedMail } from '../mails/sealing.ts'
+import { mailColumns } from '../mails/store.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, findMany, refreshMany } from './store.ts'
 
 /** All that one creation leaves behind, written together or not at all. */
-export type Creation = { charge: Charge; events: Event[]; kept: KeptAnswer | null }
+export type Creation = {
+  charge: Charge
+  events: Event[]
+  kept: KeptAnswer | null
+  mails: SealedMail[]
+}
 
 export type ChargeGroups = {
   /** Commits a charge together with those that arrive at the same time. Resolved means durable. */
@@ -73,7 +80,7 @@ function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | n
  * external ids, which two processes may insert alike, go in by their order, so that groups cannot
  * deadlock.
  */
-const INSERT = `
+const PARTS = `
 with input as materialized (
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int8[], $5::text[], $6::bool[],
     $7::text[], $8::bytea[], $9::uuid[], $10::uuid[], $11::text[], $12::bytea[], $13::bytea[],
@@ -111,10 +118,22 @@ with input as materialized (
   insert into events (company_id, id, type, payload, created_at)
   select * from unnest($18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::timestamptz[])
   on conflict (company_id, id) do nothing
-)
+)`
+const ANSWERS = `
 insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
 select * from unnest($23::uuid[], $24::text[], $25::bytea[], $26::int8[], $27::bytea[],
   $28::timestamptz[])`
+const INSERT = PARTS + ANSWERS
+
+/**
+ * Few charges are mailed, and the others need not pay for it: only a group with mails sends this.
+ */
+const INSERT_WITH_MAILS = `${PARTS}, mail as (
+  insert into mails (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
+  select *, created_at from unnest($29::uuid[], $30::uuid[], $31::text[], $32::bytea[],
+    $33::timestamptz[], $34::timestamptz[]) m (company_id, id, kind, sealed, expires_at, created_at)
+  on conflict (company_id, id) do nothing
+)${ANSWERS}`
 
 function chargeColumns(charges: Charge[]): Buffer[] {
   return [
@@ -161,10 +180,16 @@ const byExternalId = (a: Charge, b: Charge) => (orderOf(a) < orderOf(b) ? -1 : 1
 async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   const charges = group.map(({ charge }) => charge).sort(byExternalId)
   const events = group.flatMap((creation) => creation.events)
-  await db.hot.query({
-    name: 'create_charges',
-    text: INSERT,
-    values: [...chargeColumns(charges), ...eventColumns(events), ...keptColumns(group)],
-  })
+  const mails = group.flatMap((creation) => creation.mails)
+  const values = [...chargeColumns(charges), ...eventColumns(events), ...keptColumns(group)]
+  await db.hot.query(
+    mails.length === 0
+      ? { name: 'create_charges', text: INSERT, values }
+      : {
+          name: 'create_charges_with_mails',
+          text: INSERT_WITH_MAILS,
+          values: [...values, ...mailColumns(mails)],
+        },
+  )
   return group.map(() => null)
 }

@@ -1,0 +1,31 @@
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { openPerson } from '../customers/sealing.ts'
+import { composePaymentLink } from '../mails/letters.ts'
+import { type SealedMail, sealMail } from '../mails/sealing.ts'
+import type { Charge } from './rules.ts'
+import { checkoutUrl } from './view.ts'
+
+/** The mail that brings a new link to its payer, where that is wanted and there is an address. */
+export function mailsOfCreation(
+  { vault, publicUrl }: App,
+  company: Company,
+  charge: Charge,
+): SealedMail[] {
+  const { link, payer, amount, devMode, expiresAt, createdAt } = charge
+  if (!link?.notifyCustomer || !payer) return []
+  const { email: to } = openPerson(vault, company.id, payer)
+  if (!to) return []
+  const items = link.items.map(({ product, quantity }) => ({ name: product.name, quantity }))
+  const url = checkoutUrl(publicUrl, charge)
+  const about = { to, payerName: payer.name, amount, url, expiresAt, devMode, items }
+  const letter = composePaymentLink(company, about)
+  const mail = {
+    companyId: company.id,
+    kind: 'payment-link',
+    letter,
+    expiresAt,
+    createdAt,
+  } as const
+  return [sealMail(vault, mail)]
+}

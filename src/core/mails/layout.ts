@@ -1,0 +1,108 @@
+import { oneLine } from '../../lib/one-line.ts'
+import type { Company } from '../companies/rules.ts'
+
+/**
+ * What a letter is made of. The text part and the HTML part come of the same blocks, so that
+ * neither can lack what the other says.
+ */
+export type Block =
+  | { kind: 'paragraph'; text: string }
+  /** Alone on its line, to be copied. */
+  | { kind: 'code'; code: string }
+  | { kind: 'facts'; facts: [name: string, value: string][] }
+  | { kind: 'list'; entries: string[] }
+  | { kind: 'button'; label: string; url: string }
+
+export type Page = { title: string; blocks: Block[]; footer: string }
+
+/** Every text below passes here: a name that a stranger chose can break no line. */
+const TEXT: { [K in Block['kind']]: (block: Extract<Block, { kind: K }>) => string } = {
+  paragraph: ({ text }) => oneLine(text),
+  code: ({ code }) => oneLine(code),
+  facts: ({ facts }) => facts.map(([name, value]) => oneLine(`${name}: ${value}`)).join('\n'),
+  list: ({ entries }) => entries.map((entry) => `- ${oneLine(entry)}`).join('\n'),
+  button: ({ label, url }) => `${oneLine(label)}:\n${oneLine(url)}`,
+}
+
+export function textOf(company: Company, { title, blocks, footer }: Page): string {
+  const parts = blocks.map((block) => (TEXT[block.kind] as (block: Block) => string)(block))
+  const end = `--\n${oneLine(`${company.name} · ${footer}`)}`
+  return `${[oneLine(title), ...parts, end].join('\n\n')}\n`
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string): string => oneLine(text).replace(/[&<>"']/g, (c) => ENTITIES[c]!)
+
+const FONT = 'font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif'
+const PLAIN = 'margin:0 0 16px;font-size:16px;line-height:24px'
+
+/** White or black, whichever is easier to read on the company's color. */
+function inkOn(color: string): '#ffffff' | '#000000' {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  // Above this the contrast with black is the greater one.
+  return luminance > 0.179 ? '#000000' : '#ffffff'
+}
+
+const paint = (color: string) => `background-color:${escaped(color)};color:${inkOn(color)}`
+
+type Html = { [K in Block['kind']]: (block: Extract<Block, { kind: K }>, color: string) => string }
+
+const HTML: Html = {
+  paragraph: ({ text }) => `<p style="${PLAIN}">${escaped(text)}</p>`,
+  code: ({ code }) =>
+    `<p style="margin:0 0 16px;padding:16px;background-color:#f4f4f5;border-radius:8px;text-align:center;font-size:32px;line-height:40px;font-weight:bold;letter-spacing:6px;font-family:Menlo,Consolas,monospace">${escaped(code)}</p>`,
+  facts: ({ facts }) =>
+    `<table style="width:100%;margin:0 0 16px;border-collapse:collapse">${facts.map(factRow).join('')}</table>`,
+  list: ({ entries }) =>
+    `<ul style="${PLAIN};padding-left:20px">${entries.map((entry) => `<li>${escaped(entry)}</li>`).join('')}</ul>`,
+  button: ({ label, url }, color) =>
+    `<p style="margin:0 0 16px;text-align:center"><a href="${escaped(url)}" style="display:inline-block;padding:14px 28px;border-radius:8px;${paint(color)};font-size:16px;font-weight:bold;text-decoration:none">${escaped(label)}</a></p>` +
+    `<p style="margin:0 0 16px;font-size:14px;line-height:20px;color:#52525b;word-break:break-all">${escaped(url)}</p>`,
+}
+
+const factRow = ([name, value]: [string, string]): string =>
+  `<tr><th scope="row" style="padding:8px 8px 8px 0;border-top:1px solid #e4e4e7;text-align:left;vertical-align:top;font-size:14px;line-height:20px;font-weight:normal;color:#52525b">${escaped(name)}</th>` +
+  `<td style="padding:8px 0;border-top:1px solid #e4e4e7;text-align:right;font-size:14px;line-height:20px;word-break:break-word">${escaped(value)}</td></tr>`
+
+const TAGS = { pt: 'pt-BR', en: 'en' }
+
+/**
+ * One column that fits a phone. Nothing is loaded from anywhere, so nobody learns of the reading.
+ */
+export function htmlOf(company: Company, { title, blocks, footer }: Page): string {
+  const { color, language, name } = company
+  const body = blocks.map((block) =>
+    (HTML[block.kind] as (block: Block, color: string) => string)(block, color),
+  )
+  return `<!doctype html>
+<html lang="${TAGS[language]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light">
+<title>${escaped(title)}</title>
+</head>
+<body style="margin:0;padding:16px;background-color:#f4f4f5;color:#18181b;${FONT}">
+<main style="max-width:560px;margin:0 auto;background-color:#ffffff;border-radius:12px;overflow:hidden">
+<p style="margin:0;padding:16px 24px;${paint(color)};font-size:16px;font-weight:bold">${escaped(name)}</p>
+<div style="padding:24px 24px 8px">
+<h1 style="margin:0 0 16px;font-size:22px;line-height:28px">${escaped(title)}</h1>
+${body.join('\n')}
+</div>
+</main>
+<p style="max-width:560px;margin:16px auto;font-size:12px;line-height:18px;color:#52525b;text-align:center">${escaped(footer)}</p>
+</body>
+</html>
+`
+}

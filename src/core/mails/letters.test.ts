@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { toCents } from '../../lib/money.ts'
+import type { Company, Language } from '../companies/rules.ts'
+import {
+  composePaymentLink,
+  composeWithdrawalCode,
+  composeWithdrawalCompleted,
+  composeWithdrawalFailed,
+  type Letter,
+} from './letters.ts'
+
+const NOW = new Date('2026-08-20T15:00:00Z')
+
+const company = (fields: Partial<Company> = {}): Company => ({
+  id: '0198c8a0-0000-7000-8000-000000000001',
+  name: 'Padaria São João',
+  taxId: '11222333000181',
+  email: 'dona@example.com',
+  color: '#0f766e',
+  imageUrl: null,
+  pixKey: 'dona@example.com',
+  city: 'Sao Paulo',
+  mode: 'live',
+  apiVersion: '2026-08-16',
+  language: 'pt',
+  settlementDelay_s: 0,
+  staticSalesLimit: null,
+  createdAt: NOW,
+  updatedAt: NOW,
+  ...fields,
+})
+
+const CODE = {
+  code: '042195',
+  value: toCents(123456),
+  destination: '52998224725',
+  expiresAt: new Date('2026-08-20T15:10:00Z'),
+}
+const END_TO_END_ID = 'E0000000020260820150000000000001'
+const URL = 'http://vintem.test/pay/abc'
+
+const link = (fields = {}) => ({
+  to: 'maria@example.com',
+  payerName: 'Maria da Silva',
+  amount: toCents(4990),
+  url: URL,
+  expiresAt: new Date('2026-08-27T15:00:00Z'),
+  ...fields,
+})
+
+/** Each kind of letter; what strangers can choose in it is `stranger`. */
+const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
+  composeWithdrawalCode(from, CODE),
+  composeWithdrawalCompleted(from, {
+    ...{ value: CODE.value, destination: CODE.destination },
+    ...{ endToEndId: END_TO_END_ID, finishedAt: NOW },
+  }),
+  composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
+  composePaymentLink(from, link({ payerName: stranger, items: [{ name: stranger, quantity: 2 }] })),
+]
+
+/** What a reader of the HTML part sees. */
+const seen = (html: string) =>
+  html
+    .replace(/<head>.*<\/head>|<[^>]*>/gs, ' ')
+    .replace(/&#39;/g, "'")
+    .replace(/\s+/g, ' ')
+
+function assertSays(letter: Letter, ...parts: string[]): void {
+  for (const part of parts) {
+    assert.ok(letter.text.includes(part), `text lacks ${part}:\n${letter.text}`)
+    assert.ok(seen(letter.html).includes(part), `HTML lacks ${part}`)
+  }
+}
+
+const codesIn = (text: string) => text.match(/^\d{6}$/gm)
+
+test('the code mail names amount, destination and end, and warns', () => {
+  const letter = composeWithdrawalCode(company(), CODE)
+  assert.equal(letter.to, 'dona@example.com')
+  assert.equal(letter.subject, 'Código para confirmar o saque de R$ 1.234,56')
+  assertSays(letter, 'R$ 1.234,56', '***.***.247-25', '10 minutos', '20/08/2026 12:10')
+  assertSays(letter, '042195', 'Nunca compartilhe este código', 'Não foi você quem pediu?')
+  const english = composeWithdrawalCode(company({ language: 'en' }), CODE)
+  assert.equal(english.subject, 'Code to confirm the withdrawal of R$ 1.234,56')
+  assertSays(english, 'R$ 1.234,56', '***.***.247-25', '10 minutes', '20/08/2026 12:10')
+  assertSays(english, '042195', 'Never share this code', 'You did not ask for it?')
+})
+
+test('the code stands alone on one line, and never in the subject', () => {
+  for (const language of ['pt', 'en'] satisfies Language[]) {
+    const { subject, text, html } = composeWithdrawalCode(company({ language }), CODE)
+    assert.deepEqual(codesIn(text), ['042195'])
+    assert.equal(html.match(/042195/g)?.length, 1)
+    assert.doesNotMatch(subject, /042195/)
+  }
+})
+
+test('the end of a withdrawal is told: when and under which id, or why not', () => {
+  const [, completed, failed] = lettersOf(company(), 'chave encerrada')
+  assert.equal(completed!.subject, 'Saque de R$ 1.234,56 concluído')
+  assertSays(completed!, 'R$ 1.234,56', '***.***.247-25', '20/08/2026 12:00', END_TO_END_ID)
+  assert.equal(failed!.subject, 'Saque de R$ 1.234,56 não concluído')
+  assertSays(failed!, 'R$ 1.234,56', 'chave encerrada', 'voltou para o saldo disponível')
+})
+
+test('the payer gets the link with what it is for, how much and until when', () => {
+  const items = [
+    { name: 'Pão de queijo', quantity: 2 },
+    { name: 'Café & leite', quantity: 1 },
+  ]
+  const letter = composePaymentLink(company(), link({ items }))
+  assert.deepEqual(
+    [letter.to, letter.subject],
+    ['maria@example.com', 'Padaria São João: cobrança de R$ 49,90'],
+  )
+  assertSays(letter, 'Maria da Silva', 'Padaria São João', 'R$ 49,90', '27/08/2026 12:00', URL)
+  assertSays(letter, '2 × Pão de queijo')
+  assert.match(letter.text, /^- 1 × Café & leite$/m)
+  assert.match(letter.html, /<li>1 × Café &amp; leite<\/li>/)
+  assert.match(letter.text, new RegExp(`^${URL}$`, 'm'), 'on a line of its own')
+  assert.match(letter.html, new RegExp(`<a href="${URL}"`))
+})
+
+test('a long list of items is cut', () => {
+  const items = Array.from({ length: 1000 }, (_, i) => ({ name: `Item ${i}`, quantity: 1 }))
+  const { text } = composePaymentLink(company(), link({ items }))
+  assert.match(text, /Item 19\n- e mais 980 itens\n/)
+  assert.doesNotMatch(text, /Item 20/)
+})
+
+test('a letter of a sandbox or of a dev-mode link says that it is play money, others do not', () => {
+  for (const letter of lettersOf(company({ mode: 'sandbox' }))) {
+    assertSays(letter, 'Ambiente de testes: nenhum dinheiro de verdade é movimentado.')
+  }
+  for (const { text } of lettersOf(company())) assert.doesNotMatch(text, /testes/)
+  assertSays(composePaymentLink(company(), link({ devMode: true })), 'Ambiente de testes')
+})
+
+test('nothing is loaded from anywhere, and the only address is that of the payment', () => {
+  for (const language of ['pt', 'en'] satisfies Language[]) {
+    for (const { html } of lettersOf(company({ language }))) {
+      assert.doesNotMatch(html, /<(img|link|script|iframe|style|object|form)|src=|url\(|@import/i)
+      const addresses = [...html.matchAll(/(?:href="|\w+:\/\/)[^"<\s]*/g)].map(([text]) => text)
+      assert.ok(
+        addresses.every((text) => text.endsWith(URL.slice(4))),
+        addresses.join(),
+      )
+    }
+  }
+})
+
+test('what strangers write can neither mark up the page nor make a line', () => {
+  const hostile = fc.oneof(
+    fc.constantFrom('<script>alert(1)</script>', '"><img src=x onerror=y>', '\n123456\n', '&lt;'),
+    fc.constantFrom('\u2028999999\u2028', "' onclick='x", '\u202egnp.exe', '\r\n\r\n654321\r\n'),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+  )
+  const tagsOf = (html: string) => html.match(/<\/?\w+|"/g)!.join('')
+  fc.assert(
+    fc.property(hostile, hostile, (name, stranger) => {
+      const plain = lettersOf(company())
+      lettersOf(company({ name }), stranger).forEach(({ text, html }, i) => {
+        assert.equal(tagsOf(html), tagsOf(plain[i]!.html))
+        assert.equal(text.split('\n').length, plain[i]!.text.split('\n').length)
+        assert.deepEqual(codesIn(text), codesIn(plain[i]!.text))
+        assert.doesNotMatch(text + html, /[\u2028\u2029\u202a-\u202e\u2066-\u2069\r\0]/)
+      })
+    }),
+  )
+})
+
+test('the company’s color always leaves its name readable', () => {
+  const luminanceOf = (color: string) => {
+    const [r, g, b] = [1, 3, 5].map((at) => {
+      const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+  }
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 0xffffff }), (value) => {
+      const color = `#${value.toString(16).padStart(6, '0')}`
+      const { html } = composeWithdrawalFailed(company({ color }), {
+        value: CODE.value,
+        reason: 'x',
+      })
+      const ink = /background-color:#\w{6};color:(#\w{6});font-size/.exec(html)![1]!
+      const [low, high] = [luminanceOf(color), luminanceOf(ink)].sort((a, b) => a - b)
+      assert.ok((high! + 0.05) / (low! + 0.05) >= 4.5, `${ink} on ${color}`)
+    }),
+  )
+})

@@ -1,0 +1,123 @@
+import { formatMoment } from '../../lib/local-time.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import { type Cents, formatReais } from '../../lib/money.ts'
+import { maskPixKey } from '../../pix/masks.ts'
+import type { Company } from '../companies/rules.ts'
+import { CODE_LIFETIME_S } from '../withdrawals/rules.ts'
+import { type Block, htmlOf, textOf } from './layout.ts'
+import { TEXTS } from './texts.ts'
+
+export type { Letter }
+
+const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
+const MOST_ITEMS = 20
+
+type Contents = { to: string; subject: string; title: string; blocks: Block[]; isTest?: boolean }
+
+/** Both parts of a letter; one about play money says so. */
+function compose(company: Company, contents: Contents): Letter {
+  const { to, subject, title, blocks, isTest = company.mode === 'sandbox' } = contents
+  const { automatic, sandbox } = TEXTS[company.language]
+  const note = isTest ? [paragraph(sandbox)] : []
+  const page = { title, blocks: [...blocks, ...note], footer: automatic }
+  return { to, subject, text: textOf(company, page), html: htmlOf(company, page) }
+}
+
+/** The code stands in the body only: subjects show on locked screens. */
+export function composeWithdrawalCode(
+  company: Company,
+  withdrawal: { code: string; value: Cents; destination: string; expiresAt: Date },
+): Letter {
+  const { code, value, destination, expiresAt } = withdrawal
+  const { amount, destination: key, code: texts } = TEXTS[company.language]
+  const facts: [string, string][] = [
+    [amount, formatReais(value)],
+    [key, maskPixKey(destination)],
+  ]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(formatReais(value)),
+    title: texts.title,
+    blocks: [
+      paragraph(texts.intro(company.name)),
+      { kind: 'code', code },
+      paragraph(texts.validity(CODE_LIFETIME_S / 60, formatMoment(expiresAt))),
+      { kind: 'facts', facts },
+      paragraph(texts.secrecy),
+      paragraph(texts.notYou),
+    ],
+  })
+}
+
+export function composeWithdrawalCompleted(
+  company: Company,
+  withdrawal: { value: Cents; destination: string; endToEndId: string; finishedAt: Date },
+): Letter {
+  const { value, destination, endToEndId, finishedAt } = withdrawal
+  const { amount, destination: key, completed: texts } = TEXTS[company.language]
+  const facts: [string, string][] = [
+    [amount, formatReais(value)],
+    [key, maskPixKey(destination)],
+    [texts.at, formatMoment(finishedAt)],
+    [texts.endToEndId, endToEndId],
+  ]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(formatReais(value)),
+    title: texts.title,
+    blocks: [paragraph(texts.intro), { kind: 'facts', facts }, paragraph(texts.notYou)],
+  })
+}
+
+export function composeWithdrawalFailed(
+  company: Company,
+  { value, reason }: { value: Cents; reason: string },
+): Letter {
+  const { amount, failed: texts } = TEXTS[company.language]
+  const facts: [string, string][] = [
+    [amount, formatReais(value)],
+    [texts.reason, reason],
+  ]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(formatReais(value)),
+    title: texts.title,
+    blocks: [paragraph(texts.intro), { kind: 'facts', facts }],
+  })
+}
+
+export type LinkLetter = {
+  to: string
+  payerName: string
+  amount: Cents
+  url: string
+  expiresAt: Date
+  devMode?: boolean
+  items?: { name: string; quantity: number }[]
+}
+
+export function composePaymentLink(company: Company, link: LinkLetter): Letter {
+  const { amount, link: texts } = TEXTS[company.language]
+  const value = formatReais(link.amount)
+  const facts: [string, string][] = [
+    [amount, value],
+    [texts.until, formatMoment(link.expiresAt)],
+  ]
+  const items = link.items ?? []
+  const entries = items.slice(0, MOST_ITEMS).map(({ name, quantity }) => `${quantity} × ${name}`)
+  if (items.length > MOST_ITEMS) entries.push(texts.andMore(items.length - MOST_ITEMS))
+  return compose(company, {
+    to: link.to,
+    subject: texts.subject(company.name, value),
+    title: texts.title(value),
+    blocks: [
+      paragraph(texts.greeting(link.payerName)),
+      paragraph(texts.intro(company.name)),
+      ...(entries.length > 0 ? [{ kind: 'list', entries } as const] : []),
+      { kind: 'facts', facts },
+      { kind: 'button', label: texts.pay, url: link.url },
+      paragraph(texts.unknown),
+    ],
+    isTest: link.devMode || company.mode === 'sandbox',
+  })
+}

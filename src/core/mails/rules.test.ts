@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isExpired, retryAt } from './rules.ts'
+
+const createdAt = new Date('2026-08-20T15:00:00Z')
+const MINUTE_MS = 60_000
+const after = (minutes: number) => new Date(createdAt.getTime() + minutes * MINUTE_MS)
+
+test('a mail that is not taken is tried again ever more slowly, for a day', () => {
+  const tries: number[] = []
+  let now: Date | null = createdAt
+  for (let attempts = 1; now; attempts += 1) {
+    tries.push((now.getTime() - createdAt.getTime()) / MINUTE_MS)
+    now = retryAt({ attempts, createdAt }, now)
+  }
+  assert.deepEqual(tries.slice(0, 6), [0, 1, 6, 21, 81, 141])
+  assert.equal(tries.at(-1), 1461, 'the last try is the first one past a day')
+})
+
+test('a mail expires with what it tells', () => {
+  assert.equal(isExpired({ expiresAt: after(10) }, after(9)), false)
+  assert.equal(isExpired({ expiresAt: after(10) }, after(10)), true)
+  assert.equal(isExpired({ expiresAt: null }, after(1e6)), false)
+})

@@ -1,0 +1,27 @@
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import type { Vault } from '../../lib/vault.ts'
+import type { MailKind } from './rules.ts'
+
+export type NewMail = {
+  companyId: Uuid
+  kind: MailKind
+  letter: Letter
+  /** From when on it is of no use to anybody; null: never. */
+  expiresAt: Date | null
+  createdAt: Date
+}
+
+/** A mail as the database keeps it: nobody reads there who gets it or what it says. */
+export type SealedMail = Omit<NewMail, 'letter'> & { id: Uuid; sealed: Buffer }
+
+const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:mail:${id}`
+
+export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail {
+  const id = newId()
+  const sealed = vault.seal(JSON.stringify(letter), contextOf(mail.companyId, id))
+  return { ...mail, id, sealed }
+}
+
+export const openLetter = (vault: Vault, { companyId, id, sealed }: SealedMail): Letter =>
+  JSON.parse(vault.open(sealed, contextOf(companyId, id)))

@@ -1,0 +1,133 @@
+import type { Language } from '../companies/rules.ts'
+
+/** What letters say, in each language. */
+export type Texts = {
+  amount: string
+  destination: string
+  automatic: string
+  sandbox: string
+  code: {
+    subject(amount: string): string
+    title: string
+    intro(company: string): string
+    validity(minutes: number, until: string): string
+    secrecy: string
+    notYou: string
+  }
+  completed: {
+    subject(amount: string): string
+    title: string
+    intro: string
+    at: string
+    endToEndId: string
+    notYou: string
+  }
+  failed: {
+    subject(amount: string): string
+    title: string
+    intro: string
+    reason: string
+  }
+  link: {
+    subject(company: string, amount: string): string
+    title(amount: string): string
+    greeting(name: string): string
+    intro(company: string): string
+    andMore(count: number): string
+    until: string
+    pay: string
+    unknown: string
+  }
+}
+
+const pt: Texts = {
+  amount: 'Valor',
+  destination: 'Chave Pix de destino',
+  automatic: 'Mensagem automática: não é preciso responder.',
+  sandbox: 'Ambiente de testes: nenhum dinheiro de verdade é movimentado.',
+  code: {
+    subject: (amount) => `Código para confirmar o saque de ${amount}`,
+    title: 'Confirme o saque',
+    intro: (company) =>
+      `Foi pedido um saque da conta de ${company}. Para confirmá-lo, use este código:`,
+    validity: (minutes, until) =>
+      `O código vale por ${minutes} ${minutes === 1 ? 'minuto' : 'minutos'}, até ${until} (horário de Brasília), e só pode ser usado uma vez.`,
+    secrecy:
+      'Nunca compartilhe este código, nem por telefone, nem por mensagem. Ninguém da nossa equipe pedirá que você o informe.',
+    notYou:
+      'Não foi você quem pediu? Não passe o código a ninguém: sem ele, o dinheiro não sai da conta. Cancele o saque e troque as chaves de API da empresa, pois alguém pode estar usando uma delas.',
+  },
+  completed: {
+    subject: (amount) => `Saque de ${amount} concluído`,
+    title: 'Saque concluído',
+    intro: 'O dinheiro foi enviado por Pix.',
+    at: 'Concluído em',
+    endToEndId: 'Identificador do Pix',
+    notYou:
+      'Não reconhece este saque? Troque já as chaves de API da empresa e fale com o banco, informando o identificador acima.',
+  },
+  failed: {
+    subject: (amount) => `Saque de ${amount} não concluído`,
+    title: 'O saque não foi concluído',
+    intro: 'O valor voltou para o saldo disponível. Você pode pedir o saque de novo.',
+    reason: 'Motivo',
+  },
+  link: {
+    subject: (company, amount) => `${company}: cobrança de ${amount}`,
+    title: (amount) => `Cobrança de ${amount}`,
+    greeting: (name) => `Olá, ${name}!`,
+    intro: (company) => `${company} enviou a você um link de pagamento.`,
+    andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
+    until: 'Pague até',
+    pay: 'Pagar com Pix',
+    unknown:
+      'Não reconhece esta cobrança? Ignore esta mensagem: nada é cobrado sem que você faça o pagamento.',
+  },
+}
+
+const en: Texts = {
+  amount: 'Amount',
+  destination: 'Destination Pix key',
+  automatic: 'This is an automatic message: there is no need to reply.',
+  sandbox: 'Test environment: no real money is moved.',
+  code: {
+    subject: (amount) => `Code to confirm the withdrawal of ${amount}`,
+    title: 'Confirm the withdrawal',
+    intro: (company) =>
+      `A withdrawal from the account of ${company} was requested. To confirm it, use this code:`,
+    validity: (minutes, until) =>
+      `The code is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, until ${until} (Brasília time), and can be used only once.`,
+    secrecy:
+      'Never share this code, neither by phone nor by message. Nobody of our team will ask you for it.',
+    notYou:
+      'You did not ask for it? Give the code to nobody: without it, no money leaves the account. Cancel the withdrawal and replace the company’s API keys, since somebody may be using one of them.',
+  },
+  completed: {
+    subject: (amount) => `Withdrawal of ${amount} completed`,
+    title: 'Withdrawal completed',
+    intro: 'The money was sent by Pix.',
+    at: 'Completed at',
+    endToEndId: 'Pix identifier',
+    notYou:
+      'You do not recognize this withdrawal? Replace the company’s API keys now and contact the bank with the identifier above.',
+  },
+  failed: {
+    subject: (amount) => `Withdrawal of ${amount} not completed`,
+    title: 'The withdrawal was not completed',
+    intro: 'The amount is back in the available balance. You can ask for the withdrawal again.',
+    reason: 'Reason',
+  },
+  link: {
+    subject: (company, amount) => `${company}: payment request of ${amount}`,
+    title: (amount) => `Payment request of ${amount}`,
+    greeting: (name) => `Hello, ${name}!`,
+    intro: (company) => `${company} sent you a payment link.`,
+    andMore: (count) => (count === 1 ? 'and 1 more item' : `and ${count} more items`),
+    until: 'Pay by',
+    pay: 'Pay with Pix',
+    unknown:
+      'You do not recognize this request? Ignore this message: nothing is charged unless you pay.',
+  },
+}
+
+export const TEXTS: Record<Language, Texts> = { pt, en }

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { openLetter, type SealedMail } from '../../src/core/mails/sealing.ts'
+import type { Letter } from '../../src/lib/mailer.ts'
+import type { TestApi } from './api.ts'
+
+export type Waiting = Letter & { kind: string; expiresAt: Date | null }
+
+/** The letters of a company that wait to be sent, oldest first. */
+export async function lettersOf(api: TestApi, companyId: string): Promise<Waiting[]> {
+  const rows = await api.rows<SealedMail>(
+    `select company_id as "companyId", id, kind, sealed, expires_at as "expiresAt",
+       created_at as "createdAt"
+     from mails where company_id = $1 and sealed is not null order by id`,
+    [companyId],
+  )
+  return rows.map((mail) => {
+    const { kind, expiresAt } = mail
+    return { kind, expiresAt, ...openLetter(api.app.vault, mail) }
+  })
+}
+
+/** The one-time code that a letter brings. */
+export function codeIn({ text }: Letter): string {
+  const code = /^[0-9]{6}$/m.exec(text)?.[0]
+  assert.ok(code, text)
+  return code
+}
+
+/** The one-time code that was sent to a company last. */
+export async function lastCode(api: TestApi, companyId: string): Promise<string> {
+  const letters = await lettersOf(api, companyId)
+  const letter = letters.findLast(({ kind }) => kind === 'withdrawal-code')
+  assert.ok(letter, 'a code was sent')
+  return codeIn(letter)
+}
