@@ -1,0 +1,144 @@
+import type { Tx } from '../../db/database.ts'
+import { lockBooks, post } from '../../ledger/post.ts'
+import { refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
+import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import { lockCharge } from '../charges/record.ts'
+import { update } from '../charges/store.ts'
+import type { Company } from '../companies/rules.ts'
+import { chargeEvent, emit } from '../events.ts'
+import { requireUnmatched } from '../payments/rules.ts'
+import * as payments from '../payments/store.ts'
+import type { Refund } from './rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/** Records the intent to return money of a charge and holds it; the bank is told afterwards. */
+export async function refundCharge(
+  tx: Tx,
+  app: App,
+  company: Company,
+  chargeId: Uuid,
+  { value, comment = null }: { value?: number; comment?: string | null },
+): Promise<Refund> {
+  const now = app.clock.now()
+  const charge = await lockCharge(tx, company.id, chargeId)
+  const { amount, source } = rules.plan(charge, value, now)
+  const { booked } = charge
+  // Fails here, before anything is held, where no bank could carry it out.
+  app.providers.of(company, !booked)
+  await update(tx, company.id, [{ ...charge, refunded: toCents(charge.refunded + amount) }])
+  const endToEndId = charge.endToEndId!
+  return begin(tx, company, { endToEndId, chargeId, amount, comment, source, booked }, now)
+}
+
+/** Records the intent to return a payment that matched no charge. */
+export async function refundPayment(
+  tx: Tx,
+  app: App,
+  company: Company,
+  endToEndId: string,
+  { comment = null }: { comment?: string | null },
+): Promise<Refund> {
+  const now = app.clock.now()
+  const payment = await payments.lock(tx, company.id, endToEndId)
+  if (!payment || payment.reason === null) throw problem('payment_not_found')
+  requireUnmatched(payment)
+  rules.requireInTime(payment.receivedAt, now)
+  const { amount, booked } = payment
+  app.providers.of(company, !booked)
+  await payments.updateStatus(tx, { ...payment, status: 'REFUNDING' })
+  const source = 'unmatched' as const
+  return begin(tx, company, { endToEndId, chargeId: null, amount, comment, source, booked }, now)
+}
+
+type Intent = Pick<Refund, 'endToEndId' | 'chargeId' | 'amount' | 'comment' | 'source' | 'booked'>
+
+async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promise<Refund> {
+  const refund: Refund = {
+    ...{ companyId: company.id, id: newId(), ...intent, status: 'PROCESSING' },
+    ...{ failure: null, orderedAt: null, returnId: null, finishedAt: null },
+    ...{ attempts: 0, nextAttemptAt: now, createdAt: now },
+  }
+  await store.insert(tx, refund)
+  if (refund.booked) await hold(tx, refund, now)
+  return refund
+}
+
+async function hold(tx: Tx, refund: Refund, now: Date): Promise<void> {
+  const { companyId, amount, source } = refund
+  const books = await lockBooks(tx, companyId)
+  const left = books.balance[source]
+  if (amount > left) {
+    throw problem(
+      'insufficient_balance',
+      `value: ${amount} cents are more than the ${left} cents in the ${source} balance.`,
+    )
+  }
+  await post(tx, companyId, [refundHeld(orderOf(refund), source)], now, books)
+}
+
+const orderOf = ({ id, amount, chargeId }: Refund) => ({
+  ref: toPublic('rfnd', id),
+  amount,
+  chargeId,
+})
+
+/** Writes down that the bank has returned the money. */
+export async function completeRefund(
+  tx: Tx,
+  { companyId, id }: Refund,
+  returnId: string,
+  now: Date,
+): Promise<void> {
+  const current = await store.lock(tx, companyId, id)
+  if (current?.status !== 'PROCESSING') return
+  const refund = rules.complete(current, returnId, now)
+  await store.finish(tx, refund)
+  if (refund.chargeId) await tellOfReturn(tx, refund, refund.chargeId, now)
+  else await setPayment(tx, refund, 'REFUNDED')
+  await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
+}
+
+async function tellOfReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): Promise<void> {
+  const { companyId } = refund
+  const charge = await lockCharge(tx, companyId, chargeId)
+  const returned = await store.sumReturned(tx, companyId, chargeId)
+  const after = rules.afterReturn(charge, returned)
+  if (after !== charge) await update(tx, companyId, [after])
+  await emit(tx, [chargeEvent('charge.refunded', after, now)])
+}
+
+/**
+ * Writes down that the bank will not return the money, and gives the hold back. That counts only
+ * while nobody else has taken the refund up, for they may be telling the bank at this moment.
+ */
+export async function failRefund(
+  tx: Tx,
+  { companyId, id, attempts }: Refund,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  const current = await store.lock(tx, companyId, id)
+  if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
+  const refund = rules.fail(current, reason, now)
+  await store.finish(tx, refund)
+  const charge = refund.chargeId ? await lockCharge(tx, companyId, refund.chargeId) : null
+  if (charge) {
+    const refunded = toCents(charge.refunded - refund.amount)
+    await update(tx, companyId, [{ ...charge, refunded }])
+  } else await setPayment(tx, refund, 'UNMATCHED')
+  const release = refundReleased(orderOf(refund), rules.releasedTo(refund, charge))
+  await post(tx, companyId, refund.booked ? [release] : [], now)
+}
+
+async function setPayment(
+  tx: Tx,
+  { companyId, endToEndId }: Refund,
+  status: 'REFUNDED' | 'UNMATCHED',
+): Promise<void> {
+  const payment = await payments.lock(tx, companyId, endToEndId)
+  await payments.updateStatus(tx, { ...payment!, status })
+}

@@ -1,0 +1,82 @@
+import { assert } from '../../lib/assert.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
+import type { Charge } from '../charges/rules.ts'
+
+export const REFUND_STATES = ['PROCESSING', 'COMPLETED', 'FAILED'] as const
+export type RefundState = (typeof REFUND_STATES)[number]
+
+/** The account that the money of a refund is held from. */
+export type RefundSource = 'available' | 'pending' | 'unmatched'
+
+/** Money that goes back to who paid it: of a charge, or of a payment that matched none. */
+export type Refund = {
+  companyId: Uuid
+  id: Uuid
+  endToEndId: string
+  chargeId: Uuid | null
+  amount: Cents
+  comment: string | null
+  source: RefundSource
+  booked: boolean
+  status: RefundState
+  failure: string | null
+  orderedAt: Date | null
+  returnId: string | null
+  attempts: number
+  nextAttemptAt: Date
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+/** The scheme lets a payment go back for 90 days. */
+export const REFUND_DAYS = 90
+const DAY_MS = 24 * 3600 * 1000
+
+const impossible = (description: string) => problem('refund_not_possible', description)
+
+/** What may go back of a charge, and from which account: money is taken where it stands. */
+export function plan(
+  charge: Charge,
+  value: number | undefined,
+  now: Date,
+): { amount: Cents; source: RefundSource } {
+  if (charge.status !== 'COMPLETED') {
+    throw impossible(`The charge is ${charge.status}: only a paid charge can be refunded.`)
+  }
+  requireInTime(charge.paymentDate!, now)
+  const left = charge.amount - charge.refunded
+  if (left === 0) throw impossible('The charge is already refunded in full.')
+  const amount = toCents(value ?? left)
+  if (amount > left) {
+    throw impossible(`value: ${amount} cents are more than the ${left} that can still go back.`)
+  }
+  return { amount, source: charge.paymentStatus === 'PAID' ? 'pending' : 'available' }
+}
+
+export function requireInTime(receivedAt: Date, now: Date): void {
+  if (now.getTime() - receivedAt.getTime() <= REFUND_DAYS * DAY_MS) return
+  throw impossible(`The payment is older than the ${REFUND_DAYS} days in which it can go back.`)
+}
+
+export const complete = (refund: Refund, returnId: string, now: Date): Refund =>
+  end(refund, { status: 'COMPLETED', returnId, finishedAt: now })
+
+export const fail = (refund: Refund, failure: string, now: Date): Refund =>
+  end(refund, { status: 'FAILED', failure, finishedAt: now })
+
+function end(refund: Refund, result: Partial<Refund>): Refund {
+  assert(refund.status === 'PROCESSING', 'a refund ends once')
+  return { ...refund, ...result }
+}
+
+/** The charge after money has gone back: REFUNDED once all of it has. */
+export const afterReturn = (charge: Charge, returned: number): Charge =>
+  returned === charge.amount ? { ...charge, paymentStatus: 'REFUNDED' } : charge
+
+/**
+ * Where money goes that was not returned: held from a charge that has settled since, it settles.
+ */
+export const releasedTo = ({ source }: Refund, charge: Charge | null): RefundSource =>
+  source === 'pending' && charge?.paymentStatus !== 'PAID' ? 'available' : source

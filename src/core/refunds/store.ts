@@ -1,0 +1,148 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import type { Refund, RefundSource, RefundState } from './rules.ts'
+
+type RefundRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  end_to_end_id: string
+  charge_id: Uuid | null
+  amount: number
+  comment: string | null
+  source: RefundSource
+  booked: boolean
+  status: RefundState
+  failure: string | null
+  ordered_at: Date | null
+  return_id: string | null
+  attempts: number
+  next_attempt_at: Date
+  created_at: Date
+  finished_at: Date | null
+}
+
+const toRefund = (row: RefundRow): Refund => ({
+  companyId: row.company_id,
+  id: row.id,
+  endToEndId: row.end_to_end_id,
+  chargeId: row.charge_id,
+  amount: toCents(row.amount),
+  comment: row.comment,
+  source: row.source,
+  booked: row.booked,
+  status: row.status,
+  failure: row.failure,
+  orderedAt: row.ordered_at,
+  returnId: row.return_id,
+  attempts: row.attempts,
+  nextAttemptAt: row.next_attempt_at,
+  createdAt: row.created_at,
+  finishedAt: row.finished_at,
+})
+
+export async function insert(tx: Tx, refund: Refund): Promise<void> {
+  await tx.query({
+    text: `insert into refunds (company_id, id, end_to_end_id, charge_id, amount, comment, source,
+             booked, status, next_attempt_at, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    values: [
+      ...[refund.companyId, refund.id, refund.endToEndId, refund.chargeId, refund.amount],
+      ...[refund.comment, refund.source, refund.booked, refund.status, refund.nextAttemptAt],
+      refund.createdAt,
+    ],
+  })
+}
+
+export async function lock(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | null> {
+  const rows = await tx.query<RefundRow>({
+    text: 'select * from refunds where company_id = $1 and id = $2 for update',
+    values: [companyId, id],
+  })
+  return rows[0] ? toRefund(rows[0]) : null
+}
+
+export async function finish(tx: Tx, refund: Refund): Promise<void> {
+  await tx.query({
+    text: `update refunds set status = $3, failure = $4, return_id = $5, finished_at = $6
+           where company_id = $1 and id = $2`,
+    values: [
+      ...[refund.companyId, refund.id, refund.status, refund.failure, refund.returnId],
+      refund.finishedAt,
+    ],
+  })
+}
+
+export async function listOfCharge(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<Refund[]> {
+  const rows = await tx.query<RefundRow>({
+    text: 'select * from refunds where company_id = $1 and charge_id = $2 order by id desc',
+    values: [companyId, chargeId],
+  })
+  return rows.map(toRefund)
+}
+
+/** What has gone back of a charge for good. */
+export async function sumReturned(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<number> {
+  const rows = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(amount), 0)::bigint as sum from refunds
+           where company_id = $1 and charge_id = $2 and status = 'COMPLETED'`,
+    values: [companyId, chargeId],
+  })
+  return rows[0]!.sum
+}
+
+/** What of charges was held for refunds before it settled: it will not settle any more. */
+export async function heldFromPending(
+  tx: Tx,
+  companyId: Uuid,
+  chargeIds: Uuid[],
+): Promise<Map<Uuid, number>> {
+  if (chargeIds.length === 0) return new Map()
+  const rows = await tx.query<{ charge_id: Uuid; sum: number }>({
+    text: `select charge_id, sum(amount)::bigint as sum from refunds
+           where company_id = $1 and charge_id = any ($2::uuid[]) and source = 'pending'
+             and status <> 'FAILED'
+           group by charge_id`,
+    values: [companyId, chargeIds],
+  })
+  return new Map(rows.map(({ charge_id, sum }) => [charge_id, sum]))
+}
+
+/** A refund to carry out, and whether the bank may have been told of it before. */
+export type Claim = { refund: Refund; orderedBefore: boolean }
+
+/**
+ * Leases refunds that are due, and writes down that the bank is about to be told. Those of a
+ * company whose books differ wait: no money leaves it until somebody has looked.
+ */
+export async function claimDue(
+  tx: Tx,
+  now: Date,
+  leaseUntil: Date,
+  most: number,
+): Promise<Claim[]> {
+  const rows = await tx.query<RefundRow & { ordered_before: boolean }>({
+    name: 'claim_due_refunds',
+    text: `update refunds r set next_attempt_at = $2, attempts = attempts + 1,
+             ordered_at = coalesce(r.ordered_at, $1)
+           from (select company_id, id, ordered_at is not null as ordered_before from refunds d
+                 where status = 'PROCESSING' and next_attempt_at <= $1
+                   and not exists (select 1 from audits a
+                     where a.company_id = d.company_id and a.difference is not null)
+                 order by next_attempt_at limit $3 for update skip locked) due
+           where r.company_id = due.company_id and r.id = due.id
+           returning r.*, due.ordered_before`,
+    values: [now, leaseUntil, most],
+  })
+  return rows.map((row) => ({ refund: toRefund(row), orderedBefore: row.ordered_before }))
+}
+
+/** Gives a refund back until its next attempt, unless its lease ran out and another has it. */
+export async function postpone(tx: Tx, refund: Refund, until: Date): Promise<void> {
+  const { companyId, id, attempts } = refund
+  await tx.query({
+    text: `update refunds set next_attempt_at = $4
+           where company_id = $1 and id = $2 and attempts = $3 and status = 'PROCESSING'`,
+    values: [companyId, id, attempts, until],
+  })
+}

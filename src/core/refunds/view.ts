@@ -1,0 +1,42 @@
+import Type, { type Static } from 'typebox'
+import { toPublic } from '../../lib/ids.ts'
+import { Amount, Timestamp } from '../fields.ts'
+import type { Refund } from './rules.ts'
+import { REFUND_STATES } from './rules.ts'
+
+const Comment = Type.Optional(
+  Type.String({ maxLength: 140, description: 'A note that you read again in the refund' }),
+)
+
+export const NewRefund = Type.Object({
+  value: Type.Optional(Amount(1, 'Cents; when omitted all that has not gone back yet is refunded')),
+  comment: Comment,
+})
+
+export const NewPaymentRefund = Type.Object({ comment: Comment })
+
+export const RefundView = Type.Object({
+  id: Type.String(),
+  status: Type.Enum([...REFUND_STATES]),
+  value: Type.Integer({ description: 'Cents' }),
+  chargeId: Type.Optional(Type.String()),
+  endToEndId: Type.String({ description: 'The scheme’s id of the payment that goes back' }),
+  returnId: Type.Optional(Type.String({ description: 'The scheme’s id of the return' })),
+  comment: Type.Optional(Type.String()),
+  failureReason: Type.Optional(Type.String()),
+  createdAt: Timestamp,
+  finishedAt: Type.Optional(Timestamp),
+})
+
+export function showRefund(refund: Refund): Static<typeof RefundView> {
+  const { id, status, amount, chargeId, endToEndId, returnId, comment, failure } = refund
+  return {
+    ...{ id: toPublic('rfnd', id), status, value: amount, endToEndId },
+    ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
+    ...(returnId === null ? {} : { returnId }),
+    ...(comment === null ? {} : { comment }),
+    ...(failure === null ? {} : { failureReason: failure }),
+    createdAt: refund.createdAt.toISOString(),
+    ...(refund.finishedAt === null ? {} : { finishedAt: refund.finishedAt.toISOString() }),
+  }
+}

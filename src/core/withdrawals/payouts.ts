@@ -1,0 +1,84 @@
+import type { Tx } from '../../db/database.ts'
+import { assert } from '../../lib/assert.ts'
+import { toPublic } from '../../lib/ids.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import type { Outcome, Sent } from '../../provider/port.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { emit, withdrawalEvent } from '../events.ts'
+import { composeWithdrawalCompleted, composeWithdrawalFailed } from '../mails/letters.ts'
+import { queueMails } from '../mails/store.ts'
+import { carryOut, LEASE_S } from '../orders.ts'
+import { TASK } from '../tasks.ts'
+import { conclude, findWithdrawal } from './commands.ts'
+import type { Withdrawal } from './rules.ts'
+import * as rules from './rules.ts'
+import { type Claim, claimPayouts, update } from './store.ts'
+
+export function claimDuePayouts(app: App, most: number): Promise<Claim[]> {
+  const now = app.clock.now()
+  const until = new Date(now.getTime() + LEASE_S * 1000)
+  return app.db.transaction((tx) => claimPayouts(tx, now, until, most))
+}
+
+/** Pays out what was claimed: the bank is told or asked, then what it said is written down. */
+export async function payOut(app: App, { withdrawal, orderedBefore }: Claim): Promise<void> {
+  const company = await findCompany(app.db, withdrawal.companyId)
+  assert(company, 'a withdrawal has its company')
+  const { id, value: amount, destination: pixKey } = withdrawal
+  const bank = () => app.providers.of(company, false)
+  const outcome = await carryOut<Sent>({
+    log: app.log,
+    orderedBefore,
+    find: () => bank().findSent(company, { id, amount, pixKey }),
+    order: () => bank().send(company, { id, amount, pixKey }),
+  })
+  if (outcome.kind === 'unknown') {
+    const { reason } = outcome
+    app.log.warn({ withdrawal: toPublic('wd', id), reason }, 'a payout has no answer yet')
+  }
+  await app.db.transaction((tx) => recordOutcome(tx, app, company, withdrawal, outcome))
+  app.alarm.ring(TASK.mail)
+}
+
+async function recordOutcome(
+  tx: Tx,
+  app: App,
+  company: Company,
+  { id, attempts }: Withdrawal,
+  outcome: Outcome<Sent>,
+): Promise<void> {
+  const now = app.clock.now()
+  const current = await findWithdrawal(tx, company.id, id, 'for update')
+  const next = rules.concluded(current, attempts, outcome, now)
+  if (next?.status === 'PROCESSING') await update(tx, next)
+  else if (next) await finish(tx, app, company, next, now)
+}
+
+/** The end of a payout: the books, the event and the mail say the same. */
+async function finish(
+  tx: Tx,
+  { vault }: App,
+  company: Company,
+  withdrawal: Withdrawal,
+  now: Date,
+): Promise<void> {
+  const completed = withdrawal.status === 'COMPLETED'
+  const type = completed ? 'withdrawal.completed' : 'withdrawal.failed'
+  const kind = completed ? 'withdrawal-completed' : 'withdrawal-failed'
+  const letter = letterOf(company, withdrawal)
+  await conclude(tx, withdrawal, now)
+  await emit(tx, [withdrawalEvent(type, withdrawal, now)])
+  const mail = { companyId: company.id, kind, letter, expiresAt: null, createdAt: now } as const
+  await queueMails(tx, vault, [mail])
+}
+
+function letterOf(company: Company, withdrawal: Withdrawal): Letter {
+  const { value, destination, endToEndId, finishedAt, failure } = withdrawal
+  if (endToEndId === null) return composeWithdrawalFailed(company, { value, reason: failure! })
+  return composeWithdrawalCompleted(company, {
+    ...{ value, destination, endToEndId },
+    finishedAt: finishedAt!,
+  })
+}

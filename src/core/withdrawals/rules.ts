@@ -1,0 +1,235 @@
+import { randomInt } from 'node:crypto'
+import {
+  type Posting,
+  withdrawalHeld,
+  withdrawalPaid,
+  withdrawalReleased,
+} from '../../ledger/recipes.ts'
+import { assert } from '../../lib/assert.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
+import type { Cents } from '../../lib/money.ts'
+import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
+import type { Outcome, Sent } from '../../provider/port.ts'
+import { retryIn_s } from '../orders.ts'
+
+export const STATUSES = [
+  'PENDING_OTP',
+  'PROCESSING',
+  'COMPLETED',
+  'FAILED',
+  'EXPIRED',
+  'CANCELED',
+] as const
+export type Status = (typeof STATUSES)[number]
+
+export type Withdrawal = {
+  companyId: Uuid
+  id: Uuid
+  value: Cents
+  /** The Pix key that the money goes to. */
+  destination: string
+  status: Status
+  failure: string | null
+  /** Of the code that is waited for. */
+  otpHash: Buffer | null
+  otpExpiresAt: Date
+  otpAttempts: number
+  otpSent: number
+  endToEndId: string | null
+  /** How often the payout was taken up. */
+  attempts: number
+  nextAttemptAt: Date | null
+  createdAt: Date
+  confirmedAt: Date | null
+  finishedAt: Date | null
+}
+
+export const CODE_LIFETIME_S = 600
+export const MOST_TRIES = 5
+/** The first and three more. */
+export const MOST_SENDS = 4
+/** Tries that a company may spend in an hour on withdrawals that are never confirmed. */
+export const MOST_WRONG = 5 * MOST_TRIES
+export const WRONG_WINDOW_S = 3600
+
+const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
+const secondsUntil = (then: Date, now: Date): number =>
+  Math.ceil((then.getTime() - now.getTime()) / 1000)
+
+export const makeCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
+
+type Start = Pick<Withdrawal, 'companyId' | 'id' | 'value' | 'destination'> & { otpHash: Buffer }
+
+export const start = (fields: Start, now: Date): Withdrawal => ({
+  ...fields,
+  status: 'PENDING_OTP',
+  failure: null,
+  otpExpiresAt: after(now, CODE_LIFETIME_S),
+  otpAttempts: 0,
+  otpSent: 1,
+  endToEndId: null,
+  attempts: 0,
+  nextAttemptAt: null,
+  createdAt: now,
+  confirmedAt: null,
+  finishedAt: null,
+})
+
+/** A company has one withdrawal at a time; who starts another is told which. */
+export function alreadyPending({ id, status }: Withdrawal): Problem {
+  const description =
+    status === 'PENDING_OTP'
+      ? 'A withdrawal is waiting for its one-time code. Confirm or cancel it first.'
+      : 'A withdrawal is being paid out. Wait for its end.'
+  const item: ErrorItem = {
+    code: 'withdrawal_pending',
+    description,
+    withdrawId: toPublic('wd', id),
+  }
+  return new Problem([item])
+}
+
+export const insufficient = (value: Cents, available: number): Problem =>
+  problem(
+    'insufficient_balance',
+    `value: ${value} cents are more than the ${available} cents in the available balance.`,
+  )
+
+/** Tries that were spent on a withdrawal without confirming it. */
+export type Spent = { tries: number; at: Date }
+
+/**
+ * Whoever guesses codes is stopped, however the tries are spread over withdrawals. Newest first.
+ */
+export function requireNoGuessing(spent: Spent[], now: Date): void {
+  let tries = 0
+  const last = spent.find((one) => {
+    tries += one.tries
+    return tries >= MOST_WRONG
+  })
+  if (!last) return
+  const wait_s = secondsUntil(after(last.at, WRONG_WINDOW_S), now)
+  throw problem('rate_limited', 'Too many wrong codes were tried within an hour.', {
+    'Retry-After': String(Math.max(1, wait_s)),
+  })
+}
+
+const ended = (withdrawal: Withdrawal, status: Status, finishedAt: Date): Withdrawal => ({
+  ...withdrawal,
+  status,
+  otpHash: null,
+  nextAttemptAt: null,
+  finishedAt,
+})
+
+export const isDue = ({ status, otpExpiresAt }: Withdrawal, now: Date): boolean =>
+  status === 'PENDING_OTP' && otpExpiresAt <= now
+
+/** Past the end of its code a withdrawal is expired for everybody, before the worker writes it. */
+export const asOf = (withdrawal: Withdrawal, now: Date): Withdrawal =>
+  isDue(withdrawal, now) ? ended(withdrawal, 'EXPIRED', withdrawal.otpExpiresAt) : withdrawal
+
+const notConfirmable = (description: string): Problem =>
+  problem('withdrawal_not_confirmable', description)
+
+const noLongerWaits = ({ status }: Withdrawal): Problem =>
+  notConfirmable(`The withdrawal is ${status} and no longer waits for a code.`)
+
+const triesUsed = (): Problem =>
+  notConfirmable(`All ${MOST_TRIES} tries are used. Cancel the withdrawal and start another.`)
+
+export const triesLeft = ({ otpAttempts }: Pick<Withdrawal, 'otpAttempts'>): number =>
+  MOST_TRIES - otpAttempts
+
+export function wrongCode(withdrawal: Pick<Withdrawal, 'otpAttempts'>): Problem {
+  const left = triesLeft(withdrawal)
+  const rest =
+    left === 0
+      ? 'It was the last try: the withdrawal is canceled.'
+      : `${left} ${left === 1 ? 'try is' : 'tries are'} left.`
+  return problem('otp_invalid', `The one-time code is wrong. ${rest}`)
+}
+
+/** Throws unless a code can still confirm it. */
+function requireWaiting(withdrawal: Withdrawal, now: Date): void {
+  const current = asOf(withdrawal, now)
+  if (current.status === 'EXPIRED') {
+    throw problem('otp_expired', 'The one-time code has expired. Start another withdrawal.')
+  }
+  if (current.status !== 'PENDING_OTP') throw noLongerWaits(current)
+}
+
+/** `hash` is that of the code whose try was counted; null when there was no try to count. */
+export function confirm(withdrawal: Withdrawal, hash: Buffer | null, now: Date): Withdrawal {
+  requireWaiting(withdrawal, now)
+  if (hash === null) throw triesUsed()
+  // Another code was sent since the try was counted.
+  if (!withdrawal.otpHash?.equals(hash)) throw wrongCode(withdrawal)
+  return {
+    ...withdrawal,
+    status: 'PROCESSING',
+    otpHash: null,
+    confirmedAt: now,
+    nextAttemptAt: now,
+  }
+}
+
+/** A new code has its own end, but no tries of its own: they count for the withdrawal. */
+export function renewCode(withdrawal: Withdrawal, otpHash: Buffer, now: Date): Withdrawal {
+  requireWaiting(withdrawal, now)
+  if (triesLeft(withdrawal) === 0) throw triesUsed()
+  if (withdrawal.otpSent >= MOST_SENDS) {
+    const wait_s = secondsUntil(withdrawal.otpExpiresAt, now)
+    const retry = { 'Retry-After': String(wait_s) }
+    throw problem(
+      'rate_limited',
+      `The code was sent ${MOST_SENDS} times, which is the most.`,
+      retry,
+    )
+  }
+  const otpExpiresAt = after(now, CODE_LIFETIME_S)
+  return { ...withdrawal, otpHash, otpExpiresAt, otpSent: withdrawal.otpSent + 1 }
+}
+
+export function cancel(withdrawal: Withdrawal, now: Date): Withdrawal | 'already-canceled' {
+  const current = asOf(withdrawal, now)
+  if (current.status === 'CANCELED') return 'already-canceled'
+  if (current.status !== 'PENDING_OTP') throw noLongerWaits(current)
+  return ended(withdrawal, 'CANCELED', now)
+}
+
+/** The last try was wrong. Null when the withdrawal has come to another end since. */
+export function refuseGuesses(withdrawal: Withdrawal, now: Date): Withdrawal | null {
+  if (withdrawal.status !== 'PENDING_OTP') return null
+  return { ...ended(withdrawal, 'CANCELED', now), failure: 'five wrong codes' }
+}
+
+/**
+ * What the bank's word makes of a payout that was taken up for the `attempt`th time; null when it
+ * changes nothing. Money that has left has left, whoever hears of it. A refusal counts only while
+ * nobody else has taken the payout up, for they may be telling the bank at this moment.
+ */
+export function concluded(
+  withdrawal: Withdrawal,
+  attempt: number,
+  outcome: Outcome<Sent>,
+  now: Date,
+): Withdrawal | null {
+  if (withdrawal.status !== 'PROCESSING') return null
+  if (outcome.kind === 'accepted') {
+    return { ...ended(withdrawal, 'COMPLETED', now), endToEndId: outcome.value.endToEndId }
+  }
+  if (withdrawal.attempts !== attempt) return null
+  if (outcome.kind === 'rejected') {
+    return { ...ended(withdrawal, 'FAILED', now), failure: outcome.reason }
+  }
+  return { ...withdrawal, nextAttemptAt: after(now, retryIn_s(attempt)) }
+}
+
+/** Money on its way out is held from the start, and only a completed withdrawal has spent it. */
+export function postingOf({ id, value: amount, status }: Withdrawal): Posting {
+  assert(status !== 'PROCESSING', 'a payout on its way moves nothing in the books')
+  const order = { ref: toPublic('wd', id), amount }
+  if (status === 'PENDING_OTP') return withdrawalHeld(order)
+  return status === 'COMPLETED' ? withdrawalPaid(order) : withdrawalReleased(order)
+}

@@ -1,0 +1,58 @@
+import Type, { type Static } from 'typebox'
+import { toPublic } from '../../lib/ids.ts'
+import { maskPixKey } from '../../pix/masks.ts'
+import { Amount, PAGE, Timestamp } from '../fields.ts'
+import { asOf, STATUSES, triesLeft, type Withdrawal } from './rules.ts'
+
+export const NewWithdrawal = Type.Object({ value: Amount(1, 'Cents') })
+
+export const StartedWithdrawal = Type.Object({ withdrawId: Type.String() })
+
+export const Confirmation = Type.Object({
+  otp: Type.String({
+    pattern: '^[0-9]{6}$',
+    description: 'The six digits from the e-mail',
+    'x-rule': 'must be the six digits from the e-mail, as text',
+  }),
+})
+
+const Status = Type.Enum([...STATUSES])
+
+export const WithdrawalQuery = Type.Object({ ...PAGE, status: Type.Optional(Status) })
+
+export const WithdrawalView = Type.Object({
+  id: Type.String(),
+  status: Status,
+  value: Type.Integer({ description: 'Cents' }),
+  destination: Type.String({ description: 'The Pix key that the money goes to; masked' }),
+  createdAt: Timestamp,
+  expiresAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'The end of the code; while it is awaited' }),
+  ),
+  attemptsLeft: Type.Optional(
+    Type.Integer({ description: 'How often a code may still be tried; while it is awaited' }),
+  ),
+  confirmedAt: Type.Optional(Timestamp),
+  finishedAt: Type.Optional(Timestamp),
+  endToEndId: Type.Optional(Type.String({ description: 'The scheme’s id of the payment' })),
+  failureReason: Type.Optional(Type.String()),
+})
+
+export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof WithdrawalView> {
+  const withdrawal = asOf(stored, now)
+  const { status, value, confirmedAt, finishedAt, endToEndId, failure } = withdrawal
+  const shown: Static<typeof WithdrawalView> = {
+    ...{ id: toPublic('wd', withdrawal.id), status, value },
+    destination: maskPixKey(withdrawal.destination),
+    createdAt: withdrawal.createdAt.toISOString(),
+  }
+  if (status === 'PENDING_OTP') {
+    shown.expiresAt = withdrawal.otpExpiresAt.toISOString()
+    shown.attemptsLeft = triesLeft(withdrawal)
+  }
+  if (confirmedAt !== null) shown.confirmedAt = confirmedAt.toISOString()
+  if (finishedAt !== null) shown.finishedAt = finishedAt.toISOString()
+  if (endToEndId !== null) shown.endToEndId = endToEndId
+  if (failure !== null) shown.failureReason = failure
+  return shown
+}

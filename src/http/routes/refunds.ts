@@ -1,0 +1,66 @@
+import Type from 'typebox'
+import { findCharge } from '../../core/charges/commands.ts'
+import { refundCharge } from '../../core/refunds/commands.ts'
+import { listOfCharge } from '../../core/refunds/store.ts'
+import { NewRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
+import { TASK } from '../../core/tasks.ts'
+import { fromPublic } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { route } from '../route.ts'
+
+const chargeIdOf = ({ params }: { params: Record<string, string> }): string => {
+  const id = fromPublic('charge', params.chargeId ?? '')
+  if (id === null) throw problem('charge_not_found')
+  return id
+}
+
+const create = route({
+  method: 'POST',
+  path: '/refund/{chargeId}',
+  operationId: 'refundCharge',
+  tag: 'Refunds',
+  summary: 'Return the money of a paid charge, whole or in part',
+  description:
+    'The money is held at once and goes back through the bank; charge.refunded tells when it has. Possible for 90 days, up to what was paid.',
+  scope: 'payments:write',
+  body: NewRefund,
+  example: { value: 500, comment: 'One item was out of stock' },
+  data: RefundView,
+  status: 201,
+  message: 'Refund started.',
+  problems: [
+    'charge_not_found',
+    'refund_not_possible',
+    'insufficient_balance',
+    'provider_unavailable',
+  ],
+  async handle(call) {
+    const { app, company, body } = call
+    const id = chargeIdOf(call)
+    const shown = await call.commit(async (tx) =>
+      showRefund(await refundCharge(tx, app, company, id, body)),
+    )
+    app.alarm.ring(TASK.refunds)
+    return shown
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/refund/charge/{chargeId}',
+  operationId: 'listRefunds',
+  tag: 'Refunds',
+  summary: 'List the refunds of a charge, newest first',
+  scope: 'payments:read',
+  data: Type.Array(RefundView),
+  status: 200,
+  message: 'Refunds listed.',
+  problems: ['charge_not_found'],
+  async handle(call) {
+    const { app, company } = call
+    const { id } = await findCharge(app, company.id, chargeIdOf(call))
+    return (await listOfCharge(app.db, company.id, id)).map(showRefund)
+  },
+})
+
+export const refundRoutes = [create, list]

@@ -1,0 +1,169 @@
+import Type from 'typebox'
+import { TASK } from '../../core/tasks.ts'
+import {
+  cancelWithdrawal,
+  confirmWithdrawal,
+  findWithdrawal,
+  resendCode,
+  startWithdrawal,
+  tryCode,
+} from '../../core/withdrawals/commands.ts'
+import { list } from '../../core/withdrawals/store.ts'
+import {
+  Confirmation,
+  NewWithdrawal,
+  StartedWithdrawal,
+  showWithdrawal,
+  WithdrawalQuery,
+  WithdrawalView,
+} from '../../core/withdrawals/view.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
+import { page } from '../page.ts'
+import { route } from '../route.ts'
+
+function withdrawalIdOf(call: { params: Record<string, string> }): Uuid {
+  const id = fromPublic('wd', call.params.id ?? '')
+  if (id === null) throw problem('withdrawal_not_found')
+  return id
+}
+
+const start = route({
+  method: 'POST',
+  path: '/account-balance/withdraw',
+  operationId: 'startWithdrawal',
+  tag: 'Balance',
+  summary: 'Start a withdrawal',
+  description:
+    'Holds the money and sends a one-time code by e-mail, which confirms the withdrawal within 10 minutes. A company has one withdrawal at a time.',
+  scope: 'balance:write',
+  body: NewWithdrawal,
+  example: { value: 5000 },
+  data: StartedWithdrawal,
+  status: 201,
+  message: 'Withdrawal started. Confirm it with the code sent by e-mail.',
+  problems: ['withdrawal_pending', 'insufficient_balance', 'provider_unavailable'],
+  async handle(call) {
+    const { app, company, body } = call
+    const started = await call.commit(async (tx) => {
+      const { id } = await startWithdrawal(tx, app, company, toCents(body.value))
+      return { withdrawId: toPublic('wd', id) }
+    })
+    app.alarm.ring(TASK.mail)
+    return started
+  },
+})
+
+const confirm = route({
+  method: 'POST',
+  path: '/account-balance/withdraw/{id}/confirm',
+  operationId: 'confirmWithdrawal',
+  tag: 'Balance',
+  summary: 'Confirm a withdrawal with its one-time code',
+  description:
+    'There are five tries; after the fifth wrong code the withdrawal is canceled and its money available again.',
+  scope: 'balance:write',
+  body: Confirmation,
+  example: { otp: '123456' },
+  data: WithdrawalView,
+  status: 200,
+  message: 'Withdrawal confirmed.',
+  problems: ['withdrawal_not_found', 'otp_invalid', 'otp_expired', 'withdrawal_not_confirmable'],
+  async handle(call) {
+    const { app, company, body } = call
+    const id = withdrawalIdOf(call)
+    const hash = await tryCode(app, company.id, id, body.otp)
+    const confirmed = await call.commit(async (tx) =>
+      showWithdrawal(await confirmWithdrawal(tx, app, company.id, id, hash), app.clock.now()),
+    )
+    app.alarm.ring(TASK.payouts)
+    return confirmed
+  },
+})
+
+const cancel = route({
+  method: 'POST',
+  path: '/account-balance/withdraw/{id}/cancel',
+  operationId: 'cancelWithdrawal',
+  tag: 'Balance',
+  summary: 'Cancel a withdrawal that waits for its code',
+  description: 'A withdrawal that is canceled already answers the same again.',
+  scope: 'balance:write',
+  data: WithdrawalView,
+  status: 200,
+  message: 'Withdrawal canceled.',
+  problems: ['withdrawal_not_found', 'withdrawal_not_confirmable'],
+  handle(call) {
+    const { app, company } = call
+    const id = withdrawalIdOf(call)
+    return call.commit(async (tx) =>
+      showWithdrawal(await cancelWithdrawal(tx, app, company.id, id), app.clock.now()),
+    )
+  },
+})
+
+const resend = route({
+  method: 'POST',
+  path: '/account-balance/withdraw/{id}/resend',
+  operationId: 'resendWithdrawalCode',
+  tag: 'Balance',
+  summary: 'Send a new one-time code',
+  description:
+    'The new code is the only one that counts and has 10 minutes of its own, but no further tries. It can be sent again three times.',
+  scope: 'balance:write',
+  data: WithdrawalView,
+  status: 200,
+  message: 'A new code was sent by e-mail.',
+  problems: ['withdrawal_not_found', 'otp_expired', 'withdrawal_not_confirmable'],
+  async handle(call) {
+    const { app, company } = call
+    const id = withdrawalIdOf(call)
+    const renewed = await call.commit(async (tx) =>
+      showWithdrawal(await resendCode(tx, app, company, id), app.clock.now()),
+    )
+    app.alarm.ring(TASK.mail)
+    return renewed
+  },
+})
+
+const listAll = route({
+  method: 'GET',
+  path: '/account-balance/withdraw',
+  operationId: 'listWithdrawals',
+  tag: 'Balance',
+  summary: 'List withdrawals, newest first',
+  scope: 'balance:read',
+  query: WithdrawalQuery,
+  data: Type.Array(WithdrawalView),
+  status: 200,
+  message: 'Withdrawals listed.',
+  problems: [],
+  async handle(call) {
+    const now = call.app.clock.now()
+    const { filter: part, cut } = page(call, 'wd')
+    const filter = { ...part, status: call.query.status ?? null }
+    const withdrawals = cut(await list(call.app.db, call.company.id, filter, now))
+    return withdrawals.map((withdrawal) => showWithdrawal(withdrawal, now))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/account-balance/withdraw/{id}',
+  operationId: 'getWithdrawal',
+  tag: 'Balance',
+  summary: 'Get a withdrawal',
+  scope: 'balance:read',
+  data: WithdrawalView,
+  status: 200,
+  message: 'Withdrawal found.',
+  problems: ['withdrawal_not_found'],
+  async handle(call) {
+    const { app, company } = call
+    const withdrawal = await findWithdrawal(app.db, company.id, withdrawalIdOf(call))
+    return showWithdrawal(withdrawal, app.clock.now())
+  },
+})
+
+export const withdrawalRoutes = [start, listAll, get, confirm, cancel, resend]
