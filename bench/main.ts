@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const [name] = process.argv.slice(2)
 const path = join(import.meta.dirname, `${name}.ts`)
 if (!name || !existsSync(path) || ['main', 'load', 'stack', 'bare', 'setup'].includes(name)) {
-  console.error('Usage: npm run bench create | read | qr')
+  console.error('Usage: npm run bench create | read | qr | settle')
   process.exit(2)
 }
 const { run } = await import(path)

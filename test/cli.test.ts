@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cloneDatabase } from './support/database.ts'
+import { startSmtp } from './support/smtp.ts'
 
 type Environment = Record<string, string>
 type Result = { code: number; stdout: string; stderr: string }
@@ -189,11 +190,23 @@ describe('on a database of one’s own', { concurrency: 2 }, () => {
   })
 
   // The database of the tests does not wait for the disk, which is just what doctor warns about.
-  test('doctor warns about lost durability and live companies without a bank', async () => {
+  test('doctor warns about lost durability, live companies without a bank, and mails to nobody', async () => {
     const { code, stdout } = await vintem(['doctor'], env)
     assert.equal(code, 0)
     assert.match(stdout, /^warning +durability .*fsync/m)
     assert.match(stdout, /^warning +provider .*no bank is connected/m)
+    assert.match(stdout, /^warning +mail .*one-time codes to nobody: set SMTP_URL/m)
+  })
+
+  test('doctor tries the mail server, and does not show its password', async () => {
+    const smtp = await startSmtp()
+    const there = await vintem(['doctor'], { ...env, SMTP_URL: smtp.url })
+    assert.match(there.stdout, /^ok +mail +The mail server at 127\.0\.0\.1:\d+ lets us in/m)
+    const away = { ...env, SMTP_URL: 'smtp://u:sesame@127.0.0.1:1' }
+    const { code, stdout } = await vintem(['doctor'], away)
+    assert.match(stdout, /^failed +mail .*127\.0\.0\.1:1 takes no mails .*Check SMTP_URL/m)
+    assert.doesNotMatch(stdout, /sesame/)
+    assert.equal(code, 1)
   })
 
   test('a database that is away or refuses us is told in a sentence, without the password', async () => {

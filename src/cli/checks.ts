@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { findSecretKeyId } from '../core/installation.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
+import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
 import { createSimulator } from '../provider/simulator/simulator.ts'
 import { tell } from './faults.ts'
@@ -116,7 +118,7 @@ async function inspectClock(db: Database): Promise<Finding> {
 }
 
 async function inspectProvider(db: Database | null, { publicUrl }: Config): Promise<Finding> {
-  const fault = await createSimulator(publicUrl).check()
+  const fault = db ? await createSimulator(publicUrl, db, systemClock).check() : null
   if (fault) return ['failed', fault]
   const live = db && (await hasTable(db, 'companies')) ? await countLive(db) : 0
   if (live === 0) return ['ok', 'The simulated bank is ready.']
@@ -131,4 +133,22 @@ async function countLive(db: Database): Promise<number> {
     text: `select count(*)::int as live from companies where mode = 'live'`,
   })
   return row!.live
+}
+
+export async function inspectMail(config: Config): Promise<Finding> {
+  const { smtpUrl, mailFrom: from, dataDir, local } = config
+  const folder = join(dataDir, 'mail')
+  const mailer = createMailer({ smtpUrl, from, folder })
+  const place = smtpUrl ? `The mail server at ${new URL(smtpUrl).host}` : folder
+  try {
+    await mailer.check()
+  } catch (error) {
+    const remedy = smtpUrl ? 'Check SMTP_URL' : `Run as the owner of ${dataDir}, or set SMTP_URL`
+    return ['failed', `${place} takes no mails (${(error as Error).message}). ${remedy}.`]
+  } finally {
+    mailer.close()
+  }
+  if (smtpUrl) return ['ok', `${place} lets us in.`]
+  if (local) return ['ok', `Mails are kept as files in ${folder}.`]
+  return ['warning', `Mails go to ${folder}, and one-time codes to nobody: set SMTP_URL.`]
 }

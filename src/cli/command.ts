@@ -8,8 +8,12 @@ export type Command = {
   summary: string
   operands: string[]
   options: Record<string, Option>
-  run(args: Args): Promise<Answer>
+  /** What is too long for one answer is printed on the way; then null is all that is left. */
+  run(args: Args, print: Print): Promise<Answer | null>
 }
+
+/** Resolves when the reader has taken the text, so that a slow one holds the writer up. */
+export type Print = (text: string) => Promise<void>
 
 /** What the operator typed. Required options and operands are there: that was checked before. */
 export type Args = {

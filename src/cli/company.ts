@@ -1,5 +1,5 @@
 import { createCompany, createKey, pinVersion } from '../core/companies/commands.ts'
-import { companyFaults, type NewCompany } from '../core/companies/rules.ts'
+import { companyFaults, type Language, type NewCompany } from '../core/companies/rules.ts'
 import { listCompanies, listKeys } from '../core/companies/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
@@ -24,6 +24,7 @@ const create: Command = {
     city: { value: 'CITY', help: 'the city in its codes (default Sao Paulo)' },
     color: { value: 'HEX', help: 'the color of its pages, like #0f766e' },
     image: { value: 'URL', help: 'the http(s) address of its logo' },
+    language: { value: 'LANGUAGE', help: 'of its mails: pt or en (default pt)' },
     'settlement-delay': { value: 'SECONDS', help: 'from PAID to RECEIVED (live 0, sandbox 60)' },
     'static-sales-limit': { value: 'CENTS', help: 'its own monthly limit for static codes' },
     'api-version': { value: 'VERSION', help: `${VERSION_NAMES.join(' or ')} (default the newest)` },
@@ -54,6 +55,7 @@ const create: Command = {
 /** Names every fault at once, and before a database is opened for nothing. */
 function readCompany({ options, switches }: Args): NewCompany & { apiVersion: string } {
   const { color, image, city, 'pix-key': pixKey, 'api-version': apiVersion = LATEST.name } = options
+  const { language = 'pt' } = options
   const delay = readWhole(options, 'settlement-delay', MOST_SECONDS)
   const limit = readWhole(options, 'static-sales-limit', Number.MAX_SAFE_INTEGER)
   const fields = {
@@ -67,6 +69,7 @@ function readCompany({ options, switches }: Args): NewCompany & { apiVersion: st
     ...(pixKey && { pixKey }),
     ...(city && { city }),
     ...(delay.value !== null && { settlementDelay_s: delay.value }),
+    language: language as Language,
     staticSalesLimit: limit.value,
   }
   const broken = companyFaults(fields)?.items.map(({ description }) => asTyped(description)) ?? []

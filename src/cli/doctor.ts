@@ -1,6 +1,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { type Config, ConfigFault, loadConfig } from '../config.ts'
-import { type Check, check, checkDatabase, type Finding } from './checks.ts'
+import { type Check, check, checkDatabase, type Finding, inspectMail } from './checks.ts'
 import { type Command, columns } from './command.ts'
 import { tell } from './faults.ts'
 
@@ -10,7 +10,7 @@ const NO_SPACE_MIB = 100
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check configuration, database, clock and provider, and say what to do.',
+  summary: 'Check configuration, database, clock, provider and mail, and say what to do.',
   operands: [],
   options: {},
   async run() {
@@ -46,11 +46,12 @@ async function diagnose(): Promise<Check[]> {
     { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
     await check('data directory', async () => inspectDataDirectory(config)),
     ...(await checkDatabase(config)),
+    await check('mail', () => inspectMail(config)),
   ]
 }
 
 function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
-  if (databaseUrl) return ['ok', 'Not used, because DATABASE_URL is set.']
+  if (databaseUrl) return ['ok', 'Holds no database, because DATABASE_URL is set.']
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {

@@ -2,11 +2,20 @@ import { readFileSync } from 'node:fs'
 import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './command.ts'
 import { companyCommands } from './company.ts'
 import { doctor } from './doctor.ts'
+import { exportCommands } from './export.ts'
 import { isBug, tell } from './faults.ts'
 import { keyCommands } from './key.ts'
+import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
 
-const COMMANDS: Command[] = [...companyCommands, ...keyCommands, migrateDatabase, doctor]
+const COMMANDS: Command[] = [
+  ...companyCommands,
+  ...keyCommands,
+  ...exportCommands,
+  ...ledgerCommands,
+  migrateDatabase,
+  doctor,
+]
 
 const OK = 0
 const FAILED = 1
@@ -45,10 +54,13 @@ async function run(argv: string[]): Promise<number> {
 async function obey(command: Command, argv: string[]): Promise<number> {
   try {
     const args = parse(command, argv)
-    const { json, text, failed } = await command.run(args)
+    const answer = await command.run(args, print)
+    if (answer === null) return OK
+    const { json, text, failed } = answer
     say(args.switches.has('json') ? `${JSON.stringify(json)}\n` : text)
     return failed ? FAILED : OK
   } catch (error) {
+    if (isReaderGone(error)) return OK
     process.stderr.write(`${isBug(error) ? (error as Error).stack : tell(error)}\n`)
     if (!(error instanceof UsageFault)) return FAILED
     process.stderr.write(
@@ -62,6 +74,14 @@ function say(text: string): number {
   process.stdout.write(text)
   return OK
 }
+
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+const isReaderGone = (error: unknown): boolean => (error as { code?: string }).code === 'EPIPE'
 
 // A reader that has seen enough, such as `head`, closes the pipe; that is no fault.
 process.stdout.on('error', () => {})

@@ -1,10 +1,14 @@
 import { type Config, loadConfig } from '../config.ts'
+import type { App } from '../core/app.ts'
 import { waitUntilHeard } from '../core/companies/announce.ts'
 import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { attachEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createLog } from '../lib/log.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
+import { createApp } from '../service.ts'
 import { Refusal } from './command.ts'
 
 export type Connection = { url: string; db: Database; close(): Promise<void> }
@@ -68,6 +72,23 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
     await requireSameSecret(db, vault)
     return await act({ db, vault, settle: () => settle(url) })
   } finally {
+    await close()
+  }
+}
+
+/** Acts with all that a server acts with, for commands that need more than the database. */
+export async function withApp<R>(act: (app: App) => Promise<R>): Promise<R> {
+  const config = loadConfig()
+  const { url, close } = await openConnection(config)
+  const log = createLog('silent')
+  const { publicUrl } = config
+  const app = createApp({ config, databaseUrl: url, clock: systemClock, log, publicUrl })
+  try {
+    await migrate(url)
+    await requireSameSecret(app.db, app.vault)
+    return await act(app)
+  } finally {
+    await app.db.end()
     await close()
   }
 }

@@ -6,7 +6,7 @@ import { problem } from '../lib/problems.ts'
 import { type Body, canonical, textFaults } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { type Answer, commitOnce, type Guard, isKept, once } from './idempotency.ts'
-import type { Call, Route, Unchecked } from './route.ts'
+import type { Call, CsvFile, Route, Unchecked } from './route.ts'
 import { requireNone, validator } from './violations.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
@@ -19,24 +19,34 @@ export function compileRoute(app: App, route: Route) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
     const body = validate(request)
+    const csv = route.csv && asksForCsv(request.query) ? route.csv : undefined
     const render: Render = (data) => ({
       status: route.status,
-      body: version.success(route.status, route.message, serialize, data),
+      // A file is the same in every version: there is no envelope around it.
+      body: csv?.write(data) ?? version.success(route.status, route.message, serialize, data),
     })
     const answer = await answerCall(app, route, request, body, render)
-    send(reply, answer, version.name)
+    send(reply, answer, version.name, csv)
   }
 }
+
+const asksForCsv = (query: unknown): boolean => (query as { format?: string }).format === 'csv'
 
 /**
  * Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it.
  */
-function send(reply: FastifyReply, { status, body, headers }: Answer, version: string): void {
+function send(
+  reply: FastifyReply,
+  { status, body, headers }: Answer,
+  version: string,
+  csv: CsvFile<never> | undefined,
+): void {
   const fields = [
     ...['x-request-id', reply.request.id, 'x-api-version', version],
-    ...['content-type', 'application/json; charset=utf-8'],
+    ...['content-type', `${csv ? 'text/csv' : 'application/json'}; charset=utf-8`],
     ...['content-length', String(Buffer.byteLength(body))],
   ]
+  if (csv) fields.push('content-disposition', `attachment; filename="${csv.filename}"`)
   for (const [name, value] of Object.entries(headers)) fields.push(name, value)
   if (reply.hasHeader('Connection')) fields.push('Connection', 'close')
   reply.hijack()

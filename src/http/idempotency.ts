@@ -27,6 +27,7 @@ const NOT_KEPT = new Set<ProblemCode>([
   'payload_too_large',
   'unsupported_media_type',
   'idempotency_in_progress',
+  'rate_limited',
 ])
 
 export function readKey(header: string | string[] | undefined): string | null {
@@ -93,10 +94,14 @@ async function attempt(
   }
 }
 
-/** Keeps an answer that had no effect of its own: nothing is lost if a crash comes first. */
+/**
+ * Keeps an answer that had no effect of its own: nothing is lost if a crash comes first. Where
+ * another process has kept one meanwhile, that is the answer.
+ */
 async function keepAfter(app: App, guard: Guard, answer: Answer): Promise<Answer> {
   const kept = idempotency.sealAnswer(app.vault, guard, answer)
-  await idempotency.keep(app.db, guard.companyId, kept, app.clock.now())
+  const mine = await idempotency.keep(app.db, guard.companyId, kept, app.clock.now())
+  if (!mine) throw new KeyTaken()
   return { ...answer, kept: true }
 }
 

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { App } from '../core/app.ts'
+import { countDiffering, oldestDue } from '../core/audits/store.ts'
 
 export type Metrics = {
   request(method: string, route: string, status: number, seconds: number): void
@@ -32,9 +33,36 @@ export function createMetrics(): Metrics {
       const found = series.get(method + route)?.get(status) ?? seriesOf(method, route, status)
       found.observe(seconds)
     },
-    watch: (app) => watchPool(registry, app),
+    watch(app) {
+      watchPool(registry, app)
+      watchMoney(registry, app)
+    },
     text: () => registry.metrics(),
   }
+}
+
+/** What an operator is woken for: books that differ, and work that is not getting done. */
+function watchMoney(registry: Registry, { db, clock }: App): void {
+  new Gauge({
+    name: 'vintem_ledger_differing_companies',
+    help: 'Companies whose books differ, and whose payouts are stopped for it',
+    registers: [registry],
+    async collect() {
+      this.set(await countDiffering(db))
+    },
+  })
+  new Gauge({
+    name: 'vintem_due_oldest_seconds',
+    help: 'How long the oldest piece of due work has been waiting, by kind',
+    labelNames: ['work'],
+    registers: [registry],
+    async collect() {
+      for (const { work, due } of await oldestDue(db)) {
+        const waiting_ms = due ? clock.now().getTime() - due.getTime() : 0
+        this.set({ work }, Math.max(0, waiting_ms / 1000))
+      }
+    },
+  })
 }
 
 function watchPool(registry: Registry, { db }: App): void {

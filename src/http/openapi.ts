@@ -58,6 +58,7 @@ const ALWAYS = {
 }
 const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before the next try') }
 const REPLAYED = { 'Idempotent-Replayed': header('"true" when this is the first answer again') }
+const CSV = { 'text/csv': { schema: { type: 'string', description: 'With format=csv' } } }
 const NEXT = { Link: header('The address of the next page, with rel="next", where there is one') }
 
 function responsesOf(route: Route): Record<string, unknown> {
@@ -67,7 +68,7 @@ function responsesOf(route: Route): Record<string, unknown> {
     [route.status]: {
       description: route.message,
       headers: { ...ALWAYS, ...own },
-      content: { 'application/json': { schema: envelope(route) } },
+      content: { 'application/json': { schema: envelope(route) }, ...(route.csv ? CSV : {}) },
     },
   }
   for (const [status, codes] of Map.groupBy(problemsOf(route), (code) => CATALOGUE[code][0])) {

@@ -16,11 +16,10 @@ export function registerOperations(
   server.get('/', async (_request, reply) => reply.redirect('/docs'))
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async (_request, reply) => {
-    const faults = await isReady()
-    return reply.status(faults.length === 0 ? 200 : 503).send({
-      status: faults.length === 0 ? 'ready' : 'not ready',
-      faults,
-    })
+    const { faults, warnings } = await isReady()
+    // A warning takes no server out of service: what it can do, it should go on doing.
+    const status = faults.length > 0 ? 'not ready' : warnings.length > 0 ? 'degraded' : 'ready'
+    return reply.status(faults.length > 0 ? 503 : 200).send({ status, faults, warnings })
   })
   server.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.text()),

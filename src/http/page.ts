@@ -4,30 +4,46 @@ import type { Call } from './route.ts'
 
 const PAGE_LIMIT = 1000
 
-export type Page = {
-  filter: { limit: number; after: Uuid | null }
+export type Page<Cursor, Row> = {
+  filter: { limit: number; after: Cursor | null }
   /**
    * Drops the one row that was read only to know whether there is more, and links to what follows.
    */
-  cut<T extends { id: Uuid }>(rows: T[]): T[]
+  cut<T extends Row>(rows: T[]): T[]
 }
 
-type PageCall = Pick<Call<{ limit?: number; after?: string }>, 'app' | 'path' | 'query' | 'headers'>
+type PageCall<Cursor> = Pick<
+  Call<{ limit?: number; after?: Cursor }>,
+  'app' | 'path' | 'query' | 'headers'
+>
+
+/** One page of a list of records, which are ordered by their ids. */
+export function page(call: PageCall<string>, prefix: Prefix | null): Page<Uuid, { id: Uuid }> {
+  const { after } = call.query
+  const place = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
+  return keyset(call, after === undefined ? null : cursor(prefix, after), place)
+}
+
+/** One page of a list whose entries are numbered. */
+export const numberedPage = (call: PageCall<number>): Page<number, { entry: number }> =>
+  keyset(call, call.query.after ?? null, ({ entry }) => entry)
 
 /**
  * One page of a list by keyset; the next cursor goes into the Link header, so bodies stay as
  * published.
  */
-export function page(call: PageCall, prefix: Prefix | null): Page {
-  const { limit = PAGE_LIMIT, after } = call.query
+function keyset<Cursor, Row>(
+  call: PageCall<string | number>,
+  after: Cursor | null,
+  place: (row: Row) => string | number,
+): Page<Cursor, Row> {
+  const { limit = PAGE_LIMIT } = call.query
   return {
-    filter: { limit: limit + 1, after: after === undefined ? null : cursor(prefix, after) },
+    filter: { limit: limit + 1, after },
     cut(rows) {
       const shown = rows.slice(0, limit)
       const last = shown.at(-1)
-      if (last && rows.length > limit) {
-        call.headers.Link = nextLink(call, prefix ? toPublic(prefix, last.id) : last.id)
-      }
+      if (last && rows.length > limit) call.headers.Link = nextLink(call, place(last))
       return shown
     },
   }
@@ -39,7 +55,7 @@ function cursor(prefix: Prefix | null, after: string): Uuid {
   return id
 }
 
-function nextLink({ app, path, query }: PageCall, after: string): string {
+function nextLink({ app, path, query }: PageCall<string | number>, after: string | number): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...query, after })) search.set(name, String(value))
   return `<${app.publicUrl}${path}?${search}>; rel="next"`

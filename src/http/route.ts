@@ -26,12 +26,22 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
 /** A body before its schema was checked: any field may be missing or of another type. */
 export type Unchecked = Record<string, unknown>
 
+export type CsvFile<Data> = { filename: string; write(data: Data): string }
+
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With `{name}` for parameters, as in OpenAPI. */
   path: string
   operationId: string
-  tag: 'Charges' | 'Customers' | 'Products' | 'Webhooks' | 'Company'
+  tag:
+    | 'Charges'
+    | 'Customers'
+    | 'Products'
+    | 'Webhooks'
+    | 'Company'
+    | 'Balance'
+    | 'Refunds'
+    | 'Payments'
   summary: string
   description?: string
   scope: Scope
@@ -45,6 +55,8 @@ export type Route = {
    */
   check?(body: Unchecked, around: { company: Company; local: boolean }): (string | null)[]
   data: TSchema
+  /** A list that is also given as a file, to a query with format=csv. */
+  csv?: CsvFile<unknown>
   status: 200 | 201
   message: string
   problems: ProblemCode[]
@@ -59,10 +71,11 @@ export function route<
   Query extends TObject | undefined = undefined,
   Body extends TSchema | undefined = undefined,
 >(
-  definition: Omit<Route, 'query' | 'body' | 'data' | 'handle'> & {
+  definition: Omit<Route, 'query' | 'body' | 'data' | 'csv' | 'handle'> & {
     query?: Query
     body?: Body
     data: Data
+    csv?: CsvFile<Static<Data>>
     handle(call: Call<Of<Query>, Of<Body>, Static<Data>>): Promise<Static<Data>>
   },
 ): Route {

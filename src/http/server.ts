@@ -10,6 +10,7 @@ import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { admission, asked } from './admission.ts'
 import type { KeyRing, Session } from './auth.ts'
+import { registerBank } from './bank.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
@@ -31,8 +32,8 @@ export type ServerParts = {
   app: App
   keys: KeyRing
   metrics: Metrics
-  /** What keeps the server from doing its work, in sentences. */
-  isReady(): Promise<string[]>
+  /** What keeps the server from doing its work, and what it does not do, in sentences. */
+  isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
 }
 
@@ -92,6 +93,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   })
   server.setErrorHandler(refuse)
   registerOperations(server, parts)
+  registerBank(server, app)
   const admit = admission(parts)
   for (const route of ROUTES) {
     server.route({

@@ -1,15 +1,23 @@
 import type { Route } from '../route.ts'
+import { balanceRoutes } from './balance.ts'
 import { chargeRoutes } from './charges.ts'
 import { companyRoutes } from './company.ts'
 import { customerRoutes } from './customers.ts'
+import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
+import { refundRoutes } from './refunds.ts'
 import { webhookRoutes } from './webhooks.ts'
+import { withdrawalRoutes } from './withdrawals.ts'
 
 /** The whole HTTP interface: the server, the OpenAPI document and the tests read this one table. */
 export const ROUTES: readonly Route[] = [
   ...chargeRoutes,
+  ...refundRoutes,
+  ...paymentRoutes,
   ...customerRoutes,
   ...productRoutes,
   ...webhookRoutes,
+  ...balanceRoutes,
+  ...withdrawalRoutes,
   ...companyRoutes,
 ]

@@ -3,7 +3,6 @@ import {
   cancelCharge,
   createCharge,
   findCharge,
-  simulatePayment,
   withdrawCode,
 } from '../../core/charges/commands.ts'
 import {
@@ -36,6 +35,7 @@ import {
   showState,
   showStaticCode,
 } from '../../core/charges/view.ts'
+import { sendSimulated, settleSimulated } from '../../core/payments/commands.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { turn } from '../../lib/turn.ts'
@@ -214,11 +214,12 @@ const simulate = route({
   status: 200,
   message: 'Payment simulated.',
   problems: ['charge_not_found', 'charge_not_dev_mode', 'charge_not_payable'],
-  handle(call) {
+  async handle(call) {
     const { app, company } = call
     const id = chargeIdOf(call)
+    const pix = await sendSimulated(app, company, await findCharge(app, company.id, id))
     return call.commit(async (tx) =>
-      showPaymentState(await simulatePayment(tx, app, company, id), app.clock.now()),
+      showPaymentState(await settleSimulated(tx, app, company, id, pix), app.clock.now()),
     )
   },
 })

@@ -1,0 +1,204 @@
+import { existsSync, rmSync } from 'node:fs'
+import { link, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { ENTRY_COLUMNS, showEntry } from '../core/balance/view.ts'
+import { asOf, type Charge } from '../core/charges/rules.ts'
+import { listMade } from '../core/charges/store.ts'
+import type { Tx } from '../db/database.ts'
+import { readStatement } from '../ledger/statement.ts'
+import { systemClock } from '../lib/clock.ts'
+import {
+  BRAZILIAN,
+  type Cell,
+  type Column,
+  csvWriter,
+  type Dialect,
+  PLAIN,
+  type Writer,
+} from '../lib/csv.ts'
+import { toPublic, type Uuid } from '../lib/ids.ts'
+import { invalid } from '../lib/problems.ts'
+import type { Args, Command, Print } from './command.ts'
+import { requireCompany } from './records.ts'
+import { withDatabase } from './session.ts'
+
+/** From `from` on and before `to`. */
+type Period = { from: Date; to: Date }
+
+/** What can be exported, in pages so that a period of any length fits into memory. */
+type Table<T> = {
+  columns: Column<T>[]
+  read(tx: Tx, companyId: Uuid, period: Period): AsyncIterable<T[]>
+}
+
+const PAGE_SIZE = 1000
+
+async function* pages<T, Cursor>(
+  read: (after: Cursor | null) => Promise<T[]>,
+  cursorOf: (last: T) => Cursor,
+): AsyncGenerator<T[]> {
+  for (let after: Cursor | null = null; ; ) {
+    const page = await read(after)
+    yield page
+    if (page.length < PAGE_SIZE) return
+    after = cursorOf(page.at(-1)!)
+  }
+}
+
+const charges: Table<Charge> = {
+  columns: [
+    { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
+    { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
+    { name: 'kind', title: 'Tipo', of: ({ kind }) => kind },
+    { name: 'status', title: 'Situação', of: ({ status }) => status },
+    { name: 'payment_status', title: 'Pagamento', of: ({ paymentStatus }) => paymentStatus },
+    { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
+    { name: 'refunded_cents', title: 'Devolvido', of: ({ refunded }) => ({ cents: refunded }) },
+    { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
+    { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
+    { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
+    { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
+    { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
+    { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
+  ],
+  async *read(tx, companyId, period) {
+    const now = systemClock.now()
+    const read = (after: Uuid | null) =>
+      listMade(tx, companyId, { ...period, after, limit: PAGE_SIZE })
+    for await (const page of pages(read, ({ id }) => id)) {
+      yield page.map((charge) => asOf(charge, now))
+    }
+  },
+}
+
+const statement: Table<ReturnType<typeof showEntry>> = {
+  columns: ENTRY_COLUMNS,
+  async *read(tx, companyId, period) {
+    const filter = { ...period, order: 'oldest first', kind: null, account: null } as const
+    const read = (after: number | null) =>
+      readStatement(tx, companyId, { ...filter, after, limit: PAGE_SIZE })
+    for await (const page of pages(read, ({ entry }) => entry)) yield page.map(showEntry)
+  },
+}
+
+const FORMATS = new Map([
+  ['csv', PLAIN],
+  ['br', BRAZILIAN],
+])
+
+const jsonWriter = <T>(columns: Column<T>[]): Writer<T> => ({
+  heading: '',
+  line(record) {
+    const fields = columns.map(({ name, of }) => [name, plain(of(record))])
+    return `${JSON.stringify(Object.fromEntries(fields))}\n`
+  },
+})
+
+const plain = (cell: Cell) => (cell instanceof Object && 'cents' in cell ? cell.cents : cell)
+
+type Wanted = { period: Period; dialect: Dialect | null; output: string | null }
+
+/** Names every fault at once, and before a database is opened for nothing. */
+function readWanted({ options, switches }: Args): Wanted {
+  const { from = '', to = '', format, output = null } = options
+  const json = switches.has('json')
+  const dialect = FORMATS.get(format ?? 'csv')
+  const faults = [
+    isDay(from) ? null : '--from: must be a day such as 2026-08-01',
+    isDay(to) ? null : '--to: must be a day such as 2026-08-31',
+    isDay(from) && isDay(to) && to < from ? '--to: must not be before --from' : null,
+    dialect ? null : `--format: must be one of ${[...FORMATS.keys()].join(', ')}`,
+    json && format ? '--format: is for CSV, and --json asks for JSON lines' : null,
+    output && outputFault(output),
+  ]
+  const [first, ...others] = faults.filter((fault) => fault !== null)
+  if (first) throw invalid(first, ...others)
+  const period = { from: startOf(from), to: startOf(later(to, 1)) }
+  return { period, dialect: json ? null : dialect!, output }
+}
+
+function outputFault(path: string): string | null {
+  if (existsSync(path)) return `--output: ${path} is there already; choose another name`
+  return existsSync(dirname(path)) ? null : `--output: there is no folder ${dirname(path)}`
+}
+
+/** The day so many days later; one that the calendar has not counts as a day of the next month. */
+function later(day: string, days: number): string {
+  const [year, month, date] = day.split('-').map(Number)
+  return new Date(Date.UTC(year!, month! - 1, date! + days)).toISOString().slice(0, 10)
+}
+
+const isDay = (text: string): boolean => /^2\d{3}-\d\d-\d\d$/.test(text) && later(text, 0) === text
+
+const saoPaulo = new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' })
+
+/** When a day starts in São Paulo: at 03:00 UTC, or at 02:00 in summers that shift the clocks. */
+function startOf(day: string): Date {
+  const early = new Date(`${day}T02:00:00Z`)
+  return saoPaulo.format(early) === day ? early : new Date(`${day}T03:00:00Z`)
+}
+
+async function copy<T>(
+  pages: AsyncIterable<T[]>,
+  { heading, line }: Writer<T>,
+  print: Print,
+): Promise<number> {
+  let count = 0
+  await print(heading)
+  for await (const page of pages) {
+    await print(page.map(line).join(''))
+    count += page.length
+  }
+  return count
+}
+
+/** The file is there when it is whole, and never in the place of another. */
+async function intoFile<R>(path: string, act: (print: Print) => Promise<R>): Promise<R> {
+  const part = `${path}.${process.pid}.part`
+  // However the process ends, nothing half written is left.
+  process.once('exit', () => rmSync(part, { force: true }))
+  const file = await open(part, 'wx', 0o600)
+  try {
+    const result = await act((text) => file.appendFile(text))
+    await file.sync()
+    // Unlike a rename, this does not replace what has come to be there meanwhile.
+    await link(part, path)
+    return result
+  } finally {
+    await file.close()
+  }
+}
+
+const DAY = { value: 'DATE', required: true } as const
+
+function exporting<T>(noun: string, what: string, table: Table<T>): Command {
+  return {
+    name: `export ${noun}`,
+    summary: `Write ${what}, as CSV or with --json as JSON lines.`,
+    operands: [],
+    options: {
+      company: { value: 'COMPANY_ID', required: true, help: 'the company it belongs to' },
+      from: { ...DAY, help: 'the first day, yyyy-mm-dd, in São Paulo' },
+      to: { ...DAY, help: 'the last day, yyyy-mm-dd, in São Paulo' },
+      format: { value: 'FORMAT', help: 'csv (default), or br for spreadsheets in Brazil' },
+      output: { value: 'FILE', help: 'a new file to write (default standard output)' },
+    },
+    async run(args, print) {
+      const { period, dialect, output } = readWanted(args)
+      const writer = dialect ? csvWriter(table.columns, dialect) : jsonWriter(table.columns)
+      const copyTo = (target: Print) =>
+        withDatabase(async ({ db }) => {
+          const company = await requireCompany(db, args.options.company!)
+          return copy(table.read(db, company.id, period), writer, target)
+        })
+      if (output === null) return copyTo(print).then(() => null)
+      const records = await intoFile(output, copyTo)
+      return { json: { output, records }, text: `${records} records are in ${output}.\n` }
+    },
+  }
+}
+
+export const exportCommands = [
+  exporting('charges', 'the charges made in a period', charges),
+  exporting('statement', 'the ledger entries of a period, oldest first', statement),
+]

@@ -1,0 +1,60 @@
+import { type AuditResult, auditCompany } from '../core/audits/commands.ts'
+import { listCompanies } from '../core/companies/store.ts'
+import { formatReais, toCents } from '../lib/money.ts'
+import { type Command, columns } from './command.ts'
+import { requireCompany } from './records.ts'
+import { withApp } from './session.ts'
+
+const audit: Command = {
+  name: 'ledger audit',
+  summary: 'Compare balances, postings, records and the bank, from the first entry on.',
+  operands: [],
+  options: { company: { value: 'COMPANY_ID', help: 'only this company (default all)' } },
+  run: ({ options }) =>
+    withApp(async (app) => {
+      const { company } = options
+      const companies = company
+        ? [await requireCompany(app.db, company)]
+        : await listCompanies(app.db)
+      const results: AuditResult[] = []
+      for (const { id } of companies) results.push(await auditCompany(app, id, { whole: true }))
+      const failed = results.some(({ faults }) => faults.length > 0)
+      return { json: results.map(show), text: table(results) + verdict(results), failed }
+    }),
+}
+
+const show = ({ company, proof, faults, bank }: AuditResult) => ({
+  ...{ companyId: company.id, entries: proof.entries, balance: proof.balance },
+  ...{ bank, differences: faults },
+})
+
+const reais = (amount: number): string => formatReais(toCents(amount))
+
+function table(results: AuditResult[]): string {
+  if (results.length === 0) return 'No companies.\n'
+  const heading = ['COMPANY ID', 'ENTRIES', 'AVAILABLE', 'PENDING', 'HELD', 'UNMATCHED', 'BANK']
+  const rows = results.map(({ company, proof, faults, bank }) => [
+    company.id,
+    String(proof.entries),
+    ...[proof.balance.available, proof.balance.pending].map(reais),
+    ...[proof.balance.held, proof.balance.unmatched].map(reais),
+    faults.length > 0 ? `${bank}, DIFFERS` : bank,
+  ])
+  return columns([heading, ...rows])
+}
+
+function verdict(results: AuditResult[]): string {
+  const wrong = results.filter(({ faults }) => faults.length > 0)
+  const silent = results.filter(({ bank }) => bank === 'silent')
+  const lines = wrong.flatMap(({ company, faults }) =>
+    faults.map((fault) => `${company.id}: ${fault}\n`),
+  )
+  if (silent.length > 0) lines.push(`The bank of ${silent.length} companies did not answer.\n`)
+  if (wrong.length === 0) return `\n${lines.join('')}The books agree.\n`
+  return (
+    `\n${lines.join('')}\n` +
+    `The books of ${wrong.length} companies differ: no payout and no refund of theirs is sent until an audit agrees again.\n`
+  )
+}
+
+export const ledgerCommands = [audit]

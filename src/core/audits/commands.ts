@@ -1,0 +1,131 @@
+import type { Database } from '../../db/database.ts'
+import { findUnproved, type Proof, prove } from '../../ledger/audit.ts'
+import { assert } from '../../lib/assert.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { describeError } from '../../lib/log.ts'
+import type { Provider } from '../../provider/port.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { BankSilent, bankHorizon, compareBank, compareBooked } from './bank.ts'
+import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './store.ts'
+
+/** Also a company that stands still is looked at now and then: its bank may not. */
+const IDLE_MS = 600_000
+const MOST = 1000
+/** More than this tells an operator nothing new. */
+const MOST_FAULTS = 10
+
+export type AuditResult = {
+  company: Company
+  proof: Proof
+  faults: string[]
+  bank: 'asked' | 'silent' | 'none'
+}
+
+/**
+ * Audits a company: balances against postings, accounts against the records that their money
+ * belongs to, the bank against both. From where the last clean audit ended, or all of it.
+ */
+export async function auditCompany(
+  app: App,
+  companyId: Uuid,
+  { whole }: { whole: boolean },
+): Promise<AuditResult> {
+  const company = await findCompany(app.db, companyId)
+  assert(company, 'an audit is of a company')
+  const now = app.clock.now()
+  const last = await findAudit(app.db, companyId)
+  const since = whole ? 0 : last.checkedEntry
+  const { proof, faults } = await auditBooks(app.db, companyId, since)
+  const until = bankHorizon(now)
+  const from = (whole ? null : last.bankCheckedUntil) ?? company.createdAt
+  const bank = await auditBank(app, company, { since, entries: proof.entries, from, until })
+  const found = [...faults, ...bank.faults]
+  await saveAudit(app.db, companyId, concluded(last, proof, found, bank.state, until), now)
+  tell(app, companyId, last, found)
+  return { company, proof, faults: found, bank: bank.state }
+}
+
+/** The books and the records that they speak of, in one snapshot. */
+async function auditBooks(db: Database, companyId: Uuid, since: number) {
+  return db.transaction(async (tx) => {
+    await tx.query({ text: 'set transaction isolation level repeatable read, read only' })
+    const proof = await prove(tx, companyId, since)
+    const expected = await expectedOf(tx, companyId)
+    return { proof, faults: [...proof.faults, ...accountFaults(proof, expected)] }
+  })
+}
+
+const OWNERS: Record<keyof Expected, string> = {
+  pending: 'paid charges',
+  held: 'open withdrawals and refunds',
+  unmatched: 'unmatched payments',
+}
+
+const accountFaults = ({ balance }: Proof, expected: Expected): string[] =>
+  Object.entries(OWNERS).flatMap(([name, owner]) => {
+    const account = name as keyof Expected
+    if (balance[account] === expected[account]) return []
+    return [`${account} is ${balance[account]}, the ${owner} make ${expected[account]}`]
+  })
+
+type Span = { since: number; entries: number; from: Date; until: Date }
+type BankAudit = { state: AuditResult['bank']; faults: string[] }
+
+async function auditBank(app: App, company: Company, span: Span): Promise<BankAudit> {
+  const provider = bankOf(app, company)
+  if (!provider) return { state: 'none', faults: [] }
+  try {
+    const faults = [
+      ...(await compareBooked(app, provider, company, span.since, span.entries)),
+      ...(await compareBank(app, provider, company, span.from, span.until)),
+    ]
+    return { state: 'asked', faults }
+  } catch (error) {
+    if (!(error instanceof BankSilent)) throw error
+    return { state: 'silent', faults: [] }
+  }
+}
+
+/** The bank that holds the company's money. A live company may have none yet, and no money. */
+function bankOf({ providers }: App, company: Company): Provider | null {
+  return company.mode === 'sandbox' ? providers.simulator : null
+}
+
+/** Only what is proved in full is not looked at again. */
+function concluded(
+  last: Audit,
+  { entries }: Proof,
+  faults: string[],
+  bank: AuditResult['bank'],
+  until: Date,
+): Audit {
+  const difference = faults.length > 0 ? faults.slice(0, MOST_FAULTS).join('; ') : null
+  if (difference !== null) return { ...last, difference }
+  // A silent bank clears nobody who differed from it.
+  if (bank === 'silent') return last
+  const advanced = last.bankCheckedUntil && last.bankCheckedUntil > until
+  return {
+    ...{ checkedEntry: entries, difference },
+    bankCheckedUntil: advanced ? last.bankCheckedUntil : until,
+  }
+}
+
+function tell({ log }: App, company: Uuid, last: Audit, faults: string[]): void {
+  if (faults.length > 0) {
+    log.error({ company, differences: faults.length }, 'books differ: payouts are stopped')
+  } else if (last.difference !== null) log.warn({ company }, 'books agree again')
+}
+
+/** Audits companies whose money has moved since they were last found right. */
+export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
+  const idle = new Date(app.clock.now().getTime() - IDLE_MS)
+  const due = await findUnproved(app.db, idle, MOST)
+  for (const companyId of due) {
+    if (signal?.aborted) return
+    await auditCompany(app, companyId, { whole: false }).catch((error) => {
+      app.log.error({ ...describeError(error), company: companyId }, 'an audit failed')
+    })
+  }
+}

@@ -1,0 +1,121 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+export type Audit = {
+  checkedEntry: number
+  bankCheckedUntil: Date | null
+  difference: string | null
+}
+
+export async function findAudit(tx: Tx, companyId: Uuid): Promise<Audit> {
+  const [row] = await tx.query<{
+    checked_entry: number
+    bank_checked_until: Date | null
+    difference: string | null
+  }>({
+    text: `select checked_entry, bank_checked_until, difference from audits
+           where company_id = $1`,
+    values: [companyId],
+  })
+  if (!row) return { checkedEntry: 0, bankCheckedUntil: null, difference: null }
+  return {
+    checkedEntry: row.checked_entry,
+    bankCheckedUntil: row.bank_checked_until,
+    difference: row.difference,
+  }
+}
+
+/** Writes the result down. While there is a difference no money leaves the company. */
+export async function saveAudit(
+  tx: Tx,
+  companyId: Uuid,
+  { checkedEntry, bankCheckedUntil, difference }: Audit,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    text: `insert into audits
+             (company_id, checked_entry, bank_checked_until, difference, audited_at)
+           values ($1, $2, $3, $4, $5)
+           on conflict (company_id) do update set checked_entry = excluded.checked_entry,
+             bank_checked_until = excluded.bank_checked_until, difference = excluded.difference,
+             audited_at = excluded.audited_at`,
+    values: [companyId, checkedEntry, bankCheckedUntil, difference, now],
+  })
+}
+
+/** How many companies' books differ. */
+export async function countDiffering(tx: Tx): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    text: 'select count(*) as count from audits where difference is not null',
+  })
+  return row!.count
+}
+
+/** Since when the oldest piece of each kind of due work waits; null where nothing does. */
+export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | null }[]> {
+  return tx.query<{ work: string; due: Date | null }>({
+    text: `select 'expire charges' as work, min(expires_at) as due from charges
+             where status = 'OPEN'
+           union all select 'receive charges', min(settles_at) from charges
+             where payment_status = 'PAID'
+           union all select 'settle callbacks', min(next_attempt_at) from bank_callbacks
+             where processed_at is null
+           union all select 'carry out refunds', min(next_attempt_at) from refunds
+             where status = 'PROCESSING'
+           union all select 'pay out withdrawals', min(next_attempt_at) from withdrawals
+             where status = 'PROCESSING'
+           union all select 'send mail', min(next_attempt_at) from mails
+             where finished_at is null`,
+  })
+}
+
+/** What each account should hold by the records that the money belongs to. */
+export type Expected = { pending: number; held: number; unmatched: number }
+
+/** One statement, and so one moment. */
+export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
+  const [row] = await tx.query<Row & Expected>({
+    text: `select
+             (select coalesce(sum(c.amount - coalesce((
+                select sum(r.amount) from refunds r where r.company_id = $1
+                  and r.charge_id = c.id and r.source = 'pending' and r.status <> 'FAILED'), 0)), 0)
+              from charges c where c.company_id = $1 and c.payment_status = 'PAID' and c.booked
+             )::int8 as pending,
+             ((select coalesce(sum(value), 0) from withdrawals
+               where company_id = $1 and status in ('PENDING_OTP', 'PROCESSING'))
+              + (select coalesce(sum(amount), 0) from refunds
+                 where company_id = $1 and status = 'PROCESSING' and booked))::int8 as held,
+             (select coalesce(sum(amount), 0) from payments where company_id = $1
+                and status = 'UNMATCHED' and reason is not null and booked)::int8 as unmatched`,
+    values: [companyId],
+  })
+  return row!
+}
+
+/** Amounts by the bank's or our own id, as our records have them. */
+type Amounts = Map<string, number>
+
+const toAmounts = (rows: { id: string; amount: number }[]): Amounts =>
+  new Map(rows.map(({ id, amount }) => [id, amount]))
+
+export async function amountsOfPayments(tx: Tx, companyId: Uuid, ids: string[]): Promise<Amounts> {
+  const rows = await tx.query<{ id: string; amount: number }>({
+    text: `select end_to_end_id as id, amount from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[])`,
+    values: [companyId, ids],
+  })
+  return toAmounts(rows)
+}
+
+/** Orders that may have moved money: under way or done. */
+export async function amountsOfOrders(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Amounts> {
+  const rows = await tx.query<{ id: string; amount: number }>({
+    text: `select id, value as amount from withdrawals
+           where company_id = $1 and id = any ($2::uuid[]) and status in ('PROCESSING', 'COMPLETED')
+           union all
+           select id, amount from refunds
+           where company_id = $1 and id = any ($2::uuid[]) and status in ('PROCESSING', 'COMPLETED')`,
+    values: [companyId, ids],
+  })
+  return toAmounts(rows)
+}

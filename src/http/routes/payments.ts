@@ -1,0 +1,90 @@
+import Type from 'typebox'
+import { acceptPayment } from '../../core/payments/commands.ts'
+import { listUnmatched } from '../../core/payments/store.ts'
+import { showUnmatched, UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
+import { refundPayment } from '../../core/refunds/commands.ts'
+import { NewPaymentRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
+import { TASK } from '../../core/tasks.ts'
+import { problem } from '../../lib/problems.ts'
+import { page } from '../page.ts'
+import { route } from '../route.ts'
+
+/** A bank's id of a payment, if it can be one at all. */
+function endToEndIdOf({ params }: { params: Record<string, string> }): string {
+  const id = params.endToEndId ?? ''
+  if (!/^[A-Za-z0-9]{1,64}$/.test(id)) throw problem('payment_not_found')
+  return id
+}
+
+const list = route({
+  method: 'GET',
+  path: '/payment/unmatched',
+  operationId: 'listUnmatchedPayments',
+  tag: 'Payments',
+  summary: 'List money that arrived late, twice, in another amount or for no charge',
+  scope: 'payments:read',
+  query: UnmatchedQuery,
+  data: Type.Array(UnmatchedPayment),
+  status: 200,
+  message: 'Unmatched payments listed.',
+  problems: [],
+  async handle(call) {
+    const { app, company, query } = call
+    const { filter, cut } = page(call, null)
+    const wanted = { ...filter, status: query.status ?? 'UNMATCHED' }
+    return cut(await listUnmatched(app.db, company.id, wanted)).map(showUnmatched)
+  },
+})
+
+const accept = route({
+  method: 'POST',
+  path: '/payment/unmatched/{endToEndId}/accept',
+  operationId: 'acceptPayment',
+  tag: 'Payments',
+  summary: 'Keep an unmatched payment: it becomes available',
+  description:
+    'A payment that is accepted already answers the same again. Its charge stays as it is.',
+  scope: 'payments:write',
+  data: UnmatchedPayment,
+  status: 200,
+  message: 'Payment accepted.',
+  problems: ['payment_not_found', 'payment_not_unmatched'],
+  handle(call) {
+    const { app, company } = call
+    const id = endToEndIdOf(call)
+    return call.commit(async (tx) =>
+      showUnmatched(await acceptPayment(tx, company.id, id, app.clock.now())),
+    )
+  },
+})
+
+const refund = route({
+  method: 'POST',
+  path: '/payment/unmatched/{endToEndId}/refund',
+  operationId: 'refundPayment',
+  tag: 'Payments',
+  summary: 'Return an unmatched payment to who sent it',
+  scope: 'payments:write',
+  body: NewPaymentRefund,
+  example: { comment: 'Paid twice' },
+  data: RefundView,
+  status: 201,
+  message: 'Refund started.',
+  problems: [
+    'payment_not_found',
+    'payment_not_unmatched',
+    'refund_not_possible',
+    'provider_unavailable',
+  ],
+  async handle(call) {
+    const { app, company, body } = call
+    const id = endToEndIdOf(call)
+    const shown = await call.commit(async (tx) =>
+      showRefund(await refundPayment(tx, app, company, id, body)),
+    )
+    app.alarm.ring(TASK.refunds)
+    return shown
+  },
+})
+
+export const paymentRoutes = [list, accept, refund]

@@ -1,0 +1,77 @@
+/** Money is told apart from other numbers: people write it otherwise than programs do. */
+export type Cell = string | number | boolean | Date | { cents: number } | null
+
+/** A column: its name for programs, its title for people in Brazil, what it says of a record. */
+export type Column<T> = { name: string; title: string; of(record: T): Cell }
+
+/** A way to write a table. */
+export type Dialect = {
+  start: string
+  separator: string
+  heading: 'name' | 'title'
+  money(cents: number): string
+  time(date: Date): string
+  flag(value: boolean): string
+}
+
+/** For programs, as RFC 4180 has it: integer cents, and times as the API writes them. */
+export const PLAIN: Dialect = {
+  start: '',
+  separator: ',',
+  heading: 'name',
+  money: String,
+  time: (date) => date.toISOString(),
+  flag: String,
+}
+
+const saoPaulo = new Intl.DateTimeFormat('pt-BR', {
+  timeZone: 'America/Sao_Paulo',
+  ...{ day: '2-digit', month: '2-digit', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+})
+
+/**
+ * For spreadsheets in Brazil, where the comma is the decimal one. A byte order mark tells them that
+ * a file is UTF-8.
+ */
+export const BRAZILIAN: Dialect = {
+  start: '\uFEFF',
+  separator: ';',
+  heading: 'title',
+  money: (cents) =>
+    String(cents)
+      .padStart(3, '0')
+      .replace(/(?=..$)/, ','),
+  time: (date) => saoPaulo.format(date).replace(',', ''),
+  flag: (value) => (value ? 'sim' : 'não'),
+}
+
+/** What a file starts with, and its line for a record. */
+export type Writer<T> = { heading: string; line(record: T): string }
+
+export const csvWriter = <T>(columns: Column<T>[], dialect: Dialect): Writer<T> => ({
+  heading: dialect.start + line(dialect, ...columns.map((column) => column[dialect.heading])),
+  line: (record) => line(dialect, ...columns.map(({ of }) => of(record))),
+})
+
+const line = (dialect: Dialect, ...cells: Cell[]): string =>
+  `${cells.map((cell) => write(cell, dialect)).join(dialect.separator)}\r\n`
+
+function write(cell: Cell, { money, time, flag }: Dialect): string {
+  if (cell === null) return ''
+  if (typeof cell === 'string') return quote(disarm(cell))
+  if (typeof cell === 'boolean') return flag(cell)
+  if (cell instanceof Date) return time(cell)
+  return typeof cell === 'number' ? String(cell) : money(cell.cents)
+}
+
+/**
+ * A spreadsheet calculates what starts like a formula, and payers choose their names. After an
+ * apostrophe it is text.
+ */
+const disarm = (text: string): string =>
+  /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text) ? `'${text}` : text
+
+/** Whichever separator a reader takes, a cell stays one cell. */
+const quote = (text: string): string =>
+  /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
