@@ -49,6 +49,7 @@ const RANK: [folder: string, rank: number][] = [
   ['src/db/', 2],
   ['src/provider/', 3],
   ['src/config.ts', 3],
+  ['src/ledger/', 3],
   ['src/core/', 4],
   ['src/versions/', 4],
   ['src/http/', 5],
@@ -57,7 +58,7 @@ const RANK: [folder: string, rank: number][] = [
 ]
 const rankOf = (path: string) => RANK.find(([folder]) => path.startsWith(folder))![1]
 
-test('imports point one way: main → http, worker, cli → core → provider → db → pix → lib', () => {
+test('imports point one way: main → http, worker, cli → core → ledger, provider → db → pix → lib', () => {
   const upward = product.flatMap((path) => {
     const imports = [...textOf(path).matchAll(/from '(\.[^']+)'/g)].map(([, target]) =>
       relative(ROOT, join(ROOT, dirname(path), target!)),
@@ -78,6 +79,15 @@ test('a noun never calls the commands of another noun', () => {
       .map(([, other]) => `${path} → ${other}`)
   })
   assert.deepEqual(crossing, [])
+})
+
+test('only the ledger names its tables', () => {
+  const naming = product.filter(
+    (path) =>
+      !path.startsWith('src/ledger/') &&
+      /\b(from|into|update|join|table)\s+(postings|balances)\b/.test(textOf(path)),
+  )
+  assert.deepEqual(naming, [])
 })
 
 test('only config.ts reads the environment', () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { payer, type Reply, startApi } from '../support/api.ts'
+import { makePaid, makeUnmatched } from '../support/payments.ts'
+import { PATH, start } from '../support/withdrawals.ts'
 import { stored } from './storage.ts'
 
 const api = await startApi()
@@ -217,6 +219,12 @@ test('an empty body under application/json is no error where none is needed', as
   const { id } = devMode.body.data
   const hook = { url: 'https://loja.example/', name: 'x', events: ['charge.paid'] }
   const webhook = await client.post('/webhook', hook)
+  const paid = await makePaid(api, client, 700)
+  const [kept, returned] = [
+    await makeUnmatched(api, client, 700),
+    await makeUnmatched(api, client, 700),
+  ]
+  const withdrawal = `${PATH}/${await start(client, 700)}`
   const calls: [string, string, number][] = [
     ['GET', '/client', 200],
     ['GET', `/charge/${id}`, 200],
@@ -224,6 +232,12 @@ test('an empty body under application/json is no error where none is needed', as
     ['POST', `/charge/${id}/simulate-payment`, 200],
     ['POST', `/charge/${(await client.post('/charge/pix', charge)).body.data.id}/cancel`, 200],
     ['DELETE', `/webhook/${webhook.body.data.id}`, 200],
+    ['POST', `/refund/${paid.id}`, 201],
+    ['POST', `/payment/unmatched/${kept}/accept`, 200],
+    ['POST', `/payment/unmatched/${returned}/refund`, 201],
+    ['GET', '/account-balance', 200],
+    ['POST', `${withdrawal}/resend`, 200],
+    ['POST', `${withdrawal}/cancel`, 200],
   ]
   for (const [method, path, status] of calls) {
     const reply = await client.call(method, path, json)

@@ -8,14 +8,17 @@ import { stored } from './storage.ts'
 
 const api = await startApi()
 const client = await api.client()
-const cases = await Promise.all(
-  BODIES.map(async (body) => ({ ...body, ...(await body.prepare(client)) })),
+type Prepared = BodyCase & { client: Client; path: string; good: Record<string, unknown> }
+
+const cases: Prepared[] = await Promise.all(
+  BODIES.map(async (body) => {
+    const client = await api.client()
+    return { ...body, client, ...(await body.prepare(client, api)) }
+  }),
 )
 
-type Prepared = BodyCase & { path: string; good: Record<string, unknown> }
-
-const send = (to: Client, { method, path }: Prepared, json: unknown) =>
-  to.call(method, path, { json })
+const send = ({ client, method, path }: Prepared, json: unknown) =>
+  client.call(method, path, { json })
 
 /** The field that each violation starts with, in the order they are listed. */
 function namedFields({ status, body }: Reply, what: string): string[] {
@@ -50,7 +53,7 @@ for (const prepared of cases) {
     for (const [field, values] of Object.entries(wrong)) {
       for (const value of values) {
         const what = `${field} = ${JSON.stringify(value)?.slice(0, 60)}`
-        const reply = await send(client, prepared, put(prepared.good, field, value))
+        const reply = await send(prepared, put(prepared.good, field, value))
         for (const path of namedFields(reply, what)) assert.ok(within(path, field), what + path)
       }
     }
@@ -60,7 +63,7 @@ for (const prepared of cases) {
   test(`${operationId}: each missing field is named, and nothing is stored`, async () => {
     const before = await stored(api)
     for (const field of required) {
-      const reply = await send(client, prepared, without(prepared.good, field))
+      const reply = await send(prepared, without(prepared.good, field))
       assert.deepEqual(namedFields(reply, field), [field])
     }
     assert.deepEqual(await stored(api), before)
@@ -82,7 +85,7 @@ for (const prepared of cases) {
           (all, [field, value]) => put(all, field, value),
           prepared.good,
         )
-        const named = namedFields(await send(client, prepared, body), JSON.stringify(chosen))
+        const named = namedFields(await send(prepared, body), JSON.stringify(chosen))
         for (const field of Object.keys(chosen)) {
           assert.ok(
             named.some((path) => within(path, field)),
@@ -98,7 +101,7 @@ for (const prepared of cases) {
   test(`${operationId}: null, text, a number and an array are no body`, async () => {
     const before = await stored(api)
     for (const body of [null, 'text', 7, true, [], [prepared.good]]) {
-      const reply = await send(client, prepared, body)
+      const reply = await send(prepared, body)
       assert.deepEqual(namedFields(reply, JSON.stringify(body)), ['body'])
     }
     assert.deepEqual(await stored(api), before)
@@ -107,7 +110,7 @@ for (const prepared of cases) {
 
 test('the good body of each table is accepted, so its refusals are due to the wrong value', async () => {
   for (const prepared of cases) {
-    const { status, text } = await send(client, prepared, prepared.good)
+    const { status, text } = await send(prepared, prepared.good)
     assert.ok(status === 200 || status === 201, `${prepared.operationId}: ${text}`)
   }
 })
@@ -122,7 +125,7 @@ test('an address that no client could open is refused wherever an address is tak
     const prepared = cases.find((one) => one.operationId === operationId)!
     for (const field of fields) {
       for (const url of ['http://[bad', 'https://a.example:99999/', 'https://%']) {
-        const reply = await send(client, prepared, put(prepared.good, field, url))
+        const reply = await send(prepared, put(prepared.good, field, url))
         assert.deepEqual(namedFields(reply, `${field} = ${url}`), [field])
       }
     }

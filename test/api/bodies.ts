@@ -1,4 +1,7 @@
-import { type Client, payer } from '../support/api.ts'
+import { type Client, payer, type TestApi } from '../support/api.ts'
+import { lastCode } from '../support/mail.ts'
+import { makePaid, makeUnmatched } from '../support/payments.ts'
+import { PATH, start } from '../support/withdrawals.ts'
 
 /**
  * For each route that takes a body: a good one, which fields it must have, and for every field the
@@ -11,7 +14,8 @@ export type BodyCase = {
   parents: Record<string, true>
   required: string[]
   wrong: Record<string, unknown[]>
-  prepare(client: Client): Promise<{ path: string; good: Record<string, unknown> }>
+  /** For a company that has nothing else to do. */
+  prepare(client: Client, api: TestApi): Promise<{ path: string; good: Record<string, unknown> }>
 }
 
 type Json = Record<string, unknown>
@@ -23,7 +27,7 @@ const NO_BOOLEAN = ['true', 1, 0, null, {}]
 const NO_OBJECT = ['text', 5, true, null, []]
 
 const AMOUNT = [...NO_NUMBER, 1000.5, 499, 0, -500, 1_000_000_000_000, 1e300]
-const ANY_AMOUNT = [...NO_NUMBER, 1000.5, 0, -1, 1_000_000_000_000]
+const ANY_AMOUNT = [...NO_NUMBER, 1000.5, 0, -1, 1_000_000_000_000, 1e300]
 const PRICE = [...NO_NUMBER, 0.5, -1, 1_000_000_000_000]
 const NAME = [...NO_TEXT, '', '   ', TOO_LONG]
 const TEXT = [...NO_TEXT, TOO_LONG]
@@ -65,6 +69,12 @@ const URL = [
 const STATUS = [...NO_TEXT, '', 'active', 'DELETED']
 const FREQUENCY = [5, true, {}, '', 'DAILY', 'monthly']
 const EVENTS = ['charge.paid', 5, true, null, {}, [], ['charge.nope'], ['Charge.Paid'], [5], [null]]
+
+const COMMENT = [...NO_TEXT, 'x'.repeat(141)]
+const OTP = [
+  ...NO_TEXT,
+  ...['', '12345', '1234567', '12345a', ' 123456', '123 456', '123456\n', '１２３４５６', 123456],
+]
 
 const ADDRESS = {
   postalCode: POSTAL_CODE,
@@ -248,7 +258,51 @@ const webhooks: BodyCase[] = [
   },
 ]
 
-export const BODIES: BodyCase[] = [...charges, ...customers, ...products, ...webhooks]
+const money: BodyCase[] = [
+  {
+    operationId: 'refundCharge',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { value: ANY_AMOUNT, comment: COMMENT },
+    prepare: async (client, api) => ({
+      path: `/refund/${(await makePaid(api, client, 1990)).id}`,
+      good: { value: 1, comment: 'é'.repeat(140) },
+    }),
+  },
+  {
+    operationId: 'refundPayment',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { comment: COMMENT },
+    prepare: async (client, api) => ({
+      path: `/payment/unmatched/${await makeUnmatched(api, client, 700)}/refund`,
+      good: { comment: '' },
+    }),
+  },
+  {
+    operationId: 'startWithdrawal',
+    method: 'POST',
+    parents: {},
+    required: ['value'],
+    wrong: { value: ANY_AMOUNT },
+    prepare: async () => ({ path: PATH, good: { value: 1 } }),
+  },
+  {
+    operationId: 'confirmWithdrawal',
+    method: 'POST',
+    parents: {},
+    required: ['otp'],
+    wrong: { otp: OTP },
+    async prepare(client, api) {
+      const path = `${PATH}/${await start(client, 700)}/confirm`
+      return { path, good: { otp: await lastCode(api, client.company.id) } }
+    },
+  },
+]
+
+export const BODIES: BodyCase[] = [...charges, ...customers, ...products, ...webhooks, ...money]
 
 const steps = (path: string) => path.replaceAll(/\[(\d+)\]/g, '.$1').split('.')
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
+import { makePaid } from '../support/payments.ts'
 
 const api = await startApi()
 
@@ -127,6 +130,28 @@ test('each filter finds what it names and nothing else', async () => {
     'status=OPEN&devMode=true': [],
   }
   for (const [query, ids] of Object.entries(filters)) {
+    assert.deepEqual(idsOf(await client.get(`/charge?${query}`)), ids, query)
+  }
+})
+
+test('paid charges are found by what has become of their money', async () => {
+  const client = await api.client()
+  const [{ id: received }, { id: refunded }] = [
+    await makePaid(api, client, 1990),
+    await makePaid(api, client, 1990),
+  ]
+  await client.post(`/refund/${refunded}`)
+  await carryOutRefunds(api.app)
+  api.clock.advance(60)
+  const { id: paid } = await makePaid(api, client, 1990)
+  await receiveDueCharges(api.app)
+  for (const [query, ids] of Object.entries({
+    'paymentStatus=PAID': [paid],
+    'paymentStatus=RECEIVED': [received],
+    'paymentStatus=RECIEVED': [received],
+    'paymentStatus=REFUNDED': [refunded],
+    'status=COMPLETED': [paid, refunded, received],
+  })) {
     assert.deepEqual(idsOf(await client.get(`/charge?${query}`)), ids, query)
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expireDueCharges } from '../../src/worker/expire.ts'
+import { expireDueCharges } from '../../src/worker/charges.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
 import { stored } from './storage.ts'
 

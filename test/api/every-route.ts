@@ -1,16 +1,7 @@
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
+import { MONEY_TRIES, prepareMoney, settle } from './every-money-route.ts'
+import { dataOf, type Made, NO_CHARGE, on, type Try } from './tries.ts'
 
-/** One request to one operation. `made` holds the ids of what stands ready for it. */
-export type Try = {
-  operationId: string
-  name: string
-  ask(client: Client, made: Made): Promise<Reply>
-}
-
-export type Made = Record<'open' | 'paid' | 'canceled' | 'received' | 'link', string> &
-  Record<'customer' | 'product' | 'webhook', string>
-
-const dataOf = ({ body }: Reply) => body.data ?? body
 const idOf = (reply: Reply): string => dataOf(reply).id
 
 const FULL = {
@@ -37,7 +28,6 @@ const WEBHOOK = {
   events: ['charge.paid', 'charge.expired'],
 }
 const CHARGE = { amount: 1990, customer: payer() }
-const NO_CHARGE = 'charge_00000000000000000000000000'
 const NO_CUSTOMER = 'clnt_00000000000000000000000000'
 const NO_PRODUCT = 'prod_00000000000000000000000000'
 const NO_WEBHOOK = '00000000-0000-7000-8000-000000000000'
@@ -64,15 +54,15 @@ export async function prepare(api: TestApi, apiVersion: string): Promise<[Client
     await make('/charge/pix', { ...CHARGE, devMode: true }),
     await make('/charge/pix', { ...CHARGE, devMode: true }),
   ]
-  for (const id of [paid, received]) await client.post(`/charge/${id}/simulate-payment`)
+  await client.post(`/charge/${received}/simulate-payment`)
+  await settle(api, client)
+  await client.post(`/charge/${paid}/simulate-payment`)
   await client.post(`/charge/${canceled}/cancel`)
   const open = await make('/charge/pix', CHARGE)
   const webhook = await make('/webhook', WEBHOOK)
-  return [client, { open, paid, canceled, received, link, customer, product, webhook }]
+  const made = { open, paid, canceled, received, link, customer, product, webhook }
+  return [client, { ...made, ...(await prepareMoney(api, client, canceled)) }]
 }
-
-const on = (operationId: string, tries: Record<string, Try['ask']>): Try[] =>
-  Object.entries(tries).map(([name, ask]) => ({ operationId, name, ask }))
 
 const charges: Try[] = [
   ...on('createPixCharge', {
@@ -100,6 +90,7 @@ const charges: Try[] = [
     'a paid charge': (client, { paid }) => client.get(`/charge/${paid}`),
     'a received charge': (client, { received }) => client.get(`/charge/${received}`),
     'a link with items': (client, { link }) => client.get(`/charge/${link}`),
+    'a refunded charge': (client, { refunded }) => client.get(`/charge/${refunded}`),
     charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}`),
   }),
   ...on('getChargeStatus', {
@@ -218,28 +209,23 @@ const company: Try[] = on('getCompany', {
 })
 
 /** Every operation, at least one success and one refusal each; a refusal is named by its code. */
-export const TRIES: Try[] = [...charges, ...customers, ...products, ...webhooks, ...company]
-
-/** The settlement that turns PAID into RECEIVED comes later; its outcome is shown already. */
-export async function settle(api: TestApi, client: Client, received: string): Promise<void> {
-  await api.rows(
-    `update charges set payment_status = 'RECEIVED' where company_id = $1 and id in (
-       select id from charges where company_id = $1 and status = 'COMPLETED' order by id desc limit 1)`,
-    [client.company.id],
-  )
-  const { body } = await client.get(`/charge/${received}/status`)
-  if ((body.data ?? body).paymentStatus.slice(0, 3) !== 'REC') throw new Error('not settled')
-}
+export const TRIES: Try[] = [
+  ...charges,
+  ...MONEY_TRIES,
+  ...customers,
+  ...products,
+  ...webhooks,
+  ...company,
+]
 
 export type Tried = { reply: Reply; operationId: string; name: string }
 
 /** Asks everything in order, in one version. */
 export async function tryAll(api: TestApi, apiVersion: string): Promise<Tried[]> {
   const [client, made] = await prepare(api, apiVersion)
-  await settle(api, client, made.received)
   const tried: Tried[] = []
   for (const { operationId, name, ask } of TRIES) {
-    tried.push({ operationId, name, reply: await ask(client, made) })
+    tried.push({ operationId, name, reply: await ask(client, made, api) })
   }
   return tried
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import type { Creation } from '../../src/core/charges/group.ts'
 import { type Charge, eventsOfCreation } from '../../src/core/charges/rules.ts'
+import { sealMail } from '../../src/core/mails/sealing.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { payer, startApi } from '../support/api.ts'
@@ -29,9 +30,13 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     createdAt,
     expiresAt: new Date(createdAt.getTime() + 60_000),
     paymentDate: null,
+    settlesAt: null,
+    booked: false,
+    refunded: toCents(0),
+    staticCodeId: null,
     ...fields,
   }
-  return { charge, events: eventsOfCreation(charge), kept: null }
+  return { charge, events: eventsOfCreation(charge), kept: null, mails: [] }
 }
 
 const counts = async (companyId: string) => {
@@ -62,6 +67,27 @@ test('a group that is sent again changes nothing, as when a connection was lost 
   const creations = Array.from({ length: 10 }, () => creation(company.id))
   for (let round = 0; round < 3; round++) await Promise.all(creations.map(api.app.charges.create))
   assert.deepEqual(await counts(company.id), { charges: 10, events: 20 })
+})
+
+test('a mail stands or falls with its charge, and is there once however often it is sent', async () => {
+  const { company } = await api.client()
+  const letter = { to: 'maria@example.com', subject: 'x', text: 'x', html: 'x' }
+  const mailed = (fields: Partial<Charge> = {}): Creation => {
+    const one = creation(company.id, fields)
+    const times = { expiresAt: null, createdAt: one.charge.createdAt }
+    const mail = { companyId: company.id, kind: 'payment-link', letter, ...times } as const
+    return { ...one, mails: [sealMail(api.app.vault, mail)] }
+  }
+  const good = mailed()
+  const group = [good, mailed({ amount: toCents(0) }), creation(company.id), good]
+  const settled = await Promise.allSettled(group.map(api.app.charges.create))
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+  const mails = await api.rows('select id from mails where company_id = $1', [company.id])
+  assert.deepEqual(mails, [{ id: good.mails[0]!.id }])
+  assert.deepEqual(await counts(company.id), { charges: 2, events: 4 })
 })
 
 test('connections that the database cuts cost no request and double no charge', async () => {

@@ -34,7 +34,7 @@ const send = (client: Client, { method, path, body }: Omit<Write, 'other'>) =>
 for (const [operationId, prepare] of Object.entries(WRITES)) {
   test(`${operationId}: the same request with the same key has one effect and one answer`, async () => {
     const client = await api.client()
-    const { other, ...write } = await prepare(client)
+    const { other, ...write } = await prepare(client, api)
     const first = await send(client, write)
     assert.ok(first.status === 200 || first.status === 201, first.text)
     assert.equal(replayed(first), null)
@@ -52,14 +52,14 @@ for (const [operationId, prepare] of Object.entries(WRITES)) {
 
   test(`${operationId}: twenty at once with one key have one effect and one answer`, async () => {
     const client = await api.client()
-    const write = await prepare(client)
+    const write = await prepare(client, api)
     const before = await stored(api)
     const replies = await Promise.all(Array.from({ length: 20 }, () => send(client, write)))
     assert.deepEqual([...new Set(replies.map(({ text }) => text))].length, 1)
     assert.equal(replies.filter((reply) => replayed(reply) === 'true').length, 19)
     const grown = growth(before, await stored(api))
     const control = await api.client()
-    const alone = await prepare(control)
+    const alone = await prepare(control, api)
     const start = await stored(api)
     await send(control, alone)
     assert.deepEqual(grown, growth(start, await stored(api)), 'as many rows as one request makes')
@@ -67,7 +67,7 @@ for (const [operationId, prepare] of Object.entries(WRITES)) {
 
   test(`${operationId}: in the older version the answer is repeated in its shape`, async () => {
     const client = await api.client({}, { apiVersion: '2025-01-01' })
-    const write = await prepare(client)
+    const write = await prepare(client, api)
     const first = await send(client, write)
     const again = await send(client, write)
     assert.equal(first.body.errors, undefined)
@@ -77,7 +77,7 @@ for (const [operationId, prepare] of Object.entries(WRITES)) {
 
   test(`${operationId}: after a day the key is free again`, async () => {
     const client = await api.client()
-    const { other, ...write } = await prepare(client)
+    const { other, ...write } = await prepare(client, api)
     const first = await send(client, write)
     api.clock.advance(DAY_S - 1)
     assertSame(await send(client, write), first, 'a second before')
@@ -185,23 +185,40 @@ test('a decided refusal is kept: 404, 409 and 422 come again as they were', asyn
   await client.post(canceled)
   const devMode = await client.post('/charge/pix', { ...charge, devMode: true })
   await client.post(`/charge/${devMode.body.data.id}/cancel`)
+  const { body: started } = await client.post('/account-balance/withdraw', { value: 700 })
+  const pending = `/account-balance/withdraw/${started.data.withdrawId}`
   const requests: [number, string, unknown][] = [
+    [409, '/account-balance/withdraw', { value: 700 }],
     [404, '/charge/charge_01m7eq2y02e0087mk6ygwevbmn/cancel', {}],
     [409, `/charge/${devMode.body.data.id}/simulate-payment`, {}],
     [422, '/charge/pix/static', { amount: 1001 }],
   ]
   for (const [status, path, json] of requests) {
-    const first = await client.post(path, json, withKey(`k${status}`))
+    const first = await client.post(path, json, withKey(path))
     assert.equal(first.status, status, first.text)
     assert.equal(replayed(first), null)
     await api.rows('update companies set static_sales_limit = 5000 where id = $1', [
       client.company.id,
     ])
-    const again = await client.post(path, json, withKey(`k${status}`))
+    await client.post(`${pending}/cancel`)
+    const again = await client.post(path, json, withKey(path))
     assertSame(again, first, path)
     assert.equal(replayed(again), 'true', path)
   }
-  assert.equal(await keysOf(client), 3)
+  assert.equal(await keysOf(client), 4)
+})
+
+test('a refusal that only asks for patience is not kept', async () => {
+  const client = await api.client()
+  const { body } = await client.post('/account-balance/withdraw', { value: 700 })
+  const resend = `/account-balance/withdraw/${body.data.withdrawId}/resend`
+  for (let sent = 1; sent < 4; sent++) await client.post(resend)
+  const first = await client.post(resend, {}, withKey('k'))
+  assert.deepEqual([first.status, code(first)], [429, 'rate_limited'])
+  assert.equal(await keysOf(client), 0)
+  const again = await client.post(resend, {}, withKey('k'))
+  assert.deepEqual([again.status, replayed(again)], [429, null])
+  assert.match(again.headers.get('retry-after') ?? 'none', /^\d+$/)
 })
 
 test('the worker forgets keys that are a day old, and no younger ones', async () => {
@@ -221,7 +238,7 @@ test('no kept answer and no other row shows a payer, a secret or a key', async (
   const client = await api.client()
   const secrets: string[] = [client.key, client.key.slice(-72)]
   for (const [name, prepare] of Object.entries(WRITES)) {
-    const { method, path, body } = await prepare(client)
+    const { method, path, body } = await prepare(client, api)
     const { body: answer } = await client.call(method, path, { json: body, ...withKey(name) })
     if (answer.data.secret) secrets.push(answer.data.secret, answer.data.secret.slice(6))
   }

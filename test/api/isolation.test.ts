@@ -4,7 +4,10 @@ import type { Route } from '../../src/http/route.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { newId, toPublic } from '../../src/lib/ids.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
+import { receiveDueCharges } from '../../src/worker/charges.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
+import { type Code, makeCharge, makeUnmatched, pay } from '../support/payments.ts'
+import { start } from '../support/withdrawals.ts'
 import { fieldsOf } from './bodies.ts'
 import { rowsOfCompany, stored } from './storage.ts'
 
@@ -12,12 +15,14 @@ const api = await startApi()
 const owner = await api.client()
 const stranger = await api.client({ name: 'Outra Loja' })
 
-type Kind = 'charge' | 'clnt' | 'prod' | 'webhook'
+type Kind = 'charge' | 'clnt' | 'prod' | 'webhook' | 'wd' | 'payment'
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
   clnt: 'customer_not_found',
   prod: 'product_not_found',
   webhook: 'webhook_not_found',
+  wd: 'withdrawal_not_found',
+  payment: 'payment_not_found',
 }
 
 /** One record of each kind, of the company that owns it. */
@@ -28,16 +33,29 @@ async function makeRecords(client: Client): Promise<Record<Kind, string>> {
   const product = { name: 'Pão', description: 'Francês', price: 1000 }
   const hook = { url: 'https://loja.example/', name: 'Loja', events: ['charge.paid'] }
   return {
-    charge: idOf(
-      await client.post('/charge/pix', { amount: 700, devMode: true, customer: payer() }),
-    ),
+    // Paid and settled, so that it could be refunded; the payment is one that matched nothing.
+    charge: (await makeReceived(client)).id,
+    payment: await makeUnmatched(api, client, 700),
+    wd: await start(client, 700),
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
     webhook: idOf(await client.post('/webhook', hook)),
   }
 }
 
-const unknown = (kind: Kind) => (kind === 'webhook' ? newId() : toPublic(kind, newId()))
+async function makeReceived(client: Client): Promise<Code> {
+  const charge = await makeCharge(client, 700, { devMode: true })
+  await pay(api, charge.brCode)
+  api.clock.advance(client.company.settlementDelay_s)
+  await receiveDueCharges(api.app)
+  return charge
+}
+
+function unknown(kind: Kind): string {
+  if (kind === 'webhook') return newId()
+  if (kind === 'payment') return 'E99999999202608201500aaaaaaaaaaa'
+  return toPublic(kind, newId())
+}
 
 /** Ids that no record of this kind can have: of other kinds, cut, stretched, in other letters. */
 function impossible(kind: Kind): string[] {
@@ -52,7 +70,9 @@ function impossible(kind: Kind): string[] {
 }
 
 const kindOf = ({ path }: Route): Kind => {
-  if (path.startsWith('/charge')) return 'charge'
+  if (path.startsWith('/charge') || path.startsWith('/refund')) return 'charge'
+  if (path.startsWith('/payment/unmatched')) return 'payment'
+  if (path.startsWith('/account-balance/withdraw')) return 'wd'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook')) return 'webhook'
@@ -69,7 +89,7 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
     ask: (id: string, headers: Record<string, string>) =>
       stranger.call(route.method, route.path.replace(/\{\w+\}/, id), {
         headers,
-        ...(route.body ? { json: { name: 'Taken', expiresIn: 60 } } : {}),
+        ...(route.body ? { json: { name: 'Taken', expiresIn: 60, otp: '000000' } } : {}),
       }),
   })),
   {
@@ -166,29 +186,48 @@ function comparable({ status, headers, text }: Reply) {
   return { status, headers: all, text }
 }
 
+/** Every list, with the kind of record that it names and a place after which a page can start. */
+const LISTS: [path: string, kind: Kind, after: string][] = [
+  ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
+  ['/client', 'clnt', records.clnt.replace(/.$/, 'z')],
+  ['/product', 'prod', records.prod.replace(/.$/, 'z')],
+  ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
+  ['/payment/unmatched', 'payment', 'ffffffff-ffff-7fff-bfff-ffffffffffff'],
+  ['/account-balance/withdraw', 'wd', records.wd.replace(/.$/, 'z')],
+  ['/account-balance/statement', 'payment', '1000'],
+]
+
 test('lists show a company’s own records and never another’s', async () => {
   const own = await makeRecords(stranger)
-  const lists: [string, Kind][] = [
-    ['/charge', 'charge'],
-    ['/client', 'clnt'],
-    ['/product', 'prod'],
-    ['/webhook', 'webhook'],
-  ]
   const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query)
-  assert.deepEqual(lists.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
-  for (const [path, kind] of lists) {
-    for (const query of ['', '?limit=1000', `?after=${records[kind].replace(/.$/, 'z')}`]) {
-      const { body, text } = await stranger.get(path + (kind === 'webhook' ? '' : query))
+  assert.deepEqual(LISTS.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
+  for (const [path, kind, after] of LISTS) {
+    for (const query of ['', '?limit=1000', `?after=${after}`]) {
+      const { body, text } = await stranger.get(path + query)
       assert.ok(!text.includes(owner.company.id), `${path}${query}`)
-      assert.ok(!text.includes(records[kind]), `${path}${query}`)
+      for (const id of Object.values(records)) assert.ok(!text.includes(id), `${path}${query}`)
       assert.equal(Array.isArray(body.data), true, text)
     }
     const all = await stranger.get(path)
-    const ids = all.body.data.map(({ id }: { id: string }) => id)
-    assert.ok(ids.includes(own[kind]), path)
+    assert.ok(all.text.includes(`"${own[kind]}"`), path)
     const theirs = await owner.get(path)
     assert.ok(!theirs.text.includes(own[kind]), path)
+    assert.ok(theirs.text.includes(`"${records[kind]}"`), path)
   }
+})
+
+test('a statement as a file, a balance and the refunds of a charge are a company’s own', async () => {
+  const reader = await api.client({ name: 'Leitora' })
+  const file = await reader.get('/account-balance/statement?format=csv')
+  assert.equal(file.text.split('\r\n').length, 3, 'the heading, the opening balance and the end')
+  const { body } = await reader.get('/account-balance')
+  assert.deepEqual(body.data, { available: 100_000, pending: 0, held: 0, unmatched: 0 })
+  await owner.post(`/refund/${records.charge}`, { value: 100 })
+  const refunds = await reader.get(`/refund/charge/${records.charge}`)
+  assert.deepEqual(
+    comparable(refunds),
+    comparable(await reader.get(`/refund/charge/${unknown('charge')}`)),
+  )
 })
 
 test('a filter by another company’s customer or tax id finds what an unknown one finds', async () => {
@@ -228,8 +267,11 @@ test('whatever another company asks, a company’s rows and events stay as they 
     clnt: '/client/id',
     prod: '/product',
     webhook: '/webhook',
+    wd: '/account-balance/withdraw',
   })) {
     const { status } = await owner.get(`${path}/${records[kind as Kind]}`)
     assert.equal(status, 200, `the owner still has its ${kind}`)
   }
+  const { text } = await owner.get('/payment/unmatched')
+  assert.ok(text.includes(records.payment), 'the owner still has its payment')
 })

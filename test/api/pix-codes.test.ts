@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
 import { parse } from '../../src/pix/brcode.ts'
 import { type Client, eventsOf, payer, startApi } from '../support/api.ts'
+import { makeCode, makePaid, pay } from '../support/payments.ts'
 import { stored } from './storage.ts'
 
 // From the file system, because the package would fetch it from the network.
@@ -68,23 +69,10 @@ test('a static code names the company’s Pix key and the amount, and its image 
 const limitsOf = async (client: Client) => (await client.get('/charge/sales-limits')).body.data
 const codeOf = (client: Client, json: unknown) => client.post('/charge/pix/static', json)
 
-/** A payment of a static code, as the bank’s events will write it. */
-async function sell(client: Client, amount: number, fields: Record<string, unknown> = {}) {
-  const sale = {
-    ...{ status: 'COMPLETED', payment_status: 'PAID', dev_mode: false, kind: 'STATIC' },
-    payment_date: api.clock.now(),
-    ...fields,
-  }
-  await api.rows(
-    `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode,
-       br_code, end_to_end_id, created_at, expires_at, payment_date)
-     values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, 'x', $7, $8, $9, $10)`,
-    [
-      ...[client.company.id, sale.kind, amount, sale.status, sale.payment_status, sale.dev_mode],
-      sale.payment_date ? `E${Math.random()}` : null,
-      ...[new Date(0), api.clock.now(), sale.payment_date],
-    ],
-  )
+/** A sale at the counter: a static code, paid. */
+async function sell(client: Client, amount: number, devMode = false): Promise<void> {
+  const { brCode } = await makeCode(client, amount, devMode)
+  await pay(api, brCode)
 }
 
 test('a company with a CNPJ has no sales limit', async () => {
@@ -106,9 +94,10 @@ test('a company with a CPF has the installation’s limit unless it has its own'
 test('sales through static codes use the limit up; dev mode and other charges do not', async () => {
   const client = await api.client({ taxId: '39053344705', staticSalesLimit: 1000 })
   const other = await api.client({ taxId: '39053344705', staticSalesLimit: 1000 })
+  const early = await makeCode(client, 700)
   await sell(client, 400)
-  await sell(client, 100, { dev_mode: true })
-  await sell(client, 100, { kind: 'PIX' })
+  await sell(client, 100, true)
+  await makePaid(api, client, 500)
   await sell(other, 300)
   const { used, remaining } = await limitsOf(client)
   assert.deepEqual([used, remaining], [400, 600])
@@ -119,22 +108,25 @@ test('sales through static codes use the limit up; dev mode and other charges do
   assert.deepEqual(await stored(api), before)
   const free = await codeOf(client, { amount: 601, devMode: true })
   assert.deepEqual([free.status, free.body.data.devMode], [201, true])
-  await sell(client, 700)
+  await pay(api, early.brCode)
   assert.equal((await limitsOf(client)).remaining, 0, 'never below nothing')
   assert.equal((await codeOf(client, { amount: 1 })).status, 422)
 })
 
 test('the limit counts by the month of São Paulo', async () => {
   const client = await api.client({ taxId: '39053344705', staticSalesLimit: 1000 })
-  await sell(client, 100, { payment_date: new Date('2026-08-01T02:59:59.999Z') })
-  await sell(client, 200, { payment_date: new Date('2026-08-01T03:00:00.000Z') })
-  await sell(client, 400, { payment_date: new Date('2026-09-01T02:59:59.999Z') })
-  const august = await limitsOf(client)
-  assert.deepEqual([august.period, august.used], ['2026-08', 600])
-  const lastSecond_ms = Date.parse('2026-09-01T02:59:59.000Z')
-  api.clock.advance((lastSecond_ms - api.clock.now().getTime()) / 1000)
-  assert.equal((await limitsOf(client)).period, '2026-08')
-  api.clock.advance(1)
-  const september = await limitsOf(client)
-  assert.deepEqual([september.period, september.used], ['2026-09', 0])
+  const goTo = (moment: string) =>
+    api.clock.advance((Date.parse(moment) - api.clock.now().getTime()) / 1000)
+  const sellAt = async (moment: string, amount: number) => {
+    goTo(moment)
+    await sell(client, amount)
+    const { period, used } = await limitsOf(client)
+    return [period, used]
+  }
+  assert.deepEqual(await sellAt('2026-09-01T02:59:59.999Z', 100), ['2026-08', 100])
+  assert.deepEqual(await sellAt('2026-09-01T03:00:00.000Z', 200), ['2026-09', 200])
+  assert.deepEqual(await sellAt('2026-10-01T02:59:59.999Z', 400), ['2026-09', 600])
+  goTo('2026-10-01T03:00:00.000Z')
+  const { period, used } = await limitsOf(client)
+  assert.deepEqual([period, used], ['2026-10', 0])
 })

@@ -1,4 +1,9 @@
-import { type Client, payer } from '../support/api.ts'
+import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
+import { type Client, payer, type TestApi } from '../support/api.ts'
+import { lastCode } from '../support/mail.ts'
+import { makePaid, makeUnmatched } from '../support/payments.ts'
+import { PATH, wrong } from '../support/withdrawals.ts'
+import { dataOf } from './tries.ts'
 
 /** Each kind of write as a request that succeeds, and one that differs from it in its body only. */
 export type Write = {
@@ -12,8 +17,22 @@ const chargeOf = (client: Client, fields: Record<string, unknown> = {}) =>
   idOf(client, '/charge/pix', { amount: 700, customer: payer(), ...fields })
 
 async function idOf(client: Client, path: string, json: unknown): Promise<string> {
-  const { body } = await client.post(path, json)
-  return body.data?.id ?? body.id
+  return dataOf(await client.post(path, json)).id
+}
+
+/** Makes room for a withdrawal, of which a company has one at a time. */
+async function makeRoom(client: Client, api: TestApi): Promise<void> {
+  for (const { id } of dataOf(await client.get(`${PATH}?status=PENDING_OTP`))) {
+    await client.post(`${PATH}/${id}/cancel`)
+  }
+  await payOutWithdrawals(api.app)
+}
+
+/** A withdrawal that waits for its code. */
+async function waiting(client: Client, api: TestApi): Promise<string> {
+  await makeRoom(client, api)
+  const { withdrawId } = dataOf(await client.post(PATH, { value: 700 }))
+  return `${PATH}/${withdrawId}`
 }
 
 const PRODUCT = { name: 'Pão', description: 'Francês', price: 100 }
@@ -26,8 +45,11 @@ const renamed = (path: string): Write => ({
 const gone = (path: string): Write => ({
   ...{ method: 'DELETE', path, body: {}, other: { ignored: true } },
 })
+const bare = (path: string): Write => ({
+  ...{ method: 'POST', path, body: {}, other: { ignored: true } },
+})
 
-export const WRITES: Record<string, (client: Client) => Promise<Write>> = {
+export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Write>> = {
   createPixCharge: async () => ({
     method: 'POST',
     path: '/charge/pix',
@@ -46,18 +68,9 @@ export const WRITES: Record<string, (client: Client) => Promise<Write>> = {
     body: { total: 1990, customer: payer() },
     other: { total: 1990, customer: payer({ name: 'Maria' }) },
   }),
-  simulatePayment: async (client) => ({
-    method: 'POST',
-    path: `/charge/${await chargeOf(client, { devMode: true })}/simulate-payment`,
-    body: {},
-    other: { ignored: true },
-  }),
-  cancelCharge: async (client) => ({
-    method: 'POST',
-    path: `/charge/${await chargeOf(client)}/cancel`,
-    body: {},
-    other: { ignored: true },
-  }),
+  simulatePayment: async (client) =>
+    bare(`/charge/${await chargeOf(client, { devMode: true })}/simulate-payment`),
+  cancelCharge: async (client) => bare(`/charge/${await chargeOf(client)}/cancel`),
   duplicateCharge: async (client) => ({
     method: 'POST',
     path: `/charge/duplicate/${await chargeOf(client)}`,
@@ -102,4 +115,29 @@ export const WRITES: Record<string, (client: Client) => Promise<Write>> = {
   deleteWebhook: async (client) => ({
     ...gone(`/webhook/${await idOf(client, '/webhook', WEBHOOK)}`),
   }),
+  refundCharge: async (client, api) => ({
+    method: 'POST',
+    path: `/refund/${(await makePaid(api, client, 1990)).id}`,
+    body: { value: 500 },
+    other: { value: 501 },
+  }),
+  acceptPayment: async (client, api) =>
+    bare(`/payment/unmatched/${await makeUnmatched(api, client, 700)}/accept`),
+  refundPayment: async (client, api) => ({
+    method: 'POST',
+    path: `/payment/unmatched/${await makeUnmatched(api, client, 700)}/refund`,
+    body: { comment: 'Um' },
+    other: { comment: 'Dois' },
+  }),
+  startWithdrawal: async (client, api) => {
+    await makeRoom(client, api)
+    return { method: 'POST', path: PATH, body: { value: 700 }, other: { value: 701 } }
+  },
+  confirmWithdrawal: async (client, api) => {
+    const path = `${await waiting(client, api)}/confirm`
+    const otp = await lastCode(api, client.company.id)
+    return { method: 'POST', path, body: { otp }, other: { otp: wrong(otp) } }
+  },
+  cancelWithdrawal: async (client, api) => bare(`${await waiting(client, api)}/cancel`),
+  resendWithdrawalCode: async (client, api) => bare(`${await waiting(client, api)}/resend`),
 }

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { cloneDatabase } from '../support/database.ts'
 import { readSandbox, startServer, temporaryFolder } from '../support/process.ts'
@@ -16,38 +20,86 @@ async function dump(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows: tables } = await client.query<{ name: string }>(
-    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema in ('public', 'simulated_bank')`,
   )
   const texts: string[] = []
   for (const { name } of tables) {
-    const { rows } = await client.query<{ text: string }>(`select t::text as text from "${name}" t`)
+    const { rows } = await client.query<{ text: string }>(`select t::text as text from ${name} t`)
     texts.push(...rows.map(({ text }) => text))
   }
   await client.end()
   return texts.join('\n')
 }
 
-/**
- * Sends something to every kind of operation, well and badly, and returns the secrets it was told.
- */
-async function useEverything(url: string, apiKey: string): Promise<string[]> {
-  const customer = { name: 'Maria', ...CANARY }
-  const call = async (method: string, path: string, json?: unknown, key = apiKey) => {
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+type Answer = { status: number; text: string; data: any }
+
+/** A running service as its owner sees it, and what it has told. */
+type Shop = {
+  call(method: string, path: string, json?: unknown, key?: string): Promise<Answer>
+  /** The text of every refusal. */
+  refusals: string[]
+  /** Where mails are kept, and so the one place where a code may be read. */
+  mails: string
+  /** Secrets that the owner was told. */
+  secrets: string[]
+  codes: string[]
+}
+
+function openShop(url: string, apiKey: string, dataDir: string): Shop {
+  const refusals: string[] = []
+  // The same request has the same key, in which nothing of it can be read.
+  const keys = new Map<string, string>()
+  async function call(method: string, path: string, json?: unknown, key = apiKey) {
+    const body = json === undefined ? null : JSON.stringify(json)
+    const request = `${method} ${path} ${body} ${key}`
+    keys.set(request, keys.get(request) ?? `key ${keys.size}`)
     const headers = {
       'X-API-KEY': key,
       'Content-Type': 'application/json',
-      ...(method === 'POST' ? { 'Idempotency-Key': `${method} ${path} ${key.length}` } : {}),
+      ...(method === 'POST' ? { 'Idempotency-Key': keys.get(request)! } : {}),
     }
-    const body = json === undefined ? null : JSON.stringify(json)
     const reply = await fetch(url + path, { method, headers, body })
-    return (await reply.json()) as { data: { id: string; secret?: string } | null }
+    const text = await reply.text()
+    if (reply.status >= 400) refusals.push(text)
+    const isJson = reply.headers.get('content-type')!.startsWith('application/json')
+    return { status: reply.status, text, data: isJson ? JSON.parse(text).data : null }
   }
+  return { call, refusals, mails: join(dataDir, 'mail'), secrets: [apiKey], codes: [] }
+}
+
+const readMails = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => name.endsWith('.eml'))
+        .map((name) => readFileSync(join(folder, name), 'utf8'))
+    : []
+
+/** Waits for a code that was not there before. */
+async function nextCode({ mails, codes }: Shop): Promise<string> {
+  for (;;) {
+    const found = readMails(mails).flatMap((mail) => /^[0-9]{6}(?=\r?$)/m.exec(mail) ?? [])
+    const fresh = found.find((code) => !codes.includes(code))
+    if (fresh) {
+      codes.push(fresh)
+      return fresh
+    }
+    await pause(20)
+  }
+}
+
+/** Sends something to every kind of operation, well and badly. */
+async function useEverything(shop: Shop, look: () => Promise<void>): Promise<void> {
+  const { call, secrets } = shop
+  const customer = { name: 'Maria', ...CANARY }
   const charge = await call('POST', '/charge/pix', { amount: 1000, customer, devMode: true })
-  await call('POST', `/charge/${charge.data!.id}/simulate-payment`)
-  await call('GET', `/charge/${charge.data!.id}`)
-  await call('POST', '/charge/payment-link', { total: 1000, customer })
+  await call('POST', `/charge/${charge.data.id}/simulate-payment`)
+  await call('GET', `/charge/${charge.data.id}`)
+  const link = { total: 1000, customer, notifyCustomer: true }
+  assert.equal((await call('POST', '/charge/payment-link', link)).status, 201)
   const client = await call('POST', '/client', { ...customer, status: 'ACTIVE' })
-  await call('PUT', '/client', { id: client.data!.id, district: CANARY.address })
+  await call('PUT', '/client', { id: client.data.id, district: CANARY.address })
   await call('GET', `/client?taxId=${CANARY.taxId}`)
   const webhook = await call('POST', '/webhook', {
     url: 'https://shop.example.com/pix',
@@ -55,33 +107,97 @@ async function useEverything(url: string, apiKey: string): Promise<string[]> {
     events: ['charge.paid'],
   })
   await call('POST', '/charge/pix', { amount: 1, customer: { ...customer, phone: CANARY.email } })
-  await call('POST', '/charge/pix', { amount: 1000, customer }, `${apiKey.slice(0, -1)}x`)
+  await call('POST', '/charge/pix', { amount: 1000, customer }, `${secrets[0]!.slice(0, -1)}x`)
   await call('GET', `/charge/${CANARY.taxId}`)
   await call('GET', `/nowhere/${CANARY.email}`)
-  await call('DELETE', `/client/${client.data!.id}`)
-  return [webhook.data!.secret!, apiKey]
+  await moveMoney(shop, charge.data.brCode, charge.data.id)
+  await withdraw(shop, look)
+  await call('DELETE', `/client/${client.data.id}`)
+  secrets.push(webhook.data.secret)
 }
 
-test('no document, e-mail, phone, address, key or secret is in the logs of local mode', async () => {
+/** Pays twice, keeps one payment, returns another, and asks for what cannot be. */
+async function moveMoney({ call }: Shop, brCode: string, id: string): Promise<void> {
+  const again = async () => (await call('POST', '/bank/pix', { brCode })).data.endToEndId
+  const [kept, returned] = [await again(), await again()]
+  assert.equal((await call('POST', `/payment/unmatched/${kept}/accept`)).status, 200)
+  assert.equal((await call('POST', `/payment/unmatched/${returned}/refund`, {})).status, 201)
+  assert.equal((await call('POST', `/refund/${id}`, { value: 500 })).status, 201)
+  await call('POST', `/refund/${id}`, { value: CANARY.taxId })
+  await call('POST', `/refund/${CANARY.taxId}`, {})
+  await call('POST', `/payment/unmatched/${CANARY.email}/accept`)
+  await call('POST', '/bank/pix', { brCode: CANARY.taxId, endToEndId: CANARY.email })
+  await call('GET', `/payment/unmatched?after=${CANARY.taxId}`)
+  assert.equal((await call('GET', '/account-balance/statement?format=csv')).status, 200)
+  await call('GET', `/account-balance/statement?type=${CANARY.taxId}`)
+}
+
+/** Withdraws with the second code, after tries of every kind with the first. */
+async function withdraw(shop: Shop, look: () => Promise<void>): Promise<void> {
+  const { call } = shop
+  const { data } = await call('POST', '/account-balance/withdraw', { value: 5000 })
+  const path = `/account-balance/withdraw/${data.withdrawId}`
+  const first = await nextCode(shop)
+  await look()
+  for (const otp of [Number(first), `${first}0`, ` ${first}`, [first], { otp: first }]) {
+    assert.equal((await call('POST', `${path}/confirm`, { otp })).status, 400)
+  }
+  for (const place of [`/account-balance/withdraw/${first}`, `/nowhere/${first}`]) {
+    assert.equal((await call('GET', place)).status, 404)
+  }
+  await call('GET', `/account-balance/withdraw?after=${first}`)
+  assert.equal((await call('POST', `${path}/resend`)).status, 200)
+  const code = await nextCode(shop)
+  assert.equal((await call('POST', `${path}/confirm`, { otp: first })).status, 400)
+  assert.equal((await call('POST', `${path}/confirm`, { otp: code })).status, 200)
+  assert.equal((await call('POST', `${path}/confirm`, { otp: code })).status, 200, 'the same again')
+  while ((await call('GET', path)).data.status === 'PROCESSING') await pause(20)
+  assert.equal((await call('GET', path)).data.status, 'COMPLETED')
+  assert.equal((await call('POST', `${path}/confirm`, { otp: '000000' })).status, 409)
+}
+
+const hex = (secret: string) => Buffer.from(secret).toString('hex')
+
+/** Six digits may stand in a longer number by chance; alone they would be the code. */
+const standsIn = (text: string, code: string) =>
+  new RegExp(`(?<![0-9A-Za-z])${code}(?![0-9A-Za-z])`).test(text)
+
+function assertSilent({ secrets, codes }: Shop, text: string, place: string): void {
+  for (const secret of [...Object.values(CANARY), ...secrets]) {
+    assert.ok(!text.includes(secret), `${secret} is in ${place}`)
+    assert.ok(!text.includes(hex(secret)), `${secret} is in ${place}, as bytes`)
+  }
+  assert.equal(codes.length, 2)
+  for (const code of codes) {
+    assert.ok(!standsIn(text, code), `the code ${code} is in ${place}`)
+    assert.ok(!text.includes(hex(code)), `the code ${code} is in ${place}, as bytes`)
+  }
+}
+
+/** Only who may read the mails reads what was sent, and to whom. */
+function assertMailed({ mails, codes }: Shop): void {
+  const all = readMails(mails).join('\n')
+  for (const sent of [CANARY.email, ...codes]) assert.ok(all.includes(sent), `${sent} was mailed`)
+}
+
+test('no document, e-mail, phone, address, key, secret or code is in the logs of local mode', async () => {
   const DATA_DIR = `${temporaryFolder()}/data`
   const server = await startServer({ DATA_DIR, LOG_LEVEL: 'debug' })
-  const { apiKey } = readSandbox(DATA_DIR)
-  const secrets = await useEverything(server.url, apiKey)
+  const shop = openShop(server.url, readSandbox(DATA_DIR).apiKey, DATA_DIR)
+  await useEverything(shop, async () => {})
   server.child.kill('SIGTERM')
   await server.ended
   // The key stands in the greeting of local mode, on purpose and once.
-  const log = server.output().replace(apiKey, '')
-  assert.ok(log.split('\n').length > 12, 'a line a request')
-  for (const secret of [...Object.values(CANARY), ...secrets]) {
-    assert.ok(!log.includes(secret), `${secret} is in the log`)
-  }
+  const log = server.output().replace(shop.secrets[0]!, '')
+  assert.ok(log.split('\n').length > 40, 'a line a request')
+  assertSilent(shop, log, 'the log')
+  assertMailed(shop)
 })
 
-test('nothing of it can be read in the database either', async () => {
-  const DATABASE_URL = await cloneDatabase()
+test('nothing of it can be read in the database or in a refusal either', async () => {
+  const [DATABASE_URL, DATA_DIR] = [await cloneDatabase(), `${temporaryFolder()}/data`]
   const SECRET_KEY = Buffer.alloc(32, 5).toString('base64')
-  const server = await startServer({ DATABASE_URL, SECRET_KEY })
-  const { execFileSync } = await import('node:child_process')
+  const server = await startServer({ DATABASE_URL, DATA_DIR, SECRET_KEY })
   const made = execFileSync(
     process.execPath,
     [
@@ -90,12 +206,20 @@ test('nothing of it can be read in the database either', async () => {
     ],
     { env: { PATH: process.env.PATH, DATABASE_URL, SECRET_KEY }, encoding: 'utf8' },
   )
-  const secrets = await useEverything(server.url, JSON.parse(made).apiKey)
-  const text = await dump(DATABASE_URL)
-  const hex = (secret: string) => Buffer.from(secret).toString('hex')
-  assert.ok(text.includes('charge.paid') && text.includes('Maria'), 'the dump is whole')
-  for (const secret of [...Object.values(CANARY), ...secrets]) {
-    assert.ok(!text.includes(secret), `${secret} is in the database`)
-    assert.ok(!text.includes(hex(secret)), `${secret} is in the database, as bytes`)
+  const shop = openShop(server.url, JSON.parse(made).apiKey, DATA_DIR)
+  const dumps: string[] = []
+  const look = async () => {
+    dumps.push(await dump(DATABASE_URL))
   }
+  await useEverything(shop, look)
+  await look()
+  const [during, after] = dumps as [string, string]
+  assert.ok(during.includes('PENDING_OTP'), 'one look was while a code was waited for')
+  for (const part of ['charge.paid', 'Maria', 'WITHDRAWAL_PAID', 'received', 'returned']) {
+    assert.ok(after.includes(part), `the dump is whole: ${part}`)
+  }
+  for (const text of dumps) assertSilent(shop, text, 'the database')
+  assert.ok(shop.refusals.length > 15)
+  assertSilent(shop, shop.refusals.join('\n'), 'a refusal')
+  assertMailed(shop)
 })

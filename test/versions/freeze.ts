@@ -1,8 +1,9 @@
 import type { Tried } from '../api/every-route.ts'
+import type { Reply } from '../support/api.ts'
 
 export type Frozen = {
   request: string
-  answers: Record<string, { status: number; headers?: { link: string }; body: unknown }>
+  answers: Record<string, { status: number; headers?: Record<string, string>; body: unknown }>
 }
 
 /** What differs from run to run, and the name it gets; equal values get the same number. */
@@ -11,6 +12,7 @@ const VOLATILE: [RegExp, string][] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'uuid '],
   [/(?<=\/pay\/)[\w-]{43}/g, 'token '],
   [/\bE99999999\d{12}[0-9A-Za-z]{11}\b/g, 'endToEndId '],
+  [/\bD99999999\d{12}[0-9A-Za-z]{11}\b/g, 'returnId '],
   [/(?<=")000201[\x20-\x7e]*6304[0-9A-F]{4}(?=")/g, 'brCode '],
   [/data:image\/png;base64,[\w+/=]+/g, 'png '],
   [/whsec_[\w+/=]{44}/g, 'secret '],
@@ -20,17 +22,25 @@ const VOLATILE: [RegExp, string][] = [
 export function freeze(request: string, tried: Tried[]): Frozen {
   const numbers = new Map<string, string>()
   const answers = tried.map(({ name, reply }) => {
-    const link = reply.headers.get('link')
+    const headers = headersOf(reply)
     const answer = {
       status: reply.status,
-      ...(link ? { headers: { link } } : {}),
-      body: reply.body,
+      ...(Object.keys(headers).length > 0 ? { headers } : {}),
+      body: reply.body ?? reply.text,
     }
     let text = JSON.stringify(answer)
     for (const [pattern, kind] of VOLATILE) text = replaceAll(text, pattern, kind, numbers)
     return [name, JSON.parse(text)] as const
   })
   return { request, answers: Object.fromEntries(answers) }
+}
+
+/** The headers that are part of an answer: where the next page is, and what a file is. */
+function headersOf({ headers, body }: Reply): Record<string, string> {
+  const names = body === undefined ? ['link', 'content-type', 'content-disposition'] : ['link']
+  return Object.fromEntries(
+    names.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])),
+  )
 }
 
 function replaceAll(

@@ -67,11 +67,20 @@ type Any = any
 const frozenOf = (version: string, operationId: string): Record<string, Any> =>
   JSON.parse(readFileSync(`${FROZEN}${version}/${operationId}.json`, 'utf8')).answers
 
+/** A file has no envelope to go around it, in any version. */
+const isFile = ({ headers }: Any): boolean =>
+  headers?.['content-type'] === 'text/csv; charset=utf-8'
+
+/** Whoever starts a second withdrawal is told the first; no other refusal has a third field. */
+const fieldsOfError = (code: string) =>
+  code === 'withdrawal_pending' ? ['code', 'description', 'withdrawId'] : ['code', 'description']
+
 test('the newest version wraps every answer in its envelope', () => {
   for (const { operationId, status } of ROUTES) {
     for (const [name, answer] of Object.entries(frozenOf('2026-08-16', operationId))) {
       const what = `${operationId} ${name}`
       const { body } = answer
+      if (isFile(answer)) continue
       assert.deepEqual(Object.keys(body), ['status', 'message', 'data', 'errors'], what)
       assert.equal(body.status, answer.status, what)
       assert.equal(typeof body.message, 'string', what)
@@ -82,7 +91,7 @@ test('the newest version wraps every answer in its envelope', () => {
         assert.equal(body.data, null, what)
         assert.ok(body.errors.length > 0, what)
         for (const error of body.errors) {
-          assert.deepEqual(Object.keys(error), ['code', 'description'], what)
+          assert.deepEqual(Object.keys(error), fieldsOfError(name), what)
           assert.equal(error.code, name, what)
         }
       }
@@ -96,6 +105,17 @@ const misspelled = (data: Any) =>
     JSON.stringify(data).replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"'),
   )
 
+test('a statement is the one answer that is also given as a file', () => {
+  const files = ROUTES.flatMap(({ operationId }) =>
+    Object.values(frozenOf('2026-08-16', operationId)).filter(isFile),
+  )
+  assert.equal(files.length, 1)
+  assert.equal(files[0].headers['content-disposition'], 'attachment; filename="statement.csv"')
+  const [head, ...entries] = files[0].body.split('\r\n')
+  assert.match(head, /^entry,created_at,/)
+  assert.ok(entries.length > 1)
+})
+
 test('the older version answers with what the newest puts in data, bare, and errors in the legacy form', () => {
   for (const { operationId } of ROUTES) {
     const [old, head] = [frozenOf('2025-01-01', operationId), frozenOf('2026-08-16', operationId)]
@@ -105,8 +125,13 @@ test('the older version answers with what the newest puts in data, bare, and err
       assert.equal(status, head[name].status, what)
       if (operationId === 'getCompany' && status === 200) {
         assert.deepEqual({ ...body, apiVersion: '2026-08-16' }, head[name].body.data, what)
+      } else if (isFile(old[name])) {
+        assert.deepEqual(old[name], head[name], what)
       } else if (status < 300) {
         assert.deepEqual(body, misspelled(head[name].body.data), what)
+      } else if (name === 'withdrawal_pending') {
+        const [{ description: message, withdrawId }] = head[name].body.errors
+        assert.deepEqual(body, { statusCode: 409, message, withdrawId }, what)
       } else {
         assert.deepEqual(Object.keys(body), ['statusCode', 'message', 'error'], what)
         assert.deepEqual([body.statusCode, body.error], [status, name], what)

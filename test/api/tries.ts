@@ -1,0 +1,23 @@
+import type { Client, Reply, TestApi } from '../support/api.ts'
+
+/** One request to one operation. `made` holds the ids of what stands ready for it. */
+export type Try = {
+  operationId: string
+  name: string
+  ask(client: Client, made: Made, api: TestApi): Promise<Reply>
+}
+
+type Charges = 'open' | 'paid' | 'canceled' | 'received' | 'refunded' | 'link'
+type Payments = 'unmatched' | 'returnable' | 'accepted'
+type Withdrawals = 'completed' | 'failed' | 'expired' | 'called off'
+
+export type Made = Record<Charges | Payments | Withdrawals, string> &
+  Record<'customer' | 'product' | 'webhook', string>
+
+export const on = (operationId: string, tries: Record<string, Try['ask']>): Try[] =>
+  Object.entries(tries).map(([name, ask]) => ({ operationId, name, ask }))
+
+/** What an answer of either version brings. */
+export const dataOf = ({ body }: Reply) => body.data ?? body
+
+export const NO_CHARGE = 'charge_00000000000000000000000000'
