@@ -1,15 +1,20 @@
 import { Server as NetServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { App } from './core/app.ts'
+import { countDiffering } from './core/audits/store.ts'
 import { groupCharges } from './core/charges/group.ts'
+import { groupCallbacks } from './core/payments/callbacks.ts'
 import { openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { createMetrics } from './http/metrics.ts'
 import { buildServer } from './http/server.ts'
+import { createAlarm } from './lib/alarm.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import { createMailer } from './lib/mailer.ts'
 import { createVault } from './lib/vault.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
@@ -29,9 +34,15 @@ export type Parts = {
 export function createApp({ config, databaseUrl, clock, log, publicUrl }: Parts): App {
   const db = openDatabase(databaseUrl, config.databasePoolSize)
   const vault = createVault(config.secretKey)
-  const providers = createProviders(createSimulator(publicUrl))
-  return { config, db, clock, vault, log, providers, charges: groupCharges(db), publicUrl }
+  const providers = createProviders(createSimulator(publicUrl, db, clock))
+  const { smtpUrl, mailFrom: from, dataDir } = config
+  const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
+  const [alarm, charges, callbacks] = [createAlarm(), groupCharges(db), groupCallbacks(db)]
+  return { config, db, clock, vault, log, providers, charges, callbacks, mailer, alarm, publicUrl }
 }
+
+const differ = (companies: number): string =>
+  `The books of ${companies} companies differ, and their payouts are stopped: run vintem ledger audit.`
 
 export type Service = {
   server: FastifyInstance
@@ -44,9 +55,10 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
   const keys = createKeyRing(app.db, app.vault, databaseUrl, app.log)
   const state = { closing: false }
   const isReady = async () => {
-    if (state.closing) return ['The server is shutting down.']
-    const answered = await app.db.query({ text: 'select 1' }).catch(() => null)
-    return answered ? [] : ['The database does not answer.']
+    if (state.closing) return { faults: ['The server is shutting down.'], warnings: [] }
+    const differing = await countDiffering(app.db).catch(() => null)
+    if (differing === null) return { faults: ['The database does not answer.'], warnings: [] }
+    return { faults: [], warnings: differing > 0 ? [differ(differing)] : [] }
   }
   const server = await buildServer({ app, keys, metrics: createMetrics(), isReady, state })
   return {
@@ -61,7 +73,8 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
       )
       await server.close()
       clearTimeout(late)
-      await Promise.all([app.charges.create.idle(), app.charges.find.idle()])
+      const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
+      await Promise.all(groups.map((group) => group.idle()))
       await keys.flush().catch(() => {})
       await keys.close()
     },

@@ -1,10 +1,13 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Mailer } from '../lib/mailer.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
 import type { ChargeGroups } from './charges/group.ts'
+import type { CallbackGroups } from './payments/callbacks.ts'
 
 /** What commands act with. Wired once in `main.ts`, or by a test with a clock of its own. */
 export type App = {
@@ -15,6 +18,10 @@ export type App = {
   log: Log
   providers: Providers
   charges: ChargeGroups
+  callbacks: CallbackGroups
+  mailer: Mailer
+  /** Wakes the tasks of this process when work for them was committed. */
+  alarm: Alarm
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }

@@ -37,6 +37,34 @@ export function chargeEvent(type: EventType, charge: ChargeMoment, at: Date): Ev
   return { companyId, id: newId(), type, payload, createdAt: at }
 }
 
+type PaymentMoment = {
+  companyId: Uuid
+  endToEndId: string
+  amount: number
+  reason: string | null
+  chargeId: Uuid | null
+}
+
+export function paymentEvent(type: EventType, payment: PaymentMoment, at: Date): Event {
+  const { companyId, endToEndId, amount, reason, chargeId } = payment
+  const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
+  // A bank's id is not ours, so it is escaped.
+  const payload = JSON.stringify({
+    event: EVENTS[type],
+    payment: { endToEndId, amount, reason, ...charge },
+  })
+  return { companyId, id: newId(), type, payload, createdAt: at }
+}
+
+type WithdrawalMoment = { companyId: Uuid; id: Uuid; status: string; value: number }
+
+export function withdrawalEvent(type: EventType, withdrawal: WithdrawalMoment, at: Date): Event {
+  const { companyId, id, status, value } = withdrawal
+  const subject = `{"id":"${toPublic('wd', id)}","status":"${status}","value":${value}}`
+  const payload = `{"event":"${EVENTS[type]}","withdrawal":${subject}}`
+  return { companyId, id: newId(), type, payload, createdAt: at }
+}
+
 /** Writes events in the transaction of the change they tell about. */
 export async function emit(tx: Tx, events: Event[]): Promise<void> {
   if (events.length === 0) return

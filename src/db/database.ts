@@ -70,6 +70,10 @@ export function violatedConstraint(error: unknown): string | null {
   return code === '23505' ? (constraint ?? '') : null
 }
 
+/** Thrown in a transaction that another one has overtaken: it is run again from its beginning. */
+export const overtaken = (): Error =>
+  Object.assign(new Error('another transaction was faster'), { code: '40001' })
+
 /** Whether a row is at fault, by its value, a constraint or a lock on it, and not the database. */
 export const isOfRows = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeOf(error))
 

@@ -29,6 +29,8 @@ export type Vault = {
   fingerprint(parts: string[]): Buffer
   /** The stored form of an API key. */
   hashKey(key: string): Buffer
+  /** The stored form of a one-time code; `context` (company, row) ties it to what it is for. */
+  hashCode(code: string, context: string): Buffer
 }
 
 const KEY_ID_BYTES = 4
@@ -64,6 +66,7 @@ export function createVault(secret: Buffer): Vault {
   const indexing = keyFor('blind index')
   const hashing = keyFor('api keys')
   const recognising = keyFor('requests')
+  const confirming = keyFor('one-time codes')
 
   function seal(text: string, context: string): Buffer {
     const nonce = nonces.next()
@@ -92,5 +95,7 @@ export function createVault(secret: Buffer): Vault {
       createHmac('sha256', indexing).update(`${companyId}:${value}`).digest().subarray(0, 16),
     fingerprint: (parts) => createHmac('sha256', recognising).update(parts.join('\n')).digest(),
     hashKey: (key) => createHmac('sha256', hashing).update(key).digest(),
+    hashCode: (code, context) =>
+      createHmac('sha256', confirming).update(`${context}:${code}`).digest(),
   }
 }

@@ -1,20 +1,28 @@
+import { assert } from '../lib/assert.ts'
 import { problem } from '../lib/problems.ts'
 import type { Outcome, Provider } from './port.ts'
+import type { Simulator } from './simulator/simulator.ts'
 
 export type Providers = {
-  simulator: Provider
+  simulator: Simulator
   of(company: { mode: 'sandbox' | 'live' }, devMode: boolean): Provider
+  /** The one that a callback came from. */
+  named(name: string): Provider
 }
 
 /** Chooses the bank: play money goes to the simulated one, a live company's charges to its own. */
-export function createProviders(simulator: Provider): Providers {
+export function createProviders(simulator: Simulator): Providers {
   return {
     simulator,
+    named(name) {
+      assert(name === simulator.name, 'a callback names a provider that there is')
+      return simulator
+    },
     of(company, devMode) {
       if (company.mode === 'sandbox' || devMode) return simulator
       throw problem(
         'provider_unavailable',
-        'No bank is connected to this live company. Connect one, or send devMode=true to try without money.',
+        'No bank is connected to this live company. Connect one; charges with devMode=true can be tried without it.',
       )
     },
   }

@@ -1,8 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../core/app.ts'
+import { auditDue } from '../core/audits/commands.ts'
 import { purgeKept } from '../core/idempotency.ts'
+import { purgeFinished } from '../core/mails/store.ts'
+import { purgeProcessed } from '../core/payments/callback-store.ts'
+import { settleDueCallbacks } from '../core/payments/callbacks.ts'
+import { reconcileDue } from '../core/payments/reconcile.ts'
+import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
-import { expireDueCharges } from './expire.ts'
+import { expireDueCharges, receiveDueCharges } from './charges.ts'
+import { sendDueMails } from './mail.ts'
+import { carryOutRefunds } from './refunds.ts'
+import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
 
 /** Due work is found from the state itself; a task that dies half-way is simply due again. */
 export type Task = {
@@ -11,12 +19,32 @@ export type Task = {
   run(app: App, signal: AbortSignal): Promise<void>
 }
 
+/** Callbacks and the traces of mails are kept for a month, for whoever asks what happened. */
+const KEPT_MS = 30 * 24 * 3600 * 1000
+
 export const TASKS: readonly Task[] = [
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
+  { name: 'receive charges', every_ms: 500, run: receiveDueCharges },
+  { name: 'settle callbacks', every_ms: 1_000, run: settleDueCallbacks },
+  { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
+  { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
+  { name: 'expire withdrawals', every_ms: 500, run: expireDueWithdrawals },
+  { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },
+  { name: 'audit', every_ms: 60_000, run: auditDue },
+  { name: TASK.mail, every_ms: 1_000, run: sendDueMails },
   {
     name: 'purge idempotency keys',
     every_ms: 60_000,
     run: ({ db, clock }) => purgeKept(db, clock.now()),
+  },
+  {
+    name: 'purge what is done',
+    every_ms: 3_600_000,
+    async run({ db, clock }) {
+      const before = new Date(clock.now().getTime() - KEPT_MS)
+      await purgeProcessed(db, before)
+      await purgeFinished(db, before)
+    },
   },
 ]
 
@@ -47,6 +75,6 @@ async function loop(app: App, task: Task, signal: AbortSignal): Promise<void> {
         'a task failed and will be tried again',
       )
     }
-    await pause(task.every_ms, undefined, { signal }).catch(() => {})
+    await app.alarm.wait(task.name, task.every_ms, signal)
   }
 }

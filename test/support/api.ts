@@ -8,6 +8,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { createApp, createService, type Service } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { cloneDatabase } from './database.ts'
+import { temporaryFolder } from './process.ts'
 
 /** A clock that stands still until a test moves it. */
 export type ManualClock = Clock & { advance(seconds: number): void }
@@ -67,7 +68,10 @@ const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
 export async function startApi(environment: Record<string, string> = {}): Promise<TestApi> {
   const databaseUrl = await cloneDatabase()
   const config: Config = {
-    ...readConfig({ DATABASE_URL: databaseUrl, SECRET_KEY, RATE_LIMIT: 'off', ...environment }),
+    ...readConfig({
+      ...{ DATABASE_URL: databaseUrl, DATA_DIR: temporaryFolder(), SECRET_KEY, RATE_LIMIT: 'off' },
+      ...environment,
+    }),
     local: true,
   }
   const clock = manualClock()
@@ -78,6 +82,7 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
   after(async () => {
     await service.close()
+    app.mailer.close()
     await app.db.end()
   })
   const call = caller(url)

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { newId, suffixOf } from '../../lib/ids.ts'
+import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { Problem } from '../../lib/problems.ts'
+import type { ReceivedPix } from '../../provider/port.ts'
+import { chargeTxid, staticTxid } from '../../provider/txid.ts'
 import {
   asOf,
   type Change,
@@ -11,8 +13,13 @@ import {
   cancel,
   expire,
   isDue,
+  isSettling,
+  receive,
+  type StaticCode,
+  saleOf,
   settle,
   simulation,
+  type Terms,
 } from './rules.ts'
 
 const START = new Date('2026-08-20T15:00:00Z')
@@ -36,12 +43,18 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   createdAt: START,
   expiresAt: at(60),
   paymentDate: null,
+  settlesAt: null,
+  booked: false,
+  refunded: toCents(0),
+  staticCodeId: null,
   ...fields,
 })
 
+const TERMS: Terms = { delay_s: 60, booked: true }
+
 const pix = (charge: Charge, seconds: number, endToEndId = 'E1', amount = charge.amount) => ({
   endToEndId,
-  txid: suffixOf(charge.id),
+  txid: chargeTxid(charge.id),
   amount,
   receivedAt: at(seconds),
 })
@@ -57,22 +70,97 @@ const codeOf = (act: () => unknown): string => {
 
 test('an open charge is paid by its exact amount before its deadline', () => {
   const charge = open()
-  const settlement = settle(charge, pix(charge, 10))
+  const settlement = settle(charge, pix(charge, 10), TERMS)
   assert.equal(settlement.kind, 'paid')
-  const { charge: paid, event } = settlement as Change
-  assert.equal(event, 'charge.paid')
-  assert.deepEqual(
-    [paid.status, paid.paymentStatus, paid.endToEndId, paid.paymentDate],
-    ['COMPLETED', 'PAID', 'E1', at(10)],
-  )
-  assert.equal(settle(paid, pix(paid, 10)).kind, 'already-settled', 'the same Pix again')
-  assert.equal(settle(paid, pix(paid, 11, 'E2')).kind, 'not-payable', 'another Pix')
+  const { charge: paid, event, at: when } = settlement as Change
+  assert.deepEqual([event, when], ['charge.paid', at(10)])
+  assert.deepEqual(paid, {
+    ...charge,
+    ...{ status: 'COMPLETED', paymentStatus: 'PAID', endToEndId: 'E1', booked: true },
+    ...{ paymentDate: at(10), settlesAt: at(70) },
+  })
 })
 
-test('late money and another amount do not pay a charge', () => {
+test('money settles after the company’s delay, and a trial’s is no money', () => {
   const charge = open()
-  assert.equal(settle(charge, pix(charge, 60)).kind, 'not-payable')
-  assert.equal(settle(charge, pix(charge, 10, 'E1', toCents(999))).kind, 'not-payable')
+  const paidBy = (terms: Terms) => (settle(charge, pix(charge, 10), terms) as Change).charge
+  assert.deepEqual(paidBy({ delay_s: 0, booked: true }).settlesAt, at(10))
+  assert.deepEqual(paidBy({ delay_s: 86_400, booked: true }).settlesAt, at(86_410))
+  assert.equal(paidBy({ delay_s: 0, booked: false }).booked, false)
+})
+
+test('money that pays no charge says why, whatever else is wrong with it', () => {
+  const paid = { status: 'COMPLETED', paymentStatus: 'PAID', endToEndId: 'E0' } as const
+  const [less, more] = [toCents(999), toCents(1001)]
+  const cases: [reason: string, charge: Charge, seconds: number, amount?: typeof less][] = [
+    ['WRONG_AMOUNT', open(), 10, less],
+    ['WRONG_AMOUNT', open(), 10, more],
+    ['LATE', open(), 60],
+    ['LATE', open(), 61, more],
+    ['LATE', open({ status: 'EXPIRED', paymentStatus: 'EXPIRED' }), 10],
+    ['CANCELED', open({ status: 'CANCELED' }), 10],
+    ['CANCELED', open({ status: 'CANCELED' }), 99, less],
+    ['DUPLICATE', open(paid), 10],
+    ['DUPLICATE', open(paid), 99, less],
+    ['DUPLICATE', open({ ...paid, paymentStatus: 'RECEIVED' }), 10],
+    ['DUPLICATE', open({ ...paid, paymentStatus: 'REFUNDED' }), 10],
+  ]
+  for (const [reason, charge, seconds, amount = charge.amount] of cases) {
+    const settlement = settle(charge, pix(charge, seconds, 'E1', amount), TERMS)
+    assert.deepEqual(settlement, { kind: 'unmatched', reason })
+  }
+})
+
+test('a Pix settles only the charge that it names', () => {
+  const [one, other] = [open(), open()]
+  assert.throws(() => settle(one, pix(other, 10), TERMS), /assertion/)
+  assert.throws(() => settle(one, { ...pix(one, 10), txid: null }, TERMS), /assertion/)
+})
+
+const code: StaticCode = {
+  ...{ companyId: newId(), id: newId(), amount: toCents(250), devMode: false, brCode: '000201' },
+  createdAt: START,
+}
+const atTheCounter = (fields: Partial<ReceivedPix> = {}): ReceivedPix => ({
+  ...{ endToEndId: 'E1', txid: staticTxid(code.id), amount: code.amount, receivedAt: at(10) },
+  ...fields,
+})
+
+test('each payment of a static code is a charge of its own, complete from its first moment', () => {
+  const sale = saleOf(code, atTheCounter(), TERMS) as Change
+  const { id, ...charge } = sale.charge
+  assert.deepEqual([sale.event, sale.at], ['charge.paid', at(10)])
+  assert.deepEqual(charge, {
+    ...{ companyId: code.companyId, kind: 'STATIC', amount: 250, devMode: false },
+    ...{ status: 'COMPLETED', paymentStatus: 'PAID', brCode: '000201', staticCodeId: code.id },
+    ...{ endToEndId: 'E1', booked: true, refunded: 0 },
+    ...{ createdAt: at(10), expiresAt: at(1810), paymentDate: at(10), settlesAt: at(70) },
+    ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
+  })
+  const another = saleOf(code, atTheCounter({ endToEndId: 'E2' }), TERMS) as Change
+  assert.notEqual(another.charge.id, id)
+})
+
+test('another amount than the static code’s is no sale', () => {
+  for (const amount of [249, 251]) {
+    const sale = saleOf(code, atTheCounter({ amount: toCents(amount) }), TERMS)
+    assert.deepEqual(sale, { kind: 'unmatched', reason: 'WRONG_AMOUNT' })
+  }
+})
+
+test('a paid charge is received when its delay is over, and no other ever is', () => {
+  const charge = open()
+  const { charge: paid } = settle(charge, pix(charge, 10), TERMS) as Change
+  assert.equal(isSettling(paid, at(69.999)), false)
+  assert.throws(() => receive(paid, at(69.999)), /assertion/)
+  const change = receive(paid, at(70))
+  assert.deepEqual(change, {
+    ...{ charge: { ...paid, paymentStatus: 'RECEIVED' }, event: 'charge.received', at: at(70) },
+  })
+  for (const other of [charge, change.charge, { ...paid, paymentStatus: 'REFUNDED' } as const]) {
+    assert.equal(isSettling(other, at(99_999)), false)
+    assert.throws(() => receive(other, at(99_999)), /assertion/)
+  }
 })
 
 test('the deadline itself is too late, for every reader alike', () => {
@@ -99,19 +187,20 @@ test('only dev-mode charges can be paid by simulation, and closed ones by nothin
   assert.equal(simulation(open({ status: 'COMPLETED' }), at(99)), 'already-paid')
 })
 
-type Step = { act: 'pay' | 'cancel' | 'expire'; after_s: number }
+type Act = 'pay' | 'cancel' | 'expire' | 'receive'
 const steps = fc.array(
   fc.record({
-    act: fc.constantFrom<Step['act']>('pay', 'cancel', 'expire'),
+    act: fc.constantFrom<Act>('pay', 'cancel', 'expire', 'receive'),
     after_s: fc.integer({ min: 0, max: 40 }),
   }),
 )
 
-function apply(charge: Charge, act: Step['act'], seconds: number): Change | null {
+function apply(charge: Charge, act: Act, seconds: number): Change | null {
   const now = at(seconds)
   if (act === 'expire') return isDue(charge, now) ? expire(charge, now) : null
+  if (act === 'receive') return isSettling(charge, now) ? receive(charge, now) : null
   if (act === 'pay') {
-    const settlement = settle(charge, pix(charge, seconds, `E${seconds}`))
+    const settlement = settle(charge, pix(charge, seconds, `E${seconds}`), TERMS)
     return settlement.kind === 'paid' ? settlement : null
   }
   try {
@@ -136,9 +225,12 @@ test('whatever happens in whatever order, a charge is closed at most once, and i
         changes.push(change)
         charge = change.charge
       }
-      assert.ok(changes.length <= 1)
-      const [change] = changes
-      if (change) assert.equal(change.event === 'charge.expired', change.at >= at(60))
+      const [closed, received, ...others] = changes
+      assert.deepEqual(others, [])
+      if (closed) assert.equal(closed.event === 'charge.expired', closed.at >= at(60))
+      if (!received) return
+      assert.deepEqual([closed!.event, received.event], ['charge.paid', 'charge.received'])
+      assert.ok(received.at.getTime() - closed!.at.getTime() >= TERMS.delay_s * 1000)
     }),
   )
 })

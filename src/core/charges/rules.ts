@@ -1,8 +1,9 @@
 import { assert } from '../../lib/assert.ts'
-import { suffixOf, type Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { type Cents, MAX_AMOUNT, MIN_CHARGE, toCents } from '../../lib/money.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
+import { chargeTxid } from '../../provider/txid.ts'
 import type { SealedPerson } from '../customers/sealing.ts'
 import { chargeEvent, type Event, type EventType } from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
@@ -57,6 +58,13 @@ export type Charge = {
   createdAt: Date
   expiresAt: Date
   paymentDate: Date | null
+  /** When the money becomes withdrawable. */
+  settlesAt: Date | null
+  /** Whether the payment stands in the ledger. */
+  booked: boolean
+  /** What went back to the payer, or is on its way there. */
+  refunded: Cents
+  staticCodeId: Uuid | null
 }
 
 /** A code for the counter: paid many times, each payment a charge of its own. */
@@ -104,21 +112,70 @@ export function withCode(charge: Charge, brCode: string, now: Date): Change {
   }
 }
 
-export type Settlement = ({ kind: 'paid' } & Change) | { kind: 'already-settled' | 'not-payable' }
+/** Why a Pix pays no charge. */
+export const UNMATCHED_REASONS = [
+  'LATE',
+  'CANCELED',
+  'DUPLICATE',
+  'WRONG_AMOUNT',
+  'UNKNOWN',
+] as const
+export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number]
 
-/**
- * Decides what a received Pix does to its charge. The scheme's id tells a repeat from a second
- * payment.
- */
-export function settle(charge: Charge, pix: ReceivedPix): Settlement {
-  assert(pix.txid === suffixOf(charge.id), 'a Pix settles the charge it names')
-  if (charge.endToEndId === pix.endToEndId) return { kind: 'already-settled' }
-  const open = asOf(charge, pix.receivedAt).status === 'OPEN'
-  if (!open || pix.amount !== charge.amount) return { kind: 'not-payable' }
-  const { endToEndId, receivedAt: paymentDate } = pix
-  const paid = { status: 'COMPLETED', paymentStatus: 'PAID', endToEndId, paymentDate } as const
-  return { kind: 'paid', charge: { ...charge, ...paid }, event: 'charge.paid', at: paymentDate }
+export type Settlement =
+  | ({ kind: 'paid' } & Change)
+  | { kind: 'unmatched'; reason: UnmatchedReason }
+
+/** What the company's money is settled by; unbooked money is a live company's trial. */
+export type Terms = { delay_s: number; booked: boolean }
+
+/** Decides what a Pix that was not seen before does to the charge it names. */
+export function settle(charge: Charge, pix: ReceivedPix, terms: Terms): Settlement {
+  assert(pix.txid === chargeTxid(charge.id), 'a Pix settles the charge it names')
+  const reason = unmatched(asOf(charge, pix.receivedAt), pix.amount)
+  if (reason) return { kind: 'unmatched', reason }
+  const paid = { ...charge, ...paidBy(pix, terms) }
+  return { kind: 'paid', charge: paid, event: 'charge.paid', at: pix.receivedAt }
 }
+
+function unmatched({ status, amount }: Charge, received: Cents): UnmatchedReason | null {
+  if (status === 'COMPLETED') return 'DUPLICATE'
+  if (status === 'CANCELED') return 'CANCELED'
+  if (status === 'EXPIRED') return 'LATE'
+  return received === amount ? null : 'WRONG_AMOUNT'
+}
+
+const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Terms) => ({
+  status: 'COMPLETED' as const,
+  paymentStatus: 'PAID' as const,
+  endToEndId,
+  paymentDate: receivedAt,
+  settlesAt: new Date(receivedAt.getTime() + delay_s * 1000),
+  booked,
+})
+
+/** A payment of a static code is a charge of its own, complete from its first moment. */
+export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Settlement {
+  if (pix.amount !== code.amount) return { kind: 'unmatched', reason: 'WRONG_AMOUNT' }
+  const charge: Charge = {
+    ...{ companyId: code.companyId, id: newId(), kind: 'STATIC', staticCodeId: code.id },
+    ...{ amount: code.amount, devMode: code.devMode, brCode: code.brCode, refunded: toCents(0) },
+    ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
+    createdAt: pix.receivedAt,
+    expiresAt: new Date(pix.receivedAt.getTime() + PIX_LIFETIME_S * 1000),
+    ...paidBy(pix, terms),
+  }
+  return { kind: 'paid', charge, event: 'charge.paid', at: pix.receivedAt }
+}
+
+/** After the company's delay the money is withdrawable. */
+export function receive(charge: Charge, now: Date): Change {
+  assert(isSettling(charge, now), 'only a paid charge is received, and not before its time')
+  return { charge: { ...charge, paymentStatus: 'RECEIVED' }, event: 'charge.received', at: now }
+}
+
+export const isSettling = (charge: Charge, now: Date): boolean =>
+  charge.paymentStatus === 'PAID' && charge.settlesAt! <= now
 
 export function cancel(charge: Charge, now: Date): Change | 'already-canceled' {
   const { status } = asOf(charge, now)

@@ -1,4 +1,4 @@
-import { uuids } from '../../db/arrays.ts'
+import { booleans, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -24,6 +24,10 @@ export type ChargeRow = Row & {
   created_at: Date
   expires_at: Date
   payment_date: Date | null
+  settles_at: Date | null
+  booked: boolean
+  refunded: number
+  static_code_id: Uuid | null
 }
 
 export const toCharge = (row: ChargeRow): Charge => ({
@@ -47,6 +51,10 @@ export const toCharge = (row: ChargeRow): Charge => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   paymentDate: row.payment_date,
+  settlesAt: row.settles_at,
+  booked: row.booked,
+  refunded: toCents(row.refunded),
+  staticCodeId: row.static_code_id,
 })
 
 export type ChargeId = { companyId: Uuid; id: Uuid }
@@ -54,7 +62,7 @@ export type ChargeId = { companyId: Uuid; id: Uuid }
 /** What of a charge can still change. */
 type ChargeState = Pick<
   ChargeRow,
-  'status' | 'payment_status' | 'br_code' | 'end_to_end_id' | 'payment_date'
+  'status' | 'payment_status' | 'br_code' | 'end_to_end_id' | 'payment_date' | 'refunded'
 >
 
 const keysOf = (wanted: ChargeId[]): Buffer[] => [
@@ -81,7 +89,7 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
   const rows = await tx.query<ChargeState & { place: number }>({
     name: 'refresh_charges',
     text: `select k.place::int, c.status, c.payment_status, c.br_code, c.end_to_end_id,
-             c.payment_date
+             c.payment_date, c.refunded
            from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
            join charges c on c.company_id = k.company_id and c.id = k.id`,
     values: keysOf(known),
@@ -95,6 +103,7 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
       brCode: row.br_code,
       endToEndId: row.end_to_end_id,
       paymentDate: row.payment_date,
+      refunded: toCents(row.refunded),
     }
   }
   return charges
@@ -119,18 +128,48 @@ export async function update(tx: Tx, companyId: Uuid, charges: Charge[]): Promis
   await tx.query({
     name: 'update_charges',
     text: `update charges c set status = u.status, payment_status = u.payment_status,
-             br_code = u.br_code, end_to_end_id = u.end_to_end_id, payment_date = u.payment_date
+             br_code = u.br_code, end_to_end_id = u.end_to_end_id, payment_date = u.payment_date,
+             settles_at = u.settles_at, booked = u.booked, refunded = u.refunded
            from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
-             $7::timestamptz[]) u (id, status, payment_status, br_code, end_to_end_id, payment_date)
+             $7::timestamptz[], $8::timestamptz[], $9::bool[], $10::int8[])
+             u (id, status, payment_status, br_code, end_to_end_id, payment_date, settles_at,
+               booked, refunded)
            where c.company_id = $1 and c.id = u.id`,
+    values: [companyId, ...stateColumns(charges)],
+  })
+}
+
+const stateColumns = (charges: Charge[]): Buffer[] => [
+  uuids(charges.map((charge) => charge.id)),
+  texts(charges.map((charge) => charge.status)),
+  texts(charges.map((charge) => charge.paymentStatus)),
+  texts(charges.map((charge) => charge.brCode)),
+  texts(charges.map((charge) => charge.endToEndId)),
+  timestamps(charges.map((charge) => charge.paymentDate)),
+  timestamps(charges.map((charge) => charge.settlesAt)),
+  booleans(charges.map((charge) => charge.booked)),
+  integers(charges.map((charge) => charge.refunded)),
+]
+
+/** Writes charges that are paid from their first moment: those of static codes. */
+export async function insertSales(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
+  if (charges.length === 0) return
+  await tx.query({
+    name: 'insert_sales',
+    text: `insert into charges (company_id, kind, id, status, payment_status, br_code,
+             end_to_end_id, payment_date, settles_at, booked, refunded, amount, dev_mode,
+             static_code_id, created_at, expires_at)
+           select $1, 'STATIC', * from unnest($2::uuid[], $3::text[], $4::text[], $5::text[],
+             $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bool[], $10::int8[],
+             $11::int8[], $12::bool[], $13::uuid[], $14::timestamptz[], $15::timestamptz[])`,
     values: [
       companyId,
-      charges.map((charge) => charge.id),
-      charges.map((charge) => charge.status),
-      charges.map((charge) => charge.paymentStatus),
-      charges.map((charge) => charge.brCode),
-      charges.map((charge) => charge.endToEndId),
-      charges.map((charge) => charge.paymentDate),
+      ...stateColumns(charges),
+      integers(charges.map((charge) => charge.amount)),
+      booleans(charges.map((charge) => charge.devMode)),
+      uuids(charges.map((charge) => charge.staticCodeId)),
+      timestamps(charges.map((charge) => charge.createdAt)),
+      timestamps(charges.map((charge) => charge.expiresAt)),
     ],
   })
 }
@@ -148,19 +187,39 @@ export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
   return rows[0] ? toCharge(rows[0]) : null
 }
 
-/**
- * Companies with charges past their deadline, and those charges: found without locks, oldest first.
- */
+type DueRow = { company_id: Uuid; id: Uuid }
+
+/** Due charges by company, found without locks, oldest first. */
+function byCompany(rows: DueRow[]): Map<Uuid, Uuid[]> {
+  const due = new Map<Uuid, Uuid[]>()
+  for (const { company_id, id } of rows) {
+    const ids = due.get(company_id)
+    if (ids) ids.push(id)
+    else due.set(company_id, [id])
+  }
+  return due
+}
+
+/** Charges past their deadline. */
 export async function findDue(tx: Tx, now: Date, most: number): Promise<Map<Uuid, Uuid[]>> {
-  const rows = await tx.query<{ company_id: Uuid; id: Uuid }>({
+  const rows = await tx.query<DueRow>({
     name: 'find_due_charges',
     text: `select company_id, id from charges where status = 'OPEN' and expires_at <= $1
            order by expires_at limit $2`,
     values: [now, most],
   })
-  const due = new Map<Uuid, Uuid[]>()
-  for (const row of rows) due.set(row.company_id, [...(due.get(row.company_id) ?? []), row.id])
-  return due
+  return byCompany(rows)
+}
+
+/** Paid charges whose money is now withdrawable. */
+export async function findSettling(tx: Tx, now: Date, most: number): Promise<Map<Uuid, Uuid[]>> {
+  const rows = await tx.query<DueRow>({
+    name: 'find_settling_charges',
+    text: `select company_id, id from charges where payment_status = 'PAID' and settles_at <= $1
+           order by settles_at limit $2`,
+    values: [now, most],
+  })
+  return byCompany(rows)
 }
 
 export type ChargeFilter = {
@@ -208,6 +267,55 @@ function asOfNow(column: string, wanted: string | null): string {
   const due = `status = 'OPEN' and expires_at <= $2`
   if (wanted === 'EXPIRED') return `(${column} = ? or (${due}))`
   return `(${column} = ? and not (${due}))`
+}
+
+export type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
+
+/** Charges made from `from` on and before `to`, oldest first. */
+export async function listMade(tx: Tx, companyId: Uuid, filter: MadeFilter): Promise<Charge[]> {
+  const rows = await tx.query<ChargeRow>({
+    text: `select * from charges where company_id = $1 and created_at >= $2 and created_at < $3
+             and ($4::uuid is null or id > $4)
+           order by id limit $5`,
+    values: [companyId, filter.from, filter.to, filter.after, filter.limit],
+  })
+  return rows.map(toCharge)
+}
+
+type StaticCodeRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  amount: number
+  dev_mode: boolean
+  br_code: string
+  created_at: Date
+}
+
+const toStaticCode = (row: StaticCodeRow): StaticCode => ({
+  companyId: row.company_id,
+  id: row.id,
+  amount: toCents(row.amount),
+  devMode: row.dev_mode,
+  brCode: row.br_code,
+  createdAt: row.created_at,
+})
+
+export async function findStaticCodes(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<StaticCode[]> {
+  const rows = await tx.query<StaticCodeRow>({
+    text: 'select * from static_codes where company_id = $1 and id = any ($2::uuid[])',
+    values: [companyId, ids],
+  })
+  return rows.map(toStaticCode)
+}
+
+/** Finds a code by what stands in it: the Pix key of its company and its own id. */
+export async function findStaticCode(tx: Tx, pixKey: string, id: Uuid): Promise<StaticCode | null> {
+  const rows = await tx.query<StaticCodeRow>({
+    text: `select s.* from companies c join static_codes s on s.company_id = c.id and s.id = $2
+           where c.pix_key = $1`,
+    values: [pixKey, id],
+  })
+  return rows[0] ? toStaticCode(rows[0]) : null
 }
 
 export async function insertStaticCode(tx: Tx, code: StaticCode): Promise<void> {

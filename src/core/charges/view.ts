@@ -159,6 +159,10 @@ export const ChargeView = Type.Object({
   expiresAt: Timestamp,
   externalId: Type.Optional(Type.String()),
   endToEndId: Type.Optional(Type.String({ description: 'The scheme’s id of the payment' })),
+  refunded: Type.Optional(
+    Type.Integer({ description: 'Cents that went back to the payer, or are on their way' }),
+  ),
+  correlationID: Type.Optional(Type.String({ description: 'The static code that was paid' })),
   items: Type.Optional(Type.Array(ItemView)),
   customer: Type.Optional(CustomerInCharge),
   company: CompanyInCharge,
@@ -258,6 +262,8 @@ export function showCharge(
   }
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
+  if (charge.refunded > 0) shown.refunded = charge.refunded
+  if (charge.staticCodeId !== null) shown.correlationID = toPublic('qrs', charge.staticCodeId)
   if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))
   if (charge.payer !== null) shown.customer = showPayer(vault, charge)
   return shown

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
+import { openBooks, post } from '../../ledger/post.ts'
+import { opening } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { startReconciling } from '../payments/reconcile-store.ts'
 import { announceChange } from './announce.ts'
 import { makeKey } from './keys.ts'
 import {
@@ -10,6 +13,7 @@ import {
   DEFAULT_CITY,
   DEFAULT_COLOR,
   type NewCompany,
+  SANDBOX_OPENING,
   SCOPES,
   type Scope,
   SETTLEMENT_DELAY_S,
@@ -35,12 +39,16 @@ export async function createCompany(
     city: fields.city ?? DEFAULT_CITY,
     mode: fields.mode,
     apiVersion: fields.apiVersion,
+    language: fields.language ?? 'pt',
     settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
     createdAt: now,
     updatedAt: now,
   }
   await store.insertCompany(tx, company)
+  await openBooks(tx, company.id)
+  await startReconciling(tx, company.id, now)
+  if (company.mode === 'sandbox') await post(tx, company.id, [opening(SANDBOX_OPENING)], now)
   return company
 }
 

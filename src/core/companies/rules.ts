@@ -1,9 +1,12 @@
 import { assert } from '../../lib/assert.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
 import { invalid, type Problem } from '../../lib/problems.ts'
 import { isTaxIdShape, isValidTaxId, kindOfTaxId } from '../../pix/tax-id.ts'
 
 export type Mode = 'sandbox' | 'live'
+/** The language of the mails a company gets. */
+export type Language = 'pt' | 'en'
 
 export type Company = {
   id: Uuid
@@ -16,6 +19,7 @@ export type Company = {
   city: string
   mode: Mode
   apiVersion: string
+  language: Language
   settlementDelay_s: number
   staticSalesLimit: number | null
   createdAt: Date
@@ -31,6 +35,8 @@ export type Scope =
 
 /** A sandbox settles after a minute, so that the step from PAID to RECEIVED can be seen. */
 export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
+/** What a sandbox company starts with, R$ 1.000,00, so that a withdrawal can be tried at once. */
+export const SANDBOX_OPENING = toCents(100_000)
 export const DEFAULT_COLOR = '#0f766e'
 export const DEFAULT_CITY = 'Sao Paulo'
 
@@ -46,7 +52,9 @@ export function taxIdFault(mode: Mode, taxId: string): string | null {
 }
 
 export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
-  Partial<Pick<Company, 'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s'>> & {
+  Partial<
+    Pick<Company, 'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s' | 'language'>
+  > & {
     staticSalesLimit?: number | null
   }
 
@@ -63,6 +71,9 @@ export function companyFaults(company: NewCompany): Problem | null {
     faults.push('image: http(s) address')
   if (company.pixKey && !/^[\x21-\x7e]{1,77}$/.test(company.pixKey)) {
     faults.push('pixKey: 1 to 77 characters without spaces')
+  }
+  if (company.language && !['pt', 'en'].includes(company.language)) {
+    faults.push('language: pt or en')
   }
   if (company.mode === 'live' && !company.pixKey) faults.push('pixKey: a live company needs one')
   const [first, ...others] = faults

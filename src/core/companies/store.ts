@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Company, Mode, Scope } from './rules.ts'
+import type { Company, Language, Mode, Scope } from './rules.ts'
 
 export type ApiKey = {
   companyId: Uuid
@@ -24,6 +24,7 @@ type CompanyRow = {
   city: string
   mode: Mode
   api_version: string
+  language: Language
   settlement_delay_s: number
   static_sales_limit: number | null
   created_at: Date
@@ -52,6 +53,7 @@ const toCompany = (row: CompanyRow): Company => ({
   city: row.city,
   mode: row.mode,
   apiVersion: row.api_version,
+  language: row.language,
   settlementDelay_s: row.settlement_delay_s,
   staticSalesLimit: row.static_sales_limit,
   createdAt: row.created_at,
@@ -72,8 +74,8 @@ const toKey = (row: KeyRow): ApiKey => ({
 export async function insertCompany(tx: Tx, company: Company): Promise<void> {
   await tx.query({
     text: `insert into companies (id, name, tax_id, email, color, image_url, pix_key, city, mode,
-             api_version, settlement_delay_s, static_sales_limit, created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+             api_version, language, settlement_delay_s, static_sales_limit, created_at, updated_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       company.id,
       company.name,
@@ -85,6 +87,7 @@ export async function insertCompany(tx: Tx, company: Company): Promise<void> {
       company.city,
       company.mode,
       company.apiVersion,
+      company.language,
       company.settlementDelay_s,
       company.staticSalesLimit,
       company.createdAt,

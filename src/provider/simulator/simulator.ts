@@ -1,8 +1,13 @@
 import { randomInt } from 'node:crypto'
-import { packPair, suffixOf, type Uuid } from '../../lib/ids.ts'
+import type { Tx } from '../../db/database.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { dynamicCode, staticCode } from '../../pix/brcode.ts'
-import type { Provider, ReceivedPix } from '../port.ts'
+import type { BankTransfer, Outcome, Provider, ReceivedPix, RefundOrder } from '../port.ts'
+import { staticTxid } from '../txid.ts'
+import type { Transfer } from './records.ts'
+import * as records from './records.ts'
 
 /**
  * A number no participant of the scheme has, so that simulated payments can never pass for real
@@ -14,6 +19,18 @@ const LOCATION_MAX = 77
 const TOKEN_LENGTH = 43
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+/** Orders by which an integrator can see what happens when a bank does not simply obey. */
+export const REFUSED_AMOUNT = 66_666
+export const UNANSWERED_AMOUNT = 55_555
+
+/** What a payer's bank sends. The same order again is the same payment. */
+export type Payment = { txid: string | null; amount: Cents; endToEndId?: string; orderId?: string }
+
+/** The provider and, beyond it, the payer's side: what comes from another bank. */
+export type Simulator = Provider & {
+  pay(accountId: Uuid, payment: Payment): Promise<Transfer>
+}
+
 /**
  * A location has 77 characters in all: a host too long for it is replaced by a short name of no
  * meaning.
@@ -24,41 +41,139 @@ function locationHost(publicUrl: string): string {
 }
 
 /**
- * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It
- * accepts at once and needs no memory of what it issued, because the code itself names company and
- * charge.
+ * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It needs
+ * no memory of the codes it issued, because the code itself names company and charge; of money that
+ * it moved it keeps its own books.
  */
-export function createSimulator(publicUrl: string): Provider {
+export function createSimulator(publicUrl: string, books: Tx, clock: Clock): Simulator {
   const host = locationHost(publicUrl)
   return {
     name: 'simulator',
     issueCharge: async (payee, { id }) => {
       const location = `${host}${LOCATION_PATH}${packPair(payee.id, id)}`
-      return {
-        kind: 'accepted',
-        value: { brCode: dynamicCode({ location, name: payee.name, city: payee.city }) },
-      }
+      return accept({ brCode: dynamicCode({ location, name: payee.name, city: payee.city }) })
     },
-    removeCharge: async () => ({ kind: 'accepted', value: null }),
-    issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) => {
-      const brCode = staticCode({ key, amount, name, city, txid: staticTxid(id) })
-      return { kind: 'accepted', value: { brCode } }
-    },
+    removeCharge: async () => accept(null),
+    issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
+      accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
     check: async () => null,
+    pay: (accountId, payment) => records.record(books, received(accountId, payment, clock.now())),
+    ...reading(books),
+    ...sending(books, clock),
   }
 }
 
-/** A static code has room for 25 characters; the first of an id's 26 is 0 until the year 3084. */
-export const staticTxid = (id: Uuid): string => suffixOf(id).slice(1)
+const accept = <T>(value: T): Outcome<T> => ({ kind: 'accepted', value })
 
-/** What the scheme would report when the payer's bank has sent the money. */
-export function simulatePix(charge: { id: Uuid; amount: Cents }, now: Date): ReceivedPix {
-  const minute = now.toISOString().replace(/\D/g, '').slice(0, 12)
-  const unique = Array.from({ length: 11 }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)])
+function reading(books: Tx): Pick<Provider, 'findReceived' | 'listReceived' | 'listTransfers'> {
+  const isReceived = ({ direction }: Transfer) => direction === 'received'
   return {
-    endToEndId: `E${ISPB}${minute}${unique.join('')}`,
-    txid: suffixOf(charge.id),
-    amount: charge.amount,
-    receivedAt: now,
+    findReceived: async ({ id }, endToEndIds) => {
+      const found = await records.findByIds(books, id, endToEndIds)
+      return accept(found.filter(isReceived).map(toReceived))
+    },
+    listReceived: async ({ id }, period) => {
+      const found = await records.listTransfers(books, id, period)
+      return accept(found.filter(isReceived).map(toReceived))
+    },
+    listTransfers: async ({ id }, period) =>
+      accept((await records.listTransfers(books, id, period)).map(toBankTransfer)),
   }
+}
+
+type Sending = Pick<Provider, 'refund' | 'findRefund' | 'send' | 'findSent'>
+
+function sending(books: Tx, clock: Clock): Sending {
+  const find = (accountId: Uuid, orderId: string) => records.findByOrder(books, accountId, orderId)
+  return {
+    async refund({ id: accountId }, order) {
+      const orderId = refundId(order)
+      const done = await find(accountId, orderId)
+      if (done) return accept({ returnId: done.endToEndId })
+      const refusal = (await refusalOf(books, accountId, order)) ?? refused(order)
+      if (refusal) return { kind: 'rejected', reason: refusal }
+      const transfer = outgoing('returned', accountId, { ...order, orderId }, clock.now())
+      const { endToEndId: returnId } = await records.record(books, transfer)
+      return answer(order, { returnId })
+    },
+    async findRefund({ id: accountId }, order) {
+      const done = await find(accountId, refundId(order))
+      return accept(done && { returnId: done.endToEndId })
+    },
+    async send({ id: accountId }, order) {
+      const orderId = sendId(order)
+      const done = await find(accountId, orderId)
+      if (done) return accept({ endToEndId: done.endToEndId })
+      const refusal = refused(order)
+      if (refusal) return { kind: 'rejected', reason: refusal }
+      const transfer = outgoing('sent', accountId, { ...order, orderId }, clock.now())
+      const { endToEndId } = await records.record(books, transfer)
+      return answer(order, { endToEndId })
+    },
+    async findSent({ id: accountId }, order) {
+      const done = await find(accountId, sendId(order))
+      return accept(done && { endToEndId: done.endToEndId })
+    },
+  }
+}
+
+const refundId = ({ id }: { id: Uuid }) => toPublic('rfnd', id)
+const sendId = ({ id }: { id: Uuid }) => toPublic('wd', id)
+
+const refused = ({ amount }: { amount: Cents }): string | null =>
+  amount === REFUSED_AMOUNT ? 'the simulated bank refuses this amount' : null
+
+/** A bank never returns more of a payment than it has received. */
+async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promise<string | null> {
+  const [payment] = await records.findByIds(books, accountId, [order.endToEndId])
+  if (payment?.direction !== 'received') return 'the bank knows no such payment'
+  const returned = await records.returnedOf(books, accountId, order.endToEndId)
+  return returned + order.amount > payment.amount ? 'more than was received' : null
+}
+
+/** The order is carried out in any case; of one amount the answer gets lost on its way. */
+const answer = <T>({ amount }: { amount: Cents }, value: T): Outcome<T> =>
+  amount === UNANSWERED_AMOUNT ? { kind: 'unknown', reason: 'no answer in time' } : accept(value)
+
+function received(accountId: Uuid, payment: Payment, at: Date): Transfer {
+  const { txid, amount, endToEndId = schemeId('E', at), orderId = null } = payment
+  return { accountId, endToEndId, direction: 'received', orderId, txid, returns: null, amount, at }
+}
+
+function outgoing(
+  direction: 'sent' | 'returned',
+  accountId: Uuid,
+  { orderId, amount, endToEndId }: { orderId: string; amount: Cents; endToEndId?: string },
+  at: Date,
+): Transfer {
+  const id = schemeId(direction === 'sent' ? 'E' : 'D', at)
+  const returns = endToEndId ?? null
+  return { accountId, endToEndId: id, direction, orderId, txid: null, returns, amount, at }
+}
+
+const toReceived = ({ endToEndId, txid, amount, at }: Transfer): ReceivedPix => ({
+  endToEndId,
+  txid,
+  amount,
+  receivedAt: at,
+})
+
+const toBankTransfer = ({
+  direction,
+  endToEndId,
+  orderId,
+  amount,
+  at,
+}: Transfer): BankTransfer => ({
+  ...{ direction, endToEndId, amount, at },
+  orderId: direction === 'received' ? null : orderOf(orderId ?? ''),
+})
+
+const orderOf = (text: string): Uuid | null => fromPublic('wd', text) ?? fromPublic('rfnd', text)
+
+/** The scheme's id of a payment (E) or of a return (D), 32 characters. */
+function schemeId(letter: 'E' | 'D', at: Date): string {
+  const minute = at.toISOString().replace(/\D/g, '').slice(0, 12)
+  const unique = Array.from({ length: 11 }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)])
+  return `${letter}${ISPB}${minute}${unique.join('')}`
 }

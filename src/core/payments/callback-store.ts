@@ -1,0 +1,90 @@
+import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+/** What a bank has told us, sealed as it told it. */
+export type StoredCallback = {
+  companyId: Uuid
+  id: Uuid
+  provider: string
+  sealed: Buffer
+  receivedAt: Date
+  nextAttemptAt: Date
+}
+
+/** Repeatable: a callback that stands already is skipped. */
+export async function insertCallbacks(tx: Tx, callbacks: StoredCallback[]): Promise<void> {
+  await tx.query({
+    name: 'insert_callbacks',
+    text: `insert into bank_callbacks
+             (company_id, id, provider, sealed, received_at, next_attempt_at)
+           select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[],
+             $5::timestamptz[], $6::timestamptz[])
+           on conflict (company_id, id) do nothing`,
+    values: [
+      uuids(callbacks.map((callback) => callback.companyId)),
+      uuids(callbacks.map((callback) => callback.id)),
+      texts(callbacks.map((callback) => callback.provider)),
+      bytes(callbacks.map((callback) => callback.sealed)),
+      timestamps(callbacks.map((callback) => callback.receivedAt)),
+      timestamps(callbacks.map((callback) => callback.nextAttemptAt)),
+    ],
+  })
+}
+
+export async function markProcessed(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+  now: Date,
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.query({
+    name: 'mark_processed',
+    text: `update bank_callbacks set processed_at = $3
+           where company_id = $1 and id = any ($2::uuid[]) and processed_at is null`,
+    values: [companyId, uuids(ids), now],
+  })
+}
+
+export type DueCallback = {
+  companyId: Uuid
+  id: Uuid
+  provider: string
+  sealed: Buffer
+  attempts: number
+}
+
+type DueRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  provider: string
+  sealed: Buffer
+  attempts: number
+}
+
+/**
+ * Leases callbacks that were stored and not settled: the process fell in between, or the bank did
+ * not confirm them yet. Each try waits longer than the one before it.
+ */
+export async function claimDue(tx: Tx, now: Date, most: number): Promise<DueCallback[]> {
+  const rows = await tx.query<DueRow>({
+    name: 'claim_due_callbacks',
+    text: `update bank_callbacks c set attempts = attempts + 1,
+             next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ c.attempts)
+           from (select company_id, id from bank_callbacks
+                 where processed_at is null and next_attempt_at <= $1
+                 order by next_attempt_at limit $2 for update skip locked) due
+           where c.company_id = due.company_id and c.id = due.id
+           returning c.company_id, c.id, c.provider, c.sealed, c.attempts`,
+    values: [now, most],
+  })
+  return rows.map(({ company_id: companyId, ...rest }) => ({ companyId, ...rest }))
+}
+
+export async function purgeProcessed(tx: Tx, before: Date): Promise<void> {
+  await tx.query({
+    text: 'delete from bank_callbacks where processed_at is not null and processed_at <= $1',
+    values: [before],
+  })
+}

@@ -1,0 +1,129 @@
+import { overtaken, type Tx } from '../../db/database.ts'
+import { post } from '../../ledger/post.ts'
+import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { ReceivedPix } from '../../provider/port.ts'
+import { namedBy } from '../../provider/txid.ts'
+import type { Change, Charge, Settlement, StaticCode, Terms } from '../charges/rules.ts'
+import { eventsOfCreation, saleOf, settle } from '../charges/rules.ts'
+import { findStaticCodes, insertSales, lock, update } from '../charges/store.ts'
+import type { Company } from '../companies/rules.ts'
+import { chargeEvent, type Event, emit, paymentEvent } from '../events.ts'
+import type { Payment } from './rules.ts'
+import * as store from './store.ts'
+
+/** Where the money came from decides whether it counts. */
+export type Arrival = { booked: boolean; now: Date }
+
+/** What a payment did: paid a charge, waits for a decision, or was here before. */
+export type Settled = Settlement | { kind: 'known' }
+
+/**
+ * Settles what the scheme has confirmed, whoever reported it. Repeats change nothing: a payment
+ * counts once, by the scheme's own id. All that arrives together changes the balance once.
+ */
+export async function settlePayments(
+  tx: Tx,
+  company: Company,
+  payments: ReceivedPix[],
+  arrival: Arrival,
+): Promise<Settled[]> {
+  const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
+  // Locked before the known are looked up, so that a payment which another transaction settles at
+  // this moment is among them.
+  const named = await lockNamed(tx, company.id, distinct)
+  const ids = distinct.map(({ endToEndId }) => endToEndId)
+  const known = await store.findKnown(tx, company.id, ids)
+  const fresh = distinct.filter(({ endToEndId }) => !known.has(endToEndId)).sort(byArrival)
+  const decided = decide(fresh, named, { ...arrival, delay_s: company.settlementDelay_s })
+  await write(tx, company.id, decided, arrival)
+  const settlements = new Map(decided.map(({ pix, settlement }) => [pix.endToEndId, settlement]))
+  return payments.map(({ endToEndId }) => settlements.get(endToEndId) ?? { kind: 'known' })
+}
+
+const byArrival = (a: ReceivedPix, b: ReceivedPix) =>
+  a.receivedAt.getTime() - b.receivedAt.getTime() || (a.endToEndId < b.endToEndId ? -1 : 1)
+
+/** What payments can name. */
+type Named = { charges: Map<Uuid, Charge>; codes: Map<Uuid, StaticCode> }
+
+async function lockNamed(tx: Tx, companyId: Uuid, payments: ReceivedPix[]): Promise<Named> {
+  const names = payments.map(({ txid }) => namedBy(txid))
+  const chargeIds = names.flatMap((name) => (name && 'charge' in name ? [name.charge] : []))
+  const codeIds = names.flatMap((name) => (name && 'code' in name ? [name.code] : []))
+  const charges = chargeIds.length > 0 ? await lock(tx, companyId, chargeIds) : []
+  const codes = codeIds.length > 0 ? await findStaticCodes(tx, companyId, codeIds) : []
+  return {
+    charges: new Map(charges.map((charge) => [charge.id, charge])),
+    codes: new Map(codes.map((code) => [code.id, code])),
+  }
+}
+
+type Decision = { pix: ReceivedPix; settlement: Settlement; chargeId: Uuid | null }
+
+/** Decides one payment after the other: the second for a charge meets it paid by the first. */
+function decide(payments: ReceivedPix[], { charges, codes }: Named, terms: Terms): Decision[] {
+  const current = new Map(charges)
+  return payments.map((pix) => {
+    const name = namedBy(pix.txid)
+    const charge = name && 'charge' in name ? current.get(name.charge) : undefined
+    const code = name && 'code' in name ? codes.get(name.code) : undefined
+    const settlement = charge
+      ? settle(charge, pix, terms)
+      : code
+        ? saleOf(code, pix, terms)
+        : ({ kind: 'unmatched', reason: 'UNKNOWN' } as const)
+    if (settlement.kind !== 'paid') return { pix, settlement, chargeId: charge?.id ?? null }
+    current.set(settlement.charge.id, settlement.charge)
+    return { pix, settlement, chargeId: settlement.charge.id }
+  })
+}
+
+async function write(
+  tx: Tx,
+  companyId: Uuid,
+  decided: Decision[],
+  { booked, now }: Arrival,
+): Promise<void> {
+  if (decided.length === 0) return
+  const payments = decided.map((decision) => toPayment(companyId, decision, { booked, now }))
+  if (!(await store.insert(tx, companyId, payments))) throw overtaken()
+  const changes = decided.flatMap(({ settlement }) =>
+    settlement.kind === 'paid' ? [settlement] : [],
+  )
+  const charges = changes.map(({ charge }) => charge)
+  const isSale = ({ kind }: Charge) => kind === 'STATIC'
+  await update(
+    tx,
+    companyId,
+    charges.filter((charge) => !isSale(charge)),
+  )
+  await insertSales(tx, companyId, charges.filter(isSale))
+  await emit(tx, [
+    ...changes.flatMap(eventsOfPayment),
+    ...payments.flatMap((payment) =>
+      payment.reason ? [paymentEvent('payment.unmatched', payment, now)] : [],
+    ),
+  ])
+  await post(tx, companyId, booked ? payments.map(postingOf) : [], now)
+}
+
+function toPayment(companyId: Uuid, decision: Decision, { booked, now }: Arrival): Payment {
+  const { pix, settlement, chargeId } = decision
+  const matched = settlement.kind === 'paid'
+  return {
+    ...{ companyId, id: newId(), ...pix, chargeId, booked, createdAt: now },
+    status: matched ? 'MATCHED' : 'UNMATCHED',
+    reason: matched ? null : settlement.reason,
+  }
+}
+
+const postingOf = (payment: Payment): Posting =>
+  payment.status === 'MATCHED' ? chargePaid(payment) : paymentUnmatched(payment)
+
+/** A sale through a static code begins and ends in one moment; it still tells all of it. */
+function eventsOfPayment({ charge, event, at }: Change): Event[] {
+  const created =
+    charge.kind === 'STATIC' ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
+  return [...created, chargeEvent(event, charge, at)]
+}

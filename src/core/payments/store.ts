@@ -1,0 +1,111 @@
+import { booleans, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import type { UnmatchedReason } from '../charges/rules.ts'
+import type { Payment, PaymentState } from './rules.ts'
+
+type PaymentRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  end_to_end_id: string
+  txid: string | null
+  amount: number
+  charge_id: Uuid | null
+  status: PaymentState
+  reason: UnmatchedReason | null
+  booked: boolean
+  received_at: Date
+  created_at: Date
+}
+
+const toPayment = (row: PaymentRow): Payment => ({
+  companyId: row.company_id,
+  id: row.id,
+  endToEndId: row.end_to_end_id,
+  txid: row.txid,
+  amount: toCents(row.amount),
+  chargeId: row.charge_id,
+  status: row.status,
+  reason: row.reason,
+  booked: row.booked,
+  receivedAt: row.received_at,
+  createdAt: row.created_at,
+})
+
+/** Which of these payments are here already. */
+export async function findKnown(
+  tx: Tx,
+  companyId: Uuid,
+  endToEndIds: string[],
+): Promise<Set<string>> {
+  const rows = await tx.query<{ end_to_end_id: string }>({
+    name: 'find_known_payments',
+    text: `select end_to_end_id from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[])`,
+    values: [companyId, endToEndIds],
+  })
+  return new Set(rows.map(({ end_to_end_id }) => end_to_end_id))
+}
+
+/**
+ * Writes payments that were not known, in the order of their ids so that two writers cannot wait
+ * for each other. False when another transaction has written one of them meanwhile.
+ */
+export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Promise<boolean> {
+  if (payments.length === 0) return true
+  const sorted = payments.toSorted((a, b) => (a.endToEndId < b.endToEndId ? -1 : 1))
+  const written = await tx.query({
+    name: 'insert_payments',
+    text: `insert into payments (company_id, end_to_end_id, id, txid, amount, charge_id, status,
+             reason, booked, received_at, created_at)
+           select $1, * from unnest($2::text[], $3::uuid[], $4::text[], $5::int8[], $6::uuid[],
+             $7::text[], $8::text[], $9::bool[], $10::timestamptz[], $11::timestamptz[])
+           on conflict (company_id, end_to_end_id) do nothing returning 1`,
+    values: [
+      companyId,
+      texts(sorted.map((payment) => payment.endToEndId)),
+      uuids(sorted.map((payment) => payment.id)),
+      texts(sorted.map((payment) => payment.txid)),
+      integers(sorted.map((payment) => payment.amount)),
+      uuids(sorted.map((payment) => payment.chargeId)),
+      texts(sorted.map((payment) => payment.status)),
+      texts(sorted.map((payment) => payment.reason)),
+      booleans(sorted.map((payment) => payment.booked)),
+      timestamps(sorted.map((payment) => payment.receivedAt)),
+      timestamps(sorted.map((payment) => payment.createdAt)),
+    ],
+  })
+  return written.length === payments.length
+}
+
+export async function lock(tx: Tx, companyId: Uuid, endToEndId: string): Promise<Payment | null> {
+  const rows = await tx.query<PaymentRow>({
+    text: 'select * from payments where company_id = $1 and end_to_end_id = $2 for update',
+    values: [companyId, endToEndId],
+  })
+  return rows[0] ? toPayment(rows[0]) : null
+}
+
+export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
+  await tx.query({
+    text: 'update payments set status = $3 where company_id = $1 and end_to_end_id = $2',
+    values: [payment.companyId, payment.endToEndId, payment.status],
+  })
+}
+
+export type PaymentFilter = { limit: number; after: Uuid | null; status: PaymentState }
+
+/** Payments that matched no charge when they arrived, newest first. */
+export async function listUnmatched(
+  tx: Tx,
+  companyId: Uuid,
+  { limit, after, status }: PaymentFilter,
+): Promise<Payment[]> {
+  const rows = await tx.query<PaymentRow>({
+    text: `select * from payments where company_id = $1 and status = $2 and reason is not null
+             and ($3::uuid is null or id < $3) order by id desc limit $4`,
+    values: [companyId, status, after, limit],
+  })
+  return rows.map(toPayment)
+}

@@ -1,0 +1,58 @@
+import Type, { type Static } from 'typebox'
+import { toPublic } from '../../lib/ids.ts'
+import { UNMATCHED_REASONS } from '../charges/rules.ts'
+import { Amount, PAGE, Timestamp } from '../fields.ts'
+import type { Payment } from './rules.ts'
+import { PAYMENT_STATES } from './rules.ts'
+
+const UNMATCHED_STATES = PAYMENT_STATES.filter((status) => status !== 'MATCHED')
+
+export const UnmatchedQuery = Type.Object({
+  ...PAGE,
+  status: Type.Optional(
+    Type.Enum(UNMATCHED_STATES, {
+      description: 'By default those that still wait for a decision: UNMATCHED',
+    }),
+  ),
+})
+
+export const UnmatchedPayment = Type.Object({
+  id: Type.String({ description: 'The place in this list, as `after` takes it' }),
+  endToEndId: Type.String({ description: 'The scheme’s id of the payment' }),
+  amount: Type.Integer({ description: 'Cents' }),
+  status: Type.Enum(UNMATCHED_STATES),
+  reason: Type.Enum([...UNMATCHED_REASONS], { description: 'Why it pays no charge' }),
+  chargeId: Type.Optional(Type.String({ description: 'The charge that it names' })),
+  receivedAt: Timestamp,
+})
+
+export const BankPayment = Type.Object({
+  brCode: Type.String({ minLength: 1, maxLength: 512, description: 'A code to copy and paste' }),
+  amount: Type.Optional(Amount(1, 'Cents; what the code asks for when omitted')),
+  endToEndId: Type.Optional(
+    Type.String({
+      pattern: '^E[0-9]{20}[A-Za-z0-9]{11}$',
+      description: 'The scheme’s id. The same id again is the same payment, never a second one.',
+      'x-rule': 'must be E, 20 digits and 11 letters or digits, 32 characters in all',
+    }),
+  ),
+})
+
+export const BankReceipt = Type.Object({
+  endToEndId: Type.String(),
+  amount: Type.Integer({ description: 'Cents' }),
+  paidAt: Timestamp,
+  receiver: Type.Object({ name: Type.String(), city: Type.String() }),
+  chargeId: Type.Optional(Type.String()),
+  correlationID: Type.Optional(Type.String()),
+})
+
+export function showUnmatched(payment: Payment): Static<typeof UnmatchedPayment> {
+  const { id, endToEndId, amount, status, reason, chargeId, receivedAt } = payment
+  return {
+    ...{ id, endToEndId, amount, receivedAt: receivedAt.toISOString() },
+    status: status as (typeof UNMATCHED_STATES)[number],
+    reason: reason!,
+    ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
+  }
+}

@@ -1,0 +1,110 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
+import type { Period } from '../port.ts'
+
+/** One movement in the books of the simulated bank. */
+export type Transfer = {
+  accountId: Uuid
+  endToEndId: string
+  direction: 'received' | 'sent' | 'returned'
+  orderId: string | null
+  txid: string | null
+  /** The payment that a return sends back. */
+  returns: string | null
+  amount: Cents
+  at: Date
+}
+
+type TransferRow = Row & {
+  account_id: Uuid
+  end_to_end_id: string
+  direction: Transfer['direction']
+  order_id: string | null
+  txid: string | null
+  returns: string | null
+  amount: number
+  at: Date
+}
+
+const toTransfer = (row: TransferRow): Transfer => ({
+  accountId: row.account_id,
+  endToEndId: row.end_to_end_id,
+  direction: row.direction,
+  orderId: row.order_id,
+  txid: row.txid,
+  returns: row.returns,
+  amount: toCents(row.amount),
+  at: row.at,
+})
+
+/**
+ * Writes a transfer down, once for its id and once for its order, and gives the one that stands.
+ * Repeatable, so it may be sent again when a connection is lost.
+ */
+export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
+  await tx.query({
+    text: `insert into simulated_bank.transfers
+             (account_id, end_to_end_id, direction, order_id, txid, returns, amount, at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+    values: [
+      ...[transfer.accountId, transfer.endToEndId, transfer.direction, transfer.orderId],
+      ...[transfer.txid, transfer.returns, transfer.amount, transfer.at],
+    ],
+  })
+  const rows = await tx.query<TransferRow>({
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and (end_to_end_id = $2 or order_id = $3) limit 1`,
+    values: [transfer.accountId, transfer.endToEndId, transfer.orderId],
+  })
+  return toTransfer(rows[0]!)
+}
+
+export async function findByOrder(
+  tx: Tx,
+  accountId: Uuid,
+  orderId: string,
+): Promise<Transfer | null> {
+  const rows = await tx.query<TransferRow>({
+    text: 'select * from simulated_bank.transfers where account_id = $1 and order_id = $2',
+    values: [accountId, orderId],
+  })
+  return rows[0] ? toTransfer(rows[0]) : null
+}
+
+export async function findByIds(
+  tx: Tx,
+  accountId: Uuid,
+  endToEndIds: string[],
+): Promise<Transfer[]> {
+  const rows = await tx.query<TransferRow>({
+    name: 'find_transfers',
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and end_to_end_id = any ($2::text[])`,
+    values: [accountId, endToEndIds],
+  })
+  return rows.map(toTransfer)
+}
+
+export async function listTransfers(
+  tx: Tx,
+  accountId: Uuid,
+  { from, to }: Period,
+): Promise<Transfer[]> {
+  const rows = await tx.query<TransferRow>({
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and at >= $2 and at < $3 order by at, end_to_end_id`,
+    values: [accountId, from, to],
+  })
+  return rows.map(toTransfer)
+}
+
+/** What has gone back of a payment. */
+export async function returnedOf(tx: Tx, accountId: Uuid, endToEndId: string): Promise<number> {
+  const rows = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(amount), 0)::bigint as sum from simulated_bank.transfers
+           where account_id = $1 and returns = $2 and direction = 'returned'`,
+    values: [accountId, endToEndId],
+  })
+  return rows[0]!.sum
+}
