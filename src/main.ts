@@ -29,6 +29,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   const app = createApp({ config, databaseUrl, clock: systemClock, log, publicUrl })
   undo.push(() => app.db.end())
   undo.push(async () => app.mailer.close())
+  undo.push(() => app.sender.close())
   await requireSameSecret(app.db, app.vault)
   const sandbox = config.local ? await openSandbox(app) : null
   // Undone in reverse: requests are answered to the end before the worker stops.

@@ -9,12 +9,13 @@ import { groupCharges } from './core/charges/group.ts'
 import { groupCallbacks } from './core/payments/callbacks.ts'
 import { openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
-import { createMetrics } from './http/metrics.ts'
 import { buildServer } from './http/server.ts'
 import { createAlarm } from './lib/alarm.ts'
 import type { Clock } from './lib/clock.ts'
+import { createSender } from './lib/exchange.ts'
 import type { Log } from './lib/log.ts'
 import { createMailer } from './lib/mailer.ts'
+import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
@@ -32,13 +33,16 @@ export type Parts = {
 
 /** Wires what commands act with. */
 export function createApp({ config, databaseUrl, clock, log, publicUrl }: Parts): App {
-  const db = openDatabase(databaseUrl, config.databasePoolSize)
+  const alarm = createAlarm()
+  const db = openDatabase(databaseUrl, config.databasePoolSize, alarm.ring)
   const vault = createVault(config.secretKey)
   const providers = createProviders(createSimulator(publicUrl, db, clock))
   const { smtpUrl, mailFrom: from, dataDir } = config
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
-  const [alarm, charges, callbacks] = [createAlarm(), groupCharges(db), groupCallbacks(db)]
-  return { config, db, clock, vault, log, providers, charges, callbacks, mailer, alarm, publicUrl }
+  const sender = createSender({ guarded: !config.local })
+  const [charges, callbacks] = [groupCharges(db), groupCallbacks(db)]
+  const outward = { providers, mailer, sender, metrics: createMetrics() }
+  return { config, db, clock, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 
 const differ = (companies: number): string =>
@@ -60,7 +64,7 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
     if (differing === null) return { faults: ['The database does not answer.'], warnings: [] }
     return { faults: [], warnings: differing > 0 ? [differ(differing)] : [] }
   }
-  const server = await buildServer({ app, keys, metrics: createMetrics(), isReady, state })
+  const server = await buildServer({ app, keys, isReady, state })
   return {
     server,
     keys,

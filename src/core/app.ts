@@ -2,8 +2,10 @@ import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Sender } from '../lib/exchange.ts'
 import type { Log } from '../lib/log.ts'
 import type { Mailer } from '../lib/mailer.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
 import type { ChargeGroups } from './charges/group.ts'
@@ -17,6 +19,9 @@ export type App = {
   vault: Vault
   log: Log
   providers: Providers
+  /** Posts to receivers of webhooks. */
+  sender: Sender
+  metrics: Metrics
   charges: ChargeGroups
   callbacks: CallbackGroups
   mailer: Mailer

@@ -1,6 +1,7 @@
 import { texts, timestamps, uuids } from '../db/arrays.ts'
 import type { Tx } from '../db/database.ts'
 import { newId, toPublic, type Uuid } from '../lib/ids.ts'
+import { TASK } from './tasks.ts'
 
 /** Every event a webhook can subscribe to, with the name it has in a payload. */
 export const EVENTS = {
@@ -65,15 +66,36 @@ export function withdrawalEvent(type: EventType, withdrawal: WithdrawalMoment, a
   return { companyId, id: newId(), type, payload, createdAt: at }
 }
 
-/** Writes events in the transaction of the change they tell about. */
+/**
+ * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
+ * delivery of each to every active webhook that wants it. An event that stands already is skipped
+ * with its deliveries, so that the statement can be repeated.
+ */
+export const writing = (first: number): string => `event as (
+  insert into events (company_id, id, type, payload, created_at, position)
+  select *, (select event_position()) from unnest($${first}::uuid[], $${first + 1}::uuid[],
+    $${first + 2}::text[], $${first + 3}::text[], $${first + 4}::timestamptz[])
+  on conflict (company_id, id) do nothing returning company_id, id, type, created_at
+), delivery as (
+  insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
+  select e.company_id, w.id, e.id, e.created_at, e.created_at
+  from event e join webhooks w on w.company_id = e.company_id
+  where w.status = 'ACTIVE' and e.type = any (w.events)
+  returning event_id
+)`
+
+/**
+ * Writes events and their deliveries in the transaction of the change they tell about: none of them
+ * is ever there without the others.
+ */
 export async function emit(tx: Tx, events: Event[]): Promise<void> {
   if (events.length === 0) return
-  await tx.query({
+  const [written] = await tx.query<{ deliveries: number }>({
     name: 'emit',
-    text: `insert into events (company_id, id, type, payload, created_at)
-           select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])`,
+    text: `with ${writing(1)} select count(*) as deliveries from delivery`,
     values: eventColumns(events),
   })
+  if (written!.deliveries > 0) tx.wake(TASK.deliver)
 }
 
 export const eventColumns = (events: Event[]): Buffer[] => [

@@ -3,4 +3,5 @@ export const TASK = {
   refunds: 'carry out refunds',
   payouts: 'pay out withdrawals',
   mail: 'send mail',
+  deliver: 'deliver webhooks',
 } as const

@@ -8,7 +8,11 @@ export type Row = Record<string, unknown>
 export type Query = { name?: string; text: string; values?: unknown[] }
 
 /** What a store needs: something that answers queries, a transaction or the pool itself. */
-export type Tx = { query<R extends Row = Row>(query: Query): Promise<R[]> }
+export type Tx = {
+  query<R extends Row = Row>(query: Query): Promise<R[]>
+  /** Wakes a task once what is written here is committed, for there is work for it. */
+  wake(task: string): void
+}
 
 /**
  * A statement outside a transaction may be sent again when its connection is lost, so it must be
@@ -79,15 +83,20 @@ export const isOfRows = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeO
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
-export function openDatabase(url: string, size: number): Database {
+export function openDatabase(
+  url: string,
+  size: number,
+  wake: (task: string) => void = () => {},
+): Database {
   const pool = openPool(url, size)
   // Planned once a connection: planning a group's statement anew takes as long as several rows.
   const hot = openPool(url, HOT_CONNECTIONS, '-c plan_cache_mode=force_generic_plan')
   return {
     pools: { plain: pool, hot },
-    hot: { query: (query) => repeatWhileAway(() => runOn(hot, query)) },
+    hot: { query: (query) => repeatWhileAway(() => runOn(hot, query)), wake },
     query: (query) => repeatWhileAway(() => runOn(pool, query)),
-    transaction: (act) => transact(pool, act),
+    wake,
+    transaction: (act) => transact(pool, act, wake),
     async end() {
       await Promise.all([pool.end(), hot.end()])
     },
@@ -120,10 +129,15 @@ async function runOn<R extends Row>(
   return result.rows
 }
 
-async function transact<R>(pool: pg.Pool, act: (tx: Tx) => Promise<R>): Promise<R> {
+async function transact<R>(
+  pool: pg.Pool,
+  act: (tx: Tx) => Promise<R>,
+  wake: (task: string) => void,
+): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
     const client = await repeatWhileAway(() => pool.connect())
     const progress = { committing: false }
+    const woken = new Set<string>()
     let lost: Error | undefined
     // The pool listens only to idle connections; one that is cut in our hands must not end the
     // process.
@@ -133,9 +147,13 @@ async function transact<R>(pool: pg.Pool, act: (tx: Tx) => Promise<R>): Promise<
     client.on('error', notice)
     try {
       await client.query('begin')
-      const result = await act({ query: (query) => runOn(client, query) })
+      const result = await act({
+        query: (query) => runOn(client, query),
+        wake: (task) => woken.add(task),
+      })
       progress.committing = true
       await client.query('commit')
+      for (const task of woken) wake(task)
       return result
     } catch (error) {
       await client.query('rollback').catch((fault: Error) => {

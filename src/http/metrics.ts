@@ -1,44 +1,11 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import type { App } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
 
-export type Metrics = {
-  request(method: string, route: string, status: number, seconds: number): void
-  watch(app: App): void
-  text(): Promise<string>
-}
-
-type Series = Histogram.Internal<'method' | 'route' | 'status'>
-
-export function createMetrics(): Metrics {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const requests = new Histogram({
-    name: 'vintem_http_request_seconds',
-    help: 'Time from the arrival of a request to the end of its answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-    registers: [registry],
-  })
-  // Finding a series by its labels costs more than observing it.
-  const series = new Map<string, Map<number, Series>>()
-  const seriesOf = (method: string, route: string, status: number): Series => {
-    const found = requests.labels({ method, route, status: String(status) })
-    const name = method + route
-    series.set(name, (series.get(name) ?? new Map<number, Series>()).set(status, found))
-    return found
-  }
-  return {
-    request(method, route, status, seconds) {
-      const found = series.get(method + route)?.get(status) ?? seriesOf(method, route, status)
-      found.observe(seconds)
-    },
-    watch(app) {
-      watchPool(registry, app)
-      watchMoney(registry, app)
-    },
-    text: () => registry.metrics(),
-  }
+/** Adds what is not counted but looked up when somebody asks. */
+export function watch(app: App): void {
+  watchPool(app.metrics.registry, app)
+  watchMoney(app.metrics.registry, app)
 }
 
 /** What an operator is woken for: books that differ, and work that is not getting done. */

@@ -6,10 +6,7 @@ import type { ServerParts } from './server.ts'
 /**
  * What operators and tools read: health, readiness, metrics, the OpenAPI document and its pages.
  */
-export function registerOperations(
-  server: FastifyInstance,
-  { app, metrics, isReady }: ServerParts,
-): void {
+export function registerOperations(server: FastifyInstance, { app, isReady }: ServerParts): void {
   server.addHook('onSend', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
@@ -22,7 +19,7 @@ export function registerOperations(
     return reply.status(faults.length > 0 ? 503 : 200).send({ status, faults, warnings })
   })
   server.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.text()),
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await app.metrics.text()),
   )
   const document = JSON.stringify(openApiDocument(app.publicUrl))
   server.get('/openapi.json', async (_request, reply) =>

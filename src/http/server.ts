@@ -14,7 +14,7 @@ import { registerBank } from './bank.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
-import type { Metrics } from './metrics.ts'
+import { watch } from './metrics.ts'
 import { registerOperations } from './operations.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
@@ -31,7 +31,6 @@ declare module 'fastify' {
 export type ServerParts = {
   app: App
   keys: KeyRing
-  metrics: Metrics
   /** What keeps the server from doing its work, and what it does not do, in sentences. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
@@ -42,7 +41,7 @@ const HEADERS_LIMIT_BYTES = 16 * 1024
 const REQUEST_TIMEOUT_MS = 30_000
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
-  const { app, metrics } = parts
+  const { app } = parts
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const fault = toProblem(error, request, app.log)
     const { body, status } = renderFailure(fault, request.version)
@@ -106,7 +105,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       handler: compileRoute(app, route),
     })
   }
-  metrics.watch(app)
+  watch(app)
   await server.ready()
   return server
 }
@@ -116,14 +115,10 @@ const unknownRoute = (request: FastifyRequest) =>
   problem('route_not_found', `No operation answers ${request.method} on this path. See /docs.`)
 
 /** One log line and one observation a request, from named fields only. */
-function observe(
-  { app, metrics }: ServerParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
+function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
   const { route } = request
   const seconds = reply.elapsedTime / 1000
-  metrics.request(
+  app.metrics.request(
     request.method,
     route?.path ?? request.routeOptions.url ?? 'none',
     reply.statusCode,

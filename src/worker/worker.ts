@@ -8,6 +8,7 @@ import { reconcileDue } from '../core/payments/reconcile.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
 import { expireDueCharges, receiveDueCharges } from './charges.ts'
+import { createDelivering } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
 import { carryOutRefunds } from './refunds.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
@@ -19,10 +20,16 @@ export type Task = {
   run(app: App, signal: AbortSignal): Promise<void>
 }
 
+/** A task that keeps something from one run to the next. */
+export type KeepingTask = Pick<Task, 'name' | 'every_ms'> & {
+  open(app: App): { run(signal: AbortSignal): Promise<void>; close(): Promise<void> }
+}
+
 /** Callbacks and the traces of mails are kept for a month, for whoever asks what happened. */
 const KEPT_MS = 30 * 24 * 3600 * 1000
 
-export const TASKS: readonly Task[] = [
+export const TASKS: readonly (Task | KeepingTask)[] = [
+  { name: TASK.deliver, every_ms: 500, open: createDelivering },
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
   { name: 'receive charges', every_ms: 500, run: receiveDueCharges },
   { name: 'settle callbacks', every_ms: 1_000, run: settleDueCallbacks },
@@ -56,13 +63,21 @@ export type Worker = { stop(): Promise<void> }
  */
 export function startWorker(app: App, tasks = TASKS): Worker {
   const stopping = new AbortController()
-  const loops = tasks.map((task) => loop(app, task, stopping.signal))
+  const loops = tasks.map((task) => work(app, task, stopping.signal))
   return {
     async stop() {
       stopping.abort()
       await Promise.all(loops)
     },
   }
+}
+
+async function work(app: App, task: Task | KeepingTask, signal: AbortSignal): Promise<void> {
+  const { name, every_ms } = task
+  if ('run' in task) return loop(app, task, signal)
+  const opened = task.open(app)
+  await loop(app, { name, every_ms, run: () => opened.run(signal) }, signal)
+  await opened.close()
 }
 
 async function loop(app: App, task: Task, signal: AbortSignal): Promise<void> {

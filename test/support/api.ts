@@ -53,6 +53,8 @@ export type TestApi = {
   service: Service
   url: string
   databaseUrl: string
+  /** Closes what a test has opened on the app, before the app itself is closed. */
+  atEnd(close: () => Promise<unknown>): void
   /** A new company with a key, and a client that sends it. */
   client(fields?: Partial<NewCompany>, options?: ClientOptions): Promise<Client>
   /** A request without a company. */
@@ -80,14 +82,20 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   const app = createApp({ config, databaseUrl, clock, log, publicUrl })
   const service = await createService(app, databaseUrl)
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
+  const closers: (() => Promise<unknown>)[] = []
   after(async () => {
+    for (const close of closers) await close()
     await service.close()
     app.mailer.close()
+    await app.sender.close()
     await app.db.end()
   })
   const call = caller(url)
   return {
     ...{ app, clock, service, url, databaseUrl, call },
+    atEnd: (close) => {
+      closers.push(close)
+    },
     client: (fields, options) => makeClient(app, call, fields, options),
     rows: <R>(text: string, values: unknown[] = []) =>
       app.db.query({ text, values }) as Promise<R[]>,

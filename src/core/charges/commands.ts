@@ -8,7 +8,6 @@ import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import type { KeptAnswer } from '../idempotency.ts'
-import { TASK } from '../tasks.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
 import type { Charge } from './rules.ts'
@@ -96,7 +95,6 @@ async function write<T extends object>(
   await turn()
   const shown = early ?? show(charge)
   await written
-  if (mails.length > 0) app.alarm.ring(TASK.mail)
   return shown
 }
 

@@ -3,10 +3,11 @@ import { type Database, isOfRows } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
-import { type Event, eventColumns } from '../events.ts'
+import { type Event, eventColumns, writing } from '../events.ts'
 import type { KeptAnswer } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
 import { mailColumns } from '../mails/store.ts'
+import { TASK } from '../tasks.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, findMany, refreshMany } from './store.ts'
 
@@ -73,7 +74,7 @@ function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | n
 }
 
 /**
- * Charges, their payers, events and kept answers of a whole group in one statement, and so in one
+ * Charges, their payers, events, deliveries and kept answers of a whole group in one statement, and so in one
  * commit. Rows carry our own ids and are skipped where they already stand, so that the statement
  * can be repeated when a connection is lost and nobody knows whether it was carried out. A violated
  * unique index fails the group; the batcher then finds the one row at fault. Customers, keys and
@@ -114,15 +115,13 @@ with input as materialized (
     i.link::jsonb, i.br_code, i.created_at, i.expires_at
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing
-), event as (
-  insert into events (company_id, id, type, payload, created_at)
-  select * from unnest($18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::timestamptz[])
-  on conflict (company_id, id) do nothing
-)`
-const ANSWERS = `
-insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
-select * from unnest($23::uuid[], $24::text[], $25::bytea[], $26::int8[], $27::bytea[],
-  $28::timestamptz[])`
+), ${writing(18)}`
+const ANSWERS = `, kept as (
+  insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
+  select * from unnest($23::uuid[], $24::text[], $25::bytea[], $26::int8[], $27::bytea[],
+    $28::timestamptz[])
+)
+select count(*) as deliveries from delivery`
 const INSERT = PARTS + ANSWERS
 
 /**
@@ -182,7 +181,7 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   const events = group.flatMap((creation) => creation.events)
   const mails = group.flatMap((creation) => creation.mails)
   const values = [...chargeColumns(charges), ...eventColumns(events), ...keptColumns(group)]
-  await db.hot.query(
+  const [written] = await db.hot.query<{ deliveries: number }>(
     mails.length === 0
       ? { name: 'create_charges', text: INSERT, values }
       : {
@@ -191,5 +190,7 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
           values: [...values, ...mailColumns(mails)],
         },
   )
+  if (written!.deliveries > 0) db.hot.wake(TASK.deliver)
+  if (mails.length > 0) db.hot.wake(TASK.mail)
   return group.map(() => null)
 }

@@ -2,6 +2,7 @@ import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { TASK } from '../tasks.ts'
 import type { MailKind, MailOutcome } from './rules.ts'
 import { type NewMail, type SealedMail, sealMail } from './sealing.ts'
 
@@ -28,7 +29,7 @@ const toMail = (row: MailRow): DueMail => ({
   createdAt: row.created_at,
 })
 
-/** Writes mails in the transaction of what they tell about; ring for them after its commit. */
+/** Writes mails in the transaction of what they tell about. */
 export async function queueMails(tx: Tx, vault: Vault, mails: NewMail[]): Promise<void> {
   if (mails.length === 0) return
   await tx.query({
@@ -39,6 +40,7 @@ export async function queueMails(tx: Tx, vault: Vault, mails: NewMail[]): Promis
              m (company_id, id, kind, sealed, expires_at, created_at)`,
     values: mailColumns(mails.map((mail) => sealMail(vault, mail))),
   })
+  tx.wake(TASK.mail)
 }
 
 export const mailColumns = (mails: SealedMail[]): Buffer[] => [

@@ -11,6 +11,7 @@ import type { Company } from '../companies/rules.ts'
 import { chargeEvent, emit } from '../events.ts'
 import { requireUnmatched } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
+import { TASK } from '../tasks.ts'
 import type { Refund } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -64,6 +65,7 @@ async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promi
   }
   await store.insert(tx, refund)
   if (refund.booked) await hold(tx, refund, now)
+  tx.wake(TASK.refunds)
   return refund
 }
 

@@ -4,12 +4,9 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { makeSecret, type Webhook } from './rules.ts'
+import { makeSecret, secretContext, type Webhook } from './rules.ts'
 import * as store from './store.ts'
 import type { NewWebhook, WebhookChange } from './view.ts'
-
-/** The secret is sealed for the row it belongs to, so that it signs for no other webhook. */
-export const secretContext = (companyId: Uuid, id: Uuid): string => `${companyId}:webhook:${id}`
 
 export async function createWebhook(
   tx: Tx,

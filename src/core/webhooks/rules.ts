@@ -16,6 +16,9 @@ export type Webhook = {
 /** The secret of the Standard Webhooks form: the base64 part is the key. */
 export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
+/** The secret is sealed for the row it belongs to, so that it signs for no other webhook. */
+export const secretContext = (companyId: Uuid, id: Uuid): string => `${companyId}:webhook:${id}`
+
 /**
  * Where deliveries may go: nowhere with credentials in the address, and only https in production.
  */

@@ -9,6 +9,7 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
+import { TASK } from '../tasks.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -132,6 +133,7 @@ export async function confirmWithdrawal(
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const confirmed = rules.confirm(withdrawal, hash, app.clock.now())
   await store.update(tx, confirmed)
+  tx.wake(TASK.payouts)
   return confirmed
 }
 

@@ -10,7 +10,6 @@ import { emit, withdrawalEvent } from '../events.ts'
 import { composeWithdrawalCompleted, composeWithdrawalFailed } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
 import { carryOut, LEASE_S } from '../orders.ts'
-import { TASK } from '../tasks.ts'
 import { conclude, findWithdrawal } from './commands.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
@@ -39,7 +38,6 @@ export async function payOut(app: App, { withdrawal, orderedBefore }: Claim): Pr
     app.log.warn({ withdrawal: toPublic('wd', id), reason }, 'a payout has no answer yet')
   }
   await app.db.transaction((tx) => recordOutcome(tx, app, company, withdrawal, outcome))
-  app.alarm.ring(TASK.mail)
 }
 
 async function recordOutcome(

@@ -4,7 +4,6 @@ import { listUnmatched } from '../../core/payments/store.ts'
 import { showUnmatched, UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
 import { refundPayment } from '../../core/refunds/commands.ts'
 import { NewPaymentRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
-import { TASK } from '../../core/tasks.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
@@ -79,11 +78,7 @@ const refund = route({
   async handle(call) {
     const { app, company, body } = call
     const id = endToEndIdOf(call)
-    const shown = await call.commit(async (tx) =>
-      showRefund(await refundPayment(tx, app, company, id, body)),
-    )
-    app.alarm.ring(TASK.refunds)
-    return shown
+    return call.commit(async (tx) => showRefund(await refundPayment(tx, app, company, id, body)))
   },
 })
 

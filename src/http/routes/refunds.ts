@@ -3,7 +3,6 @@ import { findCharge } from '../../core/charges/commands.ts'
 import { refundCharge } from '../../core/refunds/commands.ts'
 import { listOfCharge } from '../../core/refunds/store.ts'
 import { NewRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
-import { TASK } from '../../core/tasks.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { route } from '../route.ts'
@@ -37,11 +36,7 @@ const create = route({
   async handle(call) {
     const { app, company, body } = call
     const id = chargeIdOf(call)
-    const shown = await call.commit(async (tx) =>
-      showRefund(await refundCharge(tx, app, company, id, body)),
-    )
-    app.alarm.ring(TASK.refunds)
-    return shown
+    return call.commit(async (tx) => showRefund(await refundCharge(tx, app, company, id, body)))
   },
 })
 

@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { TASK } from '../../core/tasks.ts'
 import {
   cancelWithdrawal,
   confirmWithdrawal,
@@ -46,12 +45,10 @@ const start = route({
   problems: ['withdrawal_pending', 'insufficient_balance', 'provider_unavailable'],
   async handle(call) {
     const { app, company, body } = call
-    const started = await call.commit(async (tx) => {
+    return call.commit(async (tx) => {
       const { id } = await startWithdrawal(tx, app, company, toCents(body.value))
       return { withdrawId: toPublic('wd', id) }
     })
-    app.alarm.ring(TASK.mail)
-    return started
   },
 })
 
@@ -74,11 +71,9 @@ const confirm = route({
     const { app, company, body } = call
     const id = withdrawalIdOf(call)
     const hash = await tryCode(app, company.id, id, body.otp)
-    const confirmed = await call.commit(async (tx) =>
+    return call.commit(async (tx) =>
       showWithdrawal(await confirmWithdrawal(tx, app, company.id, id, hash), app.clock.now()),
     )
-    app.alarm.ring(TASK.payouts)
-    return confirmed
   },
 })
 
@@ -119,11 +114,9 @@ const resend = route({
   async handle(call) {
     const { app, company } = call
     const id = withdrawalIdOf(call)
-    const renewed = await call.commit(async (tx) =>
+    return call.commit(async (tx) =>
       showWithdrawal(await resendCode(tx, app, company, id), app.clock.now()),
     )
-    app.alarm.ring(TASK.mail)
-    return renewed
   },
 })
 

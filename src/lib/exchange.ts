@@ -1,0 +1,217 @@
+import type { Socket } from 'node:net'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { hostFault } from './addresses.ts'
+import { asMachine, asNameServers, hookOf, type Lookup, refusal } from './lookup.ts'
+
+/** How a request that we sent to somebody's server has ended. */
+export type Exchange = {
+  outcome: 'delivered' | 'gone' | 'failed'
+  status: number | null
+  /** A few stable words without addresses and secrets, or null when the status says it all. */
+  error: string | null
+  /** The beginning of the answer. */
+  body: string
+  latency_ms: number
+}
+
+export type Sender = {
+  /**
+   * Rejects only when the signal aborts it, or when the request cannot be sent as it was given;
+   * whatever the other side does is an `Exchange`.
+   */
+  post(
+    url: URL | string,
+    headers: Record<string, string>,
+    body: string,
+    signal?: AbortSignal,
+  ): Promise<Exchange>
+  /** Waits for what is under way. */
+  close(): Promise<void>
+}
+
+export type SenderOptions = {
+  /** Refuses all but https to public addresses. */
+  guarded: boolean
+  allowHttp?: boolean
+  lookup?: Lookup
+  /** At most so many per origin; without it, as many as there are posts at once. */
+  connections?: number
+  limits?: Partial<typeof LIMITS>
+}
+
+const LIMITS = {
+  /** For the whole exchange: a dripped answer never lets a socket fall silent. */
+  deadline_ms: 30_000,
+  connect_ms: 5_000,
+  /** Shorter than most servers keep a connection: a request that crosses its end is lost. */
+  idle_ms: 2_000,
+}
+const MOST_READ = 16 * 1024
+const KEPT = 1024
+/** Node gives up an address after a quarter of a second, in which another continent is not met. */
+const ADDRESS_MS = 2_000
+/** All bytes of an exchange: head and body, and what a parser swallows without a word. */
+const MOST_RECEIVED = 128 * 1024
+
+/** Posts to servers that are not ours and may be slow, broken or hostile. */
+export function createSender(options: SenderOptions): Sender {
+  const limits = { ...LIMITS, ...options.limits }
+  const agent = new Agent({
+    connect: connectorOf(options, limits.connect_ms),
+    connections: options.connections ?? null,
+    keepAliveTimeout: limits.idle_ms,
+    keepAliveMaxTimeout: limits.idle_ms,
+    maxHeaderSize: MOST_READ,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return {
+    async post(url, headers, body, signal) {
+      signal?.throwIfAborted()
+      const target = URL.parse(String(url))
+      const fault = target ? targetFault(target, options) : 'address not valid'
+      if (!target || fault) {
+        return { outcome: 'failed', status: null, error: fault, body: '', latency_ms: 0 }
+      }
+      const { origin, pathname, search } = target
+      const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
+      return exchange(agent, request, limits.deadline_ms, signal)
+    },
+    close: () => agent.close(),
+  }
+}
+
+function targetFault({ protocol, hostname }: URL, options: SenderOptions): string | null {
+  const { guarded, allowHttp = !guarded } = options
+  const isSpoken = protocol === 'https:' || (protocol === 'http:' && allowHttp)
+  // A socket never looks up an address that is written as one, so it is judged here.
+  return !isSpoken || (guarded && hostFault(hostname)) ? 'address not allowed' : null
+}
+
+function connectorOf(options: SenderOptions, timeout: number): buildConnector.connector {
+  const { guarded, lookup = guarded ? asNameServers() : asMachine } = options
+  const connect = buildConnector({
+    timeout,
+    lookup: hookOf(lookup, guarded),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+    rejectUnauthorized: true,
+  })
+  return (target, callback) => {
+    connect(target, (...result) => {
+      callback(...result)
+      if (result[1]) limitReading(result[1])
+    })
+  }
+}
+
+/** Bounds an answer in bytes, those too that never become a part of its body. */
+function limitReading(socket: Socket): void {
+  let written = 0
+  let before = 0
+  let received = 0
+  socket.on('readable', () => {
+    if (socket.bytesWritten !== written) {
+      // The next request has been written, and its answer begins.
+      written = socket.bytesWritten
+      before = received
+    }
+    received = socket.bytesRead
+    if (received - before > MOST_RECEIVED) socket.destroy(refusal('answer too long'))
+  })
+}
+
+function exchange(
+  agent: Agent,
+  request: Dispatcher.DispatchOptions,
+  deadline_ms: number,
+  signal: AbortSignal | undefined,
+): Promise<Exchange> {
+  const began = performance.now()
+  const kept: Buffer[] = []
+  let status: number | null = null
+  let read = 0
+  let controller: Dispatcher.DispatchController | null = null
+  let isOver = false
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>()
+
+  function end(settle: () => void): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+    settle()
+    // Once the answer is complete this does nothing, and its connection can be used again.
+    controller?.abort(DROPPED)
+  }
+  const finish = (error: string | null) =>
+    end(() => {
+      const latency_ms = Math.round(performance.now() - began)
+      resolve({ ...judge(status, error), status, body: textOf(kept), latency_ms })
+    })
+  const stop = () => end(() => reject(signal?.reason))
+  const timer = setTimeout(() => finish(`no answer within ${deadline_ms / 1000} s`), deadline_ms)
+  signal?.addEventListener('abort', stop)
+
+  agent.dispatch(request, {
+    onRequestStart(started) {
+      controller = started
+      // It may have waited for its connection until the deadline.
+      if (isOver) started.abort(DROPPED)
+    },
+    onResponseStart(_, code) {
+      if (code >= 200) status = code
+    },
+    onResponseData(_, chunk) {
+      if (read < KEPT) kept.push(chunk.subarray(0, KEPT - read))
+      read += chunk.length
+      if (read > MOST_READ) finish(null)
+    },
+    onResponseEnd: () => finish(null),
+    onResponseError(_, error) {
+      if (isOurs(error)) end(() => reject(error))
+      else finish(wordsFor(error))
+    },
+  })
+  return promise
+}
+
+const DROPPED = new Error('dropped')
+
+function judge(status: number | null, error: string | null): Pick<Exchange, 'outcome' | 'error'> {
+  if (error || status === null) return { outcome: 'failed', error }
+  if (status < 300) return { outcome: 'delivered', error }
+  if (status < 400) return { outcome: 'failed', error: 'redirects are not followed' }
+  return { outcome: status === 410 ? 'gone' : 'failed', error }
+}
+
+/** Readable text for a database that takes any character but NUL. */
+function textOf(chunks: Buffer[]): string {
+  if (chunks.length === 0) return ''
+  // As a stream: a character that was cut at the end is left out instead of replaced.
+  return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '')
+}
+
+const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code)
+
+/** Not the other side's doing: a request that is malformed, or a sender that is closed. */
+const isOurs = (error: Error): boolean =>
+  ['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'].includes(codeOf(error))
+
+const WORDS: [codes: RegExp, words: string][] = [
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'connection reset'],
+  [/^UND_ERR_SOCKET$/, 'connection closed'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'no connection in time'],
+  [/^(EHOST|ENET)(UNREACH|DOWN)$|^EADDRNOTAVAIL$/, 'host not reachable'],
+  [/^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH))/, 'answer not understood'],
+  [/^(EPROTO$|ERR_SSL_)/, 'TLS not possible'],
+  [/CERT|ISSUER|LEAF|CRL|HOSTNAME|INVALID_(CA|PURPOSE)|PATH_LENGTH/, 'certificate not valid'],
+]
+
+/** Error messages name addresses, so that none is repeated but our own. */
+function wordsFor(error: Error): string {
+  const code = codeOf(error)
+  if (code === 'ERR_REFUSED') return error.message
+  return WORDS.find(([codes]) => codes.test(code))?.[1] ?? 'connection failed'
+}
