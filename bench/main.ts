@@ -3,8 +3,12 @@ import { join } from 'node:path'
 
 const [name] = process.argv.slice(2)
 const path = join(import.meta.dirname, `${name}.ts`)
-if (!name || !existsSync(path) || ['main', 'load', 'stack', 'bare', 'setup'].includes(name)) {
-  console.error('Usage: npm run bench create | read | qr | settle')
+if (
+  !name ||
+  !existsSync(path) ||
+  ['main', 'load', 'stack', 'bare', 'sink', 'setup'].includes(name)
+) {
+  console.error('Usage: npm run bench create | read | qr | settle | deliver')
   process.exit(2)
 }
 const { run } = await import(path)

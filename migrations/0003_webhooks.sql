@@ -24,9 +24,10 @@ alter table webhooks
   -- Signs beside the present secret until then.
   add column previous_secret_sealed bytea,
   add column previous_secret_until timestamptz,
-  -- Since when nothing was delivered, and how often in a row that was tried.
+  -- Since when nothing was delivered, how often in a row that was tried, and when the last time.
   add column failing_since timestamptz,
   add column failures integer not null default 0,
+  add column failed_at timestamptz,
   -- A receiver that fails again and again is left alone for a while.
   add column paused_until timestamptz,
   add column warned_at timestamptz,
@@ -45,9 +46,6 @@ create table deliveries (
   -- Every attempt, the oldest first.
   attempts jsonb not null default '[]',
   next_attempt_at timestamptz not null,
-  -- The worker that has it, and which of its claims: only who still has it writes the outcome.
-  worker bigint,
-  claim bigint,
   created_at timestamptz not null,
   primary key (company_id, webhook_id, event_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
@@ -64,6 +62,9 @@ create table delivery_log (
   finished_at timestamptz not null,
   primary key (company_id, webhook_id, event_id)
 );
+-- What failed is looked for among the many that did not.
+create index delivery_log_failed on delivery_log (company_id, webhook_id, event_id)
+  where status = 'FAILED';
 create index delivery_log_age on delivery_log using brin (finished_at) with (pages_per_range = 16);
 
 -- Workers that deliver. Each holds an advisory lock on its number for as long as it lives, so that
@@ -72,3 +73,13 @@ create table workers (
   id bigint primary key,
   started_at timestamptz not null default now()
 );
+
+-- The webhooks that are being delivered to, each by one worker: it alone has their deliveries in its
+-- hands, so that a delivery needs no claim of its own. Real time, whatever the clock of a company.
+create table delivery_lines (
+  company_id uuid not null,
+  webhook_id uuid not null,
+  worker bigint not null,
+  until timestamptz not null,
+  primary key (company_id, webhook_id)
+) with (fillfactor = 50);

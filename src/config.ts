@@ -72,6 +72,11 @@ export const OPTIONS = {
     reason:
       'Monthly sales in cents through static codes for companies whose tax id is a CPF, unless the company has its own.',
   },
+  DELIVERY_RETENTION_DAYS: {
+    shown: '30',
+    reason:
+      'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are kept for good.',
+  },
   LOG_LEVEL: {
     shown: 'info',
     reason: 'fatal, error, warn, info, debug or silent. One line a request stands at info.',
@@ -101,6 +106,7 @@ export type Config = {
   trustedProxies: string[]
   rateLimit: { perSecond: number; burst: number } | null
   staticSalesLimit: number
+  deliveryRetentionDays: number
   logLevel: string
   shutdownSeconds: number
 }
@@ -250,6 +256,7 @@ export function readConfig(env: Environment): Config {
     trustedProxies: readProxies(read),
     rateLimit: readRateLimit(read),
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
+    deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
   }

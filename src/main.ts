@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
 import type { App } from './core/app.ts'
-import { requireSameSecret } from './core/installation.ts'
+import { keepPositions, requireSameSecret } from './core/installation.ts'
 import { DataDirectoryInUse, startEmbedded } from './db/embedded.ts'
 import { MigrationFault, migrate } from './db/migrate.ts'
 import { systemClock } from './lib/clock.ts'
@@ -31,6 +31,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   undo.push(async () => app.mailer.close())
   undo.push(() => app.sender.close())
   await requireSameSecret(app.db, app.vault)
+  await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null
   // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app))

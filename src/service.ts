@@ -14,6 +14,7 @@ import { createAlarm } from './lib/alarm.ts'
 import type { Clock } from './lib/clock.ts'
 import { createSender } from './lib/exchange.ts'
 import type { Log } from './lib/log.ts'
+import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
@@ -29,19 +30,22 @@ export type Parts = {
   clock: Clock
   log: Log
   publicUrl: string
+  /** In place of this machine's name servers. */
+  lookup?: Lookup
 }
 
 /** Wires what commands act with. */
-export function createApp({ config, databaseUrl, clock, log, publicUrl }: Parts): App {
+export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts }: Parts): App {
   const alarm = createAlarm()
   const db = openDatabase(databaseUrl, config.databasePoolSize, alarm.ring)
   const vault = createVault(config.secretKey)
   const providers = createProviders(createSimulator(publicUrl, db, clock))
   const { smtpUrl, mailFrom: from, dataDir } = config
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
-  const sender = createSender({ guarded: !config.local })
+  const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
+  const sender = createSender({ guarded: !config.local, lookup })
   const [charges, callbacks] = [groupCharges(db), groupCallbacks(db)]
-  const outward = { providers, mailer, sender, metrics: createMetrics() }
+  const outward = { providers, mailer, sender, lookup, metrics: createMetrics() }
   return { config, db, clock, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 

@@ -4,6 +4,7 @@ import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Sender } from '../lib/exchange.ts'
 import type { Log } from '../lib/log.ts'
+import type { Lookup } from '../lib/lookup.ts'
 import type { Mailer } from '../lib/mailer.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Vault } from '../lib/vault.ts'
@@ -21,6 +22,8 @@ export type App = {
   providers: Providers
   /** Posts to receivers of webhooks. */
   sender: Sender
+  /** Finds the addresses of receivers, as the sender does. */
+  lookup: Lookup
   metrics: Metrics
   charges: ChargeGroups
   callbacks: CallbackGroups

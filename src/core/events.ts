@@ -25,7 +25,17 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
 
-export type Event = { companyId: Uuid; id: Uuid; type: EventType; payload: string; createdAt: Date }
+/** Written when a company tries out a webhook, and sent to that one alone: nobody subscribes. */
+export const TEST_EVENT = 'webhook.test'
+export type AnyEventType = EventType | typeof TEST_EVENT
+
+export type Event = {
+  companyId: Uuid
+  id: Uuid
+  type: AnyEventType
+  payload: string
+  createdAt: Date
+}
 
 type ChargeMoment = { companyId: Uuid; id: Uuid; amount: number; paymentStatus: string }
 
@@ -64,6 +74,11 @@ export function withdrawalEvent(type: EventType, withdrawal: WithdrawalMoment, a
   const subject = `{"id":"${toPublic('wd', id)}","status":"${status}","value":${value}}`
   const payload = `{"event":"${EVENTS[type]}","withdrawal":${subject}}`
   return { companyId, id: newId(), type, payload, createdAt: at }
+}
+
+export function testEvent(companyId: Uuid, webhookId: Uuid, at: Date): Event {
+  const payload = `{"event":"Webhook.Test","webhook":{"id":"${webhookId}"}}`
+  return { companyId, id: newId(), type: TEST_EVENT, payload, createdAt: at }
 }
 
 /**

@@ -10,6 +10,28 @@ export async function findSecretKeyId(tx: Tx): Promise<string | null> {
   return row?.secret_key_id ?? null
 }
 
+/** More than can have been written after the last note and before the database was dumped. */
+const LEAP = 1_000_000_000
+
+/**
+ * Lets positions in the feed go on growing in a database that was restored into a new cluster,
+ * where the numbers of transactions began again.
+ */
+export async function keepPositions(tx: Tx): Promise<void> {
+  await tx.query({
+    text: `update installation set position_offset = last_position + $1
+           where pg_current_xact_id()::text::bigint + position_offset < last_position`,
+    values: [LEAP],
+  })
+}
+
+/** Notes how far positions have come. */
+export async function notePosition(tx: Tx): Promise<void> {
+  await tx.query({
+    text: 'update installation set last_position = greatest(last_position, event_position())',
+  })
+}
+
 /** Refuses a database that was set up with another secret: what it sealed could not be opened. */
 export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
   await tx.query({

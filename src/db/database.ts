@@ -22,11 +22,16 @@ export type Database = Tx & {
   /** For the few statements that carry the load, whose plan never depends on their parameters. */
   hot: Tx
   /**
+   * For what a power cut may take back because it is then simply done again: its commits do not wait
+   * for the disk. Rows are found by key or place, whatever the planner believes of a table's size.
+   */
+  light: Tx
+  /**
    * One command, one transaction. Retried as a whole where the database says so; never around the
    * network.
    */
   transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
-  pools: { plain: pg.Pool; hot: pg.Pool }
+  pools: { plain: pg.Pool; hot: pg.Pool; light: pg.Pool }
   end(): Promise<void>
 }
 
@@ -35,6 +40,9 @@ const PATIENCE_MS = 5_000
 const LOCK_TIMEOUT_MS = 3_000
 const MOST_ATTEMPTS = 5
 const HOT_CONNECTIONS = 4
+const LIGHT_CONNECTIONS = 3
+const GENERIC = '-c plan_cache_mode=force_generic_plan'
+const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 const STATEMENT_TIMEOUT_MS = 30_000
 
 const RETRY_TRANSACTION = new Set(['40001', '40P01'])
@@ -90,15 +98,17 @@ export function openDatabase(
 ): Database {
   const pool = openPool(url, size)
   // Planned once a connection: planning a group's statement anew takes as long as several rows.
-  const hot = openPool(url, HOT_CONNECTIONS, '-c plan_cache_mode=force_generic_plan')
+  const hot = openPool(url, HOT_CONNECTIONS, GENERIC)
+  const light = openPool(url, LIGHT_CONNECTIONS, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`)
   return {
-    pools: { plain: pool, hot },
+    pools: { plain: pool, hot, light },
+    light: { query: (query) => repeatWhileAway(() => runOn(light, query)), wake },
     hot: { query: (query) => repeatWhileAway(() => runOn(hot, query)), wake },
     query: (query) => repeatWhileAway(() => runOn(pool, query)),
     wake,
     transaction: (act) => transact(pool, act, wake),
     async end() {
-      await Promise.all([pool.end(), hot.end()])
+      await Promise.all([pool.end(), hot.end(), light.end()])
     },
   }
 }

@@ -1,3 +1,4 @@
+import { deliveryIdOf, readDeliveryId } from '../core/deliveries/view.ts'
 import { fromPublic, isUuid, type Prefix, toPublic, type Uuid } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
 import type { Call } from './route.ts'
@@ -22,6 +23,17 @@ export function page(call: PageCall<string>, prefix: Prefix | null): Page<Uuid, 
   const { after } = call.query
   const place = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
   return keyset(call, after === undefined ? null : cursor(prefix, after), place)
+}
+
+/** One page of the deliveries to a webhook, which are ordered by their events. */
+export function deliveryPage(
+  call: PageCall<string>,
+  webhookId: Uuid,
+): Page<Uuid, { webhookId: Uuid; eventId: Uuid }> {
+  const { after } = call.query
+  const place = after === undefined ? null : readDeliveryId(after)
+  if (after !== undefined && place?.webhookId !== webhookId) throw notOfThisList()
+  return keyset(call, place?.eventId ?? null, deliveryIdOf)
 }
 
 /** One page of a list whose entries are numbered. */
@@ -51,9 +63,12 @@ function keyset<Cursor, Row>(
 
 function cursor(prefix: Prefix | null, after: string): Uuid {
   const id = prefix ? fromPublic(prefix, after) : isUuid(after) ? after : null
-  if (id === null) throw invalid('after: must be an id of this list, as the Link header gives it')
+  if (id === null) throw notOfThisList()
   return id
 }
+
+const notOfThisList = () =>
+  invalid('after: must be an id of this list, as the Link header gives it')
 
 function nextLink({ app, path, query }: PageCall<string | number>, after: string | number): string {
   const search = new URLSearchParams()

@@ -38,6 +38,7 @@ export type Route = {
     | 'Customers'
     | 'Products'
     | 'Webhooks'
+    | 'Events'
     | 'Company'
     | 'Balance'
     | 'Refunds'

@@ -1,7 +1,7 @@
-import type { Socket } from 'node:net'
-import { Agent, buildConnector, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { hostFault } from './addresses.ts'
-import { asMachine, asNameServers, hookOf, type Lookup, refusal } from './lookup.ts'
+import { type Connections, createConnections } from './connections.ts'
+import { asMachine, asNameServers, hookOf, type Lookup } from './lookup.ts'
 
 /** How a request that we sent to somebody's server has ended. */
 export type Exchange = {
@@ -34,8 +34,6 @@ export type SenderOptions = {
   guarded: boolean
   allowHttp?: boolean
   lookup?: Lookup
-  /** At most so many per origin; without it, as many as there are posts at once. */
-  connections?: number
   limits?: Partial<typeof LIMITS>
 }
 
@@ -48,23 +46,14 @@ const LIMITS = {
 }
 const MOST_READ = 16 * 1024
 const KEPT = 1024
-/** Node gives up an address after a quarter of a second, in which another continent is not met. */
-const ADDRESS_MS = 2_000
-/** All bytes of an exchange: head and body, and what a parser swallows without a word. */
-const MOST_RECEIVED = 128 * 1024
 
 /** Posts to servers that are not ours and may be slow, broken or hostile. */
 export function createSender(options: SenderOptions): Sender {
+  const { guarded, lookup = guarded ? asNameServers() : asMachine } = options
   const limits = { ...LIMITS, ...options.limits }
-  const agent = new Agent({
-    connect: connectorOf(options, limits.connect_ms),
-    connections: options.connections ?? null,
-    keepAliveTimeout: limits.idle_ms,
-    keepAliveMaxTimeout: limits.idle_ms,
-    maxHeaderSize: MOST_READ,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const { deadline_ms } = limits
+  const hook = hookOf(lookup, guarded)
+  const connections = createConnections({ ...limits, lookup: hook, mostHead: MOST_READ })
   return {
     async post(url, headers, body, signal) {
       signal?.throwIfAborted()
@@ -75,9 +64,9 @@ export function createSender(options: SenderOptions): Sender {
       }
       const { origin, pathname, search } = target
       const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
-      return exchange(agent, request, limits.deadline_ms, signal)
+      return exchange(connections, request, deadline_ms, signal)
     },
-    close: () => agent.close(),
+    close: connections.close,
   }
 }
 
@@ -88,77 +77,43 @@ function targetFault({ protocol, hostname }: URL, options: SenderOptions): strin
   return !isSpoken || (guarded && hostFault(hostname)) ? 'address not allowed' : null
 }
 
-function connectorOf(options: SenderOptions, timeout: number): buildConnector.connector {
-  const { guarded, lookup = guarded ? asNameServers() : asMachine } = options
-  const connect = buildConnector({
-    timeout,
-    lookup: hookOf(lookup, guarded),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-    rejectUnauthorized: true,
-  })
-  return (target, callback) => {
-    connect(target, (...result) => {
-      callback(...result)
-      if (result[1]) limitReading(result[1])
-    })
-  }
-}
-
-/** Bounds an answer in bytes, those too that never become a part of its body. */
-function limitReading(socket: Socket): void {
-  let written = 0
-  let before = 0
-  let received = 0
-  socket.on('readable', () => {
-    if (socket.bytesWritten !== written) {
-      // The next request has been written, and its answer begins.
-      written = socket.bytesWritten
-      before = received
-    }
-    received = socket.bytesRead
-    if (received - before > MOST_RECEIVED) socket.destroy(refusal('answer too long'))
-  })
-}
+type Request = Dispatcher.DispatchOptions & { origin: string }
 
 function exchange(
-  agent: Agent,
-  request: Dispatcher.DispatchOptions,
+  connections: Connections,
+  request: Request,
   deadline_ms: number,
   signal: AbortSignal | undefined,
 ): Promise<Exchange> {
   const began = performance.now()
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>()
+  const client = connections.take(request.origin)
   const kept: Buffer[] = []
   let status: number | null = null
   let read = 0
-  let controller: Dispatcher.DispatchController | null = null
   let isOver = false
-  const { promise, resolve, reject } = Promise.withResolvers<Exchange>()
 
-  function end(settle: () => void): void {
+  function end(settle: () => void, isComplete = false): void {
     if (isOver) return
     isOver = true
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
+    if (isComplete) connections.keep(request.origin, client)
+    else connections.drop(client)
     settle()
-    // Once the answer is complete this does nothing, and its connection can be used again.
-    controller?.abort(DROPPED)
   }
-  const finish = (error: string | null) =>
+  const finish = (error: string | null, isComplete = false) =>
     end(() => {
       const latency_ms = Math.round(performance.now() - began)
       resolve({ ...judge(status, error), status, body: textOf(kept), latency_ms })
-    })
+    }, isComplete)
   const stop = () => end(() => reject(signal?.reason))
   const timer = setTimeout(() => finish(`no answer within ${deadline_ms / 1000} s`), deadline_ms)
   signal?.addEventListener('abort', stop)
 
-  agent.dispatch(request, {
-    onRequestStart(started) {
-      controller = started
-      // It may have waited for its connection until the deadline.
-      if (isOver) started.abort(DROPPED)
-    },
+  client.dispatch(request, {
+    // By this one undici knows the present form of handlers.
+    onRequestStart() {},
     onResponseStart(_, code) {
       if (code >= 200) status = code
     },
@@ -167,16 +122,15 @@ function exchange(
       read += chunk.length
       if (read > MOST_READ) finish(null)
     },
-    onResponseEnd: () => finish(null),
+    onResponseEnd: () => finish(null, true),
     onResponseError(_, error) {
-      if (isOurs(error)) end(() => reject(error))
+      // A request that cannot be written is a mistake of ours.
+      if (codeOf(error) === 'UND_ERR_INVALID_ARG') end(() => reject(error))
       else finish(wordsFor(error))
     },
   })
   return promise
 }
-
-const DROPPED = new Error('dropped')
 
 function judge(status: number | null, error: string | null): Pick<Exchange, 'outcome' | 'error'> {
   if (error || status === null) return { outcome: 'failed', error }
@@ -192,11 +146,8 @@ function textOf(chunks: Buffer[]): string {
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '')
 }
 
-const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code)
-
-/** Not the other side's doing: a request that is malformed, or a sender that is closed. */
-const isOurs = (error: Error): boolean =>
-  ['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'].includes(codeOf(error))
+/** The parser's errors have a name only. */
+const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.name
 
 const WORDS: [codes: RegExp, words: string][] = [
   [/^ECONNREFUSED$/, 'connection refused'],
@@ -204,7 +155,7 @@ const WORDS: [codes: RegExp, words: string][] = [
   [/^UND_ERR_SOCKET$/, 'connection closed'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'no connection in time'],
   [/^(EHOST|ENET)(UNREACH|DOWN)$|^EADDRNOTAVAIL$/, 'host not reachable'],
-  [/^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH))/, 'answer not understood'],
+  [/^HTTPParser|^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/, 'answer not understood'],
   [/^(EPROTO$|ERR_SSL_)/, 'TLS not possible'],
   [/CERT|ISSUER|LEAF|CRL|HOSTNAME|INVALID_(CA|PURPOSE)|PATH_LENGTH/, 'certificate not valid'],
 ]

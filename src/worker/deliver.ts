@@ -1,20 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../core/app.ts'
 import { recordResults, resultOf, send } from '../core/deliveries/commands.ts'
-import { claim, findDueWebhooks, type Result, release } from '../core/deliveries/store.ts'
+import {
+  type DueDelivery,
+  findDueWebhooks,
+  keepLines,
+  leaveLines,
+  type Result,
+  readDue,
+  takeLines,
+} from '../core/deliveries/store.ts'
 import { buryDead, type Enlisted, enlist } from '../core/deliveries/workers.ts'
 import { TASK } from '../core/tasks.ts'
+import { isOfRows } from '../db/database.ts'
 import { createBatcher } from '../lib/batch.ts'
 import { describeError } from '../lib/log.ts'
-import { createLines, type Landing, type Lines } from './lines.ts'
+import { createLines, type Flight, type Landing, type Lines } from './lines.ts'
 
-/** Longer than an exchange may take together with the wait before it. */
-const LEASE_MS = 45_000
 /** How often webhooks with something due are looked for while others are busy. */
 const LOOK_AGAIN_MS = 250
-const LOOK_SOONEST_MS = 20
-const BURY_EVERY_MS = 5_000
-const MOST_RECORDED = 128
+/** However often it is rung, looking takes no more than one in so many parts of the time. */
+const REST = 4
+const KEEP_EVERY_MS = 5_000
+const MOST_RECORDED = 256
+/** Lines taken at a look while others might take some. */
+const MOST_TAKEN = 50
+/** How long what could not be written down is kept from being sent again. */
+const FORGET_MS = 5_000
 /** How long receivers may still answer when the worker is to stop. */
 const FAREWELL_MS = 3_000
 
@@ -25,67 +37,101 @@ export type Delivering = {
 }
 
 /**
- * The delivery worker. It looks for webhooks with something due, claims a few deliveries of each,
- * sends them outside of any transaction, and writes down what became of them in groups.
+ * The delivery worker. It looks for webhooks with something due, takes the lines of those that no
+ * other worker has, sends what is due outside of any transaction, and writes down what became of it
+ * in groups.
  */
 export function createDelivering(app: App): Delivering {
+  const { light } = app.db
   let self: Enlisted | null = null
-  let claims = 0
-  let buried_ms = Number.NEGATIVE_INFINITY
-  const results = createBatcher<Result, null>(
+  let kept_ms = Number.NEGATIVE_INFINITY
+  let colleagues = 0
+  const results = createBatcher<Result, 'go on' | 'stop'>(
     async (group) => {
-      await recordResults(app, self!.id, group)
-      return group.map(() => null)
+      const stopped = await recordResults(app, self!.id, group)
+      return group.map(({ delivery }) => (stopped.has(delivery.webhookId) ? 'stop' : 'go on'))
     },
-    { most: MOST_RECORDED, lanes: 2 },
+    { most: MOST_RECORDED, lanes: 2, isOfOne: isOfRows },
   )
 
-  async function fill(lines: Lines): Promise<void> {
+  /** Renews our own lines and takes over from the dead, now and then. */
+  async function keep(worker: number): Promise<void> {
+    if (performance.now() - kept_ms < KEEP_EVERY_MS) return
+    kept_ms = performance.now()
+    await keepLines(light, worker)
+    const { dead, living } = await buryDead(app.db, worker)
+    colleagues = living
+    if (dead > 0) app.log.warn({ workers: dead }, 'took over from workers that died')
+  }
+
+  /**
+   * Takes lines that nobody has. Where there are colleagues it leaves some to them, and tells
+   * whether there may be more.
+   */
+  async function look(lines: Lines, worker: number): Promise<boolean> {
+    await keep(worker)
+    const due = await findDueWebhooks(light, app.clock.now())
+    lines.due(due.filter(lines.has))
+    const others = due.filter((webhook) => !lines.has(webhook))
+    const most = colleagues > 0 ? MOST_TAKEN : others.length
+    const taken = await takeLines(light, worker, others, most)
+    lines.due(taken)
+    return taken.length === most && most < others.length
+  }
+
+  async function fill(lines: Lines, worker: number): Promise<void> {
     const wanted = lines.wanted()
     if (wanted.length === 0) return
-    const now = app.clock.now()
-    const until = new Date(now.getTime() + LEASE_MS)
-    claims += 1
-    const by = { worker: self!.id, claim: claims, now, until }
-    lines.give(wanted, await claim(app.db.hot, wanted, by))
+    lines.give(wanted, await readDue(light, worker, wanted, app.clock.now()))
   }
 
-  async function look(lines: Lines): Promise<void> {
-    const now_ms = performance.now()
-    if (now_ms - buried_ms > BURY_EVERY_MS) {
-      buried_ms = now_ms
-      const dead = await buryDead(app.db, self!.id, app.clock.now())
-      if (dead > 0) app.log.warn({ workers: dead }, 'took over from workers that died')
-    }
-    lines.due(await findDueWebhooks(app.db.hot, app.clock.now()))
-  }
-
-  async function attempt(delivery: Result['delivery'], cut: AbortSignal): Promise<Landing> {
-    try {
-      const exchange = await send(app, delivery, cut)
+  function fly(delivery: DueDelivery, cut: AbortSignal): Flight {
+    const exchanged = send(app, delivery, cut)
+    const recorded = exchanged.then((exchange) => {
       const result = resultOf(delivery, exchange, app.clock.now())
       app.metrics.delivery(result.verdict.outcome, exchange.latency_ms / 1000)
-      results(result).catch((error) => tell(error, 'a delivery was not written down'))
-      const kind = exchange.outcome === 'delivered' ? 'delivered' : 'failed'
-      return { kind, latency_ms: exchange.latency_ms }
-    } catch (error) {
-      if (!cut.aborted) tell(error, 'a delivery could not be sent')
-      return { kind: 'cut', latency_ms: 0 }
-    }
+      return results(result)
+    })
+    const landed = exchanged.then(
+      ({ outcome, latency_ms }): Landing => ({
+        kind: outcome === 'delivered' ? 'delivered' : 'failed',
+        latency_ms,
+      }),
+      (): Landing => ({ kind: 'cut', latency_ms: 0 }),
+    )
+    return { landed, recorded: recorded.catch((error) => forget(error, cut)) }
   }
-  const tell = (error: unknown, what: string) => app.log.error(describeError(error), what)
 
-  async function work(lines: Lines, signal: AbortSignal): Promise<void> {
-    await look(lines)
-    for (let looked_ms = performance.now(); !signal.aborted; ) {
-      await fill(lines)
-      await release(app.db, self!.id, lines.leavings(), app.clock.now())
-      if (lines.isIdle()) return
-      const rung = await waitForWork(app, lines, signal)
-      const since_ms = performance.now() - looked_ms
-      if (since_ms < (rung ? LOOK_SOONEST_MS : LOOK_AGAIN_MS)) continue
-      await look(lines)
-      looked_ms = performance.now()
+  /** What is not written down is still due; after a while it is sent again, under the same id. */
+  async function forget(error: unknown, cut: AbortSignal): Promise<'stop'> {
+    if (cut.aborted) return 'stop'
+    app.log.error(describeError(error), 'what became of a delivery was not written down')
+    await pause(FORGET_MS, undefined, { ref: false, signal: cut }).catch(() => {})
+    return 'stop'
+  }
+
+  async function work(lines: Lines, worker: number, signal: AbortSignal): Promise<void> {
+    let [looked_ms, took_ms, isRung] = [Number.NEGATIVE_INFINITY, 0, true]
+    const wait_ms = () => {
+      const rest_ms = isRung ? Math.min(REST * took_ms, LOOK_AGAIN_MS) : LOOK_AGAIN_MS
+      return Math.max(0, looked_ms + rest_ms - performance.now())
+    }
+    while (!signal.aborted) {
+      if (wait_ms() === 0) {
+        const began_ms = performance.now()
+        isRung = await look(lines, worker)
+        looked_ms = performance.now()
+        took_ms = looked_ms - began_ms
+      }
+      await fill(lines, worker)
+      await leaveLines(light, worker, lines.dropIdle())
+      if (lines.isEmpty() && !isRung) return
+      // What was rung for is looked for soon; meanwhile no line with room has to wait.
+      const bell = (enough: AbortSignal) =>
+        isRung
+          ? pause(wait_ms(), undefined, { signal: enough })
+          : app.alarm.wait(TASK.deliver, wait_ms(), enough)
+      isRung = (await waitForWork(lines, bell, signal)) || isRung
     }
   }
 
@@ -93,15 +139,14 @@ export function createDelivering(app: App): Delivering {
     async run(signal = new AbortController().signal) {
       self ??= await enlist(app.db)
       const cut = new AbortController()
-      const lines = createLines((delivery) => attempt(delivery, cut.signal))
+      const lines = createLines((delivery) => fly(delivery, cut.signal))
       try {
-        await work(lines, signal)
+        await work(lines, self.id, signal)
       } finally {
         const landed = lines.stop()
         await Promise.race([landed, pause(FAREWELL_MS, undefined, { ref: false })])
         cut.abort()
         await landed
-        await release(app.db, self.id, lines.leavings(), app.clock.now())
         await results.idle()
       }
     },
@@ -109,17 +154,23 @@ export function createDelivering(app: App): Delivering {
   }
 }
 
-/** Until a line has room or somebody rings; true when it was rung. */
-async function waitForWork(app: App, lines: Lines, signal: AbortSignal): Promise<boolean> {
+/** Until the bell is heard, true then, or a line has room. */
+async function waitForWork(
+  lines: Lines,
+  bell: (enough: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
   const enough = new AbortController()
-  const either = AbortSignal.any([signal, enough.signal])
-  let rung = true
-  await Promise.race([
-    app.alarm.wait(TASK.deliver, LOOK_AGAIN_MS, either),
-    lines.room().then(() => {
-      rung = false
-    }),
-  ])
+  let isHeard = false
+  const heard = bell(AbortSignal.any([signal, enough.signal])).then(
+    () => {
+      isHeard = !enough.signal.aborted
+    },
+    () => {},
+  )
+  await Promise.race([heard, lines.room()])
   enough.abort()
-  return rung
+  // Both may have come together, and a ring is heard only once.
+  await heard
+  return isHeard
 }

@@ -1,6 +1,7 @@
 import type { App } from '../core/app.ts'
 import { auditDue } from '../core/audits/commands.ts'
 import { purgeKept } from '../core/idempotency.ts'
+import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { settleDueCallbacks } from '../core/payments/callbacks.ts'
@@ -11,6 +12,7 @@ import { expireDueCharges, receiveDueCharges } from './charges.ts'
 import { createDelivering } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
 import { carryOutRefunds } from './refunds.ts'
+import { clearQueue, purgeDeliveries, watchWebhooks } from './webhooks.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
 
 /** Due work is found from the state itself; a task that dies half-way is simply due again. */
@@ -30,6 +32,9 @@ const KEPT_MS = 30 * 24 * 3600 * 1000
 
 export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDelivering },
+  { name: 'watch webhooks', every_ms: 60_000, run: watchWebhooks },
+  { name: 'clear the queue', every_ms: 60_000, run: clearQueue },
+  { name: 'note positions', every_ms: 60_000, run: ({ db }) => notePosition(db) },
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
   { name: 'receive charges', every_ms: 500, run: receiveDueCharges },
   { name: 'settle callbacks', every_ms: 1_000, run: settleDueCallbacks },
@@ -44,6 +49,7 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
     every_ms: 60_000,
     run: ({ db, clock }) => purgeKept(db, clock.now()),
   },
+  { name: 'purge deliveries', every_ms: 3_600_000, run: purgeDeliveries },
   {
     name: 'purge what is done',
     every_ms: 3_600_000,

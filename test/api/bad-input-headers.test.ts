@@ -205,9 +205,12 @@ test('no query, however odd, is a fault of ours', async () => {
     ...['to=9999-12-31T23:59:59.999Z', 'format=csv&format=json', 'format=csv&limit=1&after=2'],
   ]
   const faults: string[] = []
+  const hook = { url: 'https://loja.example/', name: 'x', events: ['charge.paid'] }
+  const { body } = await client.post('/webhook', hook)
   for (const { path } of ROUTES.filter(({ method, query }) => method === 'GET' && query)) {
+    const list = path.replace('{id}', body.data.id)
     for (const query of queries) {
-      const { status } = await client.get(`${path}?${query}`)
+      const { status } = await client.get(`${list}?${query}`)
       if (![200, 400, 404].includes(status)) faults.push(`${path}?${query}: ${status}`)
     }
   }

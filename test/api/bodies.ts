@@ -70,6 +70,10 @@ const STATUS = [...NO_TEXT, '', 'active', 'DELETED']
 const FREQUENCY = [5, true, {}, '', 'DAILY', 'monthly']
 const EVENTS = ['charge.paid', 5, true, null, {}, [], ['charge.nope'], ['Charge.Paid'], [5], [null]]
 
+const MOMENT = [
+  ...NO_TEXT,
+  ...['', 'today', '2026-08-16', '2026-08-16T12:00:00', '2026-13-01T00:00:00Z', 1_786_000_000_000],
+]
 const COMMENT = [...NO_TEXT, 'x'.repeat(141)]
 const OTP = [
   ...NO_TEXT,
@@ -254,6 +258,18 @@ const webhooks: BodyCase[] = [
     async prepare(client) {
       const { body } = await client.post('/webhook', GOOD_WEBHOOK)
       return { path: `/webhook/${body.data.id}`, good: { ...GOOD_WEBHOOK, status: 'INACTIVE' } }
+    },
+  },
+  {
+    operationId: 'replayDeliveries',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { from: MOMENT, to: MOMENT, status: [...NO_TEXT, '', 'failed', 'PENDING'] },
+    async prepare(client) {
+      const { body } = await client.post('/webhook', GOOD_WEBHOOK)
+      const [from, to] = ['2026-08-16T00:00:00Z', '2026-08-17T00:00:00.5-03:00']
+      return { path: `/webhook/${body.data.id}/replay`, good: { from, to, status: 'ALL' } }
     },
   },
 ]

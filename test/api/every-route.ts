@@ -1,5 +1,6 @@
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
 import { MONEY_TRIES, prepareMoney, settle } from './every-money-route.ts'
+import { prepareWebhooks, WEBHOOK_TRIES } from './every-webhook-route.ts'
 import { dataOf, type Made, NO_CHARGE, on, type Try } from './tries.ts'
 
 const idOf = (reply: Reply): string => dataOf(reply).id
@@ -23,14 +24,9 @@ const PRODUCT = {
 // A link to one recurring product would be a subscription, so the link sells another kind.
 const SOLD = { ...PRODUCT, type: 'ONE_TIME', frequency: undefined, name: 'Bolo' }
 const SIMPLE_PRODUCT = { name: 'Pão', description: '', price: 0 }
-const WEBHOOK = {
-  ...{ url: 'https://loja.example/hook', name: 'Loja' },
-  events: ['charge.paid', 'charge.expired'],
-}
 const CHARGE = { amount: 1990, customer: payer() }
 const NO_CUSTOMER = 'clnt_00000000000000000000000000'
 const NO_PRODUCT = 'prod_00000000000000000000000000'
-const NO_WEBHOOK = '00000000-0000-7000-8000-000000000000'
 
 /** A company of an individual, so that the sales limit is there, with one record of each kind. */
 export async function prepare(api: TestApi, apiVersion: string): Promise<[Client, Made]> {
@@ -59,9 +55,9 @@ export async function prepare(api: TestApi, apiVersion: string): Promise<[Client
   await client.post(`/charge/${paid}/simulate-payment`)
   await client.post(`/charge/${canceled}/cancel`)
   const open = await make('/charge/pix', CHARGE)
-  const webhook = await make('/webhook', WEBHOOK)
-  const made = { open, paid, canceled, received, link, customer, product, webhook }
-  return [client, { ...made, ...(await prepareMoney(api, client, canceled)) }]
+  const made = { open, paid, canceled, received, link, customer, product }
+  const money = await prepareMoney(api, client, canceled)
+  return [client, { ...made, ...money, ...(await prepareWebhooks(api, client)) }]
 }
 
 const charges: Try[] = [
@@ -177,29 +173,6 @@ const products: Try[] = [
   }),
 ]
 
-const webhooks: Try[] = [
-  ...on('createWebhook', {
-    created: (client) => client.post('/webhook', WEBHOOK),
-    invalid_value: (client) => client.post('/webhook', { ...WEBHOOK, url: 'x', events: [] }),
-  }),
-  ...on('listWebhooks', {
-    listed: (client) => client.get('/webhook?limit=1'),
-    invalid_value: (client) => client.get('/webhook?limit=x'),
-  }),
-  ...on('getWebhook', {
-    found: (client, { webhook }) => client.get(`/webhook/${webhook}`),
-    webhook_not_found: (client) => client.get(`/webhook/${NO_WEBHOOK}`),
-  }),
-  ...on('changeWebhook', {
-    changed: (client, { webhook }) => client.put(`/webhook/${webhook}`, { status: 'INACTIVE' }),
-    webhook_not_found: (client) => client.put(`/webhook/${NO_WEBHOOK}`, { name: 'x' }),
-  }),
-  ...on('deleteWebhook', {
-    deleted: (client, { webhook }) => client.delete(`/webhook/${webhook}`),
-    webhook_not_found: (client) => client.delete(`/webhook/${NO_WEBHOOK}`),
-  }),
-]
-
 const company: Try[] = on('getCompany', {
   found: (client) => client.get('/company'),
   invalid_api_key: (client) =>
@@ -214,7 +187,7 @@ export const TRIES: Try[] = [
   ...MONEY_TRIES,
   ...customers,
   ...products,
-  ...webhooks,
+  ...WEBHOOK_TRIES,
   ...company,
 ]
 

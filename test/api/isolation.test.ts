@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Route } from '../../src/http/route.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
-import { newId, toPublic } from '../../src/lib/ids.ts'
+import { newId, packPair, toPublic } from '../../src/lib/ids.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
 import { receiveDueCharges } from '../../src/worker/charges.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../support/payments.ts'
+import { feedCaughtUp } from '../support/webhooks.ts'
 import { start } from '../support/withdrawals.ts'
 import { fieldsOf } from './bodies.ts'
 import { rowsOfCompany, stored } from './storage.ts'
@@ -15,23 +16,27 @@ const api = await startApi()
 const owner = await api.client()
 const stranger = await api.client({ name: 'Outra Loja' })
 
-type Kind = 'charge' | 'clnt' | 'prod' | 'webhook' | 'wd' | 'payment'
+type Kind = 'charge' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'wd' | 'payment'
+type Records = Record<Kind | 'event', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
   clnt: 'customer_not_found',
   prod: 'product_not_found',
   webhook: 'webhook_not_found',
+  delivery: 'webhook_not_found',
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
 }
 
 /** One record of each kind, of the company that owns it. */
-const records: Record<Kind, string> = await makeRecords(owner)
+const records: Records = await makeRecords(owner)
 
-async function makeRecords(client: Client): Promise<Record<Kind, string>> {
+async function makeRecords(client: Client): Promise<Records> {
   const idOf = ({ body }: Reply): string => body.data.id
   const product = { name: 'Pão', description: 'Francês', price: 1000 }
   const hook = { url: 'https://loja.example/', name: 'Loja', events: ['charge.paid'] }
+  const webhook = idOf(await client.post('/webhook', hook))
+  const tried = await client.post(`/webhook/${webhook}/test`)
   return {
     // Paid and settled, so that it could be refunded; the payment is one that matched nothing.
     charge: (await makeReceived(client)).id,
@@ -39,7 +44,7 @@ async function makeRecords(client: Client): Promise<Record<Kind, string>> {
     wd: await start(client, 700),
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
-    webhook: idOf(await client.post('/webhook', hook)),
+    ...{ webhook, delivery: idOf(tried), event: tried.body.data.eventId },
   }
 }
 
@@ -53,6 +58,7 @@ async function makeReceived(client: Client): Promise<Code> {
 
 function unknown(kind: Kind): string {
   if (kind === 'webhook') return newId()
+  if (kind === 'delivery') return packPair(newId(), newId())
   if (kind === 'payment') return 'E99999999202608201500aaaaaaaaaaa'
   return toPublic(kind, newId())
 }
@@ -75,6 +81,7 @@ const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/account-balance/withdraw')) return 'wd'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
+  if (path.startsWith('/webhook/delivery')) return 'delivery'
   if (path.startsWith('/webhook')) return 'webhook'
   throw new Error(`No record is known for ${path}: name its kind here.`)
 }
@@ -186,12 +193,16 @@ function comparable({ status, headers, text }: Reply) {
   return { status, headers: all, text }
 }
 
+type Place = string | ((own: Records) => string)
+
 /** Every list, with the kind of record that it names and a place after which a page can start. */
-const LISTS: [path: string, kind: Kind, after: string][] = [
+const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
   ['/client', 'clnt', records.clnt.replace(/.$/, 'z')],
   ['/product', 'prod', records.prod.replace(/.$/, 'z')],
   ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
+  ['/webhook/{id}/deliveries', 'delivery', ({ delivery }) => delivery],
+  ['/event', 'event', ({ event }) => event],
   ['/payment/unmatched', 'payment', 'ffffffff-ffff-7fff-bfff-ffffffffffff'],
   ['/account-balance/withdraw', 'wd', records.wd.replace(/.$/, 'z')],
   ['/account-balance/statement', 'payment', '1000'],
@@ -201,7 +212,10 @@ test('lists show a company’s own records and never another’s', async () => {
   const own = await makeRecords(stranger)
   const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query)
   assert.deepEqual(LISTS.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
-  for (const [path, kind, after] of LISTS) {
+  await feedCaughtUp(api)
+  for (const [list, kind, place] of LISTS) {
+    const path = list.replace('{id}', own.webhook)
+    const after = typeof place === 'string' ? place : place(own)
     for (const query of ['', '?limit=1000', `?after=${after}`]) {
       const { body, text } = await stranger.get(path + query)
       assert.ok(!text.includes(owner.company.id), `${path}${query}`)
@@ -210,7 +224,7 @@ test('lists show a company’s own records and never another’s', async () => {
     }
     const all = await stranger.get(path)
     assert.ok(all.text.includes(`"${own[kind]}"`), path)
-    const theirs = await owner.get(path)
+    const theirs = await owner.get(list.replace('{id}', records.webhook))
     assert.ok(!theirs.text.includes(own[kind]), path)
     assert.ok(theirs.text.includes(`"${records[kind]}"`), path)
   }

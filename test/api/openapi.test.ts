@@ -186,7 +186,7 @@ test('a body is said to be required where it has a field that is', () => {
     ...{ createPixCharge: true, createStaticCode: true, createPaymentLink: false },
     ...{ duplicateCharge: false, createCustomer: true, changeCustomer: true },
     ...{ createProduct: true, changeProduct: false, createWebhook: true, changeWebhook: false },
-    ...{ refundCharge: false, refundPayment: false },
+    ...{ replayDeliveries: false, refundCharge: false, refundPayment: false },
     ...{ startWithdrawal: true, confirmWithdrawal: true },
   }
   const told = BODIES.map(({ operationId }) => [

@@ -11,8 +11,10 @@ type Charges = 'open' | 'paid' | 'canceled' | 'received' | 'refunded' | 'link'
 type Payments = 'unmatched' | 'returnable' | 'accepted'
 type Withdrawals = 'completed' | 'failed' | 'expired' | 'called off'
 
-export type Made = Record<Charges | Payments | Withdrawals, string> &
-  Record<'customer' | 'product' | 'webhook', string>
+type Webhooks = 'webhook' | 'listening' | 'inactive' | 'delivered' | 'retrying'
+
+export type Made = Record<Charges | Payments | Withdrawals | Webhooks, string> &
+  Record<'customer' | 'product', string>
 
 export const on = (operationId: string, tries: Record<string, Try['ask']>): Try[] =>
   Object.entries(tries).map(([name, ask]) => ({ operationId, name, ask }))

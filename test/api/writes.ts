@@ -115,6 +115,19 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
   deleteWebhook: async (client) => ({
     ...gone(`/webhook/${await idOf(client, '/webhook', WEBHOOK)}`),
   }),
+  rotateWebhookSecret: async (client) =>
+    bare(`/webhook/${await idOf(client, '/webhook', WEBHOOK)}/rotate-secret`),
+  testWebhook: async (client) => bare(`/webhook/${await idOf(client, '/webhook', WEBHOOK)}/test`),
+  redeliver: async (client) => {
+    const webhook = await idOf(client, '/webhook', WEBHOOK)
+    return bare(`/webhook/delivery/${await idOf(client, `/webhook/${webhook}/test`, {})}/redeliver`)
+  },
+  replayDeliveries: async (client) => ({
+    method: 'POST',
+    path: `/webhook/${await idOf(client, '/webhook', WEBHOOK)}/replay`,
+    body: {},
+    other: { status: 'ALL' },
+  }),
   refundCharge: async (client, api) => ({
     method: 'POST',
     path: `/refund/${(await makePaid(api, client, 1990)).id}`,

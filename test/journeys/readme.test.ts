@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startServer, temporaryFolder } from '../support/process.ts'
+import { freePort, startServer, temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const blocks = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!)
-const [create, payAndRead, balance, withdraw] = blocks.filter((text) => text.includes('curl'))
+const [create, payAndRead, hear, replay, balance, withdraw] = blocks.filter((text) =>
+  text.includes('curl'),
+)
+const receive = blocks.find((text) => text.includes('receiver.mjs'))
 const audit = blocks.find((text) => text.includes('ledger audit'))
 
 /** The answers of a block's calls: one a line, or without an end of line between them. */
@@ -27,7 +31,10 @@ async function until<T>(find: () => T | null): Promise<T> {
   }
 }
 
-test('what the README shows works as it stands: pay, balance, withdraw, audit', async () => {
+type Script = (script: string) => string
+
+/** A server, and a shell beside its data that takes the README's lines for it. */
+async function openShell(): Promise<{ folder: string; run: Script }> {
   const folder = temporaryFolder()
   const server = await startServer({ DATA_DIR: join(folder, '.data') })
   const run = (script: string) =>
@@ -35,15 +42,27 @@ test('what the README shows works as it stands: pay, balance, withdraw, audit', 
       cwd: folder,
       encoding: 'utf8',
     })
-  const [key] = create!.split('\n')
+  return { folder, run }
+}
+
+/** The line that has the key stands once, in the first block. */
+const [key] = create!.split('\n')
+
+/** Creates a charge, pays it and reads it. */
+function buy(run: Script) {
   const created = JSON.parse(run(create!))
   assert.equal(created.status, 201)
-  assert.match(created.data.brCodeBase64, /^data:image\/png;base64,/)
   const { id, brCode } = created.data
   const paying = payAndRead!.replace('charge_…', id).replace('000201…', brCode)
   const [paid, read] = answers(run(`${key}\n${paying}`))
   assert.deepEqual([paid.status, paid.data.chargeId, paid.data.amount], [201, id, 1990])
   assert.deepEqual([read.data.id, read.data.paymentStatus], [id, 'PAID'])
+  return created.data
+}
+
+test('what the README shows works as it stands: pay, balance, withdraw, audit', async () => {
+  const { folder, run } = await openShell()
+  assert.match(buy(run).brCodeBase64, /^data:image\/png;base64,/)
 
   const [json, ...csv] = run(`${key}\n${balance!}`).split(/(?<=\]\})|\r\n/)
   const sums = { available: 100_000, pending: 1990, held: 0, unmatched: 0 }
@@ -70,4 +89,48 @@ test('what the README shows works as it stands: pay, balance, withdraw, audit', 
     env: { PATH: process.env.PATH },
   })
   assert.match(books, /R\$.950,00 +R\$.19,90[\s\S]*The books agree\./)
+})
+
+/** The README's receiver on a port, as a user starts it in the clone and stops it by Ctrl-C. */
+async function startReceiver(secret: string, port: number) {
+  const child = spawn('bash', ['-euc', receive!.replace('whsec_…', secret)], {
+    ...{ cwd: ROOT, detached: true, env: { ...process.env, PORT: String(port) } },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGINT')
+    await ended
+  }
+  after(stop)
+  let output = ''
+  child.stdout!.on('data', (chunk) => {
+    output += chunk
+  })
+  await until(() => output.includes('waiting on'))
+  /** Waits for the event of a charge and gives its line in parts. */
+  const told = (id: string) =>
+    until(() => new RegExp(`^(\\w+) (evt_\\w+) .*"${id}".*$`, 'm').exec(output))
+  return { told, stop }
+}
+
+test('who starts the receiver of the README hears of payments, and after a pause by a replay', async () => {
+  const { run } = await openShell()
+  const port = await freePort()
+  const registering = hear!.replace('127.0.0.1:4000', `127.0.0.1:${port}`)
+  const { data: webhook } = JSON.parse(run(`${key}\n${registering}`))
+  const first = await startReceiver(webhook.secret, port)
+  const heard = await first.told(buy(run).id)
+  assert.match(heard[0], /^new .*"event":"Charge\.Paid".*"status":"PAID","total":1990/)
+  await first.stop()
+
+  const { id: missed } = buy(run)
+  const log = `curl -s http://127.0.0.1:3000/webhook/${webhook.id}/deliveries?status=PENDING`
+  await until(() => run(`${key}\n${log} -H "X-API-KEY: $VINTEM_KEY"`).includes('"error"'))
+  const second = await startReceiver(webhook.secret, port)
+  const replaying = replay!.replace('WEBHOOK=…', `WEBHOOK=${webhook.id}`)
+  const { data } = JSON.parse(run(`${key}\n${replaying}`))
+  assert.deepEqual(data, { replayed: 1 })
+  const [, kind] = await second.told(missed)
+  assert.equal(kind, 'new')
 })

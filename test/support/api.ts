@@ -5,6 +5,7 @@ import { createCompany, createKey } from '../../src/core/companies/commands.ts'
 import type { Company, NewCompany, Scope } from '../../src/core/companies/rules.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import type { Lookup } from '../../src/lib/lookup.ts'
 import { createApp, createService, type Service } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { cloneDatabase } from './database.ts'
@@ -66,25 +67,35 @@ export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
 
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
 
+/** Where the service runs, and who knows names there instead of this machine. */
+export type ApiOptions = { local?: boolean; lookup?: Lookup }
+
 /** The whole service on a real socket and a real database, with a clock that the test moves. */
-export async function startApi(environment: Record<string, string> = {}): Promise<TestApi> {
+export async function startApi(
+  environment: Record<string, string> = {},
+  { local = true, lookup }: ApiOptions = {},
+): Promise<TestApi> {
+  const closers: (() => Promise<unknown>)[] = []
+  // Registered before the end of the database, and so over before it.
+  after(async () => {
+    for (const close of closers.toReversed()) await close()
+  })
   const databaseUrl = await cloneDatabase()
   const config: Config = {
     ...readConfig({
       ...{ DATABASE_URL: databaseUrl, DATA_DIR: temporaryFolder(), SECRET_KEY, RATE_LIMIT: 'off' },
       ...environment,
     }),
-    local: true,
+    local,
   }
   const clock = manualClock()
   const publicUrl = 'http://vintem.test'
   const log = createLog('silent')
-  const app = createApp({ config, databaseUrl, clock, log, publicUrl })
+  const parts = { config, databaseUrl, clock, log, publicUrl }
+  const app = createApp({ ...parts, ...(lookup ? { lookup } : {}) })
   const service = await createService(app, databaseUrl)
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
-  const closers: (() => Promise<unknown>)[] = []
-  after(async () => {
-    for (const close of closers) await close()
+  closers.push(async () => {
     await service.close()
     app.mailer.close()
     await app.sender.close()

@@ -65,7 +65,12 @@ export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | nul
            union all select 'pay out withdrawals', min(next_attempt_at) from withdrawals
              where status = 'PROCESSING'
            union all select 'send mail', min(next_attempt_at) from mails
-             where finished_at is null`,
+             where finished_at is null
+           -- What waits for a receiver that fails is no work that we leave undone.
+           union all select 'deliver webhooks', min(d.due) from webhooks w cross join lateral (
+               select min(next_attempt_at) as due from deliveries
+               where company_id = w.company_id and webhook_id = w.id) d
+             where w.status = 'ACTIVE' and w.failures = 0`,
   })
 }
 

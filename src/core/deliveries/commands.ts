@@ -1,14 +1,32 @@
 import type { Exchange } from '../../lib/exchange.ts'
-import { packPair } from '../../lib/ids.ts'
+import { packPair, type Uuid } from '../../lib/ids.ts'
+import { describeError } from '../../lib/log.ts'
 import type { App } from '../app.ts'
 import { secretContext } from '../webhooks/rules.ts'
-import { deactivate, markFailing, markWorking, pause } from './health-store.ts'
+import { giveUp } from './health.ts'
+import { addFailures, type Failures, markWorking, pause } from './health-store.ts'
 import { judge, pauseUntil } from './rules.ts'
 import { headersOf } from './signing.ts'
-import { type Claimed, type Result, record, type WebhookKey } from './store.ts'
+import { type DueDelivery, type Result, record } from './store.ts'
 
-/** Signs a claimed delivery and sends it. Rejects only when the signal aborts it. */
-export function send(app: App, delivery: Claimed, signal: AbortSignal): Promise<Exchange> {
+/** Signs a delivery and sends it. Rejects only when the signal aborts it. */
+export async function send(
+  app: App,
+  delivery: DueDelivery,
+  signal: AbortSignal,
+): Promise<Exchange> {
+  try {
+    return await post(app, delivery, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    // A fault of ours is an attempt like any other, so that it is not repeated without a pause.
+    app.log.error(describeError(error), 'a delivery could not be sent')
+    const fault = 'could not be sent'
+    return { outcome: 'failed', status: null, error: fault, body: '', latency_ms: 0 }
+  }
+}
+
+function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exchange> {
   const { companyId, webhookId, eventId, type, payload: body, url } = delivery
   const sealed = [delivery.secretSealed, delivery.previousSecretSealed]
   const context = secretContext(companyId, webhookId)
@@ -19,7 +37,7 @@ export function send(app: App, delivery: Claimed, signal: AbortSignal): Promise<
 }
 
 /** An attempt as it is kept, and what follows from it. */
-export function resultOf(delivery: Claimed, exchange: Exchange, now: Date): Result {
+export function resultOf(delivery: DueDelivery, exchange: Exchange, now: Date): Result {
   const { status, error, body: response, latency_ms } = exchange
   const latencyMs = Math.round(latency_ms)
   return {
@@ -29,29 +47,46 @@ export function resultOf(delivery: Claimed, exchange: Exchange, now: Date): Resu
   }
 }
 
-/** What receivers did, written down: first of the deliveries, then of the receivers themselves. */
-export async function recordResults(app: App, worker: number, results: Result[]): Promise<void> {
+/**
+ * Writes down what receivers did: first of the deliveries, then of the receivers themselves. Tells
+ * the webhooks that nothing more is to be sent to for now.
+ */
+export async function recordResults(
+  app: App,
+  worker: number,
+  results: Result[],
+): Promise<Set<Uuid>> {
   const now = app.clock.now()
-  await record(app.db.hot, worker, results, now)
-  for (const [, ofOne] of Map.groupBy(results, ({ delivery }) => delivery.webhookId)) {
-    await recordHealth(app, ofOne, now)
+  const { light } = app.db
+  await record(light, worker, results, now)
+  const byWebhook = Map.groupBy(results, ({ delivery }) => delivery.webhookId)
+  const receivers = [...byWebhook.values()].map(healthOf)
+  await markWorking(
+    light,
+    receivers.filter(({ recovered }) => recovered),
+  )
+  const failed = receivers.filter(({ failures, gone }) => failures > 0 && !gone)
+  const paused = pausedOf(await addFailures(light, failed, now), now)
+  await pause(light, paused)
+  const gone = receivers.flatMap(({ gone }) => (gone ? [gone] : []))
+  for (const delivery of gone) await giveUp(app, delivery, 'GONE')
+  return new Set([...paused, ...gone].map(({ webhookId }) => webhookId))
+}
+
+/** What the results of one webhook say of its receiver: its last word counts. */
+function healthOf(results: Result[]) {
+  const { companyId, webhookId } = results[0]!.delivery
+  const failed = results.filter(({ verdict }) => verdict.outcome !== 'DELIVERED')
+  const works = results.at(-1)!.verdict.outcome === 'DELIVERED'
+  return {
+    ...{ companyId, webhookId, failures: works ? 0 : failed.length },
+    recovered: works && (failed.length > 0 || results.some(({ delivery }) => delivery.failing)),
+    gone: results.find(({ attempt }) => attempt.status === 410)?.delivery ?? null,
   }
 }
 
-async function recordHealth(app: App, results: Result[], now: Date): Promise<void> {
-  const webhook: WebhookKey = results[0]!.delivery
-  const last = results.at(-1)!
-  const wasFailing = results.some(({ delivery }) => delivery.failing)
-  if (results.some(({ attempt }) => attempt.status === 410)) {
-    if (await deactivate(app.db, webhook, 'GONE', now)) {
-      app.log.warn({ webhook: webhook.webhookId }, 'a receiver is gone: its webhook is inactive')
-    }
-  } else if (last.verdict.outcome === 'DELIVERED') {
-    if (wasFailing || results.some(({ verdict }) => verdict.outcome !== 'DELIVERED')) {
-      await markWorking(app.db, webhook)
-    }
-  } else {
-    const until = pauseUntil(await markFailing(app.db, webhook, now), now)
-    if (until) await pause(app.db, webhook, until)
-  }
-}
+const pausedOf = (failed: Failures[], now: Date) =>
+  failed.flatMap((one) => {
+    const until = pauseUntil(one.failures, now)
+    return until ? [{ ...one, until }] : []
+  })

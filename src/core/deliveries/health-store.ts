@@ -1,52 +1,131 @@
-import type { Tx } from '../../db/database.ts'
+import { integers, timestamps, uuids } from '../../db/arrays.ts'
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { type Failing, PATIENCE } from './rules.ts'
 import type { WebhookKey } from './store.ts'
 
-/** A receiver works again: its failures are forgotten. */
-export async function markWorking(tx: Tx, { companyId, webhookId }: WebhookKey): Promise<void> {
+const keyColumns = (webhooks: WebhookKey[]): Buffer[] => [
+  uuids(webhooks.map(({ companyId }) => companyId)),
+  uuids(webhooks.map(({ webhookId }) => webhookId)),
+]
+
+/** Receivers work again: their failures are forgotten. */
+export async function markWorking(tx: Tx, webhooks: WebhookKey[]): Promise<void> {
+  if (webhooks.length === 0) return
   await tx.query({
-    text: `update webhooks set failing_since = null, failures = 0, paused_until = null,
-             warned_at = null
-           where company_id = $1 and id = $2 and failures > 0`,
+    name: 'mark_working',
+    text: `update webhooks w set failing_since = null, failures = 0, failed_at = null,
+             paused_until = null, warned_at = null
+           from unnest($1::uuid[], $2::uuid[]) r (company_id, id)
+           where w.company_id = r.company_id and w.id = r.id and w.failures > 0`,
+    values: keyColumns(webhooks),
+  })
+}
+
+/** How often in a row a receiver has failed. */
+export type Failures = WebhookKey & { failures: number }
+
+/**
+ * Adds to the failures in a row, and gives their number. Of those that were on their way together
+ * no more count than bring about a first pause: a busy receiver may only have been started again.
+ */
+export async function addFailures(tx: Tx, failed: Failures[], now: Date): Promise<Failures[]> {
+  if (failed.length === 0) return []
+  const rows = await tx.query<{ company_id: Uuid; id: Uuid; failures: number }>({
+    name: 'add_failures',
+    text: `update webhooks w set failing_since = coalesce(w.failing_since, $4), failed_at = $4,
+             failures = greatest(w.failures + 1, least(w.failures + r.failures, $5))
+           from unnest($1::uuid[], $2::uuid[], $3::int8[]) r (company_id, id, failures)
+           where w.company_id = r.company_id and w.id = r.id
+           returning w.company_id, w.id, w.failures`,
+    values: [
+      ...keyColumns(failed),
+      integers(failed.map(({ failures }) => failures)),
+      now,
+      PATIENCE,
+    ],
+  })
+  return rows.map(({ company_id: companyId, id: webhookId, failures }) => ({
+    ...{ companyId, webhookId, failures },
+  }))
+}
+
+export async function pause(tx: Tx, paused: (WebhookKey & { until: Date })[]): Promise<void> {
+  if (paused.length === 0) return
+  await tx.query({
+    name: 'pause_webhooks',
+    text: `update webhooks w set paused_until = r.until
+           from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) r (company_id, id, until)
+           where w.company_id = r.company_id and w.id = r.id`,
+    values: [...keyColumns(paused), timestamps(paused.map(({ until }) => until))],
+  })
+}
+
+export async function liftPause(tx: Tx, { companyId, webhookId }: WebhookKey): Promise<void> {
+  await tx.query({
+    text: `update webhooks set paused_until = null
+           where company_id = $1 and id = $2 and paused_until is not null`,
     values: [companyId, webhookId],
   })
 }
 
-/** Counts failures in a row, and gives their number. */
-export async function markFailing(
+type FailingRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  failing_since: Date
+  failed_at: Date
+  warned_at: Date | null
+}
+
+/** Active webhooks of any company that have not taken a delivery since then. */
+export async function findFailing(tx: Tx, since: Date): Promise<(WebhookKey & Failing)[]> {
+  const rows = await tx.query<FailingRow>({
+    text: `select company_id, id, failing_since, failed_at, warned_at from webhooks
+           where failing_since <= $1 and status = 'ACTIVE'`,
+    values: [since],
+  })
+  return rows.map((row) => ({
+    companyId: row.company_id,
+    webhookId: row.id,
+    failingSince: row.failing_since,
+    failedAt: row.failed_at,
+    warnedAt: row.warned_at,
+  }))
+}
+
+/** False when it was warned of before, works again or is inactive. */
+export async function markWarned(
   tx: Tx,
   { companyId, webhookId }: WebhookKey,
   now: Date,
-): Promise<number> {
-  const rows = await tx.query<{ failures: number }>({
-    text: `update webhooks set failing_since = coalesce(failing_since, $3), failures = failures + 1
-           where company_id = $1 and id = $2 returning failures`,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: `update webhooks set warned_at = $3 where company_id = $1 and id = $2
+             and status = 'ACTIVE' and failing_since is not null and warned_at is null
+           returning id`,
     values: [companyId, webhookId, now],
   })
-  return rows[0]?.failures ?? 0
+  return rows.length === 1
 }
 
-export async function pause(
-  tx: Tx,
-  { companyId, webhookId }: WebhookKey,
-  until: Date,
-): Promise<void> {
-  await tx.query({
-    text: 'update webhooks set paused_until = $3 where company_id = $1 and id = $2',
-    values: [companyId, webhookId, until],
-  })
-}
+export type Deactivation = 'GONE' | 'FAILING'
 
-/** Makes a webhook inactive for a reason that is not its company's wish. */
+/**
+ * Makes a webhook inactive for a reason that is not its company's wish. False when that no longer
+ * holds: another address has taken the place of the one that is gone, or it works again.
+ */
 export async function deactivate(
   tx: Tx,
-  { companyId, webhookId }: WebhookKey,
-  reason: 'GONE' | 'FAILING',
+  { companyId, webhookId, url }: WebhookKey & { url: string | null },
+  reason: Deactivation,
   now: Date,
 ): Promise<boolean> {
   const rows = await tx.query({
     text: `update webhooks set status = 'INACTIVE', deactivated = $3, updated_at = $4
-           where company_id = $1 and id = $2 and status = 'ACTIVE' returning id`,
-    values: [companyId, webhookId, reason, now],
+           where company_id = $1 and id = $2 and status = 'ACTIVE'
+             and ($5::text is null or url = $5) and ($3 = 'GONE' or warned_at is not null)
+           returning id`,
+    values: [companyId, webhookId, reason, now, url],
   })
   return rows.length === 1
 }

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../lib/ids.ts'
-import type { EventType } from '../events.ts'
+import type { AnyEventType } from '../events.ts'
 
 export const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
@@ -19,7 +19,7 @@ export type Delivery = {
   companyId: Uuid
   webhookId: Uuid
   eventId: Uuid
-  type: EventType
+  type: AnyEventType
   status: DeliveryState
   attempts: Attempt[]
   nextAttemptAt: Date | null
@@ -42,13 +42,13 @@ export function judge(result: 'delivered' | 'gone' | 'failed', tries: number, no
 }
 
 /** From so many failures in a row on, a receiver is left alone for a while after each. */
-const PATIENCE = 10
+export const PATIENCE = 10
 const SHORTEST_PAUSE_S = 15
 const LONGEST_PAUSE_S = 300
 
 /**
- * Until when a receiver is left alone that has failed so often in a row. What waits for it meanwhile
- * loses none of its tries.
+ * Until when a receiver is left alone that has failed so often in a row. What waits for it
+ * meanwhile loses none of its tries.
  */
 export function pauseUntil(failures: number, now: Date): Date | null {
   if (failures < PATIENCE) return null
@@ -60,3 +60,23 @@ const DAY_MS = 24 * 3600 * 1000
 /** A webhook that only fails is given up after five days; its company is warned a day before. */
 export const WARN_AFTER_MS = 4 * DAY_MS
 export const GIVE_UP_AFTER_MS = 5 * DAY_MS
+
+/** A webhook that has not taken a delivery since it began to fail. */
+export type Failing = { failingSince: Date; failedAt: Date; warnedAt: Date | null }
+
+/**
+ * What is to be done about it. Long ago it may have failed once and had nothing to take since then:
+ * only one that still fails is given up, and never before its company had a day to mend it.
+ */
+export function despair({ failingSince, failedAt, warnedAt }: Failing, now: Date) {
+  const since = (at: Date) => now.getTime() - at.getTime()
+  if (since(failingSince) < WARN_AFTER_MS || since(failedAt) > DAY_MS) return 'wait'
+  if (warnedAt === null) return 'warn'
+  return now < giveUpAt(failingSince, warnedAt) ? 'wait' : 'give up'
+}
+
+export function giveUpAt(failingSince: Date, warnedAt: Date): Date {
+  const notice_ms = GIVE_UP_AFTER_MS - WARN_AFTER_MS
+  const end_ms = failingSince.getTime() + GIVE_UP_AFTER_MS
+  return new Date(Math.max(end_ms, warnedAt.getTime() + notice_ms))
+}

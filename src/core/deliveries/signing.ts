@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
-import type { EventType } from '../events.ts'
+import type { AnyEventType } from '../events.ts'
 
 /** What a receiver is told beside the body, and signed with every secret that is valid now. */
 export type Signed = {
   eventId: Uuid
   deliveryId: string
-  type: EventType
+  type: AnyEventType
   body: string
   /** The newest first. */
   secrets: string[]

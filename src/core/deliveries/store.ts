@@ -1,12 +1,25 @@
 import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { EventType } from '../events.ts'
+import type { AnyEventType } from '../events.ts'
 import type { Attempt, Verdict } from './rules.ts'
 
 export type WebhookKey = { companyId: Uuid; webhookId: Uuid }
 
 type KeyRow = { company_id: Uuid; webhook_id: Uuid }
+
+const toKey = (row: KeyRow): WebhookKey => ({
+  companyId: row.company_id,
+  webhookId: row.webhook_id,
+})
+
+const webhookColumns = (webhooks: WebhookKey[]): Buffer[] => [
+  uuids(webhooks.map(({ companyId }) => companyId)),
+  uuids(webhooks.map(({ webhookId }) => webhookId)),
+]
+
+/** How long a worker that does not renew its lines is believed to be alive. */
+const LEASE = `interval '30 seconds'`
 
 /**
  * Webhooks that have something due. Hops through the index from one webhook to the next, so that a
@@ -24,84 +37,136 @@ export async function findDueWebhooks(tx: Tx, now: Date): Promise<WebhookKey[]> 
                where (d.company_id, d.webhook_id) > (h.company_id, h.webhook_id)
                order by company_id, webhook_id, next_attempt_at limit 1) n
            )
-           select company_id, webhook_id from hop where next_attempt_at <= $1`,
+           -- One by one: a plan made while there are few webhooks would compare all with all.
+           select h.company_id, h.webhook_id from hop h cross join lateral (
+             select from webhooks w
+             where w.company_id = h.company_id and w.id = h.webhook_id and w.status = 'ACTIVE'
+               and (w.paused_until is null or w.paused_until <= $1) offset 0) w
+           where h.next_attempt_at <= $1`,
     values: [now],
   })
-  return rows.map((row) => ({ companyId: row.company_id, webhookId: row.webhook_id }))
+  return rows.map(toKey)
 }
 
-/** A delivery that this worker has, with all that sending it needs. */
-export type Claimed = WebhookKey & {
+/**
+ * Takes the lines of webhooks that no living worker has, at most so many, and gives those that are
+ * ours now. Whoever has a line is the only one to deliver to its webhook.
+ */
+export async function takeLines(
+  tx: Tx,
+  worker: number,
+  webhooks: WebhookKey[],
+  most: number,
+): Promise<WebhookKey[]> {
+  if (webhooks.length === 0) return []
+  const rows = await tx.query<KeyRow>({
+    name: 'take_lines',
+    text: `insert into delivery_lines as l (company_id, webhook_id, worker, until)
+           select company_id, webhook_id, $3, now() + ${LEASE}
+           from unnest($1::uuid[], $2::uuid[]) w (company_id, webhook_id)
+           where not exists (
+             select from delivery_lines t
+             where t.company_id = w.company_id and t.webhook_id = w.webhook_id
+               and t.worker <> $3 and t.until > now() offset 0)
+           limit $4
+           on conflict (company_id, webhook_id) do update
+             set worker = excluded.worker, until = excluded.until
+             where l.worker = excluded.worker or l.until <= now()
+           returning company_id, webhook_id`,
+    values: [...webhookColumns(webhooks), worker, most],
+  })
+  return rows.map(toKey)
+}
+
+export async function keepLines(tx: Tx, worker: number): Promise<void> {
+  await tx.query({
+    name: 'keep_lines',
+    text: `update delivery_lines set until = now() + ${LEASE} where worker = $1`,
+    values: [worker],
+  })
+}
+
+export async function leaveLines(tx: Tx, worker: number, webhooks: WebhookKey[]): Promise<void> {
+  if (webhooks.length === 0) return
+  await tx.query({
+    name: 'leave_lines',
+    text: `delete from delivery_lines l using unnest($1::uuid[], $2::uuid[]) w (company_id, webhook_id)
+           where l.company_id = w.company_id and l.webhook_id = w.webhook_id and l.worker = $3`,
+    values: [...webhookColumns(webhooks), worker],
+  })
+}
+
+/** A line of ours that could take so many deliveries, beside those of these events. */
+export type Wanted = WebhookKey & { room: number; inHand: Uuid[] }
+
+/** A delivery that is due, with all that sending it needs. */
+export type DueDelivery = WebhookKey & {
   eventId: Uuid
-  claim: number
+  /** Where its row lies. */
+  place: string
   tries: number
   url: string
   secretSealed: Buffer
   previousSecretSealed: Buffer | null
   /** Whether its webhook has failed last time. */
   failing: boolean
-  type: EventType
+  type: AnyEventType
   payload: string
 }
 
-type ClaimedRow = Row &
+type DueRow = Row &
   KeyRow & {
     event_id: Uuid
+    place: string
     tries: number
     url: string
     secret_sealed: Buffer
     previous_secret_sealed: Buffer | null
     failing: boolean
-    type: EventType
+    type: AnyEventType
     payload: string
   }
 
-/** How this worker claims: its number, the number of the claim, and until when it is believed. */
-export type Claim = { worker: number; claim: number; now: Date; until: Date }
-
-/** Takes due deliveries of the webhooks asked for, at most `room` of each, the longest due first. */
-export async function claim(
+/**
+ * Due deliveries of webhooks whose lines are still ours, at most `room` of each, the longest due
+ * first, without those that we already have in our hands.
+ */
+export async function readDue(
   tx: Tx,
-  wanted: (WebhookKey & { room: number })[],
-  { worker, claim, now, until }: Claim,
-): Promise<Claimed[]> {
-  const rows = await tx.query<ClaimedRow>({
-    name: 'claim_deliveries',
-    text: `with due as materialized (
-             select d.company_id, d.webhook_id, d.event_id, w.url, w.secret_sealed,
-               case when w.previous_secret_until > $4 then w.previous_secret_sealed end
-                 as previous_secret_sealed, w.failures > 0 as failing
-             from unnest($1::uuid[], $2::uuid[], $3::int8[]) wanted (company_id, webhook_id, room)
-             join webhooks w on w.company_id = wanted.company_id and w.id = wanted.webhook_id
-             cross join lateral (
-               select company_id, webhook_id, event_id from deliveries
-               where company_id = wanted.company_id and webhook_id = wanted.webhook_id
-                 and next_attempt_at <= $4
-               order by next_attempt_at limit wanted.room for update skip locked) d
-             where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= $4)
-           ), claimed as (
-             update deliveries d set worker = $5, claim = $6, next_attempt_at = $7 from due
-             where d.company_id = due.company_id and d.webhook_id = due.webhook_id
-               and d.event_id = due.event_id
-             returning d.company_id, d.webhook_id, d.event_id, d.tries
-           )
-           select c.*, due.url, due.secret_sealed, due.previous_secret_sealed, due.failing,
-             e.type, e.payload
-           from claimed c join due using (company_id, webhook_id, event_id)
-           join events e on e.company_id = c.company_id and e.id = c.event_id
-           order by e.id`,
+  worker: number,
+  wanted: Wanted[],
+  now: Date,
+): Promise<DueDelivery[]> {
+  const rows = await tx.query<DueRow>({
+    name: 'read_due_deliveries',
+    text: `select d.company_id, d.webhook_id, d.event_id, d.place, d.tries, w.url,
+             w.secret_sealed, w.failures > 0 as failing,
+             case when w.previous_secret_until > $4 then w.previous_secret_sealed end
+               as previous_secret_sealed, e.type, e.payload
+           from unnest($1::uuid[], $2::uuid[], $3::int8[], $5::text[])
+             wanted (company_id, webhook_id, room, in_hand)
+           join delivery_lines l on l.company_id = wanted.company_id
+             and l.webhook_id = wanted.webhook_id and l.worker = $6
+           join webhooks w on w.company_id = wanted.company_id and w.id = wanted.webhook_id
+           cross join lateral (
+             select company_id, webhook_id, event_id, tries, ctid::text as place from deliveries
+             where company_id = wanted.company_id and webhook_id = wanted.webhook_id
+               and next_attempt_at <= $4 and event_id <> all (wanted.in_hand::uuid[])
+             order by next_attempt_at limit wanted.room) d
+           join events e on e.company_id = d.company_id and e.id = d.event_id
+           where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= $4)`,
     values: [
-      uuids(wanted.map(({ companyId }) => companyId)),
-      uuids(wanted.map(({ webhookId }) => webhookId)),
+      ...webhookColumns(wanted),
       integers(wanted.map(({ room }) => room)),
-      ...[now, worker, claim, until],
+      now,
+      texts(wanted.map(({ inHand }) => `{${inHand.join()}}`)),
+      worker,
     ],
   })
   return rows.map((row) => ({
-    companyId: row.company_id,
-    webhookId: row.webhook_id,
+    ...toKey(row),
     eventId: row.event_id,
-    claim,
+    place: row.place,
     tries: row.tries,
     url: row.url,
     secretSealed: row.secret_sealed,
@@ -112,33 +177,29 @@ export async function claim(
   }))
 }
 
-/** What became of a claimed delivery. */
-export type Result = { delivery: Claimed; attempt: Attempt; verdict: Verdict }
-
-const keyColumns = (results: { delivery: Claimed }[]): Buffer[] => [
-  uuids(results.map(({ delivery }) => delivery.companyId)),
-  uuids(results.map(({ delivery }) => delivery.webhookId)),
-  uuids(results.map(({ delivery }) => delivery.eventId)),
-  integers(results.map(({ delivery }) => delivery.claim)),
-]
+/** What became of a delivery. */
+export type Result = { delivery: DueDelivery; attempt: Attempt; verdict: Verdict }
 
 /**
- * Writes down what became of deliveries, where this worker still has them: what has ended moves to
- * the log, the rest waits for its next try.
+ * Writes down what became of deliveries, where their lines are still ours: what has ended moves to
+ * the log, the rest waits for its next try. A row that somebody has touched meanwhile lies elsewhere
+ * and is left alone: it is then delivered once more, under the same id.
  */
 export async function record(tx: Tx, worker: number, results: Result[], now: Date): Promise<void> {
   await tx.query({
     name: 'record_deliveries',
     text: `with result as materialized (
-             select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::text[],
+             select r.* from unnest($1::tid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[],
                $6::text[], $7::timestamptz[])
-               r (company_id, webhook_id, event_id, claim, outcome, attempt, next_attempt_at)
+               r (place, company_id, webhook_id, event_id, outcome, attempt, next_attempt_at)
+             join delivery_lines l on l.company_id = r.company_id
+               and l.webhook_id = r.webhook_id and l.worker = $8
            ), ended as (
              delete from deliveries d using result r
-             where d.company_id = r.company_id and d.webhook_id = r.webhook_id
-               and d.event_id = r.event_id and d.worker = $8 and d.claim = r.claim
+             where d.ctid = r.place and d.company_id = r.company_id
+               and d.webhook_id = r.webhook_id and d.event_id = r.event_id
                and r.outcome <> 'RETRY'
-             returning d.company_id, d.webhook_id, d.event_id, r.outcome,
+             returning r.company_id, r.webhook_id, r.event_id, r.outcome,
                d.attempts || r.attempt::jsonb as attempts, d.created_at
            ), logged as (
              insert into delivery_log
@@ -149,35 +210,19 @@ export async function record(tx: Tx, worker: number, results: Result[], now: Dat
                finished_at = excluded.finished_at
            )
            update deliveries d set tries = d.tries + 1, attempts = d.attempts || r.attempt::jsonb,
-             next_attempt_at = r.next_attempt_at, worker = null, claim = null
+             next_attempt_at = r.next_attempt_at
            from result r
-           where d.company_id = r.company_id and d.webhook_id = r.webhook_id
-             and d.event_id = r.event_id and d.worker = $8 and d.claim = r.claim
+           where d.ctid = r.place and d.company_id = r.company_id
+             and d.webhook_id = r.webhook_id and d.event_id = r.event_id
              and r.outcome = 'RETRY'`,
     values: [
-      ...keyColumns(results),
+      results.map(({ delivery }) => delivery.place),
+      ...webhookColumns(results.map(({ delivery }) => delivery)),
+      uuids(results.map(({ delivery }) => delivery.eventId)),
       texts(results.map(({ verdict }) => verdict.outcome)),
       texts(results.map(({ attempt }) => JSON.stringify([attempt]))),
       timestamps(results.map(({ verdict }) => (verdict.outcome === 'RETRY' ? verdict.at : null))),
       ...[worker, now],
     ],
-  })
-}
-
-/** Gives back what was claimed and not tried. */
-export async function release(
-  tx: Tx,
-  worker: number,
-  deliveries: Claimed[],
-  now: Date,
-): Promise<void> {
-  if (deliveries.length === 0) return
-  await tx.query({
-    text: `update deliveries d set next_attempt_at = $6, worker = null, claim = null
-           from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[])
-             r (company_id, webhook_id, event_id, claim)
-           where d.company_id = r.company_id and d.webhook_id = r.webhook_id
-             and d.event_id = r.event_id and d.worker = $5 and d.claim = r.claim`,
-    values: [...keyColumns(deliveries.map((delivery) => ({ delivery }))), worker, now],
   })
 }

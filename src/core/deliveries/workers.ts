@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../db/database.ts'
 
@@ -8,60 +10,95 @@ const LOCK_CLASS = 0x76696e75
 /** A worker that others can tell to be alive. */
 export type Enlisted = { id: number; close(): Promise<void> }
 
+/** How long after a failure the lock is tried for again. */
+const HOLD_AGAIN_MS = 500
+
 /**
  * Gives this worker a number and holds a lock on it for as long as the worker lives: the database
  * drops the lock with the connection, however the worker ends.
  */
 export async function enlist(db: Database): Promise<Enlisted> {
   const id = randomInt(1, 2 ** 31 - 1)
-  let client: PoolClient | null = null
-  let closed = false
-  async function hold(): Promise<void> {
-    client = await db.pools.plain.connect()
-    client.on('error', lose)
-    await client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, id])
-    await client.query('insert into workers (id) values ($1) on conflict do nothing', [id])
-  }
-  function lose(error: Error): void {
-    client?.release(error)
-    client = null
-    // Without the lock the worker goes on: at worst others deliver again what it has in its hands.
-    if (!closed) hold().catch(lose)
-  }
-  await hold()
+  const end = new AbortController()
+  const held = keepHolding(db, id, await hold(db, id), end.signal)
   return {
     id,
     async close() {
-      closed = true
-      await db.query({ text: 'delete from workers where id = $1', values: [id] })
-      client?.off('error', lose)
-      client?.release(true)
+      try {
+        // In this order, or a colleague would take us for dead.
+        await db.query({ text: 'delete from delivery_lines where worker = $1', values: [id] })
+        await db.query({ text: 'delete from workers where id = $1', values: [id] })
+      } finally {
+        end.abort()
+        await held
+      }
     },
   }
 }
 
-/** Frees what dead workers had in their hands, and tells how many of them there were. */
-export async function buryDead(db: Database, own: number, now: Date): Promise<number> {
+/** A connection that holds the lock, and loses it when it is lost itself. */
+async function hold(db: Database, id: number): Promise<PoolClient> {
+  const client = await db.pools.plain.connect()
+  // The pool listens only to idle connections; the end of this one must not end the process.
+  client.on('error', () => {})
+  try {
+    await client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, id])
+    await client.query('insert into workers (id) values ($1) on conflict do nothing', [id])
+    return client
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+/**
+ * Takes the lock again when its connection is lost. The worker goes on meanwhile: at worst others
+ * deliver once more what it has in its hands.
+ */
+async function keepHolding(
+  db: Database,
+  id: number,
+  first: PoolClient,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let client: PoolClient | null = first; client; client = await holdAgain(db, id, signal)) {
+    await once(client, 'end', { signal }).catch(() => {})
+    client.release(true)
+  }
+}
+
+async function holdAgain(db: Database, id: number, signal: AbortSignal) {
+  while (!signal.aborted) {
+    const client = await hold(db, id).catch(() => null)
+    if (client) return client
+    await pause(HOLD_AGAIN_MS, undefined, { signal }).catch(() => {})
+  }
+  return null
+}
+
+/** Frees the lines of dead workers, and tells how many of the others were dead and how many live. */
+export async function buryDead(
+  db: Database,
+  own: number,
+): Promise<{ dead: number; living: number }> {
   const others = await db.query<{ id: number }>({
     text: 'select id from workers where id <> $1',
     values: [own],
   })
   let dead = 0
-  for (const { id } of others) {
-    dead += await db.transaction(async (tx) => {
-      const [lock] = await tx.query<{ free: boolean }>({
-        text: 'select pg_try_advisory_xact_lock($1, $2::int) as free',
-        values: [LOCK_CLASS, id],
-      })
-      if (!lock!.free) return 0
-      await tx.query({
-        text: `update deliveries set worker = null, claim = null, next_attempt_at = $2
-               where worker = $1`,
-        values: [id, now],
-      })
-      await tx.query({ text: 'delete from workers where id = $1', values: [id] })
-      return 1
+  for (const { id } of others) dead += Number(await bury(db, id))
+  return { dead, living: others.length - dead }
+}
+
+function bury(db: Database, id: number): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [lock] = await tx.query<{ free: boolean }>({
+      text: 'select pg_try_advisory_xact_lock($1, $2::int) as free',
+      values: [LOCK_CLASS, id],
     })
-  }
-  return dead
+    if (!lock!.free) return false
+    await tx.query({ text: 'delete from delivery_lines where worker = $1', values: [id] })
+    await tx.query({ text: 'delete from workers where id = $1', values: [id] })
+    return true
+  })
 }

@@ -5,6 +5,8 @@ import { toCents } from '../../lib/money.ts'
 import type { Company, Language } from '../companies/rules.ts'
 import {
   composePaymentLink,
+  composeWebhookDeactivated,
+  composeWebhookFailing,
   composeWithdrawalCode,
   composeWithdrawalCompleted,
   composeWithdrawalFailed,
@@ -40,6 +42,7 @@ const CODE = {
 }
 const END_TO_END_ID = 'E0000000020260820150000000000001'
 const URL = 'http://vintem.test/pay/abc'
+const HOOK = 'https://loja.example/hook?token=abc123'
 
 const link = (fields = {}) => ({
   to: 'maria@example.com',
@@ -59,6 +62,13 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
   composePaymentLink(from, link({ payerName: stranger, items: [{ name: stranger, quantity: 2 }] })),
+  composeWebhookFailing(from, {
+    name: stranger,
+    url: HOOK,
+    failingSince: NOW,
+    end: CODE.expiresAt,
+  }),
+  composeWebhookDeactivated(from, { name: stranger, url: HOOK, reason: 'GONE' }),
 ]
 
 /** What a reader of the HTML part sees. */
@@ -122,6 +132,27 @@ test('the payer gets the link with what it is for, how much and until when', () 
   assert.match(letter.html, /<li>1 × Café &amp; leite<\/li>/)
   assert.match(letter.text, new RegExp(`^${URL}$`, 'm'), 'on a line of its own')
   assert.match(letter.html, new RegExp(`<a href="${URL}"`))
+})
+
+test('a company is told which webhook fails, since when, and what will become of it', () => {
+  const webhook = { name: 'Loja', url: HOOK, failingSince: NOW, end: CODE.expiresAt }
+  const letter = composeWebhookFailing(company(), webhook)
+  assert.equal(letter.to, 'dona@example.com')
+  assert.equal(letter.subject, 'O webhook Loja não está recebendo eventos')
+  assertSays(letter, 'Loja', 'loja.example/hook', '20/08/2026 12:00', '20/08/2026 12:10')
+  const english = composeWebhookFailing(company({ language: 'en' }), webhook)
+  assert.equal(english.subject, 'The webhook Loja is not receiving events')
+  assertSays(english, 'loja.example/hook', '20/08/2026 12:10')
+})
+
+test('a company is told why its webhook is inactive, and how to get what it missed', () => {
+  const told = { GONE: '410', FAILING: 'nos últimos cinco dias' }
+  for (const reason of ['GONE', 'FAILING'] as const) {
+    const letter = composeWebhookDeactivated(company(), { name: 'Loja', url: HOOK, reason })
+    assert.equal(letter.subject, 'O webhook Loja foi desativado')
+    assertSays(letter, told[reason], 'PUT /webhook/{id}', 'POST /webhook/{id}/replay')
+    assert.doesNotMatch(letter.text + letter.html, /abc123/, 'a token in the address stays out')
+  }
 })
 
 test('a long list of items is cut', () => {

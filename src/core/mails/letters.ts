@@ -121,3 +121,50 @@ export function composePaymentLink(company: Company, link: LinkLetter): Letter {
     isTest: link.devMode || company.mode === 'sandbox',
   })
 }
+
+/** Which webhook it is. What its address asks for may be secret, and so is not repeated. */
+function webhookFacts({ language }: Company, { name, url }: { name: string; url: string }): Block {
+  const { host, pathname } = new URL(url)
+  const { webhook: texts } = TEXTS[language]
+  const facts: [string, string][] = [
+    [texts.name, name],
+    [texts.address, host + pathname],
+  ]
+  return { kind: 'facts', facts }
+}
+
+export function composeWebhookFailing(
+  company: Company,
+  webhook: { name: string; url: string; failingSince: Date; end: Date },
+): Letter {
+  const { failing: texts } = TEXTS[company.language]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(webhook.name),
+    title: texts.title,
+    blocks: [
+      paragraph(texts.intro(formatMoment(webhook.failingSince))),
+      webhookFacts(company, webhook),
+      paragraph(texts.end(formatMoment(webhook.end))),
+      paragraph(texts.mend),
+    ],
+  })
+}
+
+export function composeWebhookDeactivated(
+  company: Company,
+  webhook: { name: string; url: string; reason: 'GONE' | 'FAILING' },
+): Letter {
+  const { deactivated: texts } = TEXTS[company.language]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(webhook.name),
+    title: texts.title,
+    blocks: [
+      paragraph(webhook.reason === 'GONE' ? texts.gone : texts.failing),
+      webhookFacts(company, webhook),
+      paragraph(texts.kept),
+      paragraph(texts.activate),
+    ],
+  })
+}

@@ -3,6 +3,8 @@ export type MailKind =
   | 'withdrawal-completed'
   | 'withdrawal-failed'
   | 'payment-link'
+  | 'webhook-failing'
+  | 'webhook-deactivated'
 
 /** How a mail ends; until then it waits for its next attempt. */
 export type MailOutcome = 'SENT' | 'FAILED' | 'EXPIRED'

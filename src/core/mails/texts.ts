@@ -38,6 +38,25 @@ export type Texts = {
     pay: string
     unknown: string
   }
+  webhook: {
+    name: string
+    address: string
+  }
+  failing: {
+    subject(name: string): string
+    title: string
+    intro(since: string): string
+    end(at: string): string
+    mend: string
+  }
+  deactivated: {
+    subject(name: string): string
+    title: string
+    gone: string
+    failing: string
+    kept: string
+    activate: string
+  }
 }
 
 const pt: Texts = {
@@ -83,6 +102,26 @@ const pt: Texts = {
     unknown:
       'Não reconhece esta cobrança? Ignore esta mensagem: nada é cobrado sem que você faça o pagamento.',
   },
+  webhook: { name: 'Webhook', address: 'Endereço' },
+  failing: {
+    subject: (name) => `O webhook ${name} não está recebendo eventos`,
+    title: 'Seu webhook não está recebendo eventos',
+    intro: (since) =>
+      `Desde ${since} (horário de Brasília) nenhum evento foi entregue a este webhook: o servidor não responde ou responde com erro.`,
+    end: (at) =>
+      `Se continuar assim, ele será desativado a partir de ${at} (horário de Brasília). Basta uma entrega bem-sucedida para que isso não aconteça.`,
+    mend: 'Veja o que o servidor respondeu em GET /webhook/{id}/deliveries. Depois de corrigir o problema, reenvie o que falhou com POST /webhook/{id}/replay.',
+  },
+  deactivated: {
+    subject: (name) => `O webhook ${name} foi desativado`,
+    title: 'Seu webhook foi desativado',
+    gone: 'O servidor respondeu que este endereço não existe mais (410). Nenhum evento será mais enviado a ele.',
+    failing:
+      'Nenhum evento foi entregue a este webhook nos últimos cinco dias. Nenhum evento será mais enviado a ele.',
+    kept: 'Nada se perdeu: os eventos continuam disponíveis em GET /event, e as entregas que não foram feitas podem ser reenviadas.',
+    activate:
+      'Depois de corrigir o problema, reative o webhook com PUT /webhook/{id} e o status ACTIVE, e reenvie o que falhou com POST /webhook/{id}/replay.',
+  },
 }
 
 const en: Texts = {
@@ -127,6 +166,26 @@ const en: Texts = {
     pay: 'Pay with Pix',
     unknown:
       'You do not recognize this request? Ignore this message: nothing is charged unless you pay.',
+  },
+  webhook: { name: 'Webhook', address: 'Address' },
+  failing: {
+    subject: (name) => `The webhook ${name} is not receiving events`,
+    title: 'Your webhook is not receiving events',
+    intro: (since) =>
+      `Since ${since} (Brasília time) no event was delivered to this webhook: its server does not answer, or answers with an error.`,
+    end: (at) =>
+      `If this goes on, it will be made inactive from ${at} (Brasília time) on. One delivery that succeeds is enough to prevent that.`,
+    mend: 'GET /webhook/{id}/deliveries shows what the server answered. Once the problem is solved, send again what failed with POST /webhook/{id}/replay.',
+  },
+  deactivated: {
+    subject: (name) => `The webhook ${name} was made inactive`,
+    title: 'Your webhook was made inactive',
+    gone: 'The server answered that this address no longer exists (410). No more events are sent to it.',
+    failing:
+      'No event was delivered to this webhook in the last five days. No more events are sent to it.',
+    kept: 'Nothing is lost: the events are still in GET /event, and the deliveries that were not made can be sent again.',
+    activate:
+      'Once the problem is solved, make the webhook active with PUT /webhook/{id} and the status ACTIVE, and send again what failed with POST /webhook/{id}/replay.',
   },
 }
 

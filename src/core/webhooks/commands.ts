@@ -4,7 +4,9 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { makeSecret, secretContext, type Webhook } from './rules.ts'
+import { markWorking } from '../deliveries/health-store.ts'
+import { drop } from '../deliveries/upkeep-store.ts'
+import { change, makeSecret, OVERLAP_MS, secretContext, type Webhook } from './rules.ts'
 import * as store from './store.ts'
 import type { NewWebhook, WebhookChange } from './view.ts'
 
@@ -17,10 +19,17 @@ export async function createWebhook(
   const { url, name, events } = body
   const now = app.clock.now()
   const base = { companyId: company.id, id: newId(), createdAt: now, updatedAt: now }
-  const webhook: Webhook = { ...base, url, name, events, status: 'ACTIVE' }
+  const health = { deactivated: null, failingSince: null, pausedUntil: null }
+  const webhook: Webhook = { ...base, url, name, events, status: 'ACTIVE', ...health }
   const secret = makeSecret()
   await store.insert(tx, webhook, app.vault.seal(secret, secretContext(company.id, webhook.id)))
   return { webhook, secret }
+}
+
+async function lockWebhook(tx: Tx, company: Company, id: Uuid): Promise<Webhook> {
+  const webhook = await store.find(tx, company.id, id, 'for update')
+  if (!webhook) throw problem('webhook_not_found')
+  return webhook
 }
 
 export async function changeWebhook(
@@ -30,16 +39,35 @@ export async function changeWebhook(
   id: Uuid,
   body: Static<typeof WebhookChange>,
 ): Promise<Webhook> {
-  const webhook = await store.find(tx, company.id, id, 'for update')
-  if (!webhook) throw problem('webhook_not_found')
-  const changed: Webhook = {
-    ...webhook,
-    url: body.url ?? webhook.url,
-    name: body.name ?? webhook.name,
-    events: body.events ?? webhook.events,
-    status: body.status ?? webhook.status,
-    updatedAt: app.clock.now(),
-  }
+  const webhook = await lockWebhook(tx, company, id)
+  const changed = change(webhook, body, app.clock.now())
   await store.update(tx, changed)
+  const isForgotten = webhook.failingSince !== null && changed.failingSince === null
+  if (isForgotten) await markWorking(tx, [{ companyId: company.id, webhookId: id }])
   return changed
+}
+
+/** Gives a webhook a new secret. Receivers have a day in which the former one is still good. */
+export async function rotateSecret(
+  tx: Tx,
+  app: App,
+  company: Company,
+  id: Uuid,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const now = app.clock.now()
+  const webhook = { ...(await lockWebhook(tx, company, id)), updatedAt: now }
+  const secret = makeSecret()
+  const sealed = app.vault.seal(secret, secretContext(company.id, id))
+  await store.replaceSecret(tx, webhook, sealed, new Date(now.getTime() + OVERLAP_MS))
+  return { webhook, secret }
+}
+
+/** More than a request should wait for is left to the worker, which finds what has no webhook. */
+const MOST_DROPPED = 50_000
+
+export async function deleteWebhook(tx: Tx, company: Company, id: Uuid): Promise<void> {
+  if (!(await store.remove(tx, company.id, id))) throw problem('webhook_not_found')
+  const webhook = { companyId: company.id, webhookId: id }
+  await drop(tx, 'deliveries', webhook, MOST_DROPPED)
+  await drop(tx, 'delivery_log', webhook, MOST_DROPPED)
 }

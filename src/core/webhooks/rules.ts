@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hostFault } from '../../lib/addresses.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { EventType } from '../events.ts'
 
@@ -9,6 +10,12 @@ export type Webhook = {
   name: string
   events: EventType[]
   status: 'ACTIVE' | 'INACTIVE'
+  /** Why it is inactive, when that was not the company's wish. */
+  deactivated: 'GONE' | 'FAILING' | null
+  /** Since when nothing was delivered. */
+  failingSince: Date | null
+  /** Until then it is left alone, since it failed again and again. */
+  pausedUntil: Date | null
   createdAt: Date
   updatedAt: Date
 }
@@ -19,12 +26,43 @@ export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base6
 /** The secret is sealed for the row it belongs to, so that it signs for no other webhook. */
 export const secretContext = (companyId: Uuid, id: Uuid): string => `${companyId}:webhook:${id}`
 
+/** For how long the secret before the present one still signs beside it. */
+export const OVERLAP_MS = 24 * 3600 * 1000
+
+/** What a company can change; what is left out stays as it is. */
+export type Changes = Partial<Pick<Webhook, 'url' | 'name' | 'events' | 'status'>>
+
 /**
- * Where deliveries may go: nowhere with credentials in the address, and only https in production.
+ * The webhook after a change. One that has another address, or is made active again, is a new
+ * receiver: what the former one did is forgotten.
+ */
+export function change(webhook: Webhook, changes: Changes, now: Date): Webhook {
+  const changed: Webhook = {
+    ...webhook,
+    url: changes.url ?? webhook.url,
+    name: changes.name ?? webhook.name,
+    events: changes.events ?? webhook.events,
+    status: changes.status ?? webhook.status,
+    updatedAt: now,
+  }
+  const isActivated = webhook.status === 'INACTIVE' && changed.status === 'ACTIVE'
+  if (isActivated || changed.url !== webhook.url) {
+    changed.failingSince = null
+    changed.pausedUntil = null
+  }
+  return isActivated ? { ...changed, deactivated: null } : changed
+}
+
+/**
+ * Where deliveries may go: nowhere with credentials in the address, and in production only by https
+ * and to public hosts.
  */
 export function targetFault(url: unknown, local: boolean): string | null {
   if (typeof url !== 'string' || !URL.canParse(url)) return null
-  const { protocol, username, password } = new URL(url)
+  const { protocol, hostname, username, password } = new URL(url)
   if (username !== '' || password !== '') return 'url: must not carry a user or a password'
-  return local || protocol === 'https:' ? null : 'url: must start with https://'
+  if (local) return null
+  if (protocol !== 'https:') return 'url: must start with https://'
+  const fault = hostFault(hostname)
+  return fault && `url: ${fault}`
 }

@@ -10,12 +10,16 @@ type WebhookRow = Row & {
   name: string
   events: EventType[]
   status: Webhook['status']
+  deactivated: Webhook['deactivated']
+  failing_since: Date | null
+  paused_until: Date | null
   created_at: Date
   updated_at: Date
 }
 
 /** The secret stays out of every read but the one that signs. */
-const COLUMNS = 'company_id, id, url, name, events, status, created_at, updated_at'
+const COLUMNS = `company_id, id, url, name, events, status, deactivated, failing_since,
+  paused_until, created_at, updated_at`
 
 const toWebhook = (row: WebhookRow): Webhook => ({
   companyId: row.company_id,
@@ -24,13 +28,17 @@ const toWebhook = (row: WebhookRow): Webhook => ({
   name: row.name,
   events: row.events,
   status: row.status,
+  deactivated: row.deactivated,
+  failingSince: row.failing_since,
+  pausedUntil: row.paused_until,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
 
 export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Promise<void> {
   await tx.query({
-    text: `insert into webhooks (${COLUMNS}, secret_sealed)
+    text: `insert into webhooks
+             (company_id, id, url, name, events, status, created_at, updated_at, secret_sealed)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     values: [
       webhook.companyId,
@@ -48,7 +56,8 @@ export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Pr
 
 export async function update(tx: Tx, webhook: Webhook): Promise<void> {
   await tx.query({
-    text: `update webhooks set url = $3, name = $4, events = $5, status = $6, updated_at = $7
+    text: `update webhooks set url = $3, name = $4, events = $5, status = $6, deactivated = $7,
+             updated_at = $8
            where company_id = $1 and id = $2`,
     values: [
       webhook.companyId,
@@ -57,8 +66,24 @@ export async function update(tx: Tx, webhook: Webhook): Promise<void> {
       webhook.name,
       webhook.events,
       webhook.status,
+      webhook.deactivated,
       webhook.updatedAt,
     ],
+  })
+}
+
+/** Puts a new secret in the place of the present one, which signs beside it until then. */
+export async function replaceSecret(
+  tx: Tx,
+  { companyId, id, updatedAt }: Webhook,
+  secretSealed: Buffer,
+  previousUntil: Date,
+): Promise<void> {
+  await tx.query({
+    text: `update webhooks set previous_secret_sealed = secret_sealed, secret_sealed = $3,
+             previous_secret_until = $4, updated_at = $5
+           where company_id = $1 and id = $2`,
+    values: [companyId, id, secretSealed, previousUntil, updatedAt],
   })
 }
 

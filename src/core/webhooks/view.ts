@@ -24,18 +24,35 @@ export const WebhookView = Type.Object({
   events: Type.Array(Type.Enum(EVENT_TYPES)),
   createdAt: Timestamp,
   updatedAt: Timestamp,
+  deactivated: Type.Optional(
+    Type.Enum(['GONE', 'FAILING'], {
+      description:
+        'Why we made it INACTIVE: it answered 410, or it failed for five days. Make it ACTIVE again once it works.',
+    }),
+  ),
+  failingSince: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Since when it has taken nothing' }),
+  ),
+  pausedUntil: Type.Optional(
+    Type.String({ format: 'date-time', description: 'It failed so often that it is left alone' }),
+  ),
 })
 
-export const CreatedWebhook = Type.Object({
+export const WebhookWithSecret = Type.Object({
   ...WebhookView.properties,
   secret: Type.String({ description: 'Signs the deliveries. Shown once, here.' }),
 })
 
-export function showWebhook(webhook: Webhook): Static<typeof WebhookView> {
+export function showWebhook(webhook: Webhook, now: Date): Static<typeof WebhookView> {
   const { id, url, name, companyId, status, events } = webhook
-  return {
+  const { deactivated, failingSince, pausedUntil } = webhook
+  const shown: Static<typeof WebhookView> = {
     ...{ id, url, name, companyId, status, events },
     createdAt: webhook.createdAt.toISOString(),
     updatedAt: webhook.updatedAt.toISOString(),
   }
+  if (deactivated !== null) shown.deactivated = deactivated
+  if (failingSince !== null) shown.failingSince = failingSince.toISOString()
+  if (pausedUntil !== null && pausedUntil > now) shown.pausedUntil = pausedUntil.toISOString()
+  return shown
 }

@@ -3,6 +3,8 @@ import { balanceRoutes } from './balance.ts'
 import { chargeRoutes } from './charges.ts'
 import { companyRoutes } from './company.ts'
 import { customerRoutes } from './customers.ts'
+import { deliveryRoutes } from './deliveries.ts'
+import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
 import { refundRoutes } from './refunds.ts'
@@ -17,6 +19,8 @@ export const ROUTES: readonly Route[] = [
   ...customerRoutes,
   ...productRoutes,
   ...webhookRoutes,
+  ...deliveryRoutes,
+  ...eventRoutes,
   ...balanceRoutes,
   ...withdrawalRoutes,
   ...companyRoutes,

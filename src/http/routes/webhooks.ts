@@ -1,21 +1,27 @@
 import Type from 'typebox'
 import { PAGE } from '../../core/fields.ts'
-import { changeWebhook, createWebhook } from '../../core/webhooks/commands.ts'
-import { targetFault } from '../../core/webhooks/rules.ts'
-import { find, list, remove } from '../../core/webhooks/store.ts'
 import {
-  CreatedWebhook,
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  rotateSecret,
+} from '../../core/webhooks/commands.ts'
+import { targetFault } from '../../core/webhooks/rules.ts'
+import { find, list } from '../../core/webhooks/store.ts'
+import { requirePublicTarget } from '../../core/webhooks/targets.ts'
+import {
   NewWebhook,
   showWebhook,
   WebhookChange,
   WebhookView,
+  WebhookWithSecret,
 } from '../../core/webhooks/view.ts'
 import { isUuid, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
 
-function webhookIdOf(call: { params: Record<string, string> }): Uuid {
+export function webhookIdOf(call: { params: Record<string, string> }): Uuid {
   const id = call.params.id ?? ''
   if (!isUuid(id)) throw problem('webhook_not_found')
   return id
@@ -32,15 +38,18 @@ const create = route({
   body: NewWebhook,
   example: { name: 'shop', url: 'http://127.0.0.1:4000/pix', events: ['charge.paid'] },
   check: ({ url }, { local }) => [targetFault(url, local)],
-  data: CreatedWebhook,
+  data: WebhookWithSecret,
   status: 201,
   message: 'Webhook created.',
   problems: [],
-  handle: (call) =>
-    call.commit(async (tx) => {
-      const { webhook, secret } = await createWebhook(tx, call.app, call.company, call.body)
-      return { ...showWebhook(webhook), secret }
-    }),
+  async handle(call) {
+    const { app, company, body } = call
+    await requirePublicTarget(app, body.url)
+    return call.commit(async (tx) => {
+      const { webhook, secret } = await createWebhook(tx, app, company, body)
+      return { ...showWebhook(webhook, app.clock.now()), secret }
+    })
+  },
 })
 
 const listAll = route({
@@ -56,8 +65,10 @@ const listAll = route({
   message: 'Webhooks listed.',
   problems: [],
   async handle(call) {
+    const { app, company } = call
     const { filter, cut } = page(call, null)
-    return cut(await list(call.app.db, call.company.id, filter)).map(showWebhook)
+    const webhooks = cut(await list(app.db, company.id, filter))
+    return webhooks.map((webhook) => showWebhook(webhook, app.clock.now()))
   },
 })
 
@@ -73,9 +84,10 @@ const get = route({
   message: 'Webhook found.',
   problems: ['webhook_not_found'],
   async handle(call) {
-    const webhook = await find(call.app.db, call.company.id, webhookIdOf(call))
+    const { app, company } = call
+    const webhook = await find(app.db, company.id, webhookIdOf(call))
     if (!webhook) throw problem('webhook_not_found')
-    return showWebhook(webhook)
+    return showWebhook(webhook, app.clock.now())
   },
 })
 
@@ -85,7 +97,8 @@ const change = route({
   operationId: 'changeWebhook',
   tag: 'Webhooks',
   summary: 'Change a webhook',
-  description: 'Only the fields sent are changed.',
+  description:
+    'Only the fields sent are changed. An INACTIVE webhook gets nothing; made ACTIVE again, it gets what happens from then on, and the rest by a replay.',
   scope: 'webhooks:write',
   body: WebhookChange,
   example: { events: ['charge.paid', 'charge.expired'] },
@@ -94,10 +107,12 @@ const change = route({
   status: 200,
   message: 'Webhook changed.',
   problems: ['webhook_not_found'],
-  handle(call) {
+  async handle(call) {
+    const { app, company, body } = call
     const id = webhookIdOf(call)
+    if (body.url !== undefined) await requirePublicTarget(app, body.url)
     return call.commit(async (tx) =>
-      showWebhook(await changeWebhook(tx, call.app, call.company, id, call.body)),
+      showWebhook(await changeWebhook(tx, app, company, id, body), app.clock.now()),
     )
   },
 })
@@ -107,7 +122,7 @@ const removeOne = route({
   path: '/webhook/{id}',
   operationId: 'deleteWebhook',
   tag: 'Webhooks',
-  summary: 'Delete a webhook',
+  summary: 'Delete a webhook and its deliveries',
   scope: 'webhooks:write',
   data: Type.Object({ id: Type.String({ format: 'uuid' }) }),
   status: 200,
@@ -116,10 +131,33 @@ const removeOne = route({
   handle(call) {
     const id = webhookIdOf(call)
     return call.commit(async (tx) => {
-      if (!(await remove(tx, call.company.id, id))) throw problem('webhook_not_found')
+      await deleteWebhook(tx, call.company, id)
       return { id }
     })
   },
 })
 
-export const webhookRoutes = [create, listAll, get, change, removeOne]
+const rotate = route({
+  method: 'POST',
+  path: '/webhook/{id}/rotate-secret',
+  operationId: 'rotateWebhookSecret',
+  tag: 'Webhooks',
+  summary: 'Give a webhook a new secret',
+  description:
+    'The answer is the only one that shows it. For 24 hours deliveries are signed with the former secret too, so that receivers can be changed without a gap; a second rotation within that time ends it for the secret before.',
+  scope: 'webhooks:write',
+  data: WebhookWithSecret,
+  status: 200,
+  message: 'Secret rotated.',
+  problems: ['webhook_not_found'],
+  handle(call) {
+    const { app, company } = call
+    const id = webhookIdOf(call)
+    return call.commit(async (tx) => {
+      const { webhook, secret } = await rotateSecret(tx, app, company, id)
+      return { ...showWebhook(webhook, app.clock.now()), secret }
+    })
+  },
+})
+
+export const webhookRoutes = [create, listAll, get, change, removeOne, rotate]

@@ -1,0 +1,66 @@
+import type { Tx } from '../../db/database.ts'
+import { assert } from '../../lib/assert.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { composeWebhookDeactivated, composeWebhookFailing } from '../mails/letters.ts'
+import type { MailKind } from '../mails/rules.ts'
+import { queueMails } from '../mails/store.ts'
+import type { Webhook } from '../webhooks/rules.ts'
+import { find } from '../webhooks/store.ts'
+import { type Deactivation, deactivate, markWarned } from './health-store.ts'
+import { type Failing, giveUpAt } from './rules.ts'
+import type { WebhookKey } from './store.ts'
+
+/** Tells the company that its webhook will be made inactive unless it works again. */
+export async function warn(
+  app: App,
+  webhook: WebhookKey & Pick<Failing, 'failingSince'>,
+): Promise<void> {
+  const now = app.clock.now()
+  const { failingSince } = webhook
+  const end = giveUpAt(failingSince, now)
+  await app.db.transaction(async (tx) => {
+    if (!(await markWarned(tx, webhook, now))) return
+    await mail(tx, app, webhook, 'webhook-failing', (company, { name, url }) =>
+      composeWebhookFailing(company, { name, url, failingSince, end }),
+    )
+  })
+}
+
+/** Makes a webhook inactive and tells its company, once. */
+export async function giveUp(
+  app: App,
+  webhook: WebhookKey & { url: string | null },
+  reason: Deactivation,
+): Promise<void> {
+  const now = app.clock.now()
+  const done = await app.db.transaction(async (tx) => {
+    if (!(await deactivate(tx, webhook, reason, now))) return false
+    await mail(tx, app, webhook, 'webhook-deactivated', (company, { name, url }) =>
+      composeWebhookDeactivated(company, { name, url, reason }),
+    )
+    return true
+  })
+  const { companyId: company, webhookId } = webhook
+  if (done) app.log.warn({ company, webhook: webhookId, reason }, 'a webhook was made inactive')
+}
+
+async function mail(
+  tx: Tx,
+  { vault, clock }: App,
+  { companyId, webhookId }: WebhookKey,
+  kind: MailKind,
+  compose: (company: Company, webhook: Webhook) => Letter,
+): Promise<void> {
+  const [company, webhook] = [
+    await findCompany(tx, companyId),
+    await find(tx, companyId, webhookId),
+  ]
+  assert(company && webhook, 'a webhook that was just changed is there, and so is its company')
+  const letter = compose(company, webhook)
+  await queueMails(tx, vault, [
+    { companyId, kind, letter, expiresAt: null, createdAt: clock.now() },
+  ])
+}

@@ -1,0 +1,133 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { AnyEventType } from '../events.ts'
+import type { Attempt, Delivery, DeliveryState } from './rules.ts'
+import type { WebhookKey } from './store.ts'
+
+export type DeliveryKey = WebhookKey & { eventId: Uuid }
+
+type DeliveryRow = Row & {
+  company_id: Uuid
+  webhook_id: Uuid
+  event_id: Uuid
+  type: AnyEventType
+  status: DeliveryState
+  attempts: Attempt[]
+  next_attempt_at: Date | null
+  created_at: Date
+  finished_at: Date | null
+}
+
+const toDelivery = (row: DeliveryRow): Delivery => ({
+  companyId: row.company_id,
+  webhookId: row.webhook_id,
+  eventId: row.event_id,
+  type: row.type,
+  status: row.status,
+  attempts: row.attempts,
+  nextAttemptAt: row.next_attempt_at,
+  createdAt: row.created_at,
+  finishedAt: row.finished_at,
+})
+
+/** What is pending and what has ended, in one form. A delivery is always in one of the two. */
+const PENDING = `select company_id, webhook_id, event_id, 'PENDING' as status, attempts,
+  next_attempt_at, created_at, null::timestamptz as finished_at from deliveries`
+const ENDED = `select company_id, webhook_id, event_id, status, attempts,
+  null::timestamptz as next_attempt_at, created_at, finished_at from delivery_log`
+
+export async function list(
+  tx: Tx,
+  { companyId, webhookId }: WebhookKey,
+  filter: { limit: number; after: Uuid | null; status: DeliveryState | null },
+): Promise<Delivery[]> {
+  const part = `where company_id = $1 and webhook_id = $2 and ($3::uuid is null or event_id < $3)`
+  const rows = await tx.query<DeliveryRow>({
+    text: `select d.*, e.type from (
+             (${PENDING} ${part} and ($4::text is null or $4 = 'PENDING')
+              order by event_id desc limit $5)
+             union all
+             (${ENDED} ${part} and ($4::text is null or status = $4)
+              order by event_id desc limit $5)
+           ) d join events e on e.company_id = d.company_id and e.id = d.event_id
+           order by d.event_id desc limit $5`,
+    values: [companyId, webhookId, filter.after, filter.status, filter.limit],
+  })
+  return rows.map(toDelivery)
+}
+
+export async function find(tx: Tx, key: DeliveryKey): Promise<Delivery | null> {
+  const part = 'where company_id = $1 and webhook_id = $2 and event_id = $3'
+  const rows = await tx.query<DeliveryRow>({
+    text: `select d.*, e.type from (${PENDING} ${part} union all ${ENDED} ${part}) d
+           join events e on e.company_id = d.company_id and e.id = d.event_id`,
+    values: [key.companyId, key.webhookId, key.eventId],
+  })
+  return rows[0] ? toDelivery(rows[0]) : null
+}
+
+/** A delivery that no subscription has made. */
+export async function insert(tx: Tx, key: DeliveryKey, now: Date): Promise<void> {
+  await tx.query({
+    text: `insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
+           values ($1, $2, $3, $4, $4)`,
+    values: [key.companyId, key.webhookId, key.eventId, now],
+  })
+}
+
+/** Whoever orders a delivery again and again does not make its history grow without end. */
+const HISTORY = `jsonb_path_query_array(attempts, '$[last - 49 to last]')`
+
+/** Which deliveries go out again; `from` is included, `to` is not. */
+export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | null }
+
+/**
+ * Makes waiting deliveries due, and tells how many they were. One that is due already may be in a
+ * worker's hands and is not touched, or it would be sent twice.
+ */
+export async function hasten(
+  tx: Tx,
+  { companyId, webhookId }: WebhookKey,
+  { eventId, from, to }: Selection,
+  now: Date,
+): Promise<number> {
+  const [row] = await tx.query<{ hastened: number }>({
+    text: `with hastened as (
+             update deliveries set tries = 0, next_attempt_at = $6, attempts = ${HISTORY}
+             where company_id = $1 and webhook_id = $2 and ($3::uuid is null or event_id = $3)
+               and ($4::timestamptz is null or created_at >= $4)
+               and ($5::timestamptz is null or created_at < $5) and next_attempt_at > $6
+             returning event_id
+           )
+           select count(*) as hastened from hastened`,
+    values: [companyId, webhookId, eventId, from, to, now],
+  })
+  return row!.hastened
+}
+
+/** Moves finished deliveries back to those that are due, and tells how many they were. */
+export async function revive(
+  tx: Tx,
+  { companyId, webhookId }: WebhookKey,
+  { eventId, status, from, to }: Selection & { status: 'DELIVERED' | 'FAILED' | null },
+  now: Date,
+): Promise<number> {
+  const [row] = await tx.query<{ revived: number }>({
+    text: `with ended as (
+             delete from delivery_log where company_id = $1 and webhook_id = $2
+               and ($3::uuid is null or event_id = $3) and ($4::text is null or status = $4)
+               and ($5::timestamptz is null or created_at >= $5)
+               and ($6::timestamptz is null or created_at < $6)
+             returning *
+           ), revived as (
+             insert into deliveries
+               (company_id, webhook_id, event_id, attempts, next_attempt_at, created_at)
+             select company_id, webhook_id, event_id, ${HISTORY}, $7, created_at from ended
+             order by event_id
+             returning event_id
+           )
+           select count(*) as revived from revived`,
+    values: [companyId, webhookId, eventId, status, from, to, now],
+  })
+  return row!.revived
+}

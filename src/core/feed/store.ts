@@ -1,0 +1,52 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { AnyEventType, Event } from '../events.ts'
+
+/** Where an event stands in the feed of its company. */
+export type Place = { position: number; id: Uuid }
+
+/** Before the first event. */
+export const START: Place = { position: -1, id: '00000000-0000-0000-0000-000000000000' }
+
+export async function findPlace(tx: Tx, companyId: Uuid, id: Uuid): Promise<Place | null> {
+  const [row] = await tx.query<{ position: number }>({
+    text: 'select position from events where company_id = $1 and id = $2',
+    values: [companyId, id],
+  })
+  return row ? { position: row.position, id } : null
+}
+
+type EventRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  type: AnyEventType
+  payload: string
+  created_at: Date
+}
+
+const toEvent = (row: EventRow): Event => ({
+  companyId: row.company_id,
+  id: row.id,
+  type: row.type,
+  payload: row.payload,
+  createdAt: row.created_at,
+})
+
+/**
+ * Events in the order of their transactions, oldest first, up to the first transaction that is
+ * still open: what it may yet write has its place before all that would follow.
+ */
+export async function readFeed(
+  tx: Tx,
+  companyId: Uuid,
+  filter: { after: Place; type: AnyEventType | null; limit: number },
+): Promise<Event[]> {
+  const rows = await tx.query<EventRow>({
+    text: `select company_id, id, type, payload, created_at from events
+           where company_id = $1 and (position, id) > ($2::bigint, $3::uuid)
+             and position < (select feed_horizon()) and ($4::text is null or type = $4)
+           order by position, id limit $5`,
+    values: [companyId, filter.after.position, filter.after.id, filter.type, filter.limit],
+  })
+  return rows.map(toEvent)
+}

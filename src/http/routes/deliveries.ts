@@ -1,0 +1,106 @@
+import Type from 'typebox'
+import { noDelivery, redeliver, replay, sendTest } from '../../core/deliveries/control.ts'
+import { list } from '../../core/deliveries/log-store.ts'
+import {
+  DeliveryQuery,
+  DeliveryView,
+  Replay,
+  Replayed,
+  readDeliveryId,
+  showDelivery,
+} from '../../core/deliveries/view.ts'
+import { find } from '../../core/webhooks/store.ts'
+import { problem } from '../../lib/problems.ts'
+import { deliveryPage } from '../page.ts'
+import { route } from '../route.ts'
+import { webhookIdOf } from './webhooks.ts'
+
+const listAll = route({
+  method: 'GET',
+  path: '/webhook/{id}/deliveries',
+  operationId: 'listDeliveries',
+  tag: 'Webhooks',
+  summary: 'List the deliveries to a webhook, newest event first',
+  description:
+    'Every attempt with what the receiver answered. What has ended is kept for 30 days, unless the server is configured otherwise.',
+  scope: 'webhooks:read',
+  query: DeliveryQuery,
+  data: Type.Array(DeliveryView),
+  status: 200,
+  message: 'Deliveries listed.',
+  problems: ['webhook_not_found'],
+  async handle(call) {
+    const { app, company, query } = call
+    const key = { companyId: company.id, webhookId: webhookIdOf(call) }
+    if (!(await find(app.db, key.companyId, key.webhookId))) throw problem('webhook_not_found')
+    const { filter, cut } = deliveryPage(call, key.webhookId)
+    const wanted = { ...filter, status: query.status ?? null }
+    return cut(await list(app.db, key, wanted)).map(showDelivery)
+  },
+})
+
+const again = route({
+  method: 'POST',
+  path: '/webhook/delivery/{id}/redeliver',
+  operationId: 'redeliver',
+  tag: 'Webhooks',
+  summary: 'Send a delivery again, now',
+  description:
+    'Also one that was delivered. The receiver gets the same bytes under the same webhook-id, and if it fails, all retries anew.',
+  scope: 'webhooks:write',
+  data: DeliveryView,
+  status: 200,
+  message: 'The delivery is due.',
+  problems: ['webhook_not_found'],
+  async handle(call) {
+    const { app, company } = call
+    const id = readDeliveryId(call.params.id ?? '')
+    if (!id) throw noDelivery()
+    const key = { companyId: company.id, ...id }
+    return call.commit(async (tx) => showDelivery(await redeliver(tx, app, key)))
+  },
+})
+
+const many = route({
+  method: 'POST',
+  path: '/webhook/{id}/replay',
+  operationId: 'replayDeliveries',
+  tag: 'Webhooks',
+  summary: 'Send deliveries again',
+  description:
+    'Of the events that were written from `from` on and before `to`; without them, of all. By default those that did not arrive: they failed, or wait for their next try.',
+  scope: 'webhooks:write',
+  body: Replay,
+  example: { from: '2026-08-16T00:00:00Z', to: '2026-08-17T00:00:00Z', status: 'FAILED' },
+  data: Replayed,
+  status: 200,
+  message: 'The deliveries are due.',
+  problems: ['webhook_not_found'],
+  handle(call) {
+    const { app, company, body } = call
+    const key = { companyId: company.id, webhookId: webhookIdOf(call) }
+    return call.commit(async (tx) => ({ replayed: await replay(tx, app, key, body) }))
+  },
+})
+
+const tryOut = route({
+  method: 'POST',
+  path: '/webhook/{id}/test',
+  operationId: 'testWebhook',
+  tag: 'Webhooks',
+  summary: 'Send a test event to a webhook',
+  description:
+    'The event `webhook.test` goes to this webhook alone, whatever it subscribes to. How it went is in the list of deliveries.',
+  scope: 'webhooks:write',
+  data: DeliveryView,
+  status: 201,
+  message: 'Test event created.',
+  problems: ['webhook_not_found'],
+  handle(call) {
+    const { app, company } = call
+    const key = { companyId: company.id, webhookId: webhookIdOf(call) }
+    return call.commit(async (tx) => showDelivery(await sendTest(tx, app, key)))
+  },
+})
+
+export const deliveryRoutes = [listAll, again, many, tryOut]

@@ -1,0 +1,32 @@
+import Type from 'typebox'
+import { findPlace, readFeed, START } from '../../core/feed/store.ts'
+import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
+import { invalid } from '../../lib/problems.ts'
+import { page } from '../page.ts'
+import { route } from '../route.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/event',
+  operationId: 'listEvents',
+  tag: 'Events',
+  summary: 'Read the feed of events, oldest first',
+  description:
+    'All events in one order that never changes. Whoever asks again and again with the id of the last event as `after` gets every event once, and misses none; an empty list means that there is nothing new yet.',
+  scope: 'webhooks:read',
+  query: FeedQuery,
+  data: Type.Array(EventView),
+  status: 200,
+  message: 'Events listed.',
+  problems: [],
+  async handle(call) {
+    const { app, company, query } = call
+    const { filter, cut } = page(call, 'evt')
+    const after = filter.after ? await findPlace(app.db, company.id, filter.after) : START
+    if (after === null) throw invalid('after: must be the id of an event of this company')
+    const wanted = { limit: filter.limit, after, type: query.type ?? null }
+    return cut(await readFeed(app.db, company.id, wanted)).map(showEvent)
+  },
+})
+
+export const eventRoutes = [list]

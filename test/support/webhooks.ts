@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import type { Client, TestApi } from './api.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+type Any = any
+
+/** A delivery worker for as long as the tests of a file take. */
+export function openDelivering(api: TestApi): Delivering {
+  const delivering = createDelivering(api.app)
+  api.atEnd(() => delivering.close())
+  return delivering
+}
+
+/** Registers a webhook; gives what was answered, its secret too. */
+export async function register(client: Client, url: string, events: string[]): Promise<Any> {
+  const { status, body, text } = await client.post('/webhook', { url, name: 'Loja', events })
+  assert.equal(status, 201, text)
+  return body.data ?? body
+}
+
+/** A receiver on loopback, and the webhook that leads to it. */
+export async function makeReceiver(
+  client: Client,
+  events = ['charge.paid'],
+): Promise<{ receiver: Receiver; webhook: Any }> {
+  const receiver = await startReceiver()
+  return { receiver, webhook: await register(client, receiver.url, events) }
+}
+
+/**
+ * Returns when the feed shows all that is written by now. Any transaction in the same cluster that
+ * began before may hold it back, those of other tests too.
+ */
+export async function feedCaughtUp(api: TestApi): Promise<void> {
+  const [now] = await api.rows<{ position: number }>('select event_position() as position')
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    const [feed] = await api.rows<{ horizon: number }>('select feed_horizon() as horizon')
+    if (feed!.horizon > now!.position) return
+    assert.ok(performance.now() < deadline, 'a transaction stays open')
+  }
+}

@@ -1,0 +1,30 @@
+import { after } from 'node:test'
+import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import { type Client, startApi } from '../support/api.ts'
+import { makePaid } from '../support/payments.ts'
+
+export type Shop = {
+  client: Client
+  /** Sells something, delivers what there is to tell of it, and gives the body it is told in. */
+  sell(amount: number): Promise<{ event: 'Charge.Paid'; charge: object }>
+}
+
+/** A company on a service whose clock tells the real time, since receivers have no other. */
+export async function openShop(): Promise<Shop> {
+  let delivering: Delivering | null = null
+  // What is to be closed first is named first: the service's own hooks take the database away.
+  after(() => delivering?.close())
+  const api = await startApi()
+  const engine = createDelivering(api.app)
+  delivering = engine
+  api.clock.advance((Date.now() - api.clock.now().getTime()) / 1000)
+  const client = await api.client()
+  return {
+    client,
+    async sell(amount) {
+      const { id } = await makePaid(api, client, amount)
+      await engine.run()
+      return { event: 'Charge.Paid', charge: { id, status: 'PAID', total: amount } }
+    },
+  }
+}
