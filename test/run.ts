@@ -42,9 +42,10 @@ function runTests(url: string): Promise<number> {
   const asked = process.argv.slice(2)
   const files =
     asked.length > 0 ? asked : globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort()
+  const timeout_ms = process.env.TEST_TIMEOUT_MS ?? '240000'
   const child = spawn(
     process.execPath,
-    ['--test', '--test-concurrency=2', '--test-timeout=120000', ...files],
+    ['--test', '--test-concurrency=2', `--test-timeout=${timeout_ms}`, ...files],
     { stdio: 'inherit', env: { ...process.env, VINTEM_TEST_DATABASE: url } },
   )
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))

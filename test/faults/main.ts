@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+/**
+ * The long version of the tests in this folder, for which `npm test` has no time:
+ * `npm run test:faults -- --kills 200 --seed 7`, or KILLS and SEED in the environment.
+ */
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: process.env.KILLS ?? '200' },
+    seed: { type: 'string', default: process.env.SEED ?? String(randomInt(2 ** 31)) },
+    load: { type: 'string', default: process.env.LOAD ?? '250' },
+  },
+})
+const { kills, seed, load } = values
+for (const [name, value] of Object.entries(values)) {
+  if (!/^\d{1,10}$/.test(value)) throw new Error(`--${name} must be a whole number`)
+}
+
+/** For a kill on a machine that is very busy: the start, the load, and some of the end. */
+const MOST_MS = 30_000
+const report = join(mkdtempSync(join(tmpdir(), 'vintem-faults-')), 'report.json')
+console.log(`${kills} kills with seed ${seed}; the report will be ${report}`)
+const child = spawn(process.execPath, ['test/run.ts', 'test/faults/money-kill.test.ts'], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    ...{ KILLS: kills, SEED: seed, LOAD: load, REPORT: report },
+    TEST_TIMEOUT_MS: String(600_000 + Number(kills) * MOST_MS),
+  },
+})
+child.on('exit', (code) => process.exit(code ?? 1))

@@ -1,0 +1,22 @@
+/** Choices that the same seed makes again. */
+export type Random = {
+  /** A whole number from 0 on and below `end`. */
+  below(end: number): number
+  /** True once in so many times. */
+  onceIn(times: number): boolean
+  /** For a client of its own, whose choices do not depend on how fast the others are. */
+  fork(): Random
+}
+
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  // Mulberry32: small, and even enough to choose with.
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return (mixed ^ (mixed >>> 14)) >>> 0
+  }
+  const below = (end: number): number => Math.floor((next() / 2 ** 32) * end)
+  return { below, onceIn: (times) => below(times) === 0, fork: () => createRandom(next()) }
+}

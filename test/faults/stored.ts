@@ -1,0 +1,112 @@
+import type { App } from '../../src/core/app.ts'
+import type { Row } from '../../src/db/database.ts'
+import { type Prefix, toPublic, type Uuid } from '../../src/lib/ids.ts'
+
+/** Records as lines of text: lists of them are easily compared, and a difference easily read. */
+export type Lines = string[]
+
+export const line = (...parts: (string | number)[]): string => parts.join(' ')
+
+export const read = <R extends Row>({ db }: App, text: string): Promise<R[]> =>
+  db.query<R>({ text })
+
+const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd'] satisfies Prefix[]
+
+/** Rows as lines. A column that is called like a prefix holds an id which is shown with it. */
+async function lines(app: App, text: string): Promise<Lines> {
+  const rows = await read<Record<string, string | number>>(app, text)
+  return rows.map((row) =>
+    Object.entries(row)
+      .map(([name, value]) =>
+        PREFIXES.includes(name) ? toPublic(name as Prefix, value as Uuid) : value,
+      )
+      .join(' '),
+  )
+}
+
+export const storedCharges = (app: App): Promise<Lines> =>
+  lines(app, `select company_id, id as charge, amount from charges where kind = 'PIX'`)
+
+export const storedCodes = (app: App): Promise<Lines> =>
+  lines(app, 'select company_id, id as qrs, amount from static_codes')
+
+/** A payment that a simulation made is called by its charge, of which it is the only one. */
+export const storedPayments = (app: App): Promise<Lines> =>
+  lines(
+    app,
+    `select company_id, coalesce(t.order_id, p.end_to_end_id), p.amount, status from payments p
+     left join simulated_bank.transfers t
+       on t.account_id = p.company_id and t.end_to_end_id = p.end_to_end_id`,
+  )
+
+/** Charges that a static code was paid by, each with the payment that made it. */
+export const storedSales = (app: App): Promise<Lines> =>
+  lines(app, `select company_id, end_to_end_id, amount from charges where kind = 'STATIC'`)
+
+export const storedRefunds = (app: App): Promise<Lines> =>
+  lines(app, 'select company_id, id as rfnd, amount, status from refunds')
+
+export const storedWithdrawals = (app: App): Promise<Lines> =>
+  lines(app, 'select company_id, id as wd, value, status from withdrawals')
+
+/** What the bank has moved, by its own books. */
+export const movedByBank = (app: App): Promise<Lines> =>
+  lines(
+    app,
+    `select account_id, direction, coalesce(order_id, end_to_end_id), amount
+     from simulated_bank.transfers`,
+  )
+
+export const storedBalances = (app: App): Promise<Lines> =>
+  lines(app, 'select company_id, available, pending, held, unmatched from balances')
+
+export const storedMails = (app: App): Promise<Lines> =>
+  lines(app, 'select kind, outcome, count(*) from mails group by kind, outcome')
+
+export async function storedEvents(app: App): Promise<Lines> {
+  const rows = await read<{ company: Uuid; type: string; payload: string }>(
+    app,
+    'select company_id as company, type, payload from events',
+  )
+  return rows.map(({ company, type, payload }) => {
+    const { charge, payment, withdrawal } = JSON.parse(payload)
+    if (charge) return line(company, type, charge.id, charge.total)
+    if (payment) return line(company, type, payment.endToEndId, payment.amount)
+    return line(company, type, withdrawal.id, withdrawal.value)
+  })
+}
+
+/** Work that somebody still has to do. */
+export const leftovers = (app: App): Promise<Lines> =>
+  lines(
+    app,
+    `select 'charge', id, payment_status from charges
+       where status = 'OPEN' or payment_status = 'PAID'
+     union all select 'callback', id, attempts::text from bank_callbacks
+       where processed_at is null
+     union all select 'refund', id, status from refunds where status = 'PROCESSING'
+     union all select 'withdrawal', id, status from withdrawals
+       where status in ('PENDING_OTP', 'PROCESSING')
+     union all select 'mail', id, kind from mails where finished_at is null`,
+  )
+
+/** `empty` are keys that were taken, but have no answer to give again. */
+export async function keptAnswers(app: App): Promise<{ kept: number; empty: number }> {
+  const [row] = await read<{ kept: number; empty: number }>(
+    app,
+    'select count(*) as kept, count(*) filter (where status = 0) as empty from idempotency_keys',
+  )
+  return row!
+}
+
+/** Work that was taken up once more: a server was killed over it, or the bank had not answered. */
+export async function takenUpAgain(app: App): Promise<Record<string, number>> {
+  const rows = await read<{ work: string; count: number }>(
+    app,
+    `select 'payouts' as work, count(*) from withdrawals where attempts > 1
+     union all select 'refunds', count(*) from refunds where attempts > 1
+     union all select 'callbacks', count(*) from bank_callbacks where attempts > 0
+     union all select 'mails', count(*) from mails where attempts > 1`,
+  )
+  return Object.fromEntries(rows.map(({ work, count }) => [work, count]))
+}

@@ -1,0 +1,116 @@
+import type { App } from '../../src/core/app.ts'
+import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
+import { toPublic, type Uuid } from '../../src/lib/ids.ts'
+import type { Charged, Journal, Shop } from './journal.ts'
+import { type Lines, line, read } from './stored.ts'
+
+export type Difference = { missing: Lines; unexpected: Lines }
+
+/** Lines are counted: one that stands in both lists, but twice in one of them, is a difference. */
+export function compare(told: Lines, stored: Lines): Difference {
+  const counts = new Map<string, number>()
+  for (const one of told) counts.set(one, (counts.get(one) ?? 0) + 1)
+  for (const one of stored) counts.set(one, (counts.get(one) ?? 0) - 1)
+  const where = (is: (count: number) => boolean) =>
+    [...counts].flatMap(([one, count]) => (is(count) ? [one] : []))
+  return { missing: where((count) => count > 0), unexpected: where((count) => count < 0) }
+}
+
+export const toldCharges = (charges: Charged[]): Lines =>
+  charges.map(({ company, id, amount }) => line(company, id, amount))
+
+export const toldPayments = ({ payments }: Journal): Lines =>
+  payments.map(({ company, name, amount, state }) => line(company, name, amount, state))
+
+export const toldSales = ({ payments }: Journal): Lines =>
+  payments.flatMap(({ company, name, amount, atCounter }) =>
+    atCounter ? [line(company, name, amount)] : [],
+  )
+
+type Order = { company: string; id: string; amount: number; state: string }
+
+export const toldOrders = (orders: Order[]): Lines =>
+  orders.map(({ company, id, amount, state }) => line(company, id, amount, state))
+
+const completed = <T extends Order>(orders: T[]): T[] =>
+  orders.filter(({ state }) => state === 'COMPLETED')
+
+/** What must have moved at the bank. */
+export const toldMoves = ({ payments, refunds, withdrawals }: Journal): Lines => [
+  ...payments.map(({ company, name, amount }) => line(company, 'received', name, amount)),
+  ...completed(refunds).map(({ company, id, amount }) => line(company, 'returned', id, amount)),
+  ...completed(withdrawals).map(({ company, id, amount }) => line(company, 'sent', id, amount)),
+]
+
+/** Balances by what clients have done, without a look at any posting. */
+export function toldBalances(shops: Shop[], { payments, refunds, withdrawals }: Journal): Lines {
+  const ofCharges = refunds.filter(({ charge }) => charge !== null)
+  return shops.map(({ company }) => {
+    const sum = (all: Pick<Order, 'company' | 'amount' | 'state'>[], state: string) =>
+      all.reduce(
+        (total, one) =>
+          one.company === company && one.state === state ? total + one.amount : total,
+        0,
+      )
+    const kept = sum(payments, 'MATCHED') + sum(payments, 'ACCEPTED')
+    const gone = sum(ofCharges, 'COMPLETED') + sum(withdrawals, 'COMPLETED')
+    return line(company, SANDBOX_OPENING + kept - gone, 0, 0, sum(payments, 'UNMATCHED'))
+  })
+}
+
+type ChargeRow = {
+  company: Uuid
+  id: Uuid
+  amount: number
+  state: string
+  /** Whether a refund of it was taken from money that had been received. */
+  received: boolean
+}
+
+/**
+ * Events as they are due. A charge of which all goes back before its money is withdrawable need
+ * never be received; those are the events that may be there.
+ */
+export async function toldEvents(
+  app: App,
+  journal: Journal,
+): Promise<{ due: Lines; possible: Lines }> {
+  const charges = await read<ChargeRow>(
+    app,
+    `select company_id as company, id, amount, payment_status as state, exists (
+       select 1 from refunds r where r.company_id = c.company_id and r.charge_id = c.id
+         and r.source = 'available') as received
+     from charges c`,
+  )
+  const tell = (type: string, { company, id, amount }: ChargeRow) =>
+    line(company, `charge.${type}`, toPublic('charge', id), amount)
+  const mustReceive = ({ state, received }: ChargeRow) => state === 'RECEIVED' || received
+  return {
+    due: [
+      ...['pending', 'processing', 'paid'].flatMap((type) =>
+        charges.map((charge) => tell(type, charge)),
+      ),
+      ...charges.filter(mustReceive).map((charge) => tell('received', charge)),
+      ...toldOfOthers(journal),
+    ],
+    possible: charges
+      .filter((charge) => !mustReceive(charge))
+      .map((charge) => tell('received', charge)),
+  }
+}
+
+/** The total of a charge is told with every part of it that goes back. */
+function toldOfOthers({ charges, payments, refunds, withdrawals }: Journal): Lines {
+  const totals = new Map(charges.map(({ id, amount }) => [id, amount]))
+  return [
+    ...completed(refunds).flatMap(({ company, charge }) =>
+      charge === null ? [] : [line(company, 'charge.refunded', charge, totals.get(charge)!)],
+    ),
+    ...payments.flatMap(({ company, name, amount, state }) =>
+      state === 'MATCHED' ? [] : [line(company, 'payment.unmatched', name, amount)],
+    ),
+    ...withdrawals.flatMap(({ company, id, amount, state }) =>
+      state === 'CANCELED' ? [] : [line(company, `withdrawal.${state.toLowerCase()}`, id, amount)],
+    ),
+  ]
+}

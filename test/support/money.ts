@@ -1,0 +1,337 @@
+/**
+ * The plainest account of what money does, told a second time and without a look at the product.
+ * Every act changes the model and gives the HTTP status that the product must answer with.
+ */
+export type Accounts = Record<'bank' | 'available' | 'pending' | 'held' | 'unmatched', number>
+type Account = keyof Accounts
+
+export type Charge = {
+  id: string
+  brCode: string
+  amount: number
+  devMode: boolean
+  /** Whether it came of a code for the counter. */
+  isSale: boolean
+  status: 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'
+  paymentStatus: 'PROCESSING' | 'PAID' | 'RECEIVED' | 'EXPIRED' | 'REFUNDED'
+  expiresAt: number
+  paidAt: number
+  /** What went back or is on its way there. */
+  refunded: number
+}
+
+/** What a payment pays, be it a charge or a code for the counter. */
+export type Code = { brCode: string; amount: number }
+
+export type Payment = {
+  endToEndId: string
+  code: Code
+  amount: number
+  status: 'MATCHED' | 'UNMATCHED' | 'ACCEPTED' | 'REFUNDING' | 'REFUNDED'
+  receivedAt: number
+}
+
+/** Money that a bank is told to move. */
+type Order = { amount: number; dueAt: number; tellings: number }
+
+export type Refund = Order & {
+  charge: Charge | null
+  payment: Payment | null
+  source: 'available' | 'pending' | 'unmatched'
+  status: 'PROCESSING' | 'COMPLETED' | 'FAILED'
+  /** Where the money is after its end. */
+  endedIn: Account | null
+}
+
+export type Withdrawal = Order & {
+  id: string
+  status: 'PENDING_OTP' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'EXPIRED' | 'CANCELED'
+  expiresAt: number
+  tries: number
+  sends: number
+  endedAt: number
+}
+
+export type Model = {
+  now: number
+  accounts: Accounts
+  charges: Charge[]
+  codes: Code[]
+  payments: Payment[]
+  refunds: Refund[]
+  withdrawals: Withdrawal[]
+}
+
+const SECOND = 1000
+const DAY = 86_400 * SECOND
+const OPENING = 100_000
+const SETTLES_IN = 60 * SECOND
+const [REFUSED, UNANSWERED] = [66_666, 55_555]
+
+export function newModel(now: number): Model {
+  const accounts = { bank: -OPENING, available: OPENING, pending: 0, held: 0, unmatched: 0 }
+  return { now, accounts, charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
+}
+
+function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
+  accounts[from] -= amount
+  accounts[to] += amount
+}
+
+export function advance(model: Model, seconds: number): void {
+  model.now += seconds * SECOND
+  for (const charge of model.charges) {
+    if (charge.status !== 'OPEN' || charge.expiresAt > model.now) continue
+    charge.status = 'EXPIRED'
+    charge.paymentStatus = 'EXPIRED'
+  }
+}
+
+type NewCharge = Pick<Charge, 'id' | 'brCode' | 'amount' | 'devMode'>
+
+export function addCharge(model: Model, fields: NewCharge, lifetime_s: number): void {
+  model.charges.push({
+    ...{ ...fields, isSale: false, status: 'OPEN', paymentStatus: 'PROCESSING' },
+    ...{ paidAt: 0, refunded: 0 },
+    expiresAt: model.now + lifetime_s * SECOND,
+  })
+}
+
+export function cancelCharge(charge: Charge): 200 | 409 {
+  if (charge.status === 'OPEN') charge.status = 'CANCELED'
+  return charge.status === 'CANCELED' ? 200 : 409
+}
+
+/** Money arrives for a charge, and pays it or waits for a decision. */
+export function pay(model: Model, charge: Charge, amount: number, endToEndId: string): void {
+  const matched = charge.status === 'OPEN' && amount === charge.amount
+  arrive(model, { endToEndId, code: charge, amount }, matched)
+  if (!matched) return
+  charge.status = 'COMPLETED'
+  charge.paymentStatus = 'PAID'
+  charge.paidAt = model.now
+}
+
+/** Money arrives for a code of the counter: a charge of its own, which begins paid. */
+export function sell(
+  model: Model,
+  code: Code,
+  amount: number,
+  { id, endToEndId }: { id: string; endToEndId: string },
+): void {
+  const matched = amount === code.amount
+  arrive(model, { endToEndId, code, amount }, matched)
+  if (!matched) return
+  model.charges.push({
+    ...{ id, brCode: code.brCode, amount, devMode: false, isSale: true, refunded: 0 },
+    ...{ status: 'COMPLETED', paymentStatus: 'PAID', paidAt: model.now, expiresAt: 0 },
+  })
+}
+
+function arrive(
+  model: Model,
+  payment: Pick<Payment, 'endToEndId' | 'code' | 'amount'>,
+  matched: boolean,
+): void {
+  const status = matched ? 'MATCHED' : 'UNMATCHED'
+  model.payments.push({ ...payment, status, receivedAt: model.now })
+  move(model, 'bank', matched ? 'pending' : 'unmatched', payment.amount)
+}
+
+export function simulation({ devMode, status }: Charge): 200 | 400 | 409 {
+  if (!devMode) return 400
+  return status === 'OPEN' || status === 'COMPLETED' ? 200 : 409
+}
+
+export function settleCharges(model: Model): void {
+  for (const charge of model.charges) {
+    if (charge.paymentStatus !== 'PAID' || charge.paidAt + SETTLES_IN > model.now) continue
+    charge.paymentStatus = 'RECEIVED'
+    move(model, 'pending', 'available', unsettled(model, charge))
+  }
+}
+
+/** What of a paid charge stands in the pending account. */
+export function unsettled(model: Model, charge: Charge): number {
+  const leaving = model.refunds.filter(
+    (refund) =>
+      refund.charge === charge && refund.source === 'pending' && refund.status !== 'FAILED',
+  )
+  return leaving.reduce((left, { amount }) => left - amount, charge.amount)
+}
+
+const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
+
+export const isRefundable = ({ status, amount, refunded }: Charge): boolean =>
+  status === 'COMPLETED' && refunded < amount
+
+/** Without a value all that is left goes back. */
+export function refundCharge(
+  model: Model,
+  charge: Charge,
+  value: number | undefined,
+): 201 | 409 | 422 {
+  const left = charge.amount - charge.refunded
+  const amount = value ?? left
+  if (charge.status !== 'COMPLETED' || tooOld(model, charge.paidAt)) return 409
+  if (left === 0 || amount > left) return 409
+  const source = charge.paymentStatus === 'PAID' ? 'pending' : 'available'
+  if (amount > model.accounts[source]) return 422
+  charge.refunded += amount
+  holdRefund(model, { charge, payment: null, amount, source })
+  return 201
+}
+
+export function refundPayment(model: Model, payment: Payment): 201 | 404 | 409 {
+  if (payment.status === 'MATCHED') return 404
+  if (payment.status !== 'UNMATCHED' || tooOld(model, payment.receivedAt)) return 409
+  payment.status = 'REFUNDING'
+  holdRefund(model, { charge: null, payment, amount: payment.amount, source: 'unmatched' })
+  return 201
+}
+
+type NewRefund = Pick<Refund, 'charge' | 'payment' | 'amount' | 'source'>
+
+function holdRefund(model: Model, refund: NewRefund): void {
+  move(model, refund.source, 'held', refund.amount)
+  model.refunds.push({
+    ...refund,
+    status: 'PROCESSING',
+    endedIn: null,
+    dueAt: model.now,
+    tellings: 0,
+  })
+}
+
+export function acceptPayment(model: Model, payment: Payment): 200 | 404 | 409 {
+  if (payment.status === 'MATCHED') return 404
+  if (payment.status === 'ACCEPTED') return 200
+  if (payment.status !== 'UNMATCHED') return 409
+  payment.status = 'ACCEPTED'
+  move(model, 'unmatched', 'available', payment.amount)
+  return 200
+}
+
+/** What the simulated bank makes of orders that are due; one of them it answers only when asked. */
+function carryOut<T extends Order & { status: string }>(model: Model, orders: T[]): [T, boolean][] {
+  const due = orders.filter(({ status, dueAt }) => status === 'PROCESSING' && dueAt <= model.now)
+  return due.flatMap((order): [T, boolean][] => {
+    order.tellings += 1
+    if (order.amount === REFUSED) return [[order, false]]
+    if (order.amount !== UNANSWERED || order.tellings > 1) return [[order, true]]
+    order.dueAt = model.now + 5 * SECOND
+    return []
+  })
+}
+
+export function carryOutRefunds(model: Model): void {
+  for (const [refund, done] of carryOut(model, model.refunds)) {
+    refund.status = done ? 'COMPLETED' : 'FAILED'
+    if (refund.payment) refund.payment.status = done ? 'REFUNDED' : 'UNMATCHED'
+    if (refund.charge) endChargeRefund(model, refund, refund.charge)
+    refund.endedIn = done ? 'bank' : whereTo(refund)
+    move(model, 'held', refund.endedIn, refund.amount)
+  }
+}
+
+function endChargeRefund({ refunds }: Model, { status, amount }: Refund, charge: Charge): void {
+  if (status === 'FAILED') charge.refunded -= amount
+  const returned = refunds
+    .filter((refund) => refund.charge === charge && refund.status === 'COMPLETED')
+    .reduce((sum, refund) => sum + refund.amount, 0)
+  if (returned === charge.amount) charge.paymentStatus = 'REFUNDED'
+}
+
+/** Money that would have been received meanwhile is available when it comes back. */
+const whereTo = ({ source, charge }: Refund): Account =>
+  source === 'pending' && charge?.paymentStatus !== 'PAID' ? 'available' : source
+
+const ranOut = ({ now }: Model, { status, expiresAt }: Withdrawal) =>
+  status === 'PENDING_OTP' && expiresAt <= now
+
+/** A withdrawal as it is shown: past its end it is expired before the money is given back. */
+export const shownStatus = (model: Model, withdrawal: Withdrawal): string =>
+  ranOut(model, withdrawal) ? 'EXPIRED' : withdrawal.status
+
+export const isOpen = ({ status }: { status: string }) =>
+  status === 'PENDING_OTP' || status === 'PROCESSING'
+
+function giveBack(model: Model, withdrawal: Withdrawal, status: Withdrawal['status']): void {
+  withdrawal.status = status
+  withdrawal.endedAt = status === 'EXPIRED' ? withdrawal.expiresAt : model.now
+  move(model, 'held', 'available', withdrawal.amount)
+}
+
+export function startWithdrawal(model: Model, amount: number): 201 | 409 | 422 | 429 {
+  const open = model.withdrawals.find(isOpen)
+  if (open && !ranOut(model, open)) return 409
+  if (wrongTries(model) >= 25) return 429
+  if (amount > model.accounts.available + (open?.amount ?? 0)) return 422
+  if (open) giveBack(model, open, 'EXPIRED')
+  move(model, 'available', 'held', amount)
+  model.withdrawals.push({
+    ...{ id: '', amount, status: 'PENDING_OTP', tries: 0, sends: 1, dueAt: 0, tellings: 0 },
+    ...{ expiresAt: model.now + 600 * SECOND, endedAt: 0 },
+  })
+  return 201
+}
+
+/** Codes that were tried within an hour on withdrawals that came to nothing. */
+function wrongTries(model: Model): number {
+  return model.withdrawals
+    .map((one) =>
+      ranOut(model, one) ? { ...one, status: 'EXPIRED', endedAt: one.expiresAt } : one,
+    )
+    .filter(({ status }) => status === 'EXPIRED' || status === 'CANCELED')
+    .filter(({ endedAt }) => endedAt > model.now - 3600 * SECOND)
+    .reduce((sum, { tries }) => sum + tries, 0)
+}
+
+export function confirmWithdrawal(
+  model: Model,
+  withdrawal: Withdrawal,
+  right: boolean,
+): 200 | 400 | 409 | 410 {
+  if (ranOut(model, withdrawal)) giveBack(model, withdrawal, 'EXPIRED')
+  if (withdrawal.status === 'EXPIRED') return 410
+  if (withdrawal.status !== 'PENDING_OTP') return 409
+  withdrawal.tries += 1
+  if (right) {
+    withdrawal.status = 'PROCESSING'
+    withdrawal.dueAt = model.now
+  } else if (withdrawal.tries === 5) giveBack(model, withdrawal, 'CANCELED')
+  return right ? 200 : 400
+}
+
+export function cancelWithdrawal(model: Model, withdrawal: Withdrawal): 200 | 409 {
+  if (withdrawal.status === 'CANCELED') return 200
+  if (shownStatus(model, withdrawal) !== 'PENDING_OTP') return 409
+  giveBack(model, withdrawal, 'CANCELED')
+  return 200
+}
+
+export function resendCode(model: Model, withdrawal: Withdrawal): 200 | 409 | 410 | 429 {
+  const status = shownStatus(model, withdrawal)
+  if (status === 'EXPIRED') return 410
+  if (status !== 'PENDING_OTP') return 409
+  if (withdrawal.sends === 4) return 429
+  withdrawal.sends += 1
+  withdrawal.expiresAt = model.now + 600 * SECOND
+  return 200
+}
+
+export function expireWithdrawals(model: Model): void {
+  for (const withdrawal of model.withdrawals) {
+    if (ranOut(model, withdrawal)) giveBack(model, withdrawal, 'EXPIRED')
+  }
+}
+
+export function payOut(model: Model): void {
+  for (const [withdrawal, done] of carryOut(model, model.withdrawals)) {
+    if (!done) giveBack(model, withdrawal, 'FAILED')
+    else {
+      withdrawal.status = 'COMPLETED'
+      move(model, 'held', 'bank', withdrawal.amount)
+    }
+  }
+}
