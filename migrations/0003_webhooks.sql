@@ -50,7 +50,7 @@ create table deliveries (
   primary key (company_id, webhook_id, event_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
   autovacuum_vacuum_cost_delay = 0);
-create index deliveries_due on deliveries (company_id, webhook_id, next_attempt_at);
+create index deliveries_due on deliveries (company_id, webhook_id, next_attempt_at, event_id);
 
 create table delivery_log (
   company_id uuid not null,

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cloneDatabase } from './support/database.ts'
+import { inherited } from './support/process.ts'
 import { startSmtp } from './support/smtp.ts'
 
 type Environment = Record<string, string>
@@ -25,7 +26,7 @@ const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY }
 after(() => rmSync(home, { recursive: true, force: true }))
 
 function vintem(args: string[], own: Environment = local): Promise<Result> {
-  const options = { cwd: home, env: { PATH: process.env.PATH ?? '', ...own } }
+  const options = { cwd: home, env: { ...inherited, ...own } }
   return new Promise((resolve) => {
     const argv = [sourceOf('cli/main.ts'), ...args]
     execFile(process.execPath, argv, options, (error, stdout, stderr) => {
@@ -115,7 +116,7 @@ describe('beside a running server', { concurrency: 2 }, () => {
     url = `http://127.0.0.1:${port}`
     server = spawn(process.execPath, [sourceOf('main.ts')], {
       cwd: home,
-      env: { PATH: process.env.PATH ?? '', ...local, PORT: String(port), LOG_LEVEL: 'silent' },
+      env: { ...inherited, ...local, PORT: String(port), LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines = createInterface(server.stdout!)

@@ -9,7 +9,7 @@ import { chargePaid, chargeSettled } from '../src/ledger/recipes.ts'
 import { fromPublic } from '../src/lib/ids.ts'
 import { toCents } from '../src/lib/money.ts'
 import { type Client, payer, startApi } from './support/api.ts'
-import { temporaryFolder } from './support/process.ts'
+import { inherited, temporaryFolder } from './support/process.ts'
 
 type Result = { code: number; stdout: string; stderr: string }
 
@@ -17,7 +17,7 @@ const api = await startApi()
 const home = temporaryFolder()
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
 const env = {
-  PATH: process.env.PATH,
+  ...inherited,
   DATABASE_URL: api.databaseUrl,
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
 }

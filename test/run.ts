@@ -43,10 +43,12 @@ function runTests(url: string): Promise<number> {
   const files =
     asked.length > 0 ? asked : globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort()
   const timeout_ms = process.env.TEST_TIMEOUT_MS ?? '240000'
+  // Every file is a process, and many start others: what one has compiled the next need not.
+  const cached = { NODE_COMPILE_CACHE: join(dataDir, 'compiled') }
   const child = spawn(
     process.execPath,
     ['--test', '--test-concurrency=2', `--test-timeout=${timeout_ms}`, ...files],
-    { stdio: 'inherit', env: { ...process.env, VINTEM_TEST_DATABASE: url } },
+    { stdio: 'inherit', env: { ...process.env, ...cached, VINTEM_TEST_DATABASE: url } },
   )
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
 }

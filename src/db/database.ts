@@ -22,8 +22,9 @@ export type Database = Tx & {
   /** For the few statements that carry the load, whose plan never depends on their parameters. */
   hot: Tx
   /**
-   * For what a power cut may take back because it is then simply done again: its commits do not wait
-   * for the disk. Rows are found by key or place, whatever the planner believes of a table's size.
+   * For what a power cut may take back because it is then simply done again: its commits do not
+   * wait for the disk. Rows are found by key or place, whatever the planner believes of a table's
+   * size.
    */
   light: Tx
   /**

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort, startServer, temporaryFolder } from '../support/process.ts'
+import { freePort, inherited, startServer, temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -86,7 +86,7 @@ test('what the README shows works as it stands: pay, balance, withdraw, audit', 
   const books = execFileSync(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'ledger', 'audit'], {
     cwd: folder,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH },
+    env: inherited,
   })
   assert.match(books, /R\$.950,00 +R\$.19,90[\s\S]*The books agree\./)
 })

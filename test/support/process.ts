@@ -8,6 +8,10 @@ import { after } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
+/** What a process of ours is given of this one's environment: its PATH, and what is compiled. */
+const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+export const inherited = { PATH, NODE_COMPILE_CACHE }
+
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vintem-test-'))
   // After everything else: a database is stopped before its files go.
@@ -41,7 +45,7 @@ export async function startServer(
   const port = environment.PORT ?? String(await freePort())
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...options], {
     cwd: temporaryFolder(),
-    env: { PATH: process.env.PATH, RATE_LIMIT: 'off', ...environment, PORT: port },
+    env: { ...inherited, RATE_LIMIT: 'off', ...environment, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onSpawn(child)

@@ -74,12 +74,12 @@ function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | n
 }
 
 /**
- * Charges, their payers, events, deliveries and kept answers of a whole group in one statement, and so in one
- * commit. Rows carry our own ids and are skipped where they already stand, so that the statement
- * can be repeated when a connection is lost and nobody knows whether it was carried out. A violated
- * unique index fails the group; the batcher then finds the one row at fault. Customers, keys and
- * external ids, which two processes may insert alike, go in by their order, so that groups cannot
- * deadlock.
+ * Charges, their payers, events, deliveries and kept answers of a whole group in one statement, and
+ * so in one commit. Rows carry our own ids and are skipped where they already stand, so that the
+ * statement can be repeated when a connection is lost and nobody knows whether it was carried out.
+ * A violated unique index fails the group; the batcher then finds the one row at fault. Customers,
+ * keys and external ids, which two processes may insert alike, go in by their order, so that groups
+ * cannot deadlock.
  */
 const PARTS = `
 with input as materialized (

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../lib/exchange.ts'
 import { packPair, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
+import { createMemo } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
 import { secretContext } from '../webhooks/rules.ts'
 import { giveUp } from './health.ts'
@@ -26,11 +27,16 @@ export async function send(
   }
 }
 
+/** The secrets that were used of late, by their webhook and envelope. */
+const opened = createMemo<string>(4096)
+
 function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exchange> {
   const { companyId, webhookId, eventId, type, payload: body, url } = delivery
   const sealed = [delivery.secretSealed, delivery.previousSecretSealed]
   const context = secretContext(companyId, webhookId)
-  const secrets = sealed.flatMap((one) => (one ? [app.vault.open(one, context)] : []))
+  const open = (one: Buffer) =>
+    opened.of(webhookId + one.toString('latin1'), () => app.vault.open(one, context))
+  const secrets = sealed.flatMap((one) => (one ? [open(one)] : []))
   const deliveryId = packPair(webhookId, eventId)
   const headers = headersOf({ eventId, deliveryId, type, body, secrets, now: app.clock.now() })
   return app.sender.post(url, headers, body, signal)

@@ -96,12 +96,22 @@ export async function leaveLines(tx: Tx, worker: number, webhooks: WebhookKey[])
   })
 }
 
-/** A line of ours that could take so many deliveries, beside those of these events. */
-export type Wanted = WebhookKey & { room: number; inHand: Uuid[] }
+/** Where a delivery stands among those of its webhook. */
+export type Turn = { dueAt: Date; eventId: Uuid }
+
+/** Before every turn. */
+const FIRST: Turn = { dueAt: new Date(0), eventId: '00000000-0000-0000-0000-000000000000' }
+
+/**
+ * A line of ours that could take so many deliveries: those after the turn that was read last, or
+ * all that are not in our hands.
+ */
+export type Wanted = WebhookKey & { room: number; after: Turn | null; inHand: Uuid[] }
 
 /** A delivery that is due, with all that sending it needs. */
 export type DueDelivery = WebhookKey & {
   eventId: Uuid
+  dueAt: Date
   /** Where its row lies. */
   place: string
   tries: number
@@ -117,6 +127,7 @@ export type DueDelivery = WebhookKey & {
 type DueRow = Row &
   KeyRow & {
     event_id: Uuid
+    next_attempt_at: Date
     place: string
     tries: number
     url: string
@@ -139,20 +150,23 @@ export async function readDue(
 ): Promise<DueDelivery[]> {
   const rows = await tx.query<DueRow>({
     name: 'read_due_deliveries',
-    text: `select d.company_id, d.webhook_id, d.event_id, d.place, d.tries, w.url,
-             w.secret_sealed, w.failures > 0 as failing,
+    text: `select d.company_id, d.webhook_id, d.event_id, d.next_attempt_at, d.place, d.tries,
+             w.url, w.secret_sealed, w.failures > 0 as failing,
              case when w.previous_secret_until > $4 then w.previous_secret_sealed end
                as previous_secret_sealed, e.type, e.payload
-           from unnest($1::uuid[], $2::uuid[], $3::int8[], $5::text[])
-             wanted (company_id, webhook_id, room, in_hand)
+           from (select u.*, u.held::uuid[] as in_hand from unnest($1::uuid[], $2::uuid[],
+               $3::int8[], $5::text[], $7::timestamptz[], $8::uuid[])
+               u (company_id, webhook_id, room, held, after_at, after_event) offset 0) wanted
            join delivery_lines l on l.company_id = wanted.company_id
              and l.webhook_id = wanted.webhook_id and l.worker = $6
            join webhooks w on w.company_id = wanted.company_id and w.id = wanted.webhook_id
            cross join lateral (
-             select company_id, webhook_id, event_id, tries, ctid::text as place from deliveries
+             select company_id, webhook_id, event_id, next_attempt_at, tries, ctid::text as place
+             from deliveries
              where company_id = wanted.company_id and webhook_id = wanted.webhook_id
-               and next_attempt_at <= $4 and event_id <> all (wanted.in_hand::uuid[])
-             order by next_attempt_at limit wanted.room) d
+               and (next_attempt_at, event_id) > (wanted.after_at, wanted.after_event)
+               and next_attempt_at <= $4 and event_id <> all (wanted.in_hand)
+             order by next_attempt_at, event_id limit wanted.room) d
            join events e on e.company_id = d.company_id and e.id = d.event_id
            where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= $4)`,
     values: [
@@ -161,11 +175,14 @@ export async function readDue(
       now,
       texts(wanted.map(({ inHand }) => `{${inHand.join()}}`)),
       worker,
+      timestamps(wanted.map(({ after }) => (after ?? FIRST).dueAt)),
+      uuids(wanted.map(({ after }) => (after ?? FIRST).eventId)),
     ],
   })
   return rows.map((row) => ({
     ...toKey(row),
     eventId: row.event_id,
+    dueAt: row.next_attempt_at,
     place: row.place,
     tries: row.tries,
     url: row.url,
@@ -182,8 +199,8 @@ export type Result = { delivery: DueDelivery; attempt: Attempt; verdict: Verdict
 
 /**
  * Writes down what became of deliveries, where their lines are still ours: what has ended moves to
- * the log, the rest waits for its next try. A row that somebody has touched meanwhile lies elsewhere
- * and is left alone: it is then delivered once more, under the same id.
+ * the log, the rest waits for its next try. A row that somebody has touched meanwhile lies
+ * elsewhere and is left alone: it is then delivered once more, under the same id.
  */
 export async function record(tx: Tx, worker: number, results: Result[], now: Date): Promise<void> {
   await tx.query({

@@ -76,7 +76,9 @@ async function holdAgain(db: Database, id: number, signal: AbortSignal) {
   return null
 }
 
-/** Frees the lines of dead workers, and tells how many of the others were dead and how many live. */
+/**
+ * Frees the lines of dead workers, and tells how many of the others were dead and how many live.
+ */
 export async function buryDead(
   db: Database,
   own: number,

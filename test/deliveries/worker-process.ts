@@ -1,0 +1,24 @@
+import { readConfig } from '../../src/config.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createApp } from '../../src/service.ts'
+import { startWorker } from '../../src/worker/worker.ts'
+
+/**
+ * The worker in a process of its own, wired as by `main.ts --role worker`. Only local mode delivers
+ * to this machine, and `main.ts` has that mode only with a database of its own.
+ */
+const config = { ...readConfig(process.env), local: true }
+const { publicUrl } = config
+const databaseUrl = config.databaseUrl!
+const log = createLog('warn')
+const app = createApp({ config, databaseUrl, clock: systemClock, log, publicUrl })
+const worker = startWorker(app)
+process.on('SIGTERM', async () => {
+  await worker.stop()
+  await app.sender.close()
+  app.mailer.close()
+  await app.db.end()
+  process.exit(0)
+})
+console.log('working')

@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import type { App } from '../../src/core/app.ts'
+import { enlist } from '../../src/core/deliveries/workers.ts'
+import { createDelivering } from '../../src/worker/deliver.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { delivering } from './crowd.ts'
+import { startWorkerProcess } from './process.ts'
+import {
+  atEnd,
+  endedOf,
+  type Hook,
+  healthOf,
+  makeCompany,
+  openApp,
+  openEngine,
+  publicId,
+  register,
+  registerAll,
+  tell,
+  waitingOf,
+} from './scene.ts'
+import { until } from './until.ts'
+
+const databaseUrl = await cloneDatabase()
+const app = openApp(databaseUrl)
+
+/** A company with one webhook, and the receiver it leads to. */
+async function scene() {
+  const company = await makeCompany(app)
+  const receiver = await startReceiver()
+  const hook = await register(app, company, receiver.url)
+  return { company, receiver, hook, tell: (count?: number) => tell(app, company.id, count) }
+}
+
+/** A receiver whose answers wait until the test gives them. */
+async function gated() {
+  const all = await scene()
+  const gates: ((status: number) => void)[] = []
+  all.receiver.answer = (response) => gates.push((status) => response.writeHead(status).end())
+  const arrived = (count: number) => until(`request ${count}`, () => gates[count - 1] ?? null)
+  return { ...all, arrived }
+}
+
+/** Another worker that delivers all that is due and is gone again. */
+async function deliverAll(): Promise<void> {
+  const engine = createDelivering(app)
+  try {
+    await engine.run()
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Gives a line to a worker, as the table of lines has it. */
+const handOver = ({ companyId, webhookId }: Hook, worker: number) =>
+  app.db.query({
+    text: `insert into delivery_lines values ($1, $2, $3, now() + interval '30 seconds')
+           on conflict (company_id, webhook_id) do update set worker = excluded.worker`,
+    values: [companyId, webhookId, worker],
+  })
+
+/** Lets a worker's hold on a line run out, as if it had not renewed it for long. */
+const expire = ({ companyId, webhookId }: Hook) =>
+  app.db.query({
+    text: `update delivery_lines set until = now() where company_id = $1 and webhook_id = $2`,
+    values: [companyId, webhookId],
+  })
+
+/** The same app with a sender that counts. */
+function counting(app: App): { app: App; sent(): number } {
+  let sent = 0
+  const post: App['sender']['post'] = (...request) => {
+    sent += 1
+    return app.sender.post(...request)
+  }
+  return { app: { ...app, sender: { ...app.sender, post } }, sent: () => sent }
+}
+
+test('workers on one database share the work and double none of it', async (t) => {
+  const WEBHOOKS = 120
+  const [first, second] = [openApp(databaseUrl), openApp(databaseUrl)].map(counting)
+  const company = await makeCompany(app)
+  const receiver = await startReceiver()
+  const urls = Array.from({ length: WEBHOOKS }, (_, n) => `${receiver.url}/${n}`)
+  await registerAll(app, company, urls)
+  // A worker counts its colleagues now and then, and this one is there before either looks.
+  const colleague = await enlist(app.db)
+  atEnd(() => colleague.close())
+  const told: string[] = []
+  await delivering(first!.app, () =>
+    delivering(second!.app, async () => {
+      for (let n = 0; n < 10; n++) {
+        told.push(...(await tell(app, company.id, 3)).map(publicId))
+        const least = (told.length - 6) * WEBHOOKS
+        await until('most has arrived', () => receiver.received.length >= least)
+      }
+      await until('nothing waits', async () => {
+        const [row] = await app.db.query<{ count: number }>({
+          text: 'select count(*) from deliveries where company_id = $1',
+          values: [company.id],
+        })
+        return row!.count === 0
+      })
+    }),
+  )
+  assert.deepEqual(
+    receiver.received.map(({ path, headers }) => `${path} ${headers['webhook-id']}`).sort(),
+    urls.flatMap((url) => told.map((id) => `${new URL(url).pathname} ${id}`)).sort(),
+  )
+  const shares = [first!.sent(), second!.sent()]
+  t.diagnostic(`${shares.join(' and ')} deliveries`)
+  assert.ok(Math.min(...shares) > 0.1 * Math.max(...shares), shares.join())
+})
+
+test('what a dead worker had in its hands is delivered at once, what a living one has is left to it', async () => {
+  const { receiver, hook, tell } = await scene()
+  const DEAD = 4242
+  await app.db.query({ text: 'insert into workers (id) values ($1)', values: [DEAD] })
+  await handOver(hook, DEAD)
+  await tell()
+  await deliverAll()
+  assert.equal(receiver.received.length, 1)
+
+  const living = await enlist(app.db)
+  await handOver(hook, living.id)
+  await tell()
+  await deliverAll()
+  assert.equal(receiver.received.length, 1)
+  await expire(hook)
+  await deliverAll()
+  assert.equal(receiver.received.length, 2, 'unless it has not been heard of for long')
+
+  await handOver(hook, living.id)
+  await tell()
+  await living.close()
+  await deliverAll()
+  assert.equal(receiver.received.length, 3)
+  const rows = await app.db.query({ text: 'select from workers where id = $1', values: [DEAD] })
+  assert.equal(rows.length, 0, 'the dead are forgotten')
+})
+
+test('a worker that is killed in flight is noticed within seconds by the others', async (t) => {
+  const { receiver, hook, tell } = await scene()
+  receiver.answer = () => {}
+  const victim = await startWorkerProcess(databaseUrl)
+  const [event] = await tell()
+  await until('the victim has sent it', () => receiver.received.length === 1)
+  await delivering(app, async () => {
+    receiver.answer = (response) => response.writeHead(200).end()
+    await victim.end('SIGKILL')
+    const killed_ms = performance.now()
+    const again = await until('a colleague has sent it', () => receiver.received[1] ?? null)
+    const took_ms = again.at_ms - killed_ms
+    t.diagnostic(`${(took_ms / 1000).toFixed(1)} s after the kill`)
+    assert.ok(took_ms < 10_000, `${took_ms} ms`)
+    await until('it is written down', async () => (await waitingOf(app, hook)).length === 0)
+  })
+  const [first, second] = receiver.received
+  assert.equal(first!.headers['webhook-id'], publicId(event!))
+  assert.equal(second!.headers['webhook-id'], publicId(event!))
+  assert.equal(second!.body, first!.body)
+  const [ended] = await endedOf(app, hook)
+  assert.deepEqual([ended!.status, ended!.attempts.length], ['DELIVERED', 1])
+})
+
+test('the late outcome of a worker that has lost its line is ignored', async () => {
+  for (const [late, status] of [
+    [500, 200],
+    [200, 200],
+    [200, 500],
+  ] as const) {
+    const { receiver, hook, tell, arrived } = await gated()
+    const [slow, quick] = [openEngine(app), openEngine(openApp(databaseUrl))]
+    await tell()
+    const running = slow.run()
+    const answerLate = await arrived(1)
+    await expire(hook)
+    const taking = quick.run()
+    const answer = await arrived(2)
+    answer(status)
+    await taking
+    answerLate(late)
+    await running
+    await slow.close()
+    assert.equal(receiver.received.length, 2)
+    const [ended, waiting] = [await endedOf(app, hook), await waitingOf(app, hook)]
+    const kept = [...ended, ...waiting].flatMap(({ attempts }) => attempts)
+    assert.deepEqual(
+      kept.map((attempt) => attempt.status),
+      [status],
+    )
+    assert.deepEqual(
+      ended.map((one) => one.status),
+      status === 200 ? ['DELIVERED'] : [],
+    )
+  }
+})
+
+test('a worker that has lost a line sends no more than what it had at hand, and nothing twice', async () => {
+  const { receiver, hook, tell } = await scene()
+  const other = await enlist(app.db)
+  const events = await tell(2000)
+  receiver.answer = async (response) => {
+    if (receiver.received.length === 100) await handOver(hook, other.id)
+    response.writeHead(200).end()
+  }
+  await deliverAll()
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  assert.equal(new Set(ids).size, ids.length)
+  assert.ok(ids.length < 1000, `${ids.length} were sent`)
+  await other.close()
+  receiver.answer = (response) => response.writeHead(200).end()
+  await deliverAll()
+  const all = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
+  assert.equal(all.size, events.length)
+  assert.equal((await endedOf(app, hook)).length, events.length)
+})
+
+test('a worker that stops lets receivers answer, and leaves the rest as it was', async () => {
+  const { receiver, hook, tell, arrived } = await gated()
+  const engine = openEngine(app)
+  const stopping = new AbortController()
+  await tell(5)
+  const running = engine.run(stopping.signal)
+  const answer = await arrived(1)
+  stopping.abort()
+  answer(200)
+  await running
+  assert.equal(receiver.received.length, 1)
+  assert.equal((await endedOf(app, hook)).length, 1)
+  const waiting = await waitingOf(app, hook)
+  assert.equal(waiting.length, 4)
+  assert.ok(waiting.every(({ tries, attempts }) => tries + attempts.length === 0))
+  await engine.close()
+  receiver.answer = (response) => response.writeHead(200).end()
+  await deliverAll()
+  assert.equal((await endedOf(app, hook)).length, 5, 'others go on at once')
+})
+
+test('a receiver that does not answer in time for the end is told again, and has lost no try', async () => {
+  const { receiver, hook, tell } = await scene()
+  receiver.answer = () => {}
+  const engine = openEngine(app)
+  const stopping = new AbortController()
+  const [event] = await tell()
+  const running = engine.run(stopping.signal)
+  await until('it is on its way', () => receiver.received.length === 1)
+  stopping.abort()
+  await running
+  const [waiting] = await waitingOf(app, hook)
+  assert.deepEqual([waiting!.tries, waiting!.attempts], [0, []])
+  assert.equal((await healthOf(app, hook)).failures, 0)
+  await engine.close()
+  receiver.answer = (response) => response.writeHead(200).end()
+  await deliverAll()
+  assert.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']),
+    [publicId(event!), publicId(event!)],
+  )
+})
+
+test('SIGTERM ends a worker in order: what is answered counts, the rest is free at once', async () => {
+  const [slow, hanging] = [await gated(), await scene()]
+  hanging.receiver.answer = () => {}
+  const worker = await startWorkerProcess(databaseUrl)
+  await slow.tell()
+  await hanging.tell()
+  const answer = await slow.arrived(1)
+  await until('both are on their way', () => hanging.receiver.received.length === 1)
+  const ending = worker.end('SIGTERM')
+  answer(200)
+  assert.equal(await ending, 0, worker.output())
+  assert.equal((await endedOf(app, slow.hook)).length, 1)
+  hanging.receiver.answer = (response) => response.writeHead(200).end()
+  await deliverAll()
+  assert.equal((await endedOf(app, hanging.hook)).length, 1)
+  assert.deepEqual([slow.receiver.received.length, hanging.receiver.received.length], [1, 2])
+})
+
+const locks = () =>
+  app.db.query<{ pid: number; id: number }>({
+    text: `select pid, objid::int8 as id from pg_locks
+           where locktype = 'advisory' and classid = 1986621045 and objsubid = 2
+             and database = (select oid from pg_database where datname = current_database())`,
+  })
+
+test('a worker whose lock is cut takes it again and goes on', async () => {
+  const { receiver, tell } = await scene()
+  const before = new Set((await locks()).map(({ id }) => id))
+  const own = openApp(databaseUrl)
+  const engine = openEngine(own)
+  await tell()
+  await engine.run()
+  const lock = (await locks()).find(({ id }) => !before.has(id))!
+  await app.db.query({ text: 'select pg_terminate_backend($1)', values: [lock.pid] })
+  await until('the lock is held again', async () =>
+    (await locks()).some(({ id, pid }) => id === lock.id && pid !== lock.pid),
+  )
+  await tell()
+  await engine.run()
+  assert.equal(receiver.received.length, 2)
+  await engine.close()
+  const after = await locks()
+  assert.ok(!after.some(({ id }) => id === lock.id))
+})
+
+test('a delivery that cannot be signed fails like any other and holds up none', async () => {
+  const [broken, fine] = [await scene(), await scene()]
+  await app.db.query({
+    text: 'update webhooks set secret_sealed = $2 where id = $1',
+    values: [broken.hook.webhookId, randomBytes(64)],
+  })
+  await broken.tell()
+  await fine.tell()
+  await deliverAll()
+  assert.equal(fine.receiver.received.length, 1)
+  assert.equal(broken.receiver.received.length, 0)
+  const [waiting] = await waitingOf(app, broken.hook)
+  assert.deepEqual([waiting!.tries, waiting!.attempts[0]!.error], [1, 'could not be sent'])
+})
