@@ -127,7 +127,7 @@ const codes = new Map(
   ),
 )
 
-/** Everything that is left to chance is drawn here, half of it for the first company. */
+/** Draws all that is paid, half of it for the first company, before anything else goes on. */
 function plan(): Case[] {
   const cases: Case[] = []
   for (let paid = 0; paid < SIZE; paid += cases.at(-1)!.payments.length) {
@@ -233,8 +233,9 @@ const count = async (where: string, values: unknown[] = []): Promise<number> => 
 /** Takes up callbacks that wait, in both processes, until none is due. */
 async function workOff(): Promise<void> {
   const due = 'bank_callbacks where processed_at is null and next_attempt_at <= $1'
-  while ((await count(due, [api.clock.now()])) > 0)
+  while ((await count(due, [api.clock.now()])) > 0) {
     await Promise.all(apps.map((app) => settleDueCallbacks(app)))
+  }
 }
 
 const cases = plan()

@@ -211,7 +211,7 @@ const WEIGHTS: Record<ActName, number> = {
   ...{ advance: 8, advanceDays: 1, charge: 9, pay: 12, payAgain: 3, simulate: 4 },
   ...{ code: 3, sell: 5, cancelCharge: 3, expireCharges: 2, settle: 6 },
   ...{ refund: 16, refundPayment: 5, accept: 4, carryOutRefunds: 9 },
-  ...{ withdraw: 9, confirm: 8, guess: 2, cancelWithdrawal: 2, resend: 4 },
+  ...{ withdraw: 9, confirm: 8, guess: 2, cancelWithdrawal: 4, resend: 4 },
   ...{ expireWithdrawals: 2, payOut: 7, audit: 3 },
 }
 const NAMES = Object.entries(WEIGHTS).flatMap(([name, weight]) =>
@@ -363,6 +363,7 @@ const WANTED = [
   ...['available>available', 'unmatched>bank', 'unmatched>unmatched', 'withdraw 201'],
   ...['withdraw 409', 'withdraw 422', 'confirm 200', 'confirm 400', 'confirm 410'],
   ...['COMPLETED', 'FAILED', 'EXPIRED', 'CANCELED'].map((end) => `a withdrawal ${end}`),
+  'cancelWithdrawal PROCESSING 409',
 ]
 
 async function run(steps: Step[]): Promise<void> {

@@ -67,8 +67,9 @@ test('an event that follows another at any distance waits for nothing', async (t
     latencies_ms.push((await arrived(before + 2)).at_ms - committed_ms)
   }
   await worker.stop()
-  const { max_ms } = report(t, latencies_ms)
-  assert.ok(max_ms < 1000, `${max_ms} ms`)
+  report(t, latencies_ms)
+  // A ring that is lost costs half a second, and would be lost again and again.
+  assert.ok(latencies_ms.filter((ms) => ms > 250).length <= 3, latencies_ms.join())
 })
 
 async function makeKey(app: App, company: Awaited<ReturnType<typeof makeCompany>>) {
