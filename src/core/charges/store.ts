@@ -84,6 +84,12 @@ export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | nu
   return charges
 }
 
+const isAsKnown = (charge: Charge, row: ChargeState): boolean =>
+  charge.status === row.status &&
+  charge.paymentStatus === row.payment_status &&
+  charge.refunded === row.refunded &&
+  charge.brCode === row.br_code
+
 /** Charges that were read before, as they stand now: only what can change is asked for again. */
 export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
   const rows = await tx.query<ChargeState & { place: number }>({
@@ -96,8 +102,11 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
   })
   const charges = [...known]
   for (const row of rows) {
+    const charge = known[row.place - 1]!
+    // Mostly nothing has changed, and then there is nothing to copy.
+    if (isAsKnown(charge, row)) continue
     charges[row.place - 1] = {
-      ...known[row.place - 1]!,
+      ...charge,
       status: row.status,
       paymentStatus: row.payment_status,
       brCode: row.br_code,
