@@ -19,7 +19,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     shown: '10',
     reason:
-      'Connections per process for ordinary work; five more carry groups of charges and hear of changes.',
+      'Connections per process for ordinary work; a worker keeps one of them to show that it lives. Eight more carry groups of charges and deliveries and hear of changes.',
   },
   DATA_DIR: {
     shown: '.data',

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../src/core/audits/commands.ts'
 import type { Account } from '../../src/ledger/recipes.ts'
 import { receiveDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
+import { inherited } from '../support/process.ts'
 
 const api = await startApi()
 const { app } = api
@@ -175,4 +178,29 @@ test('the task audits whom money has moved for, and one company’s trouble is i
     [sound.company.id],
   )
   assert.equal(row!.checked_entry, row!.entries, 'what was proved is not read again')
+})
+
+/** The operator's command in a process of its own; the code it ends with, and what it printed. */
+function audited(client: Client): Promise<{ code: number; text: string }> {
+  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const { secretKey, dataDir } = app.config
+  const SECRET_KEY = secretKey.toString('base64')
+  const own = { DATABASE_URL: api.databaseUrl, DATA_DIR: dataDir, SECRET_KEY }
+  const words = ['ledger', 'audit', '--company', client.company.id]
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...words], { env: { ...inherited, ...own } }, (error, text) =>
+      resolve({ code: Number(error?.code ?? 0), text }),
+    )
+  })
+}
+
+test('the operator’s audit names a difference and ends with 1, and with 0 when there is none', async () => {
+  const [sound, broken] = [await busyCompany(), await busyCompany()]
+  await damage('update balances set held = held + 1 where company_id = $1', [broken.company.id])
+  const [clean, wrong] = [await audited(sound), await audited(broken)]
+  assert.equal(clean.code, 0, clean.text)
+  assert.match(clean.text, /The books agree\.\n$/)
+  assert.equal(wrong.code, 1, wrong.text)
+  assert.match(wrong.text, new RegExp(`${broken.company.id}: held is 701, its postings make 700`))
+  assert.match(wrong.text, /no payout and no refund of theirs is sent/)
 })

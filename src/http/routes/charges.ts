@@ -42,7 +42,7 @@ import { turn } from '../../lib/turn.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
 
-const chargeIdOf = (call: { params: Record<string, string> }): string => {
+export const chargeIdOf = (call: { params: Record<string, string> }): string => {
   const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
   if (id === null) throw problem('charge_not_found')
   return id

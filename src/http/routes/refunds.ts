@@ -3,15 +3,8 @@ import { findCharge } from '../../core/charges/commands.ts'
 import { refundCharge } from '../../core/refunds/commands.ts'
 import { listOfCharge } from '../../core/refunds/store.ts'
 import { NewRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
-import { fromPublic } from '../../lib/ids.ts'
-import { problem } from '../../lib/problems.ts'
 import { route } from '../route.ts'
-
-const chargeIdOf = ({ params }: { params: Record<string, string> }): string => {
-  const id = fromPublic('charge', params.chargeId ?? '')
-  if (id === null) throw problem('charge_not_found')
-  return id
-}
+import { chargeIdOf } from './charges.ts'
 
 const create = route({
   method: 'POST',
