@@ -2,9 +2,11 @@ import { Agent } from 'undici'
 import { readConfig } from '../src/config.ts'
 import type { App } from '../src/core/app.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
+import { headersOf, signerOf } from '../src/core/deliveries/signing.ts'
 import { createWebhook } from '../src/core/webhooks/commands.ts'
+import { makeSecret } from '../src/core/webhooks/rules.ts'
 import { systemClock } from '../src/lib/clock.ts'
-import { newId, type Uuid } from '../src/lib/ids.ts'
+import { newId, packPair, type Uuid } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
@@ -20,7 +22,7 @@ import {
   takeTurns,
 } from './setup.ts'
 
-const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 4000)
+const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 20_000)
 const WEBHOOKS = 1000
 const BODY =
   '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'
@@ -65,11 +67,14 @@ async function deliver(
   return ((await countDelivered(app)) - before) / seconds
 }
 
-/** The same posts by nothing but undici. */
+/** The same posts, with as many headers of the same lengths, by nothing but undici. */
 async function postBarely(url: string, connections: number): Promise<number> {
   const agent = new Agent({ connections })
   const { origin, pathname: path } = new URL(url)
-  const headers = { 'content-type': 'application/json' }
+  const headers = headersOf({
+    ...{ eventId: newId(), deliveryId: packPair(newId(), newId()), type: 'charge.paid' },
+    ...{ body: BODY, signers: [signerOf(makeSecret())], now: new Date() },
+  })
   let left = DELIVERIES
   const started = performance.now()
   const post = async () => {

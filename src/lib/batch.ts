@@ -8,10 +8,18 @@ export type Batcher<T, R> = {
 
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
+type Options = {
+  most: number
+  lanes?: number
+  isOfOne?: (error: unknown) => boolean
+  /** Where nobody waits for the answer: how long a group that is not full gathers. */
+  gather_ms?: number
+}
+
 /**
  * Groups calls that arrive together into one. While a flush is on its way, arriving items gather,
- * and the next flush takes them all. There are no timers: an idle server flushes at once, a busy
- * one batches by itself. `run` answers in the order of its items.
+ * and the next flush takes them all. Without `gather_ms` there are no timers: an idle server
+ * flushes at once, a busy one batches by itself. `run` answers in the order of its items.
  *
  * When `run` fails as a whole, the group is split and each half tried again, down to the one item
  * that is really at fault, so a bad item never fails its neighbours. `isOfOne` tells such a failure
@@ -19,13 +27,14 @@ type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: un
  */
 export function createBatcher<T, R>(
   run: (items: T[]) => Promise<R[]>,
-  options: { most: number; lanes?: number; isOfOne?: (error: unknown) => boolean },
+  options: Options,
 ): Batcher<T, R> {
   const gathered: Waiting<T, R>[] = []
   let flying = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
-  const { most, lanes = 1, isOfOne = () => true } = options
+  const { most, lanes = 1, isOfOne = () => true, gather_ms } = options
+  let gathering: NodeJS.Timeout | undefined
 
   async function settle(group: Waiting<T, R>[]): Promise<void> {
     try {
@@ -47,6 +56,8 @@ export function createBatcher<T, R>(
 
   function flush(): void {
     scheduled = false
+    clearTimeout(gathering)
+    gathering = undefined
     while (flying < lanes && gathered.length > 0) {
       const group = gathered.splice(0, most)
       flying += 1
@@ -62,6 +73,10 @@ export function createBatcher<T, R>(
   // gathers them.
   function schedule(): void {
     if (scheduled || flying >= lanes) return
+    if (gather_ms !== undefined && gathered.length < most) {
+      gathering ??= setTimeout(flush, gather_ms)
+      return
+    }
     scheduled = true
     setImmediate(flush)
   }

@@ -12,7 +12,7 @@ export type Connections = {
   take(origin: string): Client
   /** Takes one back whose last answer has been read to its end. */
   keep(origin: string, client: Client): void
-  drop(client: Client): void
+  drop(origin: string, client: Client): void
   /** Waits for those in use. */
   close(): Promise<void>
 }
@@ -49,21 +49,16 @@ export function createConnections(options: ConnectionOptions): Connections {
     all.add(client)
     // In use, it connects again or its exchange fails; idle, nobody would notice it any more.
     client.on('disconnect', () => {
-      if (forget(origin, client)) drop(client)
+      if (idle.get(origin)?.includes(client)) drop(origin, client)
     })
     return client
   }
 
-  function forget(origin: string, client: Client): boolean {
-    const clients = idle.get(origin) ?? []
-    const at = clients.indexOf(client)
-    if (at !== -1) clients.splice(at, 1)
-    if (clients.length === 0) idle.delete(origin)
-    return at !== -1
-  }
-
-  function drop(client: Client): void {
+  function drop(origin: string, client: Client): void {
     all.delete(client)
+    const rest = idle.get(origin)?.filter((other) => other !== client) ?? []
+    if (rest.length > 0) idle.set(origin, rest)
+    else idle.delete(origin)
     client.destroy()
   }
 
@@ -71,10 +66,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     take(origin) {
       assert(!isClosed, 'nothing is sent once the connections are closed')
       // The one that was used last: those that are too many fall silent and are closed.
-      const client = idle.get(origin)?.at(-1)
-      if (!client) return open(origin)
-      forget(origin, client)
-      return client
+      return idle.get(origin)?.pop() ?? open(origin)
     },
     keep(origin, client) {
       const clients = idle.get(origin)

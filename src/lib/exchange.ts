@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { hostFault } from './addresses.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { asMachine, asNameServers, hookOf, type Lookup } from './lookup.ts'
+import { createMemo } from './memo.ts'
 
 /** How a request that we sent to somebody's server has ended. */
 export type Exchange = {
@@ -54,20 +55,27 @@ export function createSender(options: SenderOptions): Sender {
   const { deadline_ms } = limits
   const hook = hookOf(lookup, guarded)
   const connections = createConnections({ ...limits, lookup: hook, mostHead: MOST_READ })
+  const targets = createMemo<Target>(4096)
   return {
     async post(url, headers, body, signal) {
       signal?.throwIfAborted()
-      const target = URL.parse(String(url))
-      const fault = target ? targetFault(target, options) : 'address not valid'
-      if (!target || fault) {
-        return { outcome: 'failed', status: null, error: fault, body: '', latency_ms: 0 }
-      }
-      const { origin, pathname, search } = target
-      const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
+      const text = String(url)
+      const { origin, path, fault } = targets.of(text, () => targetOf(text, options))
+      if (fault) return { outcome: 'failed', status: null, error: fault, body: '', latency_ms: 0 }
+      const request = { origin, path, method: 'POST', headers, body } as const
       return exchange(connections, request, deadline_ms, signal)
     },
     close: connections.close,
   }
+}
+
+type Target = { origin: string; path: string; fault: string | null }
+
+function targetOf(text: string, options: SenderOptions): Target {
+  const url = URL.parse(text)
+  if (!url) return { origin: '', path: '', fault: 'address not valid' }
+  const { origin, pathname, search } = url
+  return { origin, path: pathname + search, fault: targetFault(url, options) }
 }
 
 function targetFault({ protocol, hostname }: URL, options: SenderOptions): string | null {
@@ -99,7 +107,7 @@ function exchange(
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
     if (isComplete) connections.keep(request.origin, client)
-    else connections.drop(client)
+    else connections.drop(request.origin, client)
     settle()
   }
   const finish = (error: string | null, isComplete = false) =>

@@ -52,8 +52,15 @@ function countDeliveries(registry: Registry): Metrics['delivery'] {
     buckets: [0.01, 0.05, 0.1, 0.25, 1, 5, 15, 30],
     registers: [registry],
   })
+  // Finding a series by its labels costs more than counting in it.
+  const series = {
+    DELIVERED: outcomes.labels({ outcome: 'DELIVERED' }),
+    FAILED: outcomes.labels({ outcome: 'FAILED' }),
+    RETRY: outcomes.labels({ outcome: 'RETRY' }),
+  }
+  const answered = latency.labels({})
   return (outcome, seconds) => {
-    outcomes.inc({ outcome })
-    latency.observe(seconds)
+    series[outcome].inc()
+    answered.observe(seconds)
   }
 }

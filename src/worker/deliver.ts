@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../core/app.ts'
 import { recordResults, resultOf, send } from '../core/deliveries/commands.ts'
@@ -18,7 +19,6 @@ import { describeError } from '../lib/log.ts'
 import {
   createLines,
   dropIdle,
-  type Flight,
   give,
   isEmpty,
   isOurs,
@@ -26,6 +26,7 @@ import {
   type Lines,
   noteDue,
   stop,
+  untilQuiet,
   untilRoom,
   wantedOf,
 } from './lines.ts'
@@ -34,8 +35,12 @@ import {
 const LOOK_AGAIN_MS = 250
 /** However often it is rung, looking takes no more than one in so many parts of the time. */
 const REST = 4
+const LONGEST_REST_MS = 20
+const BREATH_MS = 2
 const KEEP_EVERY_MS = 5_000
 const MOST_RECORDED = 256
+/** What became of a delivery is written down with that of others, within so long. */
+const GATHER_MS = 5
 /** Lines taken at a look while others might take some. */
 const MOST_TAKEN = 50
 /** How long what could not be written down is kept from being sent again. */
@@ -73,15 +78,19 @@ export function createDelivering(app: App): Delivering {
   const results: Recorder = createBatcher(
     async (group: Result[]) => {
       const stopped = await recordResults(app, self!.id, group)
-      return group.map(({ delivery }) => (stopped.has(delivery.webhookId) ? 'stop' : 'go on'))
+      return group.map(({ delivery }) =>
+        stopped.has(delivery.receiver.webhookId) ? 'stop' : 'go on',
+      )
     },
-    { most: MOST_RECORDED, lanes: 2, isOfOne: isOfRows },
+    { most: MOST_RECORDED, lanes: 2, isOfOne: isOfRows, gather_ms: GATHER_MS },
   )
   return {
     async run(signal = new AbortController().signal) {
       self ??= await enlist(app.db)
       const cut = new AbortController()
-      const lines = createLines((delivery) => fly(app, results, delivery, cut.signal))
+      const lines = createLines((delivery, landed) =>
+        fly(app, results, delivery, landed, cut.signal),
+      )
       try {
         await work({ app, worker: self.id, lines, team }, signal)
       } finally {
@@ -96,29 +105,45 @@ export function createDelivering(app: App): Delivering {
   }
 }
 
+/** Looks for lines and fills them, each at its own pace, until nothing is due or under way. */
 async function work(desk: Desk, signal: AbortSignal): Promise<void> {
-  const { app, worker, lines } = desk
-  let [looked_ms, took_ms, isRung] = [Number.NEGATIVE_INFINITY, 0, true]
-  const wait_ms = () => {
-    const rest_ms = isRung ? Math.min(REST * took_ms, LOOK_AGAIN_MS) : LOOK_AGAIN_MS
-    return Math.max(0, looked_ms + rest_ms - performance.now())
-  }
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal])
+  const both = [lookAround(desk, either), keepFilling(desk, either)]
+  const ended = await Promise.allSettled(both.map((one) => one.finally(() => over.abort())))
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
+}
+
+async function lookAround(desk: Desk, signal: AbortSignal): Promise<void> {
+  const { app, lines } = desk
   while (!signal.aborted) {
-    if (wait_ms() === 0) {
-      const began_ms = performance.now()
-      isRung = await look(desk)
-      looked_ms = performance.now()
-      took_ms = looked_ms - began_ms
-    }
+    const began_ms = performance.now()
+    const isMore = await look(desk)
+    const took_ms = performance.now() - began_ms
+    if (isEmpty(lines) && !isMore) return
+    const rested = pause(Math.min(REST * took_ms, LONGEST_REST_MS), undefined, { signal })
+    if (!isMore) await listen(app, lines, signal)
+    await rested.catch(() => {})
+  }
+}
+
+/** Until the bell is rung, nothing is under way any more, or it is time to look in any case. */
+async function listen(app: App, lines: Lines, signal: AbortSignal): Promise<void> {
+  const enough = new AbortController()
+  const bell = app.alarm.wait(TASK.deliver, LOOK_AGAIN_MS, AbortSignal.any([signal, enough.signal]))
+  await Promise.race([bell, untilQuiet(lines)])
+  enough.abort()
+  await bell
+}
+
+/** Reads what lines could take. A short pause lets those that are done soon share the next read. */
+async function keepFilling(desk: Desk, signal: AbortSignal): Promise<void> {
+  const { lines } = desk
+  const aborted = once(signal, 'abort')
+  while (!signal.aborted) {
     await fill(desk)
-    await leaveLines(app.db.light, worker, dropIdle(lines))
-    if (isEmpty(lines) && !isRung) return
-    // What was rung for is looked for soon; meanwhile no line with room has to wait.
-    const bell = (enough: AbortSignal) =>
-      isRung
-        ? pause(wait_ms(), undefined, { signal: enough })
-        : app.alarm.wait(TASK.deliver, wait_ms(), enough)
-    isRung = (await waitForWork(lines, bell, signal)) || isRung
+    await pause(BREATH_MS)
+    await Promise.race([untilRoom(lines), aborted])
   }
 }
 
@@ -133,12 +158,14 @@ async function keep({ app, worker, team }: Desk): Promise<void> {
 }
 
 /**
- * Takes lines that nobody has. Where there are colleagues it leaves some to them, and tells whether
+ * Leaves lines that have nothing left, and takes those that nobody has. Where there are colleagues it leaves some to them, and tells whether
  * there may be more.
  */
 async function look(desk: Desk): Promise<boolean> {
   await keep(desk)
   const { app, worker, lines, team } = desk
+  // Here and nowhere else: a line that is left while it is taken might be lost.
+  await leaveLines(app.db.light, worker, dropIdle(lines))
   const due = await findDueWebhooks(app.db.light, app.clock.now())
   const { ours = [], others = [] } = Object.groupBy(due, (webhook) =>
     isOurs(lines, webhook) ? 'ours' : 'others',
@@ -156,48 +183,30 @@ async function fill({ app, worker, lines }: Desk): Promise<void> {
   give(lines, wanted, await readDue(app.db.light, worker, wanted, app.clock.now()))
 }
 
-function fly(app: App, results: Recorder, delivery: DueDelivery, cut: AbortSignal): Flight {
-  const exchanged = send(app, delivery, cut)
-  const recorded = exchanged.then((exchange) => {
+function fly(
+  app: App,
+  results: Recorder,
+  delivery: DueDelivery,
+  landed: (landing: Landing) => void,
+  cut: AbortSignal,
+): Promise<'go on' | 'stop'> {
+  const recorded = send(app, delivery, cut).then((exchange) => {
+    const { outcome, latency_ms } = exchange
     const result = resultOf(delivery, exchange, app.clock.now())
-    app.metrics.delivery(result.verdict.outcome, exchange.latency_ms / 1000)
+    app.metrics.delivery(result.verdict.outcome, latency_ms / 1000)
+    landed({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
     return results(result)
   })
-  const landed = exchanged.then(
-    ({ outcome, latency_ms }): Landing => ({
-      kind: outcome === 'delivered' ? 'delivered' : 'failed',
-      latency_ms,
-    }),
-    (): Landing => ({ kind: 'cut', latency_ms: 0 }),
-  )
-  return { landed, recorded: recorded.catch((error) => forget(app, error, cut)) }
+  return recorded.catch((error) => {
+    if (!cut.aborted) return forget(app, error, cut)
+    landed({ kind: 'cut', latency_ms: 0 })
+    return 'stop'
+  })
 }
 
 /** What is not written down is still due; after a while it is sent again, under the same id. */
 async function forget(app: App, error: unknown, cut: AbortSignal): Promise<'stop'> {
-  if (cut.aborted) return 'stop'
   app.log.error(describeError(error), 'what became of a delivery was not written down')
   await pause(FORGET_MS, undefined, { ref: false, signal: cut }).catch(() => {})
   return 'stop'
-}
-
-/** Until the bell is heard, true then, or a line has room. */
-async function waitForWork(
-  lines: Lines,
-  bell: (enough: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const enough = new AbortController()
-  let isHeard = false
-  const heard = bell(AbortSignal.any([signal, enough.signal])).then(
-    () => {
-      isHeard = !enough.signal.aborted
-    },
-    () => {},
-  )
-  await Promise.race([heard, untilRoom(lines)])
-  enough.abort()
-  // Both may have come together, and a ring is heard only once.
-  await heard
-  return isHeard
 }

@@ -1,25 +1,32 @@
-import type { DueDelivery, Turn, Wanted, WebhookKey } from '../core/deliveries/store.ts'
+import type { DueDelivery, Reading, Turn, Wanted, WebhookKey } from '../core/deliveries/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /** How a flight to a receiver has ended; one that was cut off leaves its delivery as it was. */
 export type Landing = { kind: 'delivered' | 'failed' | 'cut'; latency_ms: number }
 
 /**
- * A flight is over twice: when the receiver has answered, and when that is written down; then it is
- * known whether its webhook may be sent more.
+ * Sends a delivery. It is over twice: it has landed when the receiver has answered, and resolves
+ * when that is written down; then it is known whether its webhook may be sent more. Never rejects.
  */
-export type Flight = { landed: Promise<Landing>; recorded: Promise<'go on' | 'stop'> }
+export type Fly = (
+  delivery: DueDelivery,
+  landed: (landing: Landing) => void,
+) => Promise<'go on' | 'stop'>
 
 const MOST_FLYING = 1024
 /** Receivers that failed last time may not take all of it from the others. */
 const MOST_FAILING = 256
-const MOST_READ = 512
+const MOST_READ = 1024
+/** What is at hand in all: a thousand fast receivers must not fill the memory. */
+const MOST_HELD = 8192
 /** The most that is on its way to one receiver at a time, and to one that takes its time. */
 const MOST_PER_LINE = 32
 const MOST_PER_SLOW_LINE = 8
 const SLOW_MS = 1_000
 /** A fast receiver has its next deliveries at hand, so that it never waits for the database. */
-const AHEAD = 7
+const AHEAD = 15
+/** Of a stranger too, a few are read at once. */
+const LEAST_AHEAD = 8
 const FAST_MS = 100
 
 type Line = {
@@ -35,19 +42,22 @@ type Line = {
   /** Whether there may be more to read, and after which turn; null reads from the first on. */
   more: boolean
   after: Turn | null
+  /** How often more was noted: a read that was under way then may have missed it. */
+  notes: number
   served_ms: number
 }
 
 /** The webhooks that this worker delivers to, and what of theirs it has in its hands. */
 export type Lines = {
-  fly: (delivery: DueDelivery) => Flight
+  fly: Fly
   byName: Map<string, Line>
   /** Lines that wait for a free place. */
   blocked: Set<Line>
   flights: { all: number; failing: number }
   stopped: boolean
   onRoom(): void
-  onEmpty(): void
+  onQuiet(): void
+  onLanded(): void
 }
 
 export const createLines = (fly: Lines['fly']): Lines => ({
@@ -57,7 +67,8 @@ export const createLines = (fly: Lines['fly']): Lines => ({
   flights: { all: 0, failing: 0 },
   stopped: false,
   onRoom: () => {},
-  onEmpty: () => {},
+  onQuiet: () => {},
+  onLanded: () => {},
 })
 
 const nameOf = ({ companyId, webhookId }: WebhookKey) => companyId + webhookId
@@ -72,57 +83,87 @@ export const isEmpty = ({ byName }: Lines): boolean => byName.size === 0
  * committed late may stand before what was read last.
  */
 export function noteDue(lines: Lines, webhooks: WebhookKey[]): void {
-  for (const key of webhooks) Object.assign(lineOf(lines, key), { more: true, after: null })
+  for (const key of webhooks) {
+    const line = lineOf(lines, key)
+    Object.assign(line, { more: true, after: null, notes: line.notes + 1 })
+  }
+  lines.onRoom()
 }
 
+/** What a line could take, as it was when that was asked. */
+type Wish = Wanted & { notes: number }
+
 /** What each line could take, the line that was served longest ago first. */
-export function wantedOf({ byName }: Lines): Wanted[] {
+export function wantedOf({ byName }: Lines): Wish[] {
   const open = [...byName.values()].filter(hasRoom)
   open.sort((a, b) => a.served_ms - b.served_ms)
-  let rest = MOST_READ
+  let rest = Math.min(MOST_READ, MOST_HELD - heldOf(byName))
   return open.flatMap((line) => {
-    const { key, after, held } = line
+    const { key, after, held, notes } = line
     const room = Math.min(roomOf(line), rest)
     rest -= room
-    return room > 0 ? [{ ...key, room, after, inHand: after ? [] : [...held] }] : []
+    return room > 0 ? [{ ...key, room, after, inHand: after ? [] : [...held], notes }] : []
   })
 }
 
+const heldOf = (byName: Lines['byName']): number =>
+  byName.values().reduce((sum, { held }) => sum + held.size, 0)
+
 /** Takes what was read of what was wanted. */
-export function give(lines: Lines, wanted: Wanted[], deliveries: DueDelivery[]): void {
+export function give(lines: Lines, wishes: Wish[], readings: Reading[]): void {
   const served_ms = performance.now()
-  const byName = Map.groupBy(deliveries, nameOf)
-  for (const { room, companyId, webhookId } of wanted) {
-    const line = lineOf(lines, { companyId, webhookId })
-    const read = byName.get(nameOf(line.key)) ?? []
-    const own = read.filter(({ eventId }) => !line.held.has(eventId))
-    Object.assign(line, { more: read.length === room, served_ms, after: lastTurn(read) })
-    if (line.limit === 1 && own.some(({ failing }) => failing)) line.failing = true
-    for (const { eventId } of own) line.held.add(eventId)
-    line.queue.push(...own)
+  const readByName = new Map(readings.map((reading) => [nameOf(receiverOf(reading)), reading]))
+  for (const { room, notes, ...key } of wishes) {
+    const line = lines.byName.get(nameOf(key))
+    // It may have been left meanwhile, and be another worker's by now.
+    if (!line) continue
+    const reading = readByName.get(nameOf(key))
+    const { deliveries = [], last = null } = reading ?? {}
+    line.served_ms = served_ms
+    if (line.notes === notes) {
+      Object.assign(line, { more: deliveries.length === room, after: last })
+    }
+    if (line.limit === 1 && reading && receiverOf(reading).failing) line.failing = true
+    for (const delivery of deliveries) {
+      if (line.held.has(delivery.eventId)) continue
+      line.held.add(delivery.eventId)
+      line.queue.push(delivery)
+    }
     pump(lines, line)
   }
+  tellQuiet(lines)
 }
 
-const isLater = (a: Turn, b: Turn): boolean =>
-  a.dueAt.getTime() === b.dueAt.getTime() ? a.eventId > b.eventId : a.dueAt > b.dueAt
-
-const lastTurn = (read: DueDelivery[]): Turn | null =>
-  read.reduce<Turn | null>((last, one) => (last && isLater(last, one) ? last : one), null)
+const receiverOf = ({ deliveries }: Reading) => deliveries[0]!.receiver
 
 /** Forgets lines that have nothing left, and gives them. */
-export function dropIdle({ byName }: Lines): WebhookKey[] {
-  const idle = [...byName.values()].filter(({ held, more }) => !more && held.size === 0)
+export function dropIdle(lines: Lines): WebhookKey[] {
+  const { byName } = lines
+  const idle = [...byName.values()].filter(isIdle)
   for (const { key } of idle) byName.delete(nameOf(key))
   return idle.map(({ key }) => key)
 }
+
+const isIdle = ({ held, more }: Line): boolean => !more && held.size === 0
 
 /** Resolves when a line has room, at once if one has. */
 export function untilRoom(lines: Lines): Promise<void> {
   return new Promise((resolve) => {
     lines.onRoom = resolve
-    if ([...lines.byName.values()].some(hasRoom)) resolve()
+    if (lines.byName.values().some(hasRoom)) resolve()
   })
+}
+
+/** Resolves when no line has anything left. */
+export function untilQuiet(lines: Lines): Promise<void> {
+  return new Promise((resolve) => {
+    lines.onQuiet = resolve
+    tellQuiet(lines)
+  })
+}
+
+const tellQuiet = (lines: Lines): void => {
+  if (lines.byName.values().every(isIdle)) lines.onQuiet()
 }
 
 /** Sends nothing more; resolves when nothing is under way. */
@@ -130,7 +171,7 @@ export function stop(lines: Lines): Promise<void> {
   lines.stopped = true
   for (const line of lines.byName.values()) halt(line)
   return new Promise((resolve) => {
-    lines.onEmpty = resolve
+    lines.onLanded = resolve
     if (lines.flights.all === 0) resolve()
   })
 }
@@ -151,24 +192,29 @@ function pump(lines: Lines, line: Line): void {
 function launch(lines: Lines, line: Line, delivery: DueDelivery): void {
   const { flights } = lines
   const { failing } = line
-  const { landed, recorded } = lines.fly(delivery)
   const count = (by: 1 | -1) => {
     line.flying += by
     flights.all += by
     if (failing) flights.failing += by
   }
-  count(1)
-  landed.then(async (landing) => {
-    learn(line, landing)
-    // After a failure the next try waits until it is known whether there may be one.
-    if (landing.kind === 'failed') await recorded
+  let isOver = false
+  const end = () => {
+    if (isOver) return
+    isOver = true
     count(-1)
     goOn(lines, line)
-  })
-  recorded.then((then) => {
+  }
+  const landed = (landing: Landing) => {
+    learn(line, landing)
+    // After a failure the next try waits until it is known whether there may be one.
+    if (landing.kind !== 'failed') end()
+  }
+  count(1)
+  lines.fly(delivery, landed).then((then) => {
     line.held.delete(delivery.eventId)
     if (then === 'stop') halt(line)
-    if (line.held.size === 0) lines.onRoom()
+    end()
+    if (line.held.size === 0) tellQuiet(lines)
   })
 }
 
@@ -182,7 +228,7 @@ function goOn(lines: Lines, line: Line): void {
     blocked.delete(other)
     pump(lines, other)
   }
-  if (flights.all === 0) lines.onEmpty()
+  if (flights.all === 0) lines.onLanded()
   if (hasRoom(line)) lines.onRoom()
 }
 
@@ -192,7 +238,7 @@ function lineOf({ byName }: Lines, { companyId, webhookId }: WebhookKey): Line {
   if (known) return known
   const line: Line = {
     ...{ key, limit: 1, failing: false, fast: false, flying: 0, queue: [] },
-    ...{ held: new Set<Uuid>(), more: false, after: null, served_ms: 0 },
+    ...{ held: new Set<Uuid>(), more: false, after: null, notes: 0, served_ms: 0 },
   }
   byName.set(nameOf(key), line)
   return line
@@ -206,10 +252,10 @@ function halt(line: Line): void {
 
 const hasRoom = (line: Line): boolean => line.more && roomOf(line) > 0
 
-/** How many deliveries a line could take. It asks again only when it has little left. */
+/** How many deliveries a line could take. It asks again only when half of them are gone. */
 function roomOf({ limit, fast, flying, queue }: Line): number {
-  if (queue.length > 2 * limit) return 0
-  return limit * (fast ? 1 + AHEAD : 1) - flying - queue.length
+  const most = Math.max(limit * (fast ? 1 + AHEAD : 1), LEAST_AHEAD)
+  return queue.length > most / 2 ? 0 : most - flying - queue.length
 }
 
 /** A receiver that answers well gets more at once, one that fails is tried one by one. */

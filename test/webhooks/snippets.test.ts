@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { headersOf } from '../../src/core/deliveries/signing.ts'
+import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { freePort, temporaryFolder } from '../support/process.ts'
@@ -107,7 +107,8 @@ const at = (seconds: number) => new Date(Date.now() + seconds * 1000)
 
 function sign(secrets: string[], now = at(0)): Record<string, string> {
   const eventId = newId()
-  return headersOf({ eventId, deliveryId: 'dlv_1', type: 'charge.paid', body, secrets, now })
+  const signers = secrets.map(signerOf)
+  return headersOf({ eventId, deliveryId: 'dlv_1', type: 'charge.paid', body, signers, now })
 }
 
 type Letter = { what: string; headers: Record<string, string>; text?: string; status: number }

@@ -7,7 +7,7 @@ import {
   type WebhookEvent,
   WebhookVerificationError,
 } from 'vintem/webhooks'
-import { headersOf } from '../../src/core/deliveries/signing.ts'
+import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
 import type { EVENTS, EventType } from '../../src/core/events.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -21,7 +21,10 @@ const event = JSON.parse(body)
 const secret = makeSecret()
 
 const sign = (secrets: string[] = [secret]): Record<string, string> =>
-  headersOf({ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', body, secrets, now })
+  headersOf({
+    ...{ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', body, now },
+    signers: secrets.map(signerOf),
+  })
 
 const headers = sign()
 
@@ -90,7 +93,7 @@ test('bytes that are no UTF-8 are refused, and not read as something that was si
   const loose = '{"event":"\uFFFD"}'
   const signed = headersOf({
     ...{ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid' as const, now },
-    ...{ body: loose, secrets: [secret] },
+    ...{ body: loose, signers: [signerOf(secret)] },
   })
   const bytes = Buffer.from('{"event":"\xff"}', 'latin1')
   assert.equal(bytes.toString('utf8'), loose)

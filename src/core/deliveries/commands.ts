@@ -7,8 +7,8 @@ import { secretContext } from '../webhooks/rules.ts'
 import { giveUp } from './health.ts'
 import { addFailures, type Failures, markWorking, pause } from './health-store.ts'
 import { judge, pauseUntil } from './rules.ts'
-import { headersOf } from './signing.ts'
-import { type DueDelivery, type Result, record } from './store.ts'
+import { headersOf, type Signer, signerOf } from './signing.ts'
+import { type DueDelivery, type Receiver, type Result, record } from './store.ts'
 
 /** Signs a delivery and sends it. Rejects only when the signal aborts it. */
 export async function send(
@@ -27,19 +27,30 @@ export async function send(
   }
 }
 
+/** The signers of receivers that are at hand: all that is read of a line at once shares them. */
+const signers = new WeakMap<Receiver, Signer[]>()
 /** The secrets that were used of late, by their webhook and envelope. */
-const opened = createMemo<string>(4096)
+const opened = createMemo<Signer>(4096)
+
+function signersOf(app: App, receiver: Receiver): Signer[] {
+  const { companyId, webhookId, secretSealed, previousSecretSealed } = receiver
+  const context = secretContext(companyId, webhookId)
+  const sealed = previousSecretSealed ? [secretSealed, previousSecretSealed] : [secretSealed]
+  return sealed.map((one) =>
+    opened.of(webhookId + one.toString('latin1'), () => signerOf(app.vault.open(one, context))),
+  )
+}
 
 function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exchange> {
-  const { companyId, webhookId, eventId, type, payload: body, url } = delivery
-  const sealed = [delivery.secretSealed, delivery.previousSecretSealed]
-  const context = secretContext(companyId, webhookId)
-  const open = (one: Buffer) =>
-    opened.of(webhookId + one.toString('latin1'), () => app.vault.open(one, context))
-  const secrets = sealed.flatMap((one) => (one ? [open(one)] : []))
-  const deliveryId = packPair(webhookId, eventId)
-  const headers = headersOf({ eventId, deliveryId, type, body, secrets, now: app.clock.now() })
-  return app.sender.post(url, headers, body, signal)
+  const { receiver, eventId, type, payload: body } = delivery
+  let own = signers.get(receiver)
+  if (!own) {
+    own = signersOf(app, receiver)
+    signers.set(receiver, own)
+  }
+  const deliveryId = packPair(receiver.webhookId, eventId)
+  const headers = headersOf({ eventId, deliveryId, type, body, signers: own, now: app.clock.now() })
+  return app.sender.post(receiver.url, headers, body, signal)
 }
 
 /** An attempt as it is kept, and what follows from it. */
@@ -65,7 +76,7 @@ export async function recordResults(
   const now = app.clock.now()
   const { light } = app.db
   await record(light, worker, results, now)
-  const byWebhook = Map.groupBy(results, ({ delivery }) => delivery.webhookId)
+  const byWebhook = Map.groupBy(results, ({ delivery }) => delivery.receiver.webhookId)
   const receivers = [...byWebhook.values()].map(healthOf)
   await markWorking(
     light,
@@ -75,19 +86,20 @@ export async function recordResults(
   const paused = pausedOf(await addFailures(light, failed, now), now)
   await pause(light, paused)
   const gone = receivers.flatMap(({ gone }) => (gone ? [gone] : []))
-  for (const delivery of gone) await giveUp(app, delivery, 'GONE')
+  for (const receiver of gone) await giveUp(app, receiver, 'GONE')
   return new Set([...paused, ...gone].map(({ webhookId }) => webhookId))
 }
 
 /** What the results of one webhook say of its receiver: its last word counts. */
 function healthOf(results: Result[]) {
-  const { companyId, webhookId } = results[0]!.delivery
+  const { companyId, webhookId } = results[0]!.delivery.receiver
   const failed = results.filter(({ verdict }) => verdict.outcome !== 'DELIVERED')
   const works = results.at(-1)!.verdict.outcome === 'DELIVERED'
   return {
     ...{ companyId, webhookId, failures: works ? 0 : failed.length },
-    recovered: works && (failed.length > 0 || results.some(({ delivery }) => delivery.failing)),
-    gone: results.find(({ attempt }) => attempt.status === 410)?.delivery ?? null,
+    recovered:
+      works && (failed.length > 0 || results.some(({ delivery }) => delivery.receiver.failing)),
+    gone: results.find(({ attempt }) => attempt.status === 410)?.delivery.receiver ?? null,
   }
 }
 

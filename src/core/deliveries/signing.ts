@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
-import { createMemo } from '../../lib/memo.ts'
 import type { AnyEventType } from '../events.ts'
 
 /** What a receiver is told beside the body, and signed with every secret that is valid now. */
@@ -9,8 +8,8 @@ export type Signed = {
   deliveryId: string
   type: AnyEventType
   body: string
-  /** The newest first. */
-  secrets: string[]
+  /** One for each secret that is valid now, the newest first. */
+  signers: Signer[]
   now: Date
 }
 
@@ -19,10 +18,9 @@ export type Signed = {
  * and those of Standard Webhooks, keyed by the bytes that its second part stands for. Made here and
  * not by that project's library, whose hash in script costs several times the rest of a delivery.
  */
-export function headersOf({ eventId, deliveryId, type, body, secrets, now }: Signed) {
+export function headersOf({ eventId, deliveryId, type, body, signers, now }: Signed) {
   const id = toPublic('evt', eventId)
   const seconds = String(Math.floor(now.getTime() / 1000))
-  const signers = secrets.map((secret) => prepared.of(secret, () => prepare(secret)))
   const plain = signers.map(({ whole }) => `sha256=${hmac(whole, body, 'hex')}`)
   const standard = signers.map(
     ({ part }) => `v1,${hmac(part, `${id}.${seconds}.${body}`, 'base64')}`,
@@ -43,14 +41,16 @@ export function headersOf({ eventId, deliveryId, type, body, secrets, now }: Sig
 /** A key of HMAC-SHA256 as it enters the two hashes. */
 type Pads = { inner: Buffer; outer: Buffer }
 
-const prepared = createMemo<{ whole: Pads; part: Pads }>(4096)
+/** A secret, ready to sign with: as a whole, and by the bytes that its second part stands for. */
+export type Signer = { whole: Pads; part: Pads }
 
-const prepare = (secret: string) => ({
+export const signerOf = (secret: string): Signer => ({
   whole: padsOf(Buffer.from(secret)),
   part: padsOf(Buffer.from(secret.slice('whsec_'.length), 'base64')),
 })
 
 const BLOCK = 64
+const DIGEST = 32
 
 function padsOf(key: Buffer): Pads {
   const short = key.length > BLOCK ? hash('sha256', key, 'buffer') : key
@@ -61,8 +61,19 @@ function padsOf(key: Buffer): Pads {
   }
 }
 
-/** RFC 2104 by two plain hashes with a prepared key: a quarter of the cost of an Hmac object. */
+/** Where what is hashed is put together, since nothing else runs meanwhile. */
+const SCRATCH = Buffer.alloc(16 * 1024)
+const MOST_BYTES_PER_CHARACTER = 3
+
+/** RFC 2104 by two plain hashes with a prepared key: a fifth of the cost of an Hmac object. */
 function hmac({ inner, outer }: Pads, text: string, form: 'hex' | 'base64'): string {
-  const digest = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer')
-  return hash('sha256', Buffer.concat([outer, digest]), form)
+  const most = BLOCK + text.length * MOST_BYTES_PER_CHARACTER
+  const first = most <= SCRATCH.length ? SCRATCH : Buffer.allocUnsafe(most)
+  first.set(inner)
+  const bytes = first.subarray(0, BLOCK + first.write(text, BLOCK))
+  // As text: a new Buffer for 32 bytes would cost more than the hash itself.
+  const digest = hash('sha256', bytes, 'binary')
+  SCRATCH.set(outer)
+  SCRATCH.write(digest, BLOCK, 'latin1')
+  return hash('sha256', SCRATCH.subarray(0, BLOCK + DIGEST), form)
 }

@@ -108,52 +108,64 @@ const FIRST: Turn = { dueAt: new Date(0), eventId: '00000000-0000-0000-0000-0000
  */
 export type Wanted = WebhookKey & { room: number; after: Turn | null; inHand: Uuid[] }
 
-/** A delivery that is due, with all that sending it needs. */
-export type DueDelivery = WebhookKey & {
-  eventId: Uuid
-  dueAt: Date
-  /** Where its row lies. */
-  place: string
-  tries: number
+/** Whom deliveries go to, as it was when they were read. */
+export type Receiver = WebhookKey & {
   url: string
   secretSealed: Buffer
   previousSecretSealed: Buffer | null
-  /** Whether its webhook has failed last time. */
+  /** Whether it has failed last time. */
   failing: boolean
+}
+
+/** A delivery that is due, with all that sending it needs. */
+export type DueDelivery = {
+  receiver: Receiver
+  eventId: Uuid
+  /** Where its row lies. */
+  place: string
+  tries: number
   type: AnyEventType
   payload: string
 }
 
-type DueRow = Row &
+/** What was read of a line, the longest due first, and the turn of the last. */
+export type Reading = { deliveries: DueDelivery[]; last: Turn }
+
+type ReadingRow = Row &
   KeyRow & {
-    event_id: Uuid
-    next_attempt_at: Date
-    place: string
-    tries: number
     url: string
     secret_sealed: Buffer
     previous_secret_sealed: Buffer | null
     failing: boolean
-    type: AnyEventType
-    payload: string
+    last_at: Date
+    events: string
+    places: string
+    tries: string
+    types: string
+    payloads: string
   }
+
+/** Stands between the values of a column. No JSON, id or number has it in it. */
+const BETWEEN = '\x1e'
 
 /**
  * Due deliveries of webhooks whose lines are still ours, at most `room` of each, the longest due
- * first, without those that we already have in our hands.
+ * first, without those that we already have in our hands. Of each line there is one row, whose
+ * columns hold the values of all its deliveries: the driver takes longer over a row than the
+ * database over a delivery.
  */
 export async function readDue(
   tx: Tx,
   worker: number,
   wanted: Wanted[],
   now: Date,
-): Promise<DueDelivery[]> {
-  const rows = await tx.query<DueRow>({
+): Promise<Reading[]> {
+  const rows = await tx.query<ReadingRow>({
     name: 'read_due_deliveries',
-    text: `select d.company_id, d.webhook_id, d.event_id, d.next_attempt_at, d.place, d.tries,
-             w.url, w.secret_sealed, w.failures > 0 as failing,
+    text: `select wanted.company_id, wanted.webhook_id, w.url, w.secret_sealed,
+             w.failures > 0 as failing,
              case when w.previous_secret_until > $4 then w.previous_secret_sealed end
-               as previous_secret_sealed, e.type, e.payload
+               as previous_secret_sealed, d.*
            from (select u.*, u.held::uuid[] as in_hand from unnest($1::uuid[], $2::uuid[],
                $3::int8[], $5::text[], $7::timestamptz[], $8::uuid[])
                u (company_id, webhook_id, room, held, after_at, after_event) offset 0) wanted
@@ -161,14 +173,24 @@ export async function readDue(
              and l.webhook_id = wanted.webhook_id and l.worker = $6
            join webhooks w on w.company_id = wanted.company_id and w.id = wanted.webhook_id
            cross join lateral (
-             select company_id, webhook_id, event_id, next_attempt_at, tries, ctid::text as place
-             from deliveries
-             where company_id = wanted.company_id and webhook_id = wanted.webhook_id
-               and (next_attempt_at, event_id) > (wanted.after_at, wanted.after_event)
-               and next_attempt_at <= $4 and event_id <> all (wanted.in_hand)
-             order by next_attempt_at, event_id limit wanted.room) d
-           join events e on e.company_id = d.company_id and e.id = d.event_id
-           where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= $4)`,
+             select max(next_attempt_at) as last_at, string_agg(event_id::text, $9) as events,
+               string_agg(place, $9) as places, string_agg(tries::text, $9) as tries,
+               string_agg(type, $9) as types, string_agg(payload, $9) as payloads
+             from (
+               select due.*, e.type, e.payload from (
+                 select company_id, event_id, next_attempt_at, tries, ctid::text as place
+                 from deliveries
+                 where company_id = wanted.company_id and webhook_id = wanted.webhook_id
+                   and (next_attempt_at, event_id) > (wanted.after_at, wanted.after_event)
+                   and next_attempt_at <= $4 and event_id <> all (wanted.in_hand)
+                 order by next_attempt_at, event_id limit wanted.room) due
+               -- One by one: a plan that knows no limit would read every event there is.
+               cross join lateral (
+                 select type, payload from events
+                 where company_id = due.company_id and id = due.event_id offset 0) e
+               order by next_attempt_at, event_id) one) d
+           where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= $4)
+             and d.events is not null`,
     values: [
       ...webhookColumns(wanted),
       integers(wanted.map(({ room }) => room)),
@@ -177,21 +199,31 @@ export async function readDue(
       worker,
       timestamps(wanted.map(({ after }) => (after ?? FIRST).dueAt)),
       uuids(wanted.map(({ after }) => (after ?? FIRST).eventId)),
+      BETWEEN,
     ],
   })
-  return rows.map((row) => ({
+  return rows.map(toReading)
+}
+
+function toReading(row: ReadingRow): Reading {
+  const receiver: Receiver = {
     ...toKey(row),
-    eventId: row.event_id,
-    dueAt: row.next_attempt_at,
-    place: row.place,
-    tries: row.tries,
     url: row.url,
     secretSealed: row.secret_sealed,
     previousSecretSealed: row.previous_secret_sealed,
     failing: row.failing,
-    type: row.type,
-    payload: row.payload,
+  }
+  const [places, tries] = [row.places.split(BETWEEN), row.tries.split(BETWEEN)]
+  const [types, payloads] = [row.types.split(BETWEEN), row.payloads.split(BETWEEN)]
+  const deliveries = row.events.split(BETWEEN).map((eventId, i) => ({
+    receiver,
+    eventId,
+    place: places[i]!,
+    tries: Number(tries[i]),
+    type: types[i] as AnyEventType,
+    payload: payloads[i]!,
   }))
+  return { deliveries, last: { dueAt: row.last_at, eventId: deliveries.at(-1)!.eventId } }
 }
 
 /** What became of a delivery. */
@@ -206,8 +238,8 @@ export async function record(tx: Tx, worker: number, results: Result[], now: Dat
   await tx.query({
     name: 'record_deliveries',
     text: `with result as materialized (
-             select r.* from unnest($1::tid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[],
-               $6::text[], $7::timestamptz[])
+             select r.* from unnest($1::text[]::tid[], $2::uuid[], $3::uuid[], $4::uuid[],
+               $5::text[], $6::text[], $7::timestamptz[])
                r (place, company_id, webhook_id, event_id, outcome, attempt, next_attempt_at)
              join delivery_lines l on l.company_id = r.company_id
                and l.webhook_id = r.webhook_id and l.worker = $8
@@ -233,8 +265,8 @@ export async function record(tx: Tx, worker: number, results: Result[], now: Dat
              and d.webhook_id = r.webhook_id and d.event_id = r.event_id
              and r.outcome = 'RETRY'`,
     values: [
-      results.map(({ delivery }) => delivery.place),
-      ...webhookColumns(results.map(({ delivery }) => delivery)),
+      texts(results.map(({ delivery }) => delivery.place)),
+      ...webhookColumns(results.map(({ delivery }) => delivery.receiver)),
       uuids(results.map(({ delivery }) => delivery.eventId)),
       texts(results.map(({ verdict }) => verdict.outcome)),
       texts(results.map(({ attempt }) => JSON.stringify([attempt]))),
