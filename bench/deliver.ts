@@ -22,7 +22,7 @@ import {
   takeTurns,
 } from './setup.ts'
 
-const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 20_000)
+const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 40_000)
 const WEBHOOKS = 1000
 const BODY =
   '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'

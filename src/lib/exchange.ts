@@ -105,7 +105,7 @@ function exchange(
     if (isOver) return
     isOver = true
     clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
+    if (signal) stopsOf(signal).delete(stop)
     if (isComplete) connections.keep(request.origin, client)
     else connections.drop(request.origin, client)
     settle()
@@ -117,7 +117,7 @@ function exchange(
     }, isComplete)
   const stop = () => end(() => reject(signal?.reason))
   const timer = setTimeout(() => finish(`no answer within ${deadline_ms / 1000} s`), deadline_ms)
-  signal?.addEventListener('abort', stop)
+  if (signal) stopsOf(signal).add(stop)
 
   client.dispatch(request, {
     // By this one undici knows the present form of handlers.
@@ -138,6 +138,23 @@ function exchange(
     },
   })
   return promise
+}
+
+/**
+ * What a signal stops. A thousand exchanges share one signal, and for each listener a signal looks
+ * through all that it has.
+ */
+const stops = new WeakMap<AbortSignal, Set<() => void>>()
+
+function stopsOf(signal: AbortSignal): Set<() => void> {
+  const known = stops.get(signal)
+  if (known) return known
+  const all = new Set<() => void>()
+  stops.set(signal, all)
+  signal.addEventListener('abort', () => {
+    for (const stop of [...all]) stop()
+  })
+  return all
 }
 
 function judge(status: number | null, error: string | null): Pick<Exchange, 'outcome' | 'error'> {
