@@ -98,9 +98,11 @@ export function wantedOf({ byName }: Lines): Wish[] {
   const open = [...byName.values()].filter(hasRoom)
   open.sort((a, b) => a.served_ms - b.served_ms)
   let rest = Math.min(MOST_READ, MOST_HELD - heldOf(byName))
+  // A line may have less than it could take: none keeps the others out of a read.
+  const share = Math.max(LEAST_AHEAD, Math.ceil(MOST_READ / open.length))
   return open.flatMap((line) => {
     const { key, after, held, notes } = line
-    const room = Math.min(roomOf(line), rest)
+    const room = Math.min(roomOf(line), share, rest)
     rest -= room
     return room > 0 ? [{ ...key, room, after, inHand: after ? [] : [...held], notes }] : []
   })
