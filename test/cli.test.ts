@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { cloneDatabase } from './support/database.ts'
-import { inherited } from './support/process.ts'
+import { freePort, inherited } from './support/process.ts'
 import { startSmtp } from './support/smtp.ts'
 
 type Environment = Record<string, string>
-type Result = { code: number; stdout: string; stderr: string }
 
 const sourceOf = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -25,20 +24,13 @@ const local = { DATA_DIR: dataDir }
 const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY }
 after(() => rmSync(home, { recursive: true, force: true }))
 
-function vintem(args: string[], own: Environment = local): Promise<Result> {
-  const options = { cwd: home, env: { ...inherited, ...own } }
-  return new Promise((resolve) => {
-    const argv = [sourceOf('cli/main.ts'), ...args]
-    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr })
-    })
-  })
-}
+const [alone, hosted] = [vintemIn(home), hostedVintemIn(home)]
+const vintem = (args: string[], own: Environment = local) => hosted(args, own)
 
 /** Runs a command with --json and reads its whole stdout as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of an answer
-async function answerOf(args: string[], own?: Environment): Promise<any> {
-  const { code, stdout, stderr } = await vintem([...args, '--json'], own)
+async function answerOf(args: string[], own = local as Environment, run = hosted): Promise<any> {
+  const { code, stdout, stderr } = await run([...args, '--json'], own)
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
@@ -55,7 +47,7 @@ function assertSentence({ code, stdout, stderr }: Result, expected: RegExp): voi
   assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
 }
 
-describe('what was typed wrongly', { concurrency: 2 }, () => {
+describe('what was typed wrongly', () => {
   const mistyped = async (args: string[], ...expected: RegExp[]) => {
     const { code, stdout, stderr } = await vintem(args)
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
@@ -65,8 +57,11 @@ describe('what was typed wrongly', { concurrency: 2 }, () => {
   test('an unknown command is answered with the commands there are', () =>
     mistyped(['company', 'destroy'], /Unknown command: company destroy/, /company create/))
 
-  test('a missing option is named, and the usage follows', () =>
-    mistyped(['company', 'create', '--name', 'x'], /--tax-id, --email/, /Usage: vintem company cr/))
+  test('a missing option is named, the usage follows, and the process ends with 2', async () => {
+    const args = ['company', 'create', '--name', 'x']
+    await mistyped(args, /--tax-id, --email/, /Usage: vintem company cr/)
+    assert.deepEqual(await alone(args, local), await hosted(args, local))
+  })
 
   test('an unknown option and an argument too many are refused', async () => {
     await mistyped(['key', 'list', '--nmae', 'x'], /Unknown option '--nmae'/, /Usage: vintem key l/)
@@ -85,7 +80,7 @@ describe('what was typed wrongly', { concurrency: 2 }, () => {
 let first: { companyId: string; apiKey: string }
 
 test('on a fresh data directory, company create prints JSON only and leaves nothing running', async () => {
-  const created = await answerOf(company())
+  const created = await answerOf(company(), local, alone)
   first = created
   assert.deepEqual(Object.keys(created), ['companyId', 'apiKey'])
   assert.match(created.companyId, /^[0-9a-f-]{36}$/)
@@ -107,7 +102,7 @@ test('bad input is refused with every violation, and nothing is stored', async (
   )
 })
 
-describe('beside a running server', { concurrency: 2 }, () => {
+describe('beside a running server', () => {
   let server: ChildProcess
   let url: string
 
@@ -133,7 +128,8 @@ describe('beside a running server', { concurrency: 2 }, () => {
   }
 
   test('a new company is served, a pin changes the next answer, a revoked key gets none', async () => {
-    const { companyId, apiKey } = await answerOf(company({ 'tax-id': '12.abc.345/01de-35' }))
+    const asked = company({ 'tax-id': '12.abc.345/01de-35' })
+    const { companyId, apiKey } = await answerOf(asked, local, alone)
     const { status, body } = await getCompany(apiKey)
     assert.deepEqual([status, body.data.id, body.data.taxId], [200, companyId, '12ABC34501DE35'])
 
@@ -172,9 +168,9 @@ describe('beside a running server', { concurrency: 2 }, () => {
   })
 })
 
-describe('on a database of one’s own', { concurrency: 2 }, () => {
+describe('on a database of one’s own', () => {
   before(async () => {
-    const { stdout } = await vintem(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+    const { stdout } = await alone(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
     assert.match(stdout, /The live company Padaria is created[\s\S]*vk_live_[\s\S]*shown this once/)
   })
 
@@ -223,18 +219,10 @@ describe('on a database of one’s own', { concurrency: 2 }, () => {
 
 test('doctor lists every fault of the configuration, where other commands stop at them', async () => {
   const faulty = { DATABASE_URL: 'mysql://x', PORT: 'http', LOG_LEVEL: 'loud' }
-  const { code, stdout } = await vintem(['doctor', '--json'], faulty)
+  const { code, stdout } = await alone(['doctor', '--json'], faulty)
   const { ok, checks } = JSON.parse(stdout)
   assert.deepEqual([code, ok], [1, false])
   const faults = checks.map(({ detail }: { detail: string }) => detail.split(' ')[0])
   assert.deepEqual(faults.sort(), ['DATABASE_URL', 'LOG_LEVEL', 'PORT', 'SECRET_KEY'])
   assertSentence(await vintem(['company', 'list'], faulty), /PORT[\s\S]*LOG_LEVEL/)
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,27 +9,20 @@ import { chargePaid, chargeSettled } from '../src/ledger/recipes.ts'
 import { fromPublic } from '../src/lib/ids.ts'
 import { toCents } from '../src/lib/money.ts'
 import { type Client, payer, startApi } from './support/api.ts'
+import { CLI, hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { inherited, temporaryFolder } from './support/process.ts'
-
-type Result = { code: number; stdout: string; stderr: string }
 
 const api = await startApi()
 const home = temporaryFolder()
-const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
 const env = {
-  ...inherited,
   DATABASE_URL: api.databaseUrl,
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
 }
 
-function vintem(args: string[], own: Record<string, string> = {}): Promise<Result> {
-  const options = { cwd: home, env: { ...env, ...own }, maxBuffer: 64 * 1024 * 1024 }
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr })
-    })
-  })
-}
+const [alone, hosted] = [vintemIn(home), hostedVintemIn(home)]
+
+const vintem = (args: string[], own: Record<string, string> = {}): Promise<Result> =>
+  hosted(args, { ...env, ...own })
 
 const command = (what: string, { company }: Client, from: string, to: string) => [
   ...['export', what, '--company', company.id, '--from', from, '--to', to],
@@ -181,7 +174,9 @@ test('what takes several pages is written whole, and a reader may leave before t
   assert.deepEqual([ids.length, new Set(ids).size], [MANY, MANY])
   assert.deepEqual(ids, ids.toSorted())
 
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: home, env })
+  const child = spawn(process.execPath, [CLI, ...args], {
+    ...{ cwd: home, env: { ...inherited, ...env } },
+  })
   let complaint = ''
   child.stderr.on('data', (text) => {
     complaint += text
@@ -196,7 +191,7 @@ test('a file is there when it is whole, for its owner only, and never in the pla
   const client = await makeMany()
   const args = command('charges', client, '2024-03-10', '2024-03-10')
   const file = join(home, 'charges.csv')
-  const { code, stdout } = await vintem([...args, '--output', file])
+  const { code, stdout } = await alone([...args, '--output', file], env)
   assert.deepEqual([code, stdout], [0, `${MANY} records are in ${file}.\n`])
   const text = readFileSync(file, 'utf8')
   assert.equal(text, await exported(args))

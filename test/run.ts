@@ -1,10 +1,29 @@
-import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
+
+/**
+ * Files that take long, or would wait for each other: each has a process of its own, and the
+ * longest begin. All others share a few processes, since to load the service takes longer than most
+ * of their tests.
+ */
+const ALONE = [
+  ...['test/faults/*.test.ts', 'test/start.test.ts', 'src/db/embedded.test.ts'],
+  ...['test/api/money-model.test.ts', 'test/deliveries/*.test.ts', 'src/lib/exchange.test.ts'],
+  ...['test/journeys/*.test.ts', 'test/cli.test.ts', 'test/export.test.ts'],
+  ...['src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
+]
+const SHARING = 8
+/** One more than most machines have cores at least, since many tests wait. */
+const AT_ONCE = 3
 
 /**
  * Starts one PostgreSQL for the whole run, migrates a template, and lets every test file clone it.
@@ -17,11 +36,19 @@ const settings = {
   full_page_writes: 'off',
   max_connections: '200',
 }
-const embedded = await startEmbedded({ dataDir, settings })
+// Every file is a process, and many start others: what is compiled here they need not compile.
+const compiled = join(dataDir, 'compiled')
+enableCompileCache(compiled)
+const [embedded] = await Promise.all([
+  startEmbedded({ dataDir, settings }),
+  import('../src/service.ts'),
+  import('../src/worker/worker.ts'),
+])
+flushCompileCache()
 let failed = true
 try {
   await makeTemplate(embedded.url)
-  failed = (await runTests(embedded.url)) !== 0
+  failed = !(await runTests(embedded.url))
 } finally {
   await embedded.stop()
   rmSync(dataDir, { recursive: true, force: true })
@@ -38,17 +65,46 @@ async function makeTemplate(url: string): Promise<void> {
   await migrate(template.href)
 }
 
-function runTests(url: string): Promise<number> {
+function filesToRun(): string[] {
   const asked = process.argv.slice(2)
-  const files =
-    asked.length > 0 ? asked : globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort()
-  const timeout_ms = process.env.TEST_TIMEOUT_MS ?? '240000'
-  // Every file is a process, and many start others: what one has compiled the next need not.
-  const cached = { NODE_COMPILE_CACHE: join(dataDir, 'compiled') }
-  const child = spawn(
-    process.execPath,
-    ['--test', '--test-concurrency=2', `--test-timeout=${timeout_ms}`, ...files],
-    { stdio: 'inherit', env: { ...process.env, ...cached, VINTEM_TEST_DATABASE: url } },
+  if (asked.length > 0) return asked.map((file) => resolve(file))
+  const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort()))
+  const all = globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort()
+  const others = all.filter((file) => !alone.has(file))
+  const shared = Array.from({ length: SHARING }, (_, n) =>
+    share(
+      n,
+      others.filter((_, i) => i % SHARING === n),
+    ),
   )
-  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  return [...[...alone].map((file) => resolve(file)), ...shared]
+}
+
+/** Writes a file that runs others one after the other, and what they have opened ends with each. */
+function share(number: number, files: string[]): string {
+  const path = join(dataDir, `shared-${number}.test.mjs`)
+  const lines = files.map((file) => {
+    const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) =>
+      JSON.stringify(text),
+    )
+    return `test(${name}, () => import(${url}))\n`
+  })
+  writeFileSync(path, `import { test } from 'node:test'\n${lines.join('')}`)
+  return path
+}
+
+async function runTests(url: string): Promise<boolean> {
+  process.env.VINTEM_TEST_DATABASE = url
+  process.env.NODE_COMPILE_CACHE = compiled
+  const timeout = Number(process.env.TEST_TIMEOUT_MS ?? 120_000)
+  // What a test that failed has left open must not keep the others from being reported.
+  const events = run({ files: filesToRun(), concurrency: AT_ONCE, timeout, forceExit: true })
+  let isGood = false
+  events.on('test:summary', ({ file, success }) => {
+    if (file === undefined) isGood = success
+  })
+  const report = events.compose(spec)
+  report.pipe(process.stdout)
+  await once(report, 'end')
+  return isGood
 }

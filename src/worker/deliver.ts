@@ -158,8 +158,8 @@ async function keep({ app, worker, team }: Desk): Promise<void> {
 }
 
 /**
- * Leaves lines that have nothing left, and takes those that nobody has. Where there are colleagues it leaves some to them, and tells whether
- * there may be more.
+ * Leaves lines that have nothing left, and takes those that nobody has. Where there are colleagues
+ * it leaves some to them, and tells whether there may be more.
  */
 async function look(desk: Desk): Promise<boolean> {
   await keep(desk)

@@ -93,7 +93,7 @@ for (const prepared of cases) {
           )
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     )
     assert.deepEqual(await stored(api), before)
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import { receiveCallback, settleDueCallbacks } from '../../src/core/payments/callbacks.ts'
@@ -13,7 +13,7 @@ import { createApp } from '../../src/service.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
 import { balancesOf, makeCharge, makeCode, movementsOf, transfersOf } from '../support/payments.ts'
 
-const SIZE = Number(process.env.STORM_PAYMENTS ?? 500)
+const SIZE = Number(process.env.STORM_PAYMENTS ?? 200)
 const SEED = Number(process.env.STORM_SEED ?? 1)
 /** Callbacks that the bank has open at once. */
 const AT_ONCE = 256
@@ -68,8 +68,9 @@ function startSecond(): App {
   const { config, clock, publicUrl } = api.app
   const { databaseUrl } = api
   const app = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })
-  after(async () => {
+  api.atEnd(async () => {
     app.mailer.close()
+    await app.sender.close()
     await app.db.end()
   })
   return app

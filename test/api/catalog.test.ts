@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { EVENT_TYPES } from '../../src/core/events.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
@@ -139,7 +140,7 @@ test('a charge whose payer is deleted at the same moment is created all the same
   await elsewhere.query('begin')
   await elsewhere.query('delete from customers where company_id = $1', [client.company.id])
   const posted = client.post('/charge/pix', charge)
-  await untilWaiting(elsewhere)
+  await untilWaiting(elsewhere, posted)
   await elsewhere.query('commit')
   await elsewhere.end()
   const { status, text } = await posted
@@ -147,14 +148,18 @@ test('a charge whose payer is deleted at the same moment is created all the same
   assert.equal((await client.get('/charge')).body.data.length, 2)
 })
 
-/** Returns when another connection of this database waits for a lock. */
-async function untilWaiting(connection: pg.Client): Promise<void> {
-  const deadline = performance.now() + 2_500
-  for (;;) {
+/** Returns when another connection of this database waits for a lock, or has not had to. */
+async function untilWaiting(connection: pg.Client, posted: Promise<Reply>): Promise<void> {
+  let isAnswered = false
+  const answered = posted.finally(() => {
+    isAnswered = true
+  })
+  while (!isAnswered) {
     const { rows } = await connection.query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )
-    if (rows.length > 0 || performance.now() > deadline) return
+    if (rows.length > 0) return
+    await Promise.race([answered, pause(5)])
   }
 }
 

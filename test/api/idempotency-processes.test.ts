@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp, createService } from '../../src/service.ts'
@@ -16,8 +16,11 @@ async function startSecond(): Promise<string> {
   const { databaseUrl } = api
   const app = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })
   const service = await createService(app, databaseUrl)
-  after(async () => {
+  api.atEnd(async () => {
+    service.server.server.closeAllConnections()
     await service.close()
+    app.mailer.close()
+    await app.sender.close()
     await app.db.end()
   })
   return service.server.listen({ host: '127.0.0.1', port: 0 })

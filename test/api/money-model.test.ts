@@ -13,8 +13,8 @@ import * as models from '../support/money.ts'
 import { makeCharge, makeCode, order, pay } from '../support/payments.ts'
 import { cancel, confirm, PATH, resend, wrong } from '../support/withdrawals.ts'
 
-const SEED = Number(process.env.MONEY_SEED ?? 3)
-const RUNS = Number(process.env.MONEY_RUNS ?? 16)
+const SEED = Number(process.env.MONEY_SEED ?? 11)
+const RUNS = Number(process.env.MONEY_RUNS ?? 7)
 const STEPS = Number(process.env.MONEY_STEPS ?? 150)
 
 const api = await startApi()

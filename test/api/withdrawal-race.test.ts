@@ -19,7 +19,7 @@ import {
 
 const api = await startApi()
 const CLIENTS = 64
-const ROUNDS = 12
+const ROUNDS = 8
 /** Small and large, more than there is, and one that the simulated bank refuses. */
 const VALUES = [1, 700, 2500, 66_666, 9000, 100_001]
 

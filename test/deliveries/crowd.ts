@@ -15,12 +15,21 @@ import { until } from './until.ts'
 
 const SCRIPT = join(import.meta.dirname, 'hostile-process.ts')
 
-/** Starts hostile receivers of every kind and gives their addresses. */
-export async function startHostile(): Promise<Record<Hostility, string>> {
+export type Hostile = {
+  urls: Record<Hostility, string>
+  /** Ends them, and so all that they were keeping waiting. */
+  end(): void
+}
+
+/** Starts hostile receivers of every kind. */
+export async function startHostile(): Promise<Hostile> {
   const child = spawn(process.execPath, [SCRIPT], { stdio: ['ignore', 'pipe', 'inherit'] })
-  after(() => child.kill('SIGKILL'))
+  const end = () => {
+    child.kill('SIGKILL')
+  }
+  after(end)
   const [line] = await once(createInterface(child.stdout), 'line')
-  return JSON.parse(line)
+  return { urls: JSON.parse(line), end }
 }
 
 /** Delivers without the worker's other tasks, until the end of the act. */

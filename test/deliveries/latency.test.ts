@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
-import { createKey } from '../../src/core/companies/commands.ts'
-import { startWorker } from '../../src/worker/worker.ts'
-import { payer } from '../support/api.ts'
+import { TASK } from '../../src/core/tasks.ts'
+import { TASKS } from '../../src/worker/worker.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { startServer } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { median } from './figures.ts'
-import { startWorkerProcess } from './process.ts'
-import { environmentOf, makeCompany, openApp, register, tell } from './scene.ts'
+import { isLong, median } from './figures.ts'
+import { makeCompany, openApp, openWorker, register, tell } from './scene.ts'
 import { until } from './until.ts'
 
-const EVENTS = 50
+const EVENTS = isLong ? 50 : 20
+/** Of the distances from 0 to 50 ms between two events, in the short version one in so many. */
+const STEP_MS = isLong ? 1 : 3
+
+/**
+ * The worker's task. In the short version it looks by itself only every ten minutes: what arrives
+ * has been rung for.
+ */
+const DELIVER = TASKS.filter(({ name }) => name === TASK.deliver).map((task) =>
+  isLong ? task : { ...task, every_ms: 600_000 },
+)
 
 function report(t: TestContext, latencies_ms: number[]) {
   const figures = { median_ms: median(latencies_ms), max_ms: Math.max(...latencies_ms) }
@@ -34,9 +40,9 @@ async function scene(databaseUrl: string) {
   return { app, company, receiver, arrived }
 }
 
-test('in one process the first try comes within 100 ms of the commit', async (t) => {
+test('in one process the first try comes with the commit, within 100 ms', async (t) => {
   const { app, company, arrived } = await scene(await cloneDatabase())
-  const worker = startWorker(app)
+  const worker = openWorker(app, DELIVER)
   const latencies_ms: number[] = []
   for (let n = 1; n <= EVENTS; n++) {
     await tell(app, company.id)
@@ -45,6 +51,7 @@ test('in one process the first try comes within 100 ms of the commit', async (t)
   }
   await worker.stop()
   const { median_ms, max_ms } = report(t, latencies_ms)
+  if (!isLong) return
   assert.ok(median_ms < 50, `${median_ms} ms`)
   assert.ok(max_ms < 1000, `${max_ms} ms`)
 })
@@ -53,11 +60,11 @@ test('an event that follows another at any distance waits for nothing', async (t
   const { app, company, receiver, arrived } = await scene(await cloneDatabase())
   // The second event often comes while the receiver still thinks about the first.
   receiver.answer = (response) => setTimeout(() => response.writeHead(200).end(), 15)
-  const worker = startWorker(app)
+  const worker = openWorker(app, DELIVER)
   await tell(app, company.id)
   await arrived(1)
   const latencies_ms: number[] = []
-  for (let distance_ms = 0; distance_ms < 50; distance_ms++) {
+  for (let distance_ms = 0; distance_ms < 50; distance_ms += STEP_MS) {
     const before = receiver.received.length
     const first_ms = performance.now()
     await tell(app, company.id)
@@ -69,40 +76,21 @@ test('an event that follows another at any distance waits for nothing', async (t
   await worker.stop()
   report(t, latencies_ms)
   // A ring that is lost costs half a second, and would be lost again and again.
-  assert.ok(latencies_ms.filter((ms) => ms > 250).length <= 3, latencies_ms.join())
+  if (isLong) assert.ok(latencies_ms.filter((ms) => ms > 250).length <= 3, latencies_ms.join())
 })
 
-async function makeKey(app: App, company: Awaited<ReturnType<typeof makeCompany>>) {
-  const now = app.clock.now()
-  const { text } = await app.db.transaction((tx) =>
-    createKey(tx, app.vault, company, { name: 'test' }, now),
-  )
-  return text
-}
-
-test('across processes the first try comes within a second of the answer', async (t) => {
+test('across processes the first try comes within a second of the commit', async (t) => {
   const databaseUrl = await cloneDatabase()
-  const { app, company, receiver } = await scene(databaseUrl)
-  const apiKey = await makeKey(app, company)
-  await app.db.query({ text: `update webhooks set events = '{charge.processing}'` })
-  const api = await startServer(environmentOf(databaseUrl), ['--role', 'api'])
-  const worker = await startWorkerProcess(databaseUrl)
+  const { app, company, arrived } = await scene(databaseUrl)
+  // Another process, as far as it can tell: nothing that is committed here rings there.
+  const worker = openWorker(openApp(databaseUrl))
   const latencies_ms: number[] = []
-  for (let n = 0; n < 6; n++) {
-    const reply = await fetch(`${api.url}/charge/pix`, {
-      method: 'POST',
-      headers: { 'X-API-KEY': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ amount: 1990, customer: payer() }),
-    })
-    const answered_ms = performance.now()
-    const { data } = (await reply.json()) as { data: { id: string } }
-    assert.equal(reply.status, 201)
-    const { at_ms } = await until('the delivery', () => {
-      return receiver.received.find(({ body }) => body.includes(data.id)) ?? null
-    })
-    latencies_ms.push(at_ms - answered_ms)
+  for (let n = 1; n <= (isLong ? 20 : 3); n++) {
+    await tell(app, company.id)
+    const committed_ms = performance.now()
+    latencies_ms.push((await arrived(n)).at_ms - committed_ms)
   }
-  const { max_ms } = report(t, latencies_ms.slice(1))
-  assert.ok(max_ms < 1500, `${max_ms} ms`)
-  assert.equal(await worker.end('SIGTERM'), 0, worker.output())
+  await worker.stop()
+  const { max_ms } = report(t, latencies_ms)
+  if (isLong) assert.ok(max_ms < 1000, `${max_ms} ms`)
 })

@@ -15,6 +15,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import { startWorker, TASKS, type Worker } from '../../src/worker/worker.ts'
 import { temporaryFolder } from '../support/process.ts'
 import type { Received } from '../support/receiver.ts'
 
@@ -64,6 +65,13 @@ export function openEngine(app: App): Delivering {
   const engine = createDelivering(app)
   atEnd(() => engine.close())
   return engine
+}
+
+/** A worker that is stopped at the end at the latest. */
+export function openWorker(app: App, tasks = TASKS): Worker {
+  const worker = startWorker(app, tasks)
+  atEnd(() => worker.stop())
+  return worker
 }
 
 /** The same app with a sender that waits less for receivers than thirty seconds. */

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
-import { enlist } from '../../src/core/deliveries/workers.ts'
+import { type Enlisted, enlist } from '../../src/core/deliveries/workers.ts'
 import { createDelivering } from '../../src/worker/deliver.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { delivering } from './crowd.ts'
+import { isLong } from './figures.ts'
 import { startWorkerProcess } from './process.ts'
 import {
   atEnd,
@@ -42,6 +43,13 @@ async function gated() {
   all.receiver.answer = (response) => gates.push((status) => response.writeHead(status).end())
   const arrived = (count: number) => until(`request ${count}`, () => gates[count - 1] ?? null)
   return { ...all, arrived }
+}
+
+/** Somebody else who is a worker, as far as the others can tell. */
+async function enlistOther(): Promise<Enlisted> {
+  const other = await enlist(app.db)
+  atEnd(() => other.close())
+  return other
 }
 
 /** Another worker that delivers all that is due and is gone again. */
@@ -80,23 +88,24 @@ function counting(app: App): { app: App; sent(): number } {
 }
 
 test('workers on one database share the work and double none of it', async (t) => {
-  const WEBHOOKS = 120
+  const [WEBHOOKS, EVENTS] = [120, isLong ? 30 : 12]
   const [first, second] = [openApp(databaseUrl), openApp(databaseUrl)].map(counting)
   const company = await makeCompany(app)
   const receiver = await startReceiver()
   const urls = Array.from({ length: WEBHOOKS }, (_, n) => `${receiver.url}/${n}`)
   await registerAll(app, company, urls)
   // A worker counts its colleagues now and then, and this one is there before either looks.
-  const colleague = await enlist(app.db)
-  atEnd(() => colleague.close())
+  await enlistOther()
   const told: string[] = []
+  const shares = () => [first!.sent(), second!.sent()]
   await delivering(first!.app, () =>
     delivering(second!.app, async () => {
-      for (let n = 0; n < 10; n++) {
+      await until('both have their share', async () => {
         told.push(...(await tell(app, company.id, 3)).map(publicId))
         const least = (told.length - 6) * WEBHOOKS
         await until('most has arrived', () => receiver.received.length >= least)
-      }
+        return told.length >= EVENTS && Math.min(...shares()) > 0
+      })
       await until('nothing waits', async () => {
         const [row] = await app.db.query<{ count: number }>({
           text: 'select count(*) from deliveries where company_id = $1',
@@ -110,9 +119,8 @@ test('workers on one database share the work and double none of it', async (t) =
     receiver.received.map(({ path, headers }) => `${path} ${headers['webhook-id']}`).sort(),
     urls.flatMap((url) => told.map((id) => `${new URL(url).pathname} ${id}`)).sort(),
   )
-  const shares = [first!.sent(), second!.sent()]
-  t.diagnostic(`${shares.join(' and ')} deliveries`)
-  assert.ok(Math.min(...shares) > 0.1 * Math.max(...shares), shares.join())
+  t.diagnostic(`${shares().join(' and ')} deliveries`)
+  if (isLong) assert.ok(Math.min(...shares()) > 0.1 * Math.max(...shares()), shares().join())
 })
 
 test('what a dead worker had in its hands is delivered at once, what a living one has is left to it', async () => {
@@ -124,7 +132,7 @@ test('what a dead worker had in its hands is delivered at once, what a living on
   await deliverAll()
   assert.equal(receiver.received.length, 1)
 
-  const living = await enlist(app.db)
+  const living = await enlistOther()
   await handOver(hook, living.id)
   await tell()
   await deliverAll()
@@ -142,6 +150,9 @@ test('what a dead worker had in its hands is delivered at once, what a living on
   assert.equal(rows.length, 0, 'the dead are forgotten')
 })
 
+/** So long a worker may keep what it has in its hands without being heard of. */
+const LEASE_MS = 30_000
+
 test('a worker that is killed in flight is noticed within seconds by the others', async (t) => {
   const { receiver, hook, tell } = await scene()
   receiver.answer = () => {}
@@ -155,7 +166,7 @@ test('a worker that is killed in flight is noticed within seconds by the others'
     const again = await until('a colleague has sent it', () => receiver.received[1] ?? null)
     const took_ms = again.at_ms - killed_ms
     t.diagnostic(`${(took_ms / 1000).toFixed(1)} s after the kill`)
-    assert.ok(took_ms < 10_000, `${took_ms} ms`)
+    assert.ok(took_ms < (isLong ? 10_000 : LEASE_MS - 5_000), `${took_ms} ms`)
     await until('it is written down', async () => (await waitingOf(app, hook)).length === 0)
   })
   const [first, second] = receiver.received
@@ -201,10 +212,12 @@ test('the late outcome of a worker that has lost its line is ignored', async () 
 
 test('a worker that has lost a line sends no more than what it had at hand, and nothing twice', async () => {
   const { receiver, hook, tell } = await scene()
-  const other = await enlist(app.db)
+  const other = await enlistOther()
   const events = await tell(2000)
+  let lost: Promise<unknown> | null = null
   receiver.answer = async (response) => {
-    if (receiver.received.length === 100) await handOver(hook, other.id)
+    if (receiver.received.length === 100) lost = handOver(hook, other.id)
+    await lost
     response.writeHead(200).end()
   }
   await deliverAll()
@@ -240,44 +253,29 @@ test('a worker that stops lets receivers answer, and leaves the rest as it was',
   assert.equal((await endedOf(app, hook)).length, 5, 'others go on at once')
 })
 
-test('a receiver that does not answer in time for the end is told again, and has lost no try', async () => {
-  const { receiver, hook, tell } = await scene()
-  receiver.answer = () => {}
-  const engine = openEngine(app)
-  const stopping = new AbortController()
-  const [event] = await tell()
-  const running = engine.run(stopping.signal)
-  await until('it is on its way', () => receiver.received.length === 1)
-  stopping.abort()
-  await running
-  const [waiting] = await waitingOf(app, hook)
-  assert.deepEqual([waiting!.tries, waiting!.attempts], [0, []])
-  assert.equal((await healthOf(app, hook)).failures, 0)
-  await engine.close()
-  receiver.answer = (response) => response.writeHead(200).end()
-  await deliverAll()
-  assert.deepEqual(
-    receiver.received.map(({ headers }) => headers['webhook-id']),
-    [publicId(event!), publicId(event!)],
-  )
-})
-
-test('SIGTERM ends a worker in order: what is answered counts, the rest is free at once', async () => {
+test('SIGTERM ends a worker in order: what is answered counts, the rest is free at once and has lost no try', async () => {
   const [slow, hanging] = [await gated(), await scene()]
   hanging.receiver.answer = () => {}
   const worker = await startWorkerProcess(databaseUrl)
   await slow.tell()
-  await hanging.tell()
+  const [event] = await hanging.tell()
   const answer = await slow.arrived(1)
   await until('both are on their way', () => hanging.receiver.received.length === 1)
   const ending = worker.end('SIGTERM')
   answer(200)
   assert.equal(await ending, 0, worker.output())
   assert.equal((await endedOf(app, slow.hook)).length, 1)
+  const [waiting] = await waitingOf(app, hanging.hook)
+  assert.deepEqual([waiting!.tries, waiting!.attempts], [0, []])
+  assert.equal((await healthOf(app, hanging.hook)).failures, 0)
   hanging.receiver.answer = (response) => response.writeHead(200).end()
   await deliverAll()
   assert.equal((await endedOf(app, hanging.hook)).length, 1)
-  assert.deepEqual([slow.receiver.received.length, hanging.receiver.received.length], [1, 2])
+  assert.equal(slow.receiver.received.length, 1)
+  assert.deepEqual(
+    hanging.receiver.received.map(({ headers }) => headers['webhook-id']),
+    [publicId(event!), publicId(event!)],
+  )
 })
 
 const locks = () =>
@@ -303,8 +301,7 @@ test('a worker whose lock is cut takes it again and goes on', async () => {
   await engine.run()
   assert.equal(receiver.received.length, 2)
   await engine.close()
-  const after = await locks()
-  assert.ok(!after.some(({ id }) => id === lock.id))
+  await until('the lock is gone', async () => (await locks()).every(({ id }) => id !== lock.id))
 })
 
 test('a delivery that cannot be signed fails like any other and holds up none', async () => {

@@ -64,7 +64,6 @@ export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
   const scene = await prepare(plan)
   const { app, clock, victim, caller, journal } = scene
   try {
-    await warmUp(victim)
     await victim.start()
     await underFire(plan, scene)
     const changed = await sendAgain(caller, journal)
@@ -84,12 +83,6 @@ export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
   }
 }
 
-/** A server that ends in peace leaves compiled code behind, and all that follow start sooner. */
-async function warmUp(victim: Victim): Promise<void> {
-  await victim.start()
-  await victim.end('SIGTERM')
-}
-
 type Scene = {
   app: App
   clock: ManualClock
@@ -105,7 +98,6 @@ async function prepare(plan: Plan): Promise<Scene> {
   const environment = {
     ...{ DATABASE_URL: databaseUrl, DATA_DIR: dataDir },
     SECRET_KEY: Buffer.alloc(32, 4).toString('base64'),
-    NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
   }
   const victim = createVictim(port, environment)
   const clock = manualClock(new Date().toISOString())

@@ -6,9 +6,6 @@ import { request } from 'undici'
 import { type Running, startServer } from '../support/process.ts'
 import { until } from './until.ts'
 
-// Every start adds a folder that is removed when the process ends.
-process.setMaxListeners(0)
-
 /** The server that is killed. It comes back under the same address. */
 export type Victim = {
   url: string

@@ -19,7 +19,7 @@ import { type Received, startReceiver } from '../support/receiver.ts'
  * A few kills with every test run; `KILLS=20 EVENTS=5000 node test/run.ts FILE` for what is
  * promised.
  */
-const { SEED = '1', KILLS = '3', EVENTS = '600' } = process.env
+const { SEED = '1', KILLS = '2', EVENTS = '300' } = process.env
 const [kills, total] = [Number(KILLS), Number(EVENTS)]
 const WEBHOOKS = 3
 /** So many events may be on their way before the next are told. */

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { cloneDatabase } from '../support/database.ts'
-import { readSandbox, startServer, temporaryFolder } from '../support/process.ts'
+import { inherited, readSandbox, startServer, temporaryFolder } from '../support/process.ts'
 
 /** Values that must not be found anywhere outside the answers to their owner. */
 const CANARY = {
@@ -204,7 +204,7 @@ test('nothing of it can be read in the database or in a refusal either', async (
       ...['src/cli/main.ts', 'company', 'create', '--name', 'Canary', '--tax-id', '11222333000181'],
       ...['--email', 'dona@example.com', '--json'],
     ],
-    { env: { PATH: process.env.PATH, DATABASE_URL, SECRET_KEY }, encoding: 'utf8' },
+    { env: { ...inherited, DATABASE_URL, SECRET_KEY }, encoding: 'utf8' },
   )
   const shop = openShop(server.url, JSON.parse(made).apiKey, DATA_DIR)
   const dumps: string[] = []

@@ -33,23 +33,21 @@ async function until<T>(find: () => T | null): Promise<T> {
 
 type Script = (script: string) => string
 
-/** A server, and a shell beside its data that takes the README's lines for it. */
-async function openShell(): Promise<{ folder: string; run: Script }> {
-  const folder = temporaryFolder()
-  const server = await startServer({ DATA_DIR: join(folder, '.data') })
-  const run = (script: string) =>
-    execFileSync('bash', ['-euc', script.replaceAll('http://127.0.0.1:3000', server.url)], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-  return { folder, run }
-}
+const folder = temporaryFolder()
+const server = await startServer({ DATA_DIR: join(folder, '.data') })
+
+/** A shell beside the server's data that takes the README's lines for it. */
+const run: Script = (script) =>
+  execFileSync('bash', ['-euc', script.replaceAll('http://127.0.0.1:3000', server.url)], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
 
 /** The line that has the key stands once, in the first block. */
 const [key] = create!.split('\n')
 
 /** Creates a charge, pays it and reads it. */
-function buy(run: Script) {
+function buy() {
   const created = JSON.parse(run(create!))
   assert.equal(created.status, 201)
   const { id, brCode } = created.data
@@ -61,8 +59,7 @@ function buy(run: Script) {
 }
 
 test('what the README shows works as it stands: pay, balance, withdraw, audit', async () => {
-  const { folder, run } = await openShell()
-  assert.match(buy(run).brCodeBase64, /^data:image\/png;base64,/)
+  assert.match(buy().brCodeBase64, /^data:image\/png;base64,/)
 
   const [json, ...csv] = run(`${key}\n${balance!}`).split(/(?<=\]\})|\r\n/)
   const sums = { available: 100_000, pending: 1990, held: 0, unmatched: 0 }
@@ -115,16 +112,15 @@ async function startReceiver(secret: string, port: number) {
 }
 
 test('who starts the receiver of the README hears of payments, and after a pause by a replay', async () => {
-  const { run } = await openShell()
   const port = await freePort()
   const registering = hear!.replace('127.0.0.1:4000', `127.0.0.1:${port}`)
   const { data: webhook } = JSON.parse(run(`${key}\n${registering}`))
   const first = await startReceiver(webhook.secret, port)
-  const heard = await first.told(buy(run).id)
+  const heard = await first.told(buy().id)
   assert.match(heard[0], /^new .*"event":"Charge\.Paid".*"status":"PAID","total":1990/)
   await first.stop()
 
-  const { id: missed } = buy(run)
+  const { id: missed } = buy()
   const log = `curl -s http://127.0.0.1:3000/webhook/${webhook.id}/deliveries?status=PENDING`
   await until(() => run(`${key}\n${log} -H "X-API-KEY: $VINTEM_KEY"`).includes('"error"'))
   const second = await startReceiver(webhook.secret, port)

@@ -96,6 +96,8 @@ export async function startApi(
   const service = await createService(app, databaseUrl)
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
   closers.push(async () => {
+    // Nobody asks any more: what fetch keeps open would only hold up the end.
+    service.server.server.closeAllConnections()
     await service.close()
     app.mailer.close()
     await app.sender.close()

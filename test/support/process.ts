@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { Agent, setGlobalDispatcher } from 'undici'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -12,10 +13,15 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
 export const inherited = { PATH, NODE_COMPILE_CACHE }
 
+const folders: string[] = []
+// After everything else: a database is stopped before its files go.
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vintem-test-'))
-  // After everything else: a database is stopped before its files go.
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  folders.push(folder)
   return folder
 }
 
@@ -36,12 +42,17 @@ export type Running = {
   ended: Promise<number | null>
 }
 
+/** Closes each connection after its answer. */
+const closing = new Agent({ pipelining: 0 })
+
 /** The real server in a process of its own. Resolves when it serves, or has ended. */
 export async function startServer(
   environment: Record<string, string>,
   options: string[] = [],
   onSpawn: (child: ChildProcess) => void = () => {},
 ): Promise<Running> {
+  // What fetch would keep open holds up a server's end for as long as clients may need to notice.
+  setGlobalDispatcher(closing)
   const port = environment.PORT ?? String(await freePort())
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...options], {
     cwd: temporaryFolder(),
