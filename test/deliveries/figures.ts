@@ -4,6 +4,9 @@
  */
 export const isLong = process.env.HOSTILE === 'long'
 
+/** How long a test may take that is longer in the long version. */
+export const patience = { timeout: isLong ? 900_000 : 120_000 }
+
 const sorted = (values: number[]): number[] => [...values].sort((a, b) => a - b)
 
 export const median = (values: number[]): number => sorted(values)[values.length >> 1]!

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { App } from '../../src/core/app.ts'
@@ -18,7 +19,7 @@ import {
   startHostile,
   unleash,
 } from './crowd.ts'
-import { isLong, p99 } from './figures.ts'
+import { isLong, p99, patience } from './figures.ts'
 import {
   atEnd,
   endedOf,
@@ -135,69 +136,83 @@ async function judge(t: TestContext, { calm, beset }: Measured): Promise<void> {
   assert.ok(ratio <= 1.2, `${hostile_ms} ms is more than 1.2 times ${calm_ms} ms`)
 }
 
-test('half of the receivers are hostile: the others hardly notice, and memory stays bounded', async (t) => {
-  const { app: own, flights, landed } = watched(app, { deadline_ms: DEADLINE_MS })
-  const company = await makeCompany(own)
-  const { urls, end } = await startHostile()
-  const hostile = await registerAll(own, company, Object.values(urls))
-  const healthy = await startHealthy(own, company, hostile.length)
-  await delivering(own, async () => {
-    const calm = async () => {
-      await silence(own, hostile)
-      await landed()
-      return healthy.measure(EVENTS)
-    }
-    const beset = async () => {
-      await unleash(own, hostile)
-      await healthy.measure(ONSET)
-      return healthy.measure(EVENTS)
-    }
-    await beset()
-    const before = heapUsed()
-    await judge(t, { calm, beset })
-    assert.ok(flights.most >= SILENT, 'those that never come to an end were called')
-    await deactivate(own, hostile)
-    end()
-    await landed()
-    const growth_mb = (heapUsed() - before) / 1024 ** 2
-    t.diagnostic(`the heap has grown by ${growth_mb.toFixed(1)} MB`)
-    assert.ok(growth_mb < 16, `${growth_mb} MB`)
-  })
-})
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-function heapUsed(): number {
-  collect()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
-
-for (const kind of DEAD) {
-  test(`a dead receiver (${kind}) with ${BACKLOG} deliveries waiting does not slow the others`, async (t) => {
-    const { app: own, landed } = watched(app, { deadline_ms: DEADLINE_MS })
+test(
+  'half of the receivers are hostile: the others hardly notice, and memory stays bounded',
+  patience,
+  async (t) => {
+    const { app: own, flights, landed } = watched(app, { deadline_ms: DEADLINE_MS })
     const company = await makeCompany(own)
     const { urls, end } = await startHostile()
-    const healthy = await startHealthy(own, company, 5)
-    const dead = await register(own, company, urls[kind])
-    await pileUp(own, dead, BACKLOG)
+    const hostile = await registerAll(own, company, Object.values(urls))
+    const healthy = await startHealthy(own, company, hostile.length)
     await delivering(own, async () => {
       const calm = async () => {
-        await deactivate(own, [dead])
+        await silence(own, hostile)
         await landed()
         return healthy.measure(EVENTS)
       }
       const beset = async () => {
-        await unleash(own, [dead])
+        await unleash(own, hostile)
         await healthy.measure(ONSET)
         return healthy.measure(EVENTS)
       }
+      await beset()
+      const before_mb = await heapUsed_mb()
       await judge(t, { calm, beset })
-      await silence(own, [dead])
+      assert.ok(flights.most >= SILENT, 'those that never come to an end were called')
+      await deactivate(own, hostile)
       end()
+      await landed()
+      const growth_mb = (await heapUsed_mb()) - before_mb
+      t.diagnostic(`the heap has grown by ${growth_mb.toFixed(1)} MB`)
+      assert.ok(growth_mb < 16, `${growth_mb} MB`)
     })
-  })
+  },
+)
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** What is still used when all that can be given back is; buffers take a few turns longer. */
+async function heapUsed_mb(): Promise<number> {
+  const used_mb: number[] = []
+  for (let turns = 0; turns < 10; turns++) {
+    collect()
+    await turn()
+    const { heapUsed, external } = process.memoryUsage()
+    used_mb.push((heapUsed + external) / 1024 ** 2)
+  }
+  return Math.min(...used_mb)
+}
+
+for (const kind of DEAD) {
+  test(
+    `a dead receiver (${kind}) with ${BACKLOG} deliveries waiting does not slow the others`,
+    patience,
+    async (t) => {
+      const { app: own, landed } = watched(app, { deadline_ms: DEADLINE_MS })
+      const company = await makeCompany(own)
+      const { urls, end } = await startHostile()
+      const healthy = await startHealthy(own, company, 5)
+      const dead = await register(own, company, urls[kind])
+      await pileUp(own, dead, BACKLOG)
+      await delivering(own, async () => {
+        const calm = async () => {
+          await deactivate(own, [dead])
+          await landed()
+          return healthy.measure(EVENTS)
+        }
+        const beset = async () => {
+          await unleash(own, [dead])
+          await healthy.measure(ONSET)
+          return healthy.measure(EVENTS)
+        }
+        await judge(t, { calm, beset })
+        await silence(own, [dead])
+        end()
+      })
+    },
+  )
 }
 
 /** More than may be on their way at once to receivers that fail. */
@@ -225,29 +240,33 @@ async function gather(own: App, deadUrl: string) {
 }
 
 for (const kind of DEAD) {
-  test(`of ${CROWD} receivers half are dead (${kind}): no other waits for them, from the first delivery on`, async (t) => {
-    const own = hasty(app, { deadline_ms: LONG_DEADLINE_MS })
-    const { urls, end } = await startHostile()
-    const { companies, dead, received } = await gather(own, urls[kind])
-    const measure = async (then = () => {}) => {
-      received.length = 0
-      for (const { id } of companies) await tell(own, id, EVENTS_EACH)
-      const began_ms = performance.now()
-      return delivering(own, async () => {
-        const all = (CROWD / 2) * EVENTS_EACH
-        await until('all healthy receivers have all', () => received.length >= all)
-        then()
-        return Math.max(...received.map(({ at_ms }) => at_ms)) - began_ms
-      })
-    }
-    if (isLong) {
+  test(
+    `of ${CROWD} receivers half are dead (${kind}): no other waits for them, from the first delivery on`,
+    patience,
+    async (t) => {
+      const own = hasty(app, { deadline_ms: LONG_DEADLINE_MS })
+      const { urls, end } = await startHostile()
+      const { companies, dead, received } = await gather(own, urls[kind])
+      const measure = async (then = () => {}) => {
+        received.length = 0
+        for (const { id } of companies) await tell(own, id, EVENTS_EACH)
+        const began_ms = performance.now()
+        return delivering(own, async () => {
+          const all = (CROWD / 2) * EVENTS_EACH
+          await until('all healthy receivers have all', () => received.length >= all)
+          then()
+          return Math.max(...received.map(({ at_ms }) => at_ms)) - began_ms
+        })
+      }
+      if (isLong) {
+        await silence(own, dead)
+        t.diagnostic(`${(await measure()).toFixed(0)} ms without the dead`)
+        await unleash(own, dead)
+      }
+      const took_ms = await measure(end)
       await silence(own, dead)
-      t.diagnostic(`${(await measure()).toFixed(0)} ms without the dead`)
-      await unleash(own, dead)
-    }
-    const took_ms = await measure(end)
-    await silence(own, dead)
-    t.diagnostic(`${took_ms.toFixed(0)} ms beside the dead`)
-    assert.ok(took_ms < LONG_DEADLINE_MS - 1000, `${took_ms} ms`)
-  })
+      t.diagnostic(`${took_ms.toFixed(0)} ms beside the dead`)
+      assert.ok(took_ms < LONG_DEADLINE_MS - 1000, `${took_ms} ms`)
+    },
+  )
 }

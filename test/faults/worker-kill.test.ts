@@ -103,7 +103,9 @@ const countWaiting = async () => {
   return row!.count
 }
 
-test(`a worker that is killed ${kills} times loses no event and doubles only what was on its way`, async (t) => {
+test(`a worker that is killed ${kills} times loses no event and doubles only what was on its way`, {
+  timeout: 120_000 + kills * 10_000,
+}, async (t) => {
   await startNext()
   const [told] = await Promise.all([tellAll(), killAgainAndAgain()])
   await until('nothing waits', async () => (await countWaiting()) === 0)
