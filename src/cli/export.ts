@@ -17,6 +17,7 @@ import {
   type Writer,
 } from '../lib/csv.ts'
 import { toPublic, type Uuid } from '../lib/ids.ts'
+import { addDays, isLocalDate, startOfDay } from '../lib/local-time.ts'
 import { invalid } from '../lib/problems.ts'
 import type { Args, Command, Print } from './command.ts'
 import { requireCompany } from './records.ts'
@@ -104,38 +105,22 @@ function readWanted({ options, switches }: Args): Wanted {
   const json = switches.has('json')
   const dialect = FORMATS.get(format ?? 'csv')
   const faults = [
-    isDay(from) ? null : '--from: must be a day such as 2026-08-01',
-    isDay(to) ? null : '--to: must be a day such as 2026-08-31',
-    isDay(from) && isDay(to) && to < from ? '--to: must not be before --from' : null,
+    isLocalDate(from) ? null : '--from: must be a day such as 2026-08-01',
+    isLocalDate(to) ? null : '--to: must be a day such as 2026-08-31',
+    isLocalDate(from) && isLocalDate(to) && to < from ? '--to: must not be before --from' : null,
     dialect ? null : `--format: must be one of ${[...FORMATS.keys()].join(', ')}`,
     json && format ? '--format: is for CSV, and --json asks for JSON lines' : null,
     output && outputFault(output),
   ]
   const [first, ...others] = faults.filter((fault) => fault !== null)
   if (first) throw invalid(first, ...others)
-  const period = { from: startOf(from), to: startOf(later(to, 1)) }
+  const period = { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
   return { period, dialect: json ? null : dialect!, output }
 }
 
 function outputFault(path: string): string | null {
   if (existsSync(path)) return `--output: ${path} is there already; choose another name`
   return existsSync(dirname(path)) ? null : `--output: there is no folder ${dirname(path)}`
-}
-
-/** The day so many days later; one that the calendar has not counts as a day of the next month. */
-function later(day: string, days: number): string {
-  const [year, month, date] = day.split('-').map(Number)
-  return new Date(Date.UTC(year!, month! - 1, date! + days)).toISOString().slice(0, 10)
-}
-
-const isDay = (text: string): boolean => /^2\d{3}-\d\d-\d\d$/.test(text) && later(text, 0) === text
-
-const saoPaulo = new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' })
-
-/** When a day starts in São Paulo: at 03:00 UTC, or at 02:00 in summers that shift the clocks. */
-function startOf(day: string): Date {
-  const early = new Date(`${day}T02:00:00Z`)
-  return saoPaulo.format(early) === day ? early : new Date(`${day}T03:00:00Z`)
 }
 
 async function copy<T>(

@@ -1,0 +1,78 @@
+import { assert } from '../lib/assert.ts'
+import { addDays, addMonths, daysBetween, type LocalDate } from '../lib/local-time.ts'
+import { nextBusinessDay } from './business-days.ts'
+
+/** Whoever reads this calendar counts in its days. */
+export {
+  addDays,
+  addMonths,
+  atHour,
+  daysBetween,
+  type LocalDate,
+  localDateOf,
+  startOfDay,
+} from '../lib/local-time.ts'
+
+export type Frequency = 'WEEKLY' | 'MONTHLY' | 'SEMIANNUAL' | 'ANNUAL'
+
+/** The scheme takes a charge from 10 to 2 days before it is due. */
+export const SCHEDULE_DAYS = { earliest: 10, latest: 2 } as const
+/** The scheme's PERMITE_3R_7D: three retries, on different days, within 7 days of the due day. */
+export const RETRY_DAYS = [1, 4, 7] as const
+
+const DEFAULT_DAYS_TO_PAY = 3
+const MONTHS = { MONTHLY: 1, SEMIANNUAL: 6, ANNUAL: 12 } as const
+
+/**
+ * The day of the first charge: the day of approval, or the first such day of a month from then on
+ * when the product names one.
+ */
+export function firstGeneration(
+  approvedOn: LocalDate,
+  dayGenerateCharge: number | null,
+): LocalDate {
+  if (dayGenerateCharge === null) return approvedOn
+  // Every month has the first 28 days, so none is skipped.
+  assertWhole(dayGenerateCharge, 1, 28, 'a day of generation')
+  const thisMonth = `${approvedOn.slice(0, 8)}${String(dayGenerateCharge).padStart(2, '0')}`
+  return thisMonth >= approvedOn ? thisMonth : addMonths(thisMonth, 1)
+}
+
+/** The day on which cycle n is generated; cycles count from 0. */
+export function generationDay(first: LocalDate, frequency: Frequency, n: number): LocalDate {
+  assertWhole(n, 0, Number.MAX_SAFE_INTEGER, 'a cycle')
+  return frequency === 'WEEKLY' ? addDays(first, 7 * n) : addMonths(first, MONTHS[frequency] * n)
+}
+
+/**
+ * The day agreed for paying, business day or not. It stands equally far from every day of
+ * generation, so each of the scheme's cycles has exactly one.
+ */
+export function agreedDueDay(generatedOn: LocalDate, dayDue: number | null): LocalDate {
+  const days = dayDue ?? DEFAULT_DAYS_TO_PAY
+  assertWhole(days, 1, 7, 'a number of days to pay')
+  return addDays(generatedOn, Math.max(days, SCHEDULE_DAYS.latest))
+}
+
+/** The day on which the payer's bank collects. */
+export const dueDay = (generatedOn: LocalDate, dayDue: number | null): LocalDate =>
+  nextBusinessDay(agreedDueDay(generatedOn, dayDue))
+
+/** The first day from generation on that is inside the scheme's window. */
+export function scheduleDay(generatedOn: LocalDate, dueOn: LocalDate): LocalDate {
+  const opens = addDays(dueOn, -SCHEDULE_DAYS.earliest)
+  return opens > generatedOn ? opens : generatedOn
+}
+
+/** Whether the scheme lets a charge be scheduled on this day. */
+export function maySchedule(on: LocalDate, dueOn: LocalDate): boolean {
+  const ahead = daysBetween(on, dueOn)
+  return ahead >= SCHEDULE_DAYS.latest && ahead <= SCHEDULE_DAYS.earliest
+}
+
+export const retryDays = (dueOn: LocalDate): LocalDate[] =>
+  RETRY_DAYS.map((days) => addDays(dueOn, days))
+
+function assertWhole(value: number, min: number, max: number, what: string): void {
+  assert(Number.isInteger(value) && value >= min && value <= max, `${what} is ${min} to ${max}`)
+}
