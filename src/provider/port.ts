@@ -1,5 +1,7 @@
 import type { Uuid } from '../lib/ids.ts'
+import type { LocalDate } from '../lib/local-time.ts'
 import type { Cents } from '../lib/money.ts'
+import type { Frequency } from '../pix/calendar.ts'
 
 /**
  * What a bank says of an order. A timeout is `unknown`, never `rejected`: the bank may have carried
@@ -10,8 +12,17 @@ export type Outcome<T> =
   | { kind: 'rejected'; reason: string }
   | { kind: 'unknown'; reason: string }
 
-/** The company as a bank knows it. */
-export type Payee = { id: Uuid; name: string; city: string; pixKey: string }
+/**
+ * The company as a bank knows it. The simulated bank lives in its account's time: a test clock may
+ * be ahead of everybody else's. A real bank has no use for that.
+ */
+export type Payee = {
+  id: Uuid
+  name: string
+  city: string
+  pixKey: string
+  clockAhead_ms?: number
+}
 
 /**
  * A Pix as the scheme confirms it. `txid` is the one we gave the charge or the static code; a Pix
@@ -46,6 +57,54 @@ export type BankTransfer = {
 /** From `from` on and before `to`. */
 export type Period = { from: Date; to: Date }
 
+export type { Frequency }
+export type AgreementStatus = 'CREATED' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'CANCELED'
+
+/**
+ * What a payer is asked to agree to. Our id makes it one agreement, however often it is ordered.
+ */
+export type AgreementOrder = {
+  id: Uuid
+  /** Every charge of it is of this value. */
+  value: Cents
+  frequency: Frequency
+  description: string
+  payer: { name: string; taxId: string }
+  startsOn: LocalDate
+  /** Whether a failed collection may be tried again: 3 times within 7 days. */
+  retries: boolean
+  /** Undecided by then it has expired. */
+  expiresAt: Date
+}
+
+/** `decidedAt` is when it came to its status; null while it waits for the payer. */
+export type Agreement = {
+  externalId: string
+  brCode: string
+  status: AgreementStatus
+  decidedAt: Date | null
+}
+
+/** A charge that the payer's bank collects on the due day. Its txid is `chargeTxid` of our id. */
+export type CollectionOrder = {
+  id: Uuid
+  agreement: { id: Uuid; externalId: string }
+  amount: Cents
+  dueOn: LocalDate
+}
+
+export type Attempt = {
+  on: LocalDate
+  status: 'SCHEDULED' | 'PAID' | 'FAILED'
+  endToEndId: string | null
+}
+
+/** FAILED: the last attempt has failed and none is scheduled. */
+export type Collection = {
+  status: 'SCHEDULED' | 'PAID' | 'FAILED' | 'CANCELED'
+  attempts: Attempt[]
+}
+
 /** The port to a bank. Ids are ours, so that every order can be repeated and asked about. */
 export type Provider = {
   name: string
@@ -68,6 +127,24 @@ export type Provider = {
   send(payee: Payee, order: SendOrder): Promise<Outcome<Sent>>
   findSent(payee: Payee, order: SendOrder): Promise<Outcome<Sent | null>>
   listTransfers(payee: Payee, period: Period): Promise<Outcome<BankTransfer[]>>
+  createAgreement(payee: Payee, order: AgreementOrder): Promise<Outcome<Agreement>>
+  /** Null when the bank never got the order. */
+  findAgreement(
+    payee: Payee,
+    agreement: { id: Uuid; externalId?: string },
+  ): Promise<Outcome<Agreement | null>>
+  /** Ends it, and with it what is scheduled of it. Rejected when it has ended in another way. */
+  cancelAgreement(payee: Payee, agreement: { id: Uuid; externalId: string }): Promise<Outcome<null>>
+  /**
+   * Once for its id. Rejected when the agreement is not APPROVED, or when the due day is not 2 to
+   * 10 days away.
+   */
+  scheduleCollection(payee: Payee, order: CollectionOrder): Promise<Outcome<Collection>>
+  findCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection | null>>
+  /** One more attempt at a FAILED one. The same day again is the same attempt. */
+  retryCollection(payee: Payee, id: Uuid, on: LocalDate): Promise<Outcome<Collection>>
+  /** Canceled again is canceled still. Rejected when it is PAID. */
+  cancelCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection>>
   /** Null when the bank can be worked with, otherwise what is wrong, in plain words. */
   check(): Promise<string | null>
 }

@@ -1,3 +1,4 @@
+import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
@@ -58,6 +59,39 @@ export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
     values: [transfer.accountId, transfer.endToEndId, transfer.orderId],
   })
   return toTransfer(rows[0]!)
+}
+
+/**
+ * Writes down many received payments, each once for its order, and gives those that stand by their
+ * order.
+ */
+export async function recordAll(tx: Tx, payments: Transfer[]): Promise<Map<string, Transfer>> {
+  if (payments.length === 0) return new Map()
+  const accounts = uuids(payments.map(({ accountId }) => accountId))
+  const orders = texts(payments.map(({ orderId }) => orderId))
+  await tx.query({
+    text: `insert into simulated_bank.transfers
+             (account_id, end_to_end_id, direction, order_id, txid, amount, at)
+           select account_id, end_to_end_id, 'received', order_id, txid, amount, at
+           from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+             $6::timestamptz[]) p (account_id, end_to_end_id, order_id, txid, amount, at)
+           on conflict (account_id, order_id) where order_id is not null do nothing`,
+    values: [
+      accounts,
+      texts(payments.map(({ endToEndId }) => endToEndId)),
+      orders,
+      texts(payments.map(({ txid }) => txid)),
+      integers(payments.map(({ amount }) => amount)),
+      timestamps(payments.map(({ at }) => at)),
+    ],
+  })
+  const rows = await tx.query<TransferRow>({
+    text: `select t.* from simulated_bank.transfers t
+           join unnest($1::uuid[], $2::text[]) o (account_id, order_id)
+             on o.account_id = t.account_id and o.order_id = t.order_id`,
+    values: [accounts, orders],
+  })
+  return new Map(rows.map((row) => [row.order_id!, toTransfer(row)]))
 }
 
 export async function findByOrder(

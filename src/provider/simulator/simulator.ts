@@ -1,35 +1,32 @@
-import { randomInt } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
+import type { Database, Tx } from '../../db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { dynamicCode, staticCode } from '../../pix/brcode.ts'
-import type { BankTransfer, Outcome, Provider, ReceivedPix, RefundOrder } from '../port.ts'
+import type { BankTransfer, Payee, Provider, ReceivedPix, RefundOrder } from '../port.ts'
 import { staticTxid } from '../txid.ts'
+import { agreeing, type Deciding } from './agreements.ts'
+import { accept, answer, refused, reject } from './answers.ts'
+import { type CollectingDue, collecting } from './collections.ts'
 import type { Transfer } from './records.ts'
 import * as records from './records.ts'
+import { schemeId } from './scheme.ts'
 
-/**
- * A number no participant of the scheme has, so that simulated payments can never pass for real
- * ones.
- */
-const ISPB = '99999999'
 const LOCATION_PATH = '/cob/'
 const LOCATION_MAX = 77
 const TOKEN_LENGTH = 43
-const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Orders by which an integrator can see what happens when a bank does not simply obey. */
-export const REFUSED_AMOUNT = 66_666
-export const UNANSWERED_AMOUNT = 55_555
+export { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from './answers.ts'
 
 /** What a payer's bank sends. The same order again is the same payment. */
 export type Payment = { txid: string | null; amount: Cents; endToEndId?: string; orderId?: string }
 
 /** The provider and, beyond it, the payer's side: what comes from another bank. */
-export type Simulator = Provider & {
-  pay(accountId: Uuid, payment: Payment): Promise<Transfer>
-}
+export type Simulator = Provider &
+  Deciding &
+  CollectingDue & {
+    pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
+  }
 
 /**
  * A location has 77 characters in all: a host too long for it is replaced by a short name of no
@@ -42,11 +39,13 @@ function locationHost(publicUrl: string): string {
 
 /**
  * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It needs
- * no memory of the codes it issued, because the code itself names company and charge; of money that
- * it moved it keeps its own books.
+ * no memory of the codes to pay that it issued, because the code itself names company and charge;
+ * of money that it moved, and of what payers have agreed to, it keeps its own books.
  */
-export function createSimulator(publicUrl: string, books: Tx, clock: Clock): Simulator {
+export function createSimulator(publicUrl: string, books: Database, clock: Clock): Simulator {
   const host = locationHost(publicUrl)
+  const nowOf = ({ clockAhead_ms = 0 }: Pick<Payee, 'clockAhead_ms'>) =>
+    new Date(clock.now().getTime() + clockAhead_ms)
   return {
     name: 'simulator',
     issueCharge: async (payee, { id }) => {
@@ -57,13 +56,13 @@ export function createSimulator(publicUrl: string, books: Tx, clock: Clock): Sim
     issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
       accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
     check: async () => null,
-    pay: (accountId, payment) => records.record(books, received(accountId, payment, clock.now())),
+    pay: (account, payment) => records.record(books, received(account.id, payment, nowOf(account))),
     ...reading(books),
-    ...sending(books, clock),
+    ...sending(books, nowOf),
+    ...agreeing(books, host, nowOf),
+    ...collecting(books, nowOf),
   }
 }
-
-const accept = <T>(value: T): Outcome<T> => ({ kind: 'accepted', value })
 
 function reading(books: Tx): Pick<Provider, 'findReceived' | 'listReceived' | 'listTransfers'> {
   const isReceived = ({ direction }: Transfer) => direction === 'received'
@@ -83,16 +82,17 @@ function reading(books: Tx): Pick<Provider, 'findReceived' | 'listReceived' | 'l
 
 type Sending = Pick<Provider, 'refund' | 'findRefund' | 'send' | 'findSent'>
 
-function sending(books: Tx, clock: Clock): Sending {
+function sending(books: Tx, nowOf: (payee: Payee) => Date): Sending {
   const find = (accountId: Uuid, orderId: string) => records.findByOrder(books, accountId, orderId)
   return {
-    async refund({ id: accountId }, order) {
+    async refund(payee, order) {
+      const { id: accountId } = payee
       const orderId = refundId(order)
       const done = await find(accountId, orderId)
       if (done) return accept({ returnId: done.endToEndId })
       const refusal = (await refusalOf(books, accountId, order)) ?? refused(order)
-      if (refusal) return { kind: 'rejected', reason: refusal }
-      const transfer = outgoing('returned', accountId, { ...order, orderId }, clock.now())
+      if (refusal) return reject(refusal)
+      const transfer = outgoing('returned', accountId, { ...order, orderId }, nowOf(payee))
       const { endToEndId: returnId } = await records.record(books, transfer)
       return answer(order, { returnId })
     },
@@ -100,13 +100,14 @@ function sending(books: Tx, clock: Clock): Sending {
       const done = await find(accountId, refundId(order))
       return accept(done && { returnId: done.endToEndId })
     },
-    async send({ id: accountId }, order) {
+    async send(payee, order) {
+      const { id: accountId } = payee
       const orderId = sendId(order)
       const done = await find(accountId, orderId)
       if (done) return accept({ endToEndId: done.endToEndId })
       const refusal = refused(order)
-      if (refusal) return { kind: 'rejected', reason: refusal }
-      const transfer = outgoing('sent', accountId, { ...order, orderId }, clock.now())
+      if (refusal) return reject(refusal)
+      const transfer = outgoing('sent', accountId, { ...order, orderId }, nowOf(payee))
       const { endToEndId } = await records.record(books, transfer)
       return answer(order, { endToEndId })
     },
@@ -120,9 +121,6 @@ function sending(books: Tx, clock: Clock): Sending {
 const refundId = ({ id }: { id: Uuid }) => toPublic('rfnd', id)
 const sendId = ({ id }: { id: Uuid }) => toPublic('wd', id)
 
-const refused = ({ amount }: { amount: Cents }): string | null =>
-  amount === REFUSED_AMOUNT ? 'the simulated bank refuses this amount' : null
-
 /** A bank never returns more of a payment than it has received. */
 async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promise<string | null> {
   const [payment] = await records.findByIds(books, accountId, [order.endToEndId])
@@ -130,10 +128,6 @@ async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promis
   const returned = await records.returnedOf(books, accountId, order.endToEndId)
   return returned + order.amount > payment.amount ? 'more than was received' : null
 }
-
-/** The order is carried out in any case; of one amount the answer gets lost on its way. */
-const answer = <T>({ amount }: { amount: Cents }, value: T): Outcome<T> =>
-  amount === UNANSWERED_AMOUNT ? { kind: 'unknown', reason: 'no answer in time' } : accept(value)
 
 function received(accountId: Uuid, payment: Payment, at: Date): Transfer {
   const { txid, amount, endToEndId = schemeId('E', at), orderId = null } = payment
@@ -170,10 +164,3 @@ const toBankTransfer = ({
 })
 
 const orderOf = (text: string): Uuid | null => fromPublic('wd', text) ?? fromPublic('rfnd', text)
-
-/** The scheme's id of a payment (E) or of a return (D), 32 characters. */
-function schemeId(letter: 'E' | 'D', at: Date): string {
-  const minute = at.toISOString().replace(/\D/g, '').slice(0, 12)
-  const unique = Array.from({ length: 11 }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)])
-  return `${letter}${ISPB}${minute}${unique.join('')}`
-}

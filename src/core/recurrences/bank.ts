@@ -1,0 +1,113 @@
+import type { Static } from 'typebox'
+import { toPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { invalid, problem } from '../../lib/problems.ts'
+import { parse } from '../../pix/brcode.ts'
+import { agreementBody, collectionsBody } from '../../provider/callback.ts'
+import type { Decided } from '../../provider/simulator/agreements.ts'
+import type { Collected } from '../../provider/simulator/collections.ts'
+import { chargeTxid } from '../../provider/txid.ts'
+import type { App } from '../app.ts'
+import { inTimeOf } from '../companies/clock.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { receiveCallback } from '../payments/callbacks.ts'
+import { listResting } from './bank-store.ts'
+import type { BankAuthorization, BankDecision } from './bank-view.ts'
+
+/**
+ * Decides on an agreement as a payer does in the app of their bank. The bank keeps its own record
+ * first, then calls back like any bank.
+ */
+export async function decideAtBank(
+  app: App,
+  { emv, decision, funds }: Static<typeof BankDecision>,
+): Promise<Static<typeof BankAuthorization>> {
+  const { company, id } = await resolve(app, emv.trim())
+  const { simulator } = app.providers
+  const inTime = inTimeOf(app, company)
+  const now = inTime.clock.now()
+  const outcome = await simulator.decide(company.id, id, decision, funds ?? null, now)
+  if (outcome.kind !== 'accepted') {
+    throw problem('recurrence_not_decidable', `emv: ${outcome.reason}.`)
+  }
+  const { agreement, canceled } = outcome.value
+  const body = agreementBody(agreement, canceled.map(chargeTxid))
+  const { settled } = await receiveCallback(inTime, company.id, simulator.name, body)
+  await settled
+  return showDecided(company, id, outcome.value)
+}
+
+function showDecided(company: Company, id: Uuid, { agreement, value, frequency }: Decided) {
+  return {
+    recurrenceId: toPublic('rec', id),
+    externalRecurrenceId: agreement.externalId,
+    recurrenceAuthStatus: agreement.status,
+    decidedAt: agreement.decidedAt!.toISOString(),
+    receiver: { name: company.name, city: company.city },
+    ...{ amount: value, frequency },
+  }
+}
+
+/** Finds the agreement that a code asks for, as a payer's bank does through its location. */
+async function resolve(app: App, emv: string): Promise<{ company: Company; id: Uuid }> {
+  const read = parse(emv)
+  if (read.kind === 'fault') throw invalid(`emv: is not a valid Pix code (${read.reason})`)
+  const { recurrenceLocation: location } = read
+  if (location === undefined) {
+    throw invalid('emv: is a code to pay, and asks for no agreement')
+  }
+  const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
+  const company = named && (await findCompany(app.db, named.companyId))
+  if (!company) throw unknownCode()
+  const found = await app.providers.simulator.findAgreement(company, named)
+  if (found.kind !== 'accepted' || found.value?.brCode !== emv) throw unknownCode()
+  return { company, id: named.id }
+}
+
+const unknownCode = () =>
+  problem('recurrence_not_found', 'emv: the simulated bank has issued no such code.')
+
+/** How many attempts the bank makes in one transaction. */
+const MOST_COLLECTED = 500
+
+/**
+ * Lets the simulated bank collect all that is due of a company, or of everybody in real time, and
+ * call back. It is over when what came of it is settled. The app is in the time of whom it is for.
+ */
+export async function collectAtBank(app: App, companyId: Uuid | null): Promise<void> {
+  const { simulator } = app.providers
+  for (let made = MOST_COLLECTED; made === MOST_COLLECTED; ) {
+    const collected = await simulator.collectDue(companyId, app.clock.now(), MOST_COLLECTED)
+    const byAccount = Map.groupBy(collected, ({ accountId }) => accountId)
+    await Promise.all([...byAccount].map(([id, ofOne]) => callBack(app, id, ofOne)))
+    made = collected.length
+  }
+}
+
+/**
+ * Collects of everybody, each in their own time. Who is ahead comes first: by the time that all
+ * others live in, they have nothing due then.
+ */
+export async function collectDue(app: App): Promise<void> {
+  const clocks = await listResting(app.db)
+  const now_ms = app.wall.now().getTime()
+  const times = clocks.map(({ companyId, ahead_ms }) => ({
+    accountId: companyId,
+    now: new Date(now_ms + ahead_ms),
+  }))
+  const due = times.length === 0 ? [] : await app.providers.simulator.dueAccounts(times)
+  for (const id of due) {
+    const company = await findCompany(app.db, id)
+    if (company) await collectAtBank(inTimeOf(app, company), id)
+  }
+  await collectAtBank(app, null)
+}
+
+async function callBack(app: App, companyId: Uuid, collected: Collected[]): Promise<void> {
+  const payments = collected.flatMap(({ payment }) => payment ?? [])
+  const received = payments.map((payment) => ({ ...payment, receivedAt: payment.at }))
+  const body = collectionsBody(collected, received)
+  const { simulator } = app.providers
+  const { settled } = await receiveCallback(app, companyId, simulator.name, body)
+  await settled
+}

@@ -1,0 +1,206 @@
+import type { Database, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { addDays, atHour, type LocalDate, localDateOf } from '../../lib/local-time.ts'
+import { maySchedule } from '../../pix/calendar.ts'
+import type { Attempt, Collection, CollectionOrder, Outcome, Payee, Provider } from '../port.ts'
+import { chargeTxid } from '../txid.ts'
+import { type AgreementRecord, findAgreement } from './agreement-records.ts'
+import { accept, answer, reject } from './answers.ts'
+import type { CollectionRecord, DueCollection } from './collection-records.ts'
+import * as records from './collection-records.ts'
+import { recordAll, type Transfer } from './records.ts'
+import { schemeId } from './scheme.ts'
+
+/** Payers' banks collect in the morning, by the clock of Brasília. */
+const COLLECTING_HOUR = 8
+/** What the scheme grants an agreement with retries. */
+const MOST_RETRIES = 3
+const RETRIED_FOR_DAYS = 7
+
+/** An attempt that was made: the payment, or null when the payer's account gave nothing. */
+export type Collected = {
+  accountId: Uuid
+  id: Uuid
+  txid: string
+  status: 'PAID' | 'FAILED'
+  payment: Transfer | null
+}
+
+export type CollectingDue = {
+  /**
+   * Makes the attempts whose day has come, of one account or of all, and tells what came of them.
+   * However often and by however many it is called, each attempt is made once.
+   */
+  collectDue(accountId: Uuid | null, now: Date, most: number): Promise<Collected[]>
+  /** When the next attempt of an account is made, null when none is scheduled. */
+  nextCollectionAt(accountId: Uuid): Promise<Date | null>
+  /** Which of the accounts have an attempt to make at their own now. */
+  dueAccounts(times: { accountId: Uuid; now: Date }[]): Promise<Uuid[]>
+}
+
+type Scheduling = Pick<
+  Provider,
+  'scheduleCollection' | 'findCollection' | 'retryCollection' | 'cancelCollection'
+>
+
+export function collecting(
+  books: Database,
+  nowOf: (payee: Payee) => Date,
+): Scheduling & CollectingDue {
+  const change = changing(books)
+  return {
+    scheduleCollection: (payee, order) =>
+      schedule(books, payee.id, order, localDateOf(nowOf(payee))),
+    async findCollection({ id: accountId }, id) {
+      const found = await records.findCollection(books, accountId, id)
+      return accept(found && shown(found))
+    },
+    retryCollection: (payee, id, on) =>
+      change(payee.id, id, async (tx, collection) => {
+        if (collection.attempts.some((attempt) => attempt.on === on)) return collection
+        const agreement = await findAgreement(tx, payee.id, collection.agreementId, 'for share')
+        const fault = retryFault(collection, agreement!, on, localDateOf(nowOf(payee)))
+        return fault ?? withAttempt(collection, on)
+      }),
+    cancelCollection: (payee, id) => change(payee.id, id, async (_tx, one) => canceled(one)),
+    collectDue: (accountId, now, most) =>
+      books.transaction((tx) => collectDue(tx, accountId, now, most)),
+    nextCollectionAt: (accountId) => records.findNextAt(books, accountId),
+    dueAccounts: (times) => records.findDueAccounts(books, times),
+  }
+}
+
+const shown = ({ status, attempts }: CollectionRecord): Collection => ({ status, attempts })
+
+async function schedule(
+  books: Tx,
+  accountId: Uuid,
+  order: CollectionOrder,
+  today: LocalDate,
+): Promise<Outcome<Collection>> {
+  const { id, amount, dueOn } = order
+  const { id: agreementId } = order.agreement
+  if (maySchedule(today, dueOn)) {
+    const empty = { accountId, id, agreementId, amount, dueOn, attempts: [] }
+    const collection = withAttempt({ ...empty, status: 'SCHEDULED', nextAt: null }, dueOn)
+    const isNew = await records.insertCollection(books, collection)
+    if (isNew) return answer(order, shown(collection))
+  }
+  const standing = await records.findCollection(books, accountId, id)
+  if (standing) return accept(shown(standing))
+  const agreement = await findAgreement(books, accountId, agreementId)
+  const fault = scheduleFault(agreement, order, today)
+  return fault ? reject(fault) : { kind: 'unknown', reason: 'the agreement was just decided on' }
+}
+
+const APPROVED_ONLY = 'the agreement is not APPROVED'
+
+function scheduleFault(
+  agreement: AgreementRecord | null,
+  { amount, dueOn }: CollectionOrder,
+  today: LocalDate,
+): string | null {
+  if (agreement?.status !== 'APPROVED') return APPROVED_ONLY
+  if (amount !== agreement.value) return 'the amount is not the one that was agreed to'
+  return maySchedule(today, dueOn) ? null : 'the due day is not 2 to 10 days away'
+}
+
+function withAttempt(collection: CollectionRecord, on: LocalDate): CollectionRecord {
+  const attempt: Attempt = { on, status: 'SCHEDULED', endToEndId: null }
+  const attempts = [...collection.attempts, attempt]
+  return { ...collection, status: 'SCHEDULED', attempts, nextAt: atHour(on, COLLECTING_HOUR) }
+}
+
+/** Changes a collection that nobody else can change meanwhile; a text is why it may not be. */
+function changing(books: Database) {
+  type Change = (tx: Tx, collection: CollectionRecord) => Promise<CollectionRecord | string>
+  return (accountId: Uuid, id: Uuid, act: Change): Promise<Outcome<Collection>> =>
+    books.transaction(async (tx) => {
+      const collection = await records.findCollection(tx, accountId, id, 'for update')
+      if (!collection) return reject('the bank knows no such collection')
+      const changed = await act(tx, collection)
+      if (typeof changed === 'string') return reject(changed)
+      if (changed !== collection) await records.updateCollection(tx, changed)
+      return accept(shown(changed))
+    })
+}
+
+function retryFault(
+  { status, attempts, dueOn }: CollectionRecord,
+  agreement: AgreementRecord,
+  on: LocalDate,
+  today: LocalDate,
+): string | null {
+  if (status !== 'FAILED') return `the collection is ${status}`
+  if (agreement.status !== 'APPROVED') return APPROVED_ONLY
+  if (!agreement.retries) return 'the agreement has no retries'
+  if (attempts.length > MOST_RETRIES) return `it was retried ${MOST_RETRIES} times`
+  if (on < today || on <= attempts.at(-1)!.on) return 'the day is over, or was tried'
+  if (on > addDays(dueOn, RETRIED_FOR_DAYS)) return `the day is not within ${RETRIED_FOR_DAYS} days`
+  return null
+}
+
+/** The attempt that is never made is taken back. */
+function canceled(collection: CollectionRecord): CollectionRecord | string {
+  if (collection.status === 'PAID') return 'the collection is PAID'
+  if (collection.status === 'CANCELED') return collection
+  const attempts = collection.attempts.filter(({ status }) => status !== 'SCHEDULED')
+  return { ...collection, status: 'CANCELED', attempts, nextAt: null }
+}
+
+/**
+ * Payments and attempts are written in one transaction, each payment under an order that names its
+ * attempt: no attempt ever makes two.
+ */
+async function collectDue(
+  tx: Tx,
+  accountId: Uuid | null,
+  now: Date,
+  most: number,
+): Promise<Collected[]> {
+  const due = await records.lockDue(tx, accountId, now, most)
+  if (due.length === 0) return []
+  const paying = due.filter(({ payable }) => payable)
+  const payments = await recordAll(
+    tx,
+    paying.map((collection) => paymentOf(collection, now)),
+  )
+  const attempted = due.map((one) => afterAttempt(one, payments.get(orderOf(one)) ?? null))
+  await records.updateAttempted(
+    tx,
+    attempted.map(({ collection }) => collection),
+  )
+  return attempted.map(({ collected }) => collected)
+}
+
+const orderOf = ({ id, attempts }: CollectionRecord): string =>
+  `cobr_${chargeTxid(id)}_${attempts.at(-1)!.on}`
+
+const paymentOf = (collection: CollectionRecord, at: Date): Transfer => ({
+  accountId: collection.accountId,
+  endToEndId: schemeId('E', at),
+  direction: 'received',
+  orderId: orderOf(collection),
+  txid: chargeTxid(collection.id),
+  returns: null,
+  amount: collection.amount,
+  at,
+})
+
+function afterAttempt(
+  collection: DueCollection,
+  payment: Transfer | null,
+): { collection: CollectionRecord; collected: Collected } {
+  const { accountId, id } = collection
+  const status = payment ? 'PAID' : 'FAILED'
+  const attempt: Attempt = {
+    on: collection.attempts.at(-1)!.on,
+    status,
+    endToEndId: payment?.endToEndId ?? null,
+  }
+  const attempts = [...collection.attempts.slice(0, -1), attempt]
+  return {
+    collection: { ...collection, status, attempts, nextAt: null },
+    collected: { accountId, id, txid: chargeTxid(id), status, payment },
+  }
+}

@@ -1,0 +1,22 @@
+import { randomInt } from 'node:crypto'
+import type { LocalDate } from '../../lib/local-time.ts'
+
+/**
+ * A number no participant of the scheme has, so that simulated payments can never pass for real
+ * ones.
+ */
+const ISPB = '99999999'
+const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+const unique = (): string =>
+  Array.from({ length: 11 }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)]).join('')
+
+/** The scheme's id of a payment (E) or of a return (D), 32 characters. */
+export function schemeId(letter: 'E' | 'D', at: Date): string {
+  const minute = at.toISOString().replace(/\D/g, '').slice(0, 12)
+  return `${letter}${ISPB}${minute}${unique()}`
+}
+
+/** The scheme's id of an agreement, 29 characters. It tells whether retries are agreed to. */
+export const agreementId = (retries: boolean, on: LocalDate): string =>
+  `R${retries ? 'R' : 'N'}${ISPB}${on.replaceAll('-', '')}${unique()}`
