@@ -1,11 +1,12 @@
 import fastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
+import { inTimeOf } from '../core/companies/clock.ts'
 import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
 import { type Body, canonical, textFaults } from './body.ts'
 import { renderFailure } from './failures.ts'
-import { type Answer, commitOnce, type Guard, isKept, once } from './idempotency.ts'
+import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
 import type { Call, CsvFile, Route, Unchecked } from './route.ts'
 import { requireNone, validator } from './violations.ts'
 
@@ -128,9 +129,10 @@ function makeCall(
     state.rendered = { data, ...render(data) }
     return state.rendered
   }
+  const { company } = session(request)
   return {
-    app,
-    company: session(request).company,
+    app: inTimeOf(app, company),
+    company,
     path,
     params: request.params as Record<string, string>,
     query: request.query,
@@ -141,6 +143,10 @@ function makeCall(
       if (!guard) return app.db.transaction(act)
       const data = await commitOnce(app, guard, act, remember)
       state.kept = true
+      return data
+    },
+    async revise(data) {
+      if (guard) await amend(app, guard, remember(data))
       return data
     },
     keep:

@@ -126,6 +126,16 @@ export async function commitOnce<T>(
   })
 }
 
+/** Puts another answer in the place of the one that is kept with its effect. */
+export async function amend(
+  app: App,
+  guard: Guard,
+  answer: { status: number; body: string },
+): Promise<void> {
+  const kept = idempotency.sealAnswer(app.vault, guard, answer)
+  await idempotency.complete(app.db, guard.companyId, kept)
+}
+
 /** A refusal that came of the state of things is as good an answer as a success. */
 export const isKept = (error: unknown): error is Problem =>
   error instanceof Problem && error.status < 500 && !NOT_KEPT.has(error.code)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { Tx } from '../../db/database.ts'
+import type { Database, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /**
@@ -85,28 +85,54 @@ export async function waitUntilHeard(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, application_name: 'vintem announce' })
   await client.connect()
   try {
-    await client.query(`listen ${HEARD}`)
-    const found = await client.query<{ servers: number }>(
-      `select count(*)::int as servers from pg_stat_activity
-       where application_name = $1 and datname = current_database()`,
-      [LISTENER],
-    )
-    return await ask(client, found.rows[0]!.servers)
+    return await askAll(client)
   } finally {
     await client.end()
   }
 }
 
-async function ask(client: pg.Client, servers: number): Promise<boolean> {
+/** The same, by a connection of ours. */
+export async function hearEverywhere({ pools }: Database): Promise<boolean> {
+  const client = await pools.plain.connect()
+  const lose = () => {}
+  // The pool listens only to idle connections; the end of this one must not end the process.
+  client.on('error', lose)
+  try {
+    const isHeard = await askAll(client)
+    // Whoever gets the connection next does not expect it to hear anything.
+    await client.query(`unlisten ${HEARD}`)
+    client.off('error', lose).release()
+    return isHeard
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+async function askAll(client: pg.ClientBase): Promise<boolean> {
+  await client.query(`listen ${HEARD}`)
+  const found = await client.query<{ servers: number }>(
+    `select count(*)::int as servers from pg_stat_activity
+     where application_name = $1 and datname = current_database()`,
+    [LISTENER],
+  )
+  return ask(client, found.rows[0]!.servers)
+}
+
+async function ask(client: pg.ClientBase, servers: number): Promise<boolean> {
   const question = randomUUID()
   const { promise: heard, resolve } = Promise.withResolvers<boolean>()
   const late = setTimeout(() => resolve(false), PATIENCE_MS)
   let silent = servers
-  client.on('notification', ({ payload }) => {
+  const count = ({ payload }: pg.Notification) => {
     if (payload === question) silent -= 1
     if (silent === 0) resolve(true)
-  })
+  }
+  client.on('notification', count)
   if (silent === 0) resolve(true)
   await client.query('select pg_notify($1, $2)', [CHANGES, QUESTION + question])
-  return heard.finally(() => clearTimeout(late))
+  return heard.finally(() => {
+    clearTimeout(late)
+    client.off('notification', count)
+  })
 }

@@ -22,6 +22,8 @@ export type Company = {
   language: Language
   settlementDelay_s: number
   staticSalesLimit: number | null
+  /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
+  clockAhead_ms: number
   createdAt: Date
   updatedAt: Date
 }

@@ -27,6 +27,7 @@ type CompanyRow = {
   language: Language
   settlement_delay_s: number
   static_sales_limit: number | null
+  clock_ahead_ms: number
   created_at: Date
   updated_at: Date
 }
@@ -56,6 +57,7 @@ const toCompany = (row: CompanyRow): Company => ({
   language: row.language,
   settlementDelay_s: row.settlement_delay_s,
   staticSalesLimit: row.static_sales_limit,
+  clockAhead_ms: row.clock_ahead_ms,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
@@ -96,9 +98,13 @@ export async function insertCompany(tx: Tx, company: Company): Promise<void> {
   })
 }
 
+/** Companies c with their clocks, which most have not. */
+const COLUMNS = 'c.*, coalesce(t.ahead_ms, 0) as clock_ahead_ms'
+const CLOCKED = 'left join test_clocks t on t.company_id = c.id'
+
 export async function findCompany(tx: Tx, id: Uuid): Promise<Company | null> {
   const rows = await tx.query<CompanyRow>({
-    text: 'select * from companies where id = $1',
+    text: `select ${COLUMNS} from companies c ${CLOCKED} where c.id = $1`,
     values: [id],
   })
   return rows[0] ? toCompany(rows[0]) : null
@@ -106,7 +112,9 @@ export async function findCompany(tx: Tx, id: Uuid): Promise<Company | null> {
 
 /** For the operator: the one list that is not scoped to a company. */
 export async function listCompanies(tx: Tx): Promise<Company[]> {
-  const rows = await tx.query<CompanyRow>({ text: 'select * from companies order by id' })
+  const rows = await tx.query<CompanyRow>({
+    text: `select ${COLUMNS} from companies c ${CLOCKED} order by c.id`,
+  })
   return rows.map(toCompany)
 }
 
@@ -148,8 +156,8 @@ export type ActiveKey = { key: Pick<ApiKey, 'id' | 'hash' | 'scopes'>; company: 
 export async function findActiveKey(tx: Tx, id: Uuid): Promise<ActiveKey | null> {
   const [row] = await tx.query<CompanyRow & { key_hash: Buffer; key_scopes: Scope[] }>({
     name: 'find_active_key',
-    text: `select c.*, k.hash as key_hash, k.scopes as key_scopes
-           from api_keys k join companies c on c.id = k.company_id
+    text: `select ${COLUMNS}, k.hash as key_hash, k.scopes as key_scopes
+           from api_keys k join companies c on c.id = k.company_id ${CLOCKED}
            where k.id = $1 and k.revoked_at is null`,
     values: [id],
   })

@@ -3,6 +3,7 @@ import { packPair, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
+import { inTimeOf, nowOf } from '../companies/clock.ts'
 import { secretContext } from '../webhooks/rules.ts'
 import { giveUp } from './health.ts'
 import { addFailures, type Failures, markWorking, pause } from './health-store.ts'
@@ -49,7 +50,8 @@ function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exc
     signers.set(receiver, own)
   }
   const deliveryId = packPair(receiver.webhookId, eventId)
-  const headers = headersOf({ eventId, deliveryId, type, body, signers: own, now: app.clock.now() })
+  const [now, ownNow] = [app.wall.now(), nowOf(app, receiver)]
+  const headers = headersOf({ eventId, deliveryId, type, body, signers: own, now, ownNow })
   return app.sender.post(receiver.url, headers, body, signal)
 }
 
@@ -73,9 +75,8 @@ export async function recordResults(
   worker: number,
   results: Result[],
 ): Promise<Set<Uuid>> {
-  const now = app.clock.now()
   const { light } = app.db
-  await record(light, worker, results, now)
+  await record(light, worker, results)
   const byWebhook = Map.groupBy(results, ({ delivery }) => delivery.receiver.webhookId)
   const receivers = [...byWebhook.values()].map(healthOf)
   await markWorking(
@@ -83,10 +84,10 @@ export async function recordResults(
     receivers.filter(({ recovered }) => recovered),
   )
   const failed = receivers.filter(({ failures, gone }) => failures > 0 && !gone)
-  const paused = pausedOf(await addFailures(light, failed, now), now)
+  const paused = pausedOf(await addFailures(light, failed))
   await pause(light, paused)
   const gone = receivers.flatMap(({ gone }) => (gone ? [gone] : []))
-  for (const receiver of gone) await giveUp(app, receiver, 'GONE')
+  for (const receiver of gone) await giveUp(inTimeOf(app, receiver), receiver, 'GONE')
   return new Set([...paused, ...gone].map(({ webhookId }) => webhookId))
 }
 
@@ -97,14 +98,15 @@ function healthOf(results: Result[]) {
   const works = results.at(-1)!.verdict.outcome === 'DELIVERED'
   return {
     ...{ companyId, webhookId, failures: works ? 0 : failed.length },
+    at: new Date(results.at(-1)!.attempt.at),
     recovered:
       works && (failed.length > 0 || results.some(({ delivery }) => delivery.receiver.failing)),
     gone: results.find(({ attempt }) => attempt.status === 410)?.delivery.receiver ?? null,
   }
 }
 
-const pausedOf = (failed: Failures[], now: Date) =>
+const pausedOf = (failed: Failures[]) =>
   failed.flatMap((one) => {
-    const until = pauseUntil(one.failures, now)
+    const until = pauseUntil(one.failures, one.at)
     return until ? [{ ...one, until }] : []
   })

@@ -1,6 +1,8 @@
 import { integers, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { clocksOf, hasCome, hasNoClock, valuesOf } from '../clocks/own-time.ts'
+import type { InTime } from '../companies/clock.ts'
 import { type Failing, PATIENCE } from './rules.ts'
 import type { WebhookKey } from './store.ts'
 
@@ -22,31 +24,32 @@ export async function markWorking(tx: Tx, webhooks: WebhookKey[]): Promise<void>
   })
 }
 
-/** How often in a row a receiver has failed. */
-export type Failures = WebhookKey & { failures: number }
+/** How often in a row a receiver has failed, and when the last time. */
+export type Failures = WebhookKey & { failures: number; at: Date }
 
 /**
  * Adds to the failures in a row, and gives their number. Of those that were on their way together
  * no more count than bring about a first pause: a busy receiver may only have been started again.
  */
-export async function addFailures(tx: Tx, failed: Failures[], now: Date): Promise<Failures[]> {
+export async function addFailures(tx: Tx, failed: Failures[]): Promise<Failures[]> {
   if (failed.length === 0) return []
-  const rows = await tx.query<{ company_id: Uuid; id: Uuid; failures: number }>({
+  const rows = await tx.query<{ company_id: Uuid; id: Uuid; failures: number; at: Date }>({
     name: 'add_failures',
-    text: `update webhooks w set failing_since = coalesce(w.failing_since, $4), failed_at = $4,
+    text: `update webhooks w set failing_since = coalesce(w.failing_since, r.at), failed_at = r.at,
              failures = greatest(w.failures + 1, least(w.failures + r.failures, $5))
-           from unnest($1::uuid[], $2::uuid[], $3::int8[]) r (company_id, id, failures)
+           from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::timestamptz[])
+             r (company_id, id, failures, at)
            where w.company_id = r.company_id and w.id = r.id
-           returning w.company_id, w.id, w.failures`,
+           returning w.company_id, w.id, w.failures, w.failed_at as at`,
     values: [
       ...keyColumns(failed),
       integers(failed.map(({ failures }) => failures)),
-      now,
+      timestamps(failed.map(({ at }) => at)),
       PATIENCE,
     ],
   })
-  return rows.map(({ company_id: companyId, id: webhookId, failures }) => ({
-    ...{ companyId, webhookId, failures },
+  return rows.map(({ company_id: companyId, id: webhookId, failures, at }) => ({
+    ...{ companyId, webhookId, failures, at },
   }))
 }
 
@@ -75,22 +78,52 @@ type FailingRow = Row & {
   failing_since: Date
   failed_at: Date
   warned_at: Date | null
+  ahead_ms: number
 }
 
-/** Active webhooks of any company that have not taken a delivery since then. */
-export async function findFailing(tx: Tx, since: Date): Promise<(WebhookKey & Failing)[]> {
+const toFailing = (row: FailingRow): FailingWebhook => ({
+  companyId: row.company_id,
+  webhookId: row.id,
+  failingSince: row.failing_since,
+  failedAt: row.failed_at,
+  warnedAt: row.warned_at,
+  clockAhead_ms: row.ahead_ms,
+})
+
+export type FailingWebhook = WebhookKey & Failing & InTime
+
+const FAILING = `w.company_id, w.id, w.failing_since, w.failed_at, w.warned_at`
+
+const failingByClocks = (only: Uuid | null) =>
+  `select ${FAILING}, t.ahead_ms from test_clocks t join webhooks w on w.company_id = t.company_id
+   where w.status = 'ACTIVE' and ${hasCome('w.failing_since')} and ${clocksOf(only, '$2')}`
+
+/**
+ * Active webhooks of all companies or of one that have not taken a delivery since then, by a clock
+ * that is ahead since as much later.
+ */
+export async function findFailing(
+  tx: Tx,
+  since: Date,
+  only: Uuid | null,
+): Promise<FailingWebhook[]> {
+  const plain = `select ${FAILING}, 0::int8 as ahead_ms from webhooks w
+    where w.failing_since <= $1 and w.status = 'ACTIVE' and ${hasNoClock('w')}`
   const rows = await tx.query<FailingRow>({
-    text: `select company_id, id, failing_since, failed_at, warned_at from webhooks
-           where failing_since <= $1 and status = 'ACTIVE'`,
-    values: [since],
+    text: only === null ? `${plain} union all ${failingByClocks(only)}` : failingByClocks(only),
+    values: [since, ...valuesOf(only)],
   })
-  return rows.map((row) => ({
-    companyId: row.company_id,
-    webhookId: row.id,
-    failingSince: row.failing_since,
-    failedAt: row.failed_at,
-    warnedAt: row.warned_at,
-  }))
+  return rows.map(toFailing)
+}
+
+/** The active webhooks of a company that fail, however long they do. */
+export async function listFailing(tx: Tx, companyId: Uuid): Promise<FailingWebhook[]> {
+  const rows = await tx.query<FailingRow>({
+    text: `select ${FAILING}, 0::int8 as ahead_ms from webhooks w
+           where w.company_id = $1 and w.status = 'ACTIVE' and w.failing_since is not null`,
+    values: [companyId],
+  })
+  return rows.map(toFailing)
 }
 
 /** False when it was warned of before, works again or is inactive. */

@@ -49,7 +49,7 @@ export async function giveUp(
 
 async function mail(
   tx: Tx,
-  { vault, clock }: App,
+  { vault, wall }: App,
   { companyId, webhookId }: WebhookKey,
   kind: MailKind,
   compose: (company: Company, webhook: Webhook) => Letter,
@@ -60,7 +60,5 @@ async function mail(
   ]
   assert(company && webhook, 'a webhook that was just changed is there, and so is its company')
   const letter = compose(company, webhook)
-  await queueMails(tx, vault, [
-    { companyId, kind, letter, expiresAt: null, createdAt: clock.now() },
-  ])
+  await queueMails(tx, vault, [{ companyId, kind, letter, expiresAt: null, createdAt: wall.now() }])
 }

@@ -75,6 +75,17 @@ export function despair({ failingSince, failedAt, warnedAt }: Failing, now: Date
   return now < giveUpAt(failingSince, warnedAt) ? 'wait' : 'give up'
 }
 
+/**
+ * When something is to be done about it, if it does not fail once more before; null when nothing
+ * is, for by then its last failure lies too far back.
+ */
+export function despairAt({ failingSince, failedAt, warnedAt }: Failing, now: Date): Date | null {
+  const warnAt = new Date(failingSince.getTime() + WARN_AFTER_MS)
+  const at = warnedAt === null ? warnAt : giveUpAt(failingSince, warnedAt)
+  const first_ms = Math.max(at.getTime(), now.getTime())
+  return first_ms - failedAt.getTime() > DAY_MS ? null : at
+}
+
 export function giveUpAt(failingSince: Date, warnedAt: Date): Date {
   const notice_ms = GIVE_UP_AFTER_MS - WARN_AFTER_MS
   const end_ms = failingSince.getTime() + GIVE_UP_AFTER_MS

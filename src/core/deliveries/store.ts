@@ -21,6 +21,16 @@ const webhookColumns = (webhooks: WebhookKey[]): Buffer[] => [
 /** How long a worker that does not renew its lines is believed to be alive. */
 const LEASE = `interval '30 seconds'`
 
+/** Joins the clock `t` of each row's company, which few have, one by one. */
+const clockOf = (rows: string) => `left join lateral (
+  select ahead_ms from test_clocks where company_id = ${rows}.company_id offset 0) t on true`
+
+/** The now of a company whose clock, if it has one, is `t`; `$1` is the one on the wall. */
+const NOW = `($1::timestamptz + coalesce(t.ahead_ms, 0) * interval '1 millisecond')`
+/** The now of whoever is farthest ahead: after it, nobody's clock need be looked at. */
+const LATEST_NOW = `($1::timestamptz + coalesce((select max(ahead_ms) from test_clocks), 0)
+  * interval '1 millisecond')`
+
 /**
  * Webhooks that have something due. Hops through the index from one webhook to the next, so that a
  * backlog of a hundred thousand deliveries costs as much as a single one.
@@ -38,11 +48,12 @@ export async function findDueWebhooks(tx: Tx, now: Date): Promise<WebhookKey[]> 
                order by company_id, webhook_id, next_attempt_at limit 1) n
            )
            -- One by one: a plan made while there are few webhooks would compare all with all.
-           select h.company_id, h.webhook_id from hop h cross join lateral (
+           select h.company_id, h.webhook_id from hop h ${clockOf('h')}
+           cross join lateral (
              select from webhooks w
              where w.company_id = h.company_id and w.id = h.webhook_id and w.status = 'ACTIVE'
-               and (w.paused_until is null or w.paused_until <= $1) offset 0) w
-           where h.next_attempt_at <= $1`,
+               and (w.paused_until is null or w.paused_until <= ${NOW}) offset 0) w
+           where h.next_attempt_at <= ${NOW} and h.next_attempt_at <= ${LATEST_NOW}`,
     values: [now],
   })
   return rows.map(toKey)
@@ -115,6 +126,8 @@ export type Receiver = WebhookKey & {
   previousSecretSealed: Buffer | null
   /** Whether it has failed last time. */
   failing: boolean
+  /** How far its company's time is ahead. */
+  clockAhead_ms: number
 }
 
 /** A delivery that is due, with all that sending it needs. */
@@ -137,6 +150,7 @@ type ReadingRow = Row &
     secret_sealed: Buffer
     previous_secret_sealed: Buffer | null
     failing: boolean
+    ahead_ms: number
     last_at: Date
     events: string
     places: string
@@ -164,14 +178,15 @@ export async function readDue(
     name: 'read_due_deliveries',
     text: `select wanted.company_id, wanted.webhook_id, w.url, w.secret_sealed,
              w.failures > 0 as failing,
-             case when w.previous_secret_until > $4 then w.previous_secret_sealed end
-               as previous_secret_sealed, d.*
-           from (select u.*, u.held::uuid[] as in_hand from unnest($1::uuid[], $2::uuid[],
-               $3::int8[], $5::text[], $7::timestamptz[], $8::uuid[])
+             case when w.previous_secret_until > ${NOW} then w.previous_secret_sealed end
+               as previous_secret_sealed, coalesce(t.ahead_ms, 0) as ahead_ms, d.*
+           from (select u.*, u.held::uuid[] as in_hand from unnest($2::uuid[], $3::uuid[],
+               $4::int8[], $5::text[], $7::timestamptz[], $8::uuid[])
                u (company_id, webhook_id, room, held, after_at, after_event) offset 0) wanted
            join delivery_lines l on l.company_id = wanted.company_id
              and l.webhook_id = wanted.webhook_id and l.worker = $6
            join webhooks w on w.company_id = wanted.company_id and w.id = wanted.webhook_id
+           ${clockOf('wanted')}
            cross join lateral (
              select max(next_attempt_at) as last_at, string_agg(event_id::text, $9) as events,
                string_agg(place, $9) as places, string_agg(tries::text, $9) as tries,
@@ -182,19 +197,19 @@ export async function readDue(
                  from deliveries
                  where company_id = wanted.company_id and webhook_id = wanted.webhook_id
                    and (next_attempt_at, event_id) > (wanted.after_at, wanted.after_event)
-                   and next_attempt_at <= $4 and event_id <> all (wanted.in_hand)
+                   and next_attempt_at <= ${NOW} and event_id <> all (wanted.in_hand)
                  order by next_attempt_at, event_id limit wanted.room) due
                -- One by one: a plan that knows no limit would read every event there is.
                cross join lateral (
                  select type, payload from events
                  where company_id = due.company_id and id = due.event_id offset 0) e
                order by next_attempt_at, event_id) one) d
-           where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= $4)
+           where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= ${NOW})
              and d.events is not null`,
     values: [
+      now,
       ...webhookColumns(wanted),
       integers(wanted.map(({ room }) => room)),
-      now,
       texts(wanted.map(({ inHand }) => `{${inHand.join()}}`)),
       worker,
       timestamps(wanted.map(({ after }) => (after ?? FIRST).dueAt)),
@@ -212,6 +227,7 @@ function toReading(row: ReadingRow): Reading {
     secretSealed: row.secret_sealed,
     previousSecretSealed: row.previous_secret_sealed,
     failing: row.failing,
+    clockAhead_ms: row.ahead_ms,
   }
   const [places, tries] = [row.places.split(BETWEEN), row.tries.split(BETWEEN)]
   const [types, payloads] = [row.types.split(BETWEEN), row.payloads.split(BETWEEN)]
@@ -234,13 +250,13 @@ export type Result = { delivery: DueDelivery; attempt: Attempt; verdict: Verdict
  * the log, the rest waits for its next try. A row that somebody has touched meanwhile lies
  * elsewhere and is left alone: it is then delivered once more, under the same id.
  */
-export async function record(tx: Tx, worker: number, results: Result[], now: Date): Promise<void> {
+export async function record(tx: Tx, worker: number, results: Result[]): Promise<void> {
   await tx.query({
     name: 'record_deliveries',
     text: `with result as materialized (
              select r.* from unnest($1::text[]::tid[], $2::uuid[], $3::uuid[], $4::uuid[],
-               $5::text[], $6::text[], $7::timestamptz[])
-               r (place, company_id, webhook_id, event_id, outcome, attempt, next_attempt_at)
+               $5::text[], $6::text[], $7::timestamptz[], $9::timestamptz[])
+               r (place, company_id, webhook_id, event_id, outcome, attempt, next_attempt_at, at)
              join delivery_lines l on l.company_id = r.company_id
                and l.webhook_id = r.webhook_id and l.worker = $8
            ), ended as (
@@ -249,11 +265,11 @@ export async function record(tx: Tx, worker: number, results: Result[], now: Dat
                and d.webhook_id = r.webhook_id and d.event_id = r.event_id
                and r.outcome <> 'RETRY'
              returning r.company_id, r.webhook_id, r.event_id, r.outcome,
-               d.attempts || r.attempt::jsonb as attempts, d.created_at
+               d.attempts || r.attempt::jsonb as attempts, d.created_at, r.at
            ), logged as (
              insert into delivery_log
                (company_id, webhook_id, event_id, status, attempts, created_at, finished_at)
-             select *, $9 from ended
+             select * from ended
              on conflict (company_id, webhook_id, event_id) do update set
                status = excluded.status, attempts = excluded.attempts,
                finished_at = excluded.finished_at
@@ -271,7 +287,8 @@ export async function record(tx: Tx, worker: number, results: Result[], now: Dat
       texts(results.map(({ verdict }) => verdict.outcome)),
       texts(results.map(({ attempt }) => JSON.stringify([attempt]))),
       timestamps(results.map(({ verdict }) => (verdict.outcome === 'RETRY' ? verdict.at : null))),
-      ...[worker, now],
+      worker,
+      timestamps(results.map(({ attempt }) => new Date(attempt.at))),
     ],
   })
 }

@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { InTime } from '../companies/clock.ts'
 import type { Attempt } from './rules.ts'
 import type { WebhookKey } from './store.ts'
 
@@ -15,22 +16,29 @@ const hop = (table: Table): string => `with recursive hop as (
     order by company_id, webhook_id limit 1) n
 )`
 
-type HopRow = Row & { company_id: Uuid; webhook_id: Uuid; status: string | null }
+type HopRow = Row & {
+  company_id: Uuid
+  webhook_id: Uuid
+  status: string | null
+  ahead_ms: number
+}
 
 /** A webhook that takes nothing, or one that was deleted. */
-export type Stranded = WebhookKey & { isDeleted: boolean }
+export type Stranded = WebhookKey & InTime & { isDeleted: boolean }
 
 /** Webhooks of any company that have rows in the table although they are not active. */
 export async function findStranded(tx: Tx, table: Table): Promise<Stranded[]> {
   const rows = await tx.query<HopRow>({
-    text: `${hop(table)} select hop.*, w.status from hop
+    text: `${hop(table)} select hop.*, w.status, coalesce(t.ahead_ms, 0) as ahead_ms from hop
            left join webhooks w on w.company_id = hop.company_id and w.id = hop.webhook_id
+           left join test_clocks t on t.company_id = hop.company_id
            where w.status is distinct from 'ACTIVE'`,
   })
   return rows.map((row) => ({
     companyId: row.company_id,
     webhookId: row.webhook_id,
     isDeleted: row.status === null,
+    clockAhead_ms: row.ahead_ms,
   }))
 }
 
@@ -103,7 +111,9 @@ export async function purge(tx: Tx, before: Date, most: number): Promise<number>
 export async function forgetPreviousSecrets(tx: Tx, now: Date): Promise<void> {
   await tx.query({
     text: `update webhooks set previous_secret_sealed = null, previous_secret_until = null
-           where previous_secret_until <= $1`,
+           where previous_secret_until <= $1::timestamptz + coalesce((
+             select ahead_ms * interval '1 millisecond' from test_clocks t
+             where t.company_id = webhooks.company_id), interval '0')`,
     values: [now],
   })
 }

@@ -28,6 +28,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   apiVersion: '2026-08-16',
   language: 'pt',
   settlementDelay_s: 0,
+  clockAhead_ms: 0,
   staticSalesLimit: null,
   createdAt: NOW,
   updatedAt: NOW,

@@ -3,6 +3,7 @@ import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { MailKind } from './rules.ts'
 
+/** Mails go out and run out in real time, whatever the time of the company that they tell of. */
 export type NewMail = {
   companyId: Uuid
   kind: MailKind

@@ -1,17 +1,16 @@
 import { assert } from '../../lib/assert.ts'
-import { toPublic } from '../../lib/ids.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Returned } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { nowOf } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { carryOut, LEASE_S, retryIn_s } from '../orders.ts'
 import { completeRefund, failRefund } from './commands.ts'
 import { type Claim, claimDue, postpone } from './store.ts'
 
-export function claimDueRefunds(app: App, most: number): Promise<Claim[]> {
-  const now = app.clock.now()
-  const until = new Date(now.getTime() + LEASE_S * 1000)
-  return app.db.transaction((tx) => claimDue(tx, now, until, most))
-}
+/** Of all companies, or only of one whose clock is being moved. */
+export const claimDueRefunds = (app: App, most: number, only: Uuid | null = null) =>
+  app.db.transaction((tx) => claimDue(tx, app.wall.now(), LEASE_S, most, only))
 
 /** Returns what was claimed: the bank is told or asked, then what it said is written down. */
 export async function returnMoney(app: App, { refund, orderedBefore }: Claim): Promise<void> {
@@ -24,7 +23,7 @@ export async function returnMoney(app: App, { refund, orderedBefore }: Claim): P
     find: () => bank().findRefund(company, refund),
     order: () => bank().refund(company, refund),
   })
-  const now = app.clock.now()
+  const now = nowOf(app, company)
   if (outcome.kind === 'unknown') {
     const named = { refund: toPublic('rfnd', refund.id), reason: outcome.reason }
     app.log.warn(named, 'a refund has no answer yet')

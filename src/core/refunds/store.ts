@@ -1,6 +1,7 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
+import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
 import type { Refund, RefundSource, RefundState } from './rules.ts'
 
 type RefundRow = Row & {
@@ -111,30 +112,56 @@ export async function heldFromPending(
 /** A refund to carry out, and whether the bank may have been told of it before. */
 export type Claim = { refund: Refund; orderedBefore: boolean }
 
+/** No money leaves a company whose books differ until somebody has looked. */
+const AGREES = `not exists (
+  select from audits a where a.company_id = r.company_id and a.difference is not null)`
+
+const DUE = `select r.company_id, r.id, r.ordered_at is not null as ordered_before,
+    $1::timestamptz as now from refunds r
+  where r.status = 'PROCESSING' and r.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('r')}
+  order by r.next_attempt_at limit $3 for update skip locked`
+
+const dueByClocks = (only: Uuid | null) =>
+  `select r.company_id, r.id, r.ordered_at is not null as ordered_before, ${NOW} as now
+   from test_clocks t join refunds r on r.company_id = t.company_id
+     and r.status = 'PROCESSING' and ${hasCome('r.next_attempt_at')}
+   where ${clocksOf(only, '$4')} and ${AGREES}
+   order by r.next_attempt_at limit $3 for update of r skip locked`
+
 /**
- * Leases refunds that are due, and writes down that the bank is about to be told. Those of a
- * company whose books differ wait: no money leaves it until somebody has looked.
+ * Leases refunds of all or of one company that are due, and writes down that the bank is about to
+ * be told.
  */
 export async function claimDue(
   tx: Tx,
   now: Date,
-  leaseUntil: Date,
+  lease_s: number,
   most: number,
+  only: Uuid | null,
 ): Promise<Claim[]> {
+  const parts = [...(only === null ? [DUE] : []), dueByClocks(only)]
   const rows = await tx.query<RefundRow & { ordered_before: boolean }>({
-    name: 'claim_due_refunds',
-    text: `update refunds r set next_attempt_at = $2, attempts = attempts + 1,
-             ordered_at = coalesce(r.ordered_at, $1)
-           from (select company_id, id, ordered_at is not null as ordered_before from refunds d
-                 where status = 'PROCESSING' and next_attempt_at <= $1
-                   and not exists (select 1 from audits a
-                     where a.company_id = d.company_id and a.difference is not null)
-                 order by next_attempt_at limit $3 for update skip locked) due
-           where r.company_id = due.company_id and r.id = due.id
+    name: only === null ? 'claim_due_refunds' : 'claim_due_refunds_of_one',
+    text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
+           due as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
+           update refunds r set attempts = attempts + 1,
+             next_attempt_at = due.now + $2::int8 * interval '1 second',
+             ordered_at = coalesce(r.ordered_at, due.now)
+           from due where r.company_id = due.company_id and r.id = due.id
            returning r.*, due.ordered_before`,
-    values: [now, leaseUntil, most],
+    values: [now, lease_s, most, ...valuesOf(only)],
   })
   return rows.map((row) => ({ refund: toRefund(row), orderedBefore: row.ordered_before }))
+}
+
+/** When a refund of a company is taken up next, of those that may be. */
+export async function nextDue(tx: Tx, companyId: Uuid): Promise<Date | null> {
+  const [row] = await tx.query<{ at: Date | null }>({
+    text: `select min(next_attempt_at) as at from refunds r
+           where company_id = $1 and status = 'PROCESSING' and ${AGREES}`,
+    values: [companyId],
+  })
+  return row!.at
 }
 
 /** Gives a refund back until its next attempt, unless its lease ran out and another has it. */

@@ -6,6 +6,7 @@ import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
+import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
@@ -65,14 +66,16 @@ async function hold(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
 
 function mailCode(
   tx: Tx,
-  { vault, clock }: App,
+  app: App,
   company: Company,
-  { value, destination, otpExpiresAt: expiresAt }: Withdrawal,
+  { value, destination, otpExpiresAt }: Withdrawal,
   code: string,
 ): Promise<void> {
-  const letter = composeWithdrawalCode(company, { code, value, destination, expiresAt })
-  const mail = { companyId: company.id, kind: 'withdrawal-code', letter, expiresAt } as const
-  return queueMails(tx, vault, [{ ...mail, createdAt: clock.now() }])
+  const terms = { code, value, destination, expiresAt: otpExpiresAt }
+  const letter = composeWithdrawalCode(company, terms)
+  const mail = { companyId: company.id, kind: 'withdrawal-code', letter } as const
+  const times = { expiresAt: onTheWall(app, otpExpiresAt), createdAt: app.wall.now() }
+  return queueMails(tx, app.vault, [{ ...mail, ...times }])
 }
 
 /** The one way a withdrawal ends: its state, and what becomes of the money held for it. */

@@ -1,9 +1,10 @@
 import type { Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
-import { toPublic } from '../../lib/ids.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { emit, withdrawalEvent } from '../events.ts'
@@ -15,11 +16,9 @@ import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import { type Claim, claimPayouts, update } from './store.ts'
 
-export function claimDuePayouts(app: App, most: number): Promise<Claim[]> {
-  const now = app.clock.now()
-  const until = new Date(now.getTime() + LEASE_S * 1000)
-  return app.db.transaction((tx) => claimPayouts(tx, now, until, most))
-}
+/** Of all companies, or only of one whose clock is being moved. */
+export const claimDuePayouts = (app: App, most: number, only: Uuid | null = null) =>
+  app.db.transaction((tx) => claimPayouts(tx, app.wall.now(), LEASE_S, most, only))
 
 /** Pays out what was claimed: the bank is told or asked, then what it said is written down. */
 export async function payOut(app: App, { withdrawal, orderedBefore }: Claim): Promise<void> {
@@ -37,7 +36,8 @@ export async function payOut(app: App, { withdrawal, orderedBefore }: Claim): Pr
     const { reason } = outcome
     app.log.warn({ withdrawal: toPublic('wd', id), reason }, 'a payout has no answer yet')
   }
-  await app.db.transaction((tx) => recordOutcome(tx, app, company, withdrawal, outcome))
+  const own = inTimeOf(app, company)
+  await app.db.transaction((tx) => recordOutcome(tx, own, company, withdrawal, outcome))
 }
 
 async function recordOutcome(
@@ -57,7 +57,7 @@ async function recordOutcome(
 /** The end of a payout: the books, the event and the mail say the same. */
 async function finish(
   tx: Tx,
-  { vault }: App,
+  { vault, wall }: App,
   company: Company,
   withdrawal: Withdrawal,
   now: Date,
@@ -68,8 +68,8 @@ async function finish(
   const letter = letterOf(company, withdrawal)
   await conclude(tx, withdrawal, now)
   await emit(tx, [withdrawalEvent(type, withdrawal, now)])
-  const mail = { companyId: company.id, kind, letter, expiresAt: null, createdAt: now } as const
-  await queueMails(tx, vault, [mail])
+  const mail = { companyId: company.id, kind, letter, expiresAt: null } as const
+  await queueMails(tx, vault, [{ ...mail, createdAt: wall.now() }])
 }
 
 function letterOf(company: Company, withdrawal: Withdrawal): Letter {

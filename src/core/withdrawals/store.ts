@@ -1,6 +1,8 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
+import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import type { InTime } from '../companies/clock.ts'
 import { MOST_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
 type WithdrawalRow = Row & {
@@ -150,35 +152,86 @@ export async function list(
 
 export type WithdrawalId = { companyId: Uuid; id: Uuid }
 
-/** Those past their code's end: found without locks, oldest first. */
-export const findDue = (tx: Tx, now: Date, most: number): Promise<WithdrawalId[]> =>
-  tx.query<WithdrawalId>({
-    text: `select company_id as "companyId", id from withdrawals
-           where status = 'PENDING_OTP' and otp_expires_at <= $1
-           order by otp_expires_at limit $2`,
-    values: [now, most],
+const DUE = `select w.company_id as "companyId", w.id, 0::int8 as "clockAhead_ms" from withdrawals w
+  where w.status = 'PENDING_OTP' and w.otp_expires_at <= $1 and ${hasNoClock('w')}
+  order by w.otp_expires_at limit $2`
+
+const dueByClocks = (only: Uuid | null) =>
+  `select t.company_id as "companyId", w.id, t.ahead_ms as "clockAhead_ms"
+   from test_clocks t join withdrawals w on w.company_id = t.company_id
+     and w.status = 'PENDING_OTP' and ${hasCome('w.otp_expires_at')}
+   where ${clocksOf(only, '$3')} order by w.otp_expires_at limit $2`
+
+/**
+ * Those past their code's end, of all or of one company: found without locks, oldest first.
+ */
+export const findDue = (
+  tx: Tx,
+  now: Date,
+  most: number,
+  only: Uuid | null,
+): Promise<(WithdrawalId & InTime)[]> =>
+  tx.query<WithdrawalId & InTime>({
+    text: only === null ? `(${DUE}) union all (${dueByClocks(only)})` : dueByClocks(only),
+    values: [now, most, ...valuesOf(only)],
   })
+
+/** When a company's pending withdrawal runs out of time. */
+export async function nextExpiry(tx: Tx, companyId: Uuid): Promise<Date | null> {
+  const pending = await findPending(tx, companyId)
+  return pending?.status === 'PENDING_OTP' ? pending.otpExpiresAt : null
+}
 
 export type Claim = { withdrawal: Withdrawal; orderedBefore: boolean }
 
+/** Nothing is paid out for a company whose books differ from its bank's. */
+const AGREES = `not exists (
+  select from audits a where a.company_id = w.company_id and a.difference is not null)`
+
+const PAYABLE = `select w.company_id, w.id, w.ordered_at is not null as ordered_before,
+    $1::timestamptz as now from withdrawals w
+  where w.status = 'PROCESSING' and w.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('w')}
+  order by w.next_attempt_at limit $3 for update skip locked`
+
+const payableByClocks = (only: Uuid | null) =>
+  `select w.company_id, w.id, w.ordered_at is not null as ordered_before, ${NOW} as now
+   from test_clocks t join withdrawals w on w.company_id = t.company_id
+     and w.status = 'PROCESSING' and ${hasCome('w.next_attempt_at')}
+   where ${clocksOf(only, '$4')} and ${AGREES}
+   order by w.next_attempt_at limit $3 for update of w skip locked`
+
 /**
- * Takes up due payouts: nobody else does before `until`. Each is marked as ordered here, before its
- * bank hears of it, so that whoever comes later asks first. Nothing is paid out for a company whose
- * books differ from its bank's.
+ * Takes up due payouts of all or of one company: nobody else does for as long as the lease lasts.
+ * Each is marked as ordered here, before its bank hears of it, so that whoever comes later asks
+ * first.
  */
-export async function claimPayouts(tx: Tx, now: Date, until: Date, most: number): Promise<Claim[]> {
+export async function claimPayouts(
+  tx: Tx,
+  now: Date,
+  lease_s: number,
+  most: number,
+  only: Uuid | null,
+): Promise<Claim[]> {
+  const parts = [...(only === null ? [PAYABLE] : []), payableByClocks(only)]
   const rows = await tx.query<WithdrawalRow & { ordered_before: boolean }>({
-    text: `with due as (
-             select company_id, id, ordered_at is not null as ordered_before from withdrawals w
-             where status = 'PROCESSING' and next_attempt_at <= $1 and not exists (
-               select from audits a where a.company_id = w.company_id and a.difference is not null)
-             order by next_attempt_at limit $3 for update skip locked
-           )
-           update withdrawals w set attempts = attempts + 1, next_attempt_at = $2,
-             ordered_at = coalesce(ordered_at, $1)
+    text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
+           due as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
+           update withdrawals w set attempts = attempts + 1,
+             next_attempt_at = due.now + $2::int8 * interval '1 second',
+             ordered_at = coalesce(w.ordered_at, due.now)
            from due where w.company_id = due.company_id and w.id = due.id
            returning w.*, due.ordered_before`,
-    values: [now, until, most],
+    values: [now, lease_s, most, ...valuesOf(only)],
   })
   return rows.map((row) => ({ withdrawal: toWithdrawal(row), orderedBefore: row.ordered_before }))
+}
+
+/** When a company's payout is taken up next; null while it may not be. */
+export async function nextPayout(tx: Tx, companyId: Uuid): Promise<Date | null> {
+  const [row] = await tx.query<{ at: Date }>({
+    text: `select next_attempt_at as at from withdrawals w
+           where company_id = $1 and status = 'PROCESSING' and ${AGREES}`,
+    values: [companyId],
+  })
+  return row?.at ?? null
 }

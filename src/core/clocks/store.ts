@@ -1,0 +1,51 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { TestClock } from './rules.ts'
+
+const UNMOVED: TestClock = { ahead_ms: 0, target: null }
+
+export async function find(
+  tx: Tx,
+  companyId: Uuid,
+  lock: 'for update' | '' = '',
+): Promise<TestClock> {
+  const rows = await tx.query<Row & TestClock>({
+    text: `select ahead_ms, target from test_clocks where company_id = $1 ${lock}`,
+    values: [companyId],
+  })
+  return rows[0] ?? UNMOVED
+}
+
+/** Gives a company a clock of its own, if it has none yet, and locks it. */
+export async function take(tx: Tx, companyId: Uuid): Promise<TestClock> {
+  await tx.query({
+    text: `insert into test_clocks (company_id, ahead_ms) values ($1, 0)
+           on conflict (company_id) do nothing`,
+    values: [companyId],
+  })
+  return find(tx, companyId, 'for update')
+}
+
+/** Moves a clock on. False when somebody else has done so since it was read. */
+export async function update(
+  tx: Tx,
+  companyId: Uuid,
+  before: TestClock,
+  after: TestClock,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: `update test_clocks set ahead_ms = greatest(ahead_ms, $4), target = $5
+           where company_id = $1 and ahead_ms = $2 and target is not distinct from $3
+           returning 1`,
+    values: [companyId, before.ahead_ms, before.target, after.ahead_ms, after.target],
+  })
+  return rows.length === 1
+}
+
+/** Companies whose clock is on its way. */
+export async function findAdvancing(tx: Tx): Promise<Uuid[]> {
+  const rows = await tx.query<{ company_id: Uuid }>({
+    text: 'select company_id from test_clocks where target is not null order by company_id',
+  })
+  return rows.map(({ company_id }) => company_id)
+}

@@ -1,0 +1,66 @@
+import { nextExpiry as nextChargeExpiry, nextSettlement } from '../core/charges/due-store.ts'
+import type { DueSource } from '../core/clocks/due.ts'
+import { nextAttempt } from '../core/deliveries/due-store.ts'
+import { listFailing } from '../core/deliveries/health-store.ts'
+import { despairAt } from '../core/deliveries/rules.ts'
+import { collectAtBank } from '../core/recurrences/bank.ts'
+import { nextAt as nextBilling } from '../core/recurrences/billing-store.ts'
+import { nextAt as nextRecurrence } from '../core/recurrences/store.ts'
+import { nextDue as nextRefund } from '../core/refunds/store.ts'
+import { TASK } from '../core/tasks.ts'
+import { nextExpiry as nextCodeExpiry, nextPayout } from '../core/withdrawals/store.ts'
+import type { Tx } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { findNextAt as nextCollection } from '../provider/simulator/collection-records.ts'
+import { billDue, followDue, generateDue } from './billing.ts'
+import { expireDueCharges, receiveDueCharges } from './charges.ts'
+import { carryOutRefunds } from './refunds.ts'
+import { watchWebhooks } from './webhooks.ts'
+import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
+
+/** Does what a task does for everybody, for one company. */
+const forOne =
+  (task: typeof expireDueCharges): DueSource['run'] =>
+  (app, { id }) =>
+    task(app, undefined, id)
+
+async function nextDespair(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null> {
+  const failing = await listFailing(tx, companyId)
+  const moments = failing.map((webhook) => despairAt(webhook, now)).filter((at) => at !== null)
+  return moments.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
+}
+
+/**
+ * All that a company's time brings about, in the order in which it is done at one moment. What a
+ * receiver is told of a moment, it is told at that moment.
+ */
+export const DUE_SOURCES: readonly DueSource[] = [
+  {
+    name: TASK.agreements,
+    nextAt: (tx, companyId) => nextRecurrence(tx, companyId, 'CREATED'),
+    run: forOne(followDue),
+  },
+  {
+    name: TASK.generate,
+    nextAt: (tx, companyId) => nextRecurrence(tx, companyId, 'APPROVED'),
+    run: forOne(generateDue),
+  },
+  { name: TASK.bill, nextAt: nextBilling, run: forOne(billDue) },
+  {
+    name: 'collect at the simulated bank',
+    nextAt: (tx, companyId) => nextCollection(tx, companyId),
+    run: (app, { id }) => collectAtBank(app, id),
+  },
+  { name: 'expire charges', nextAt: nextChargeExpiry, run: forOne(expireDueCharges) },
+  { name: 'receive charges', nextAt: nextSettlement, run: forOne(receiveDueCharges) },
+  { name: TASK.refunds, nextAt: nextRefund, run: forOne(carryOutRefunds) },
+  { name: 'expire withdrawals', nextAt: nextCodeExpiry, run: forOne(expireDueWithdrawals) },
+  { name: TASK.payouts, nextAt: nextPayout, run: forOne(payOutWithdrawals) },
+  { name: 'watch webhooks', nextAt: nextDespair, run: forOne(watchWebhooks) },
+  {
+    name: TASK.deliver,
+    nextAt: nextAttempt,
+    // The worker that has the line of a webhook delivers; here it is only woken.
+    run: async ({ alarm }) => alarm.ring(TASK.deliver),
+  },
+]
