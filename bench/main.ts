@@ -8,7 +8,7 @@ if (
   !existsSync(path) ||
   ['main', 'load', 'stack', 'bare', 'sink', 'setup'].includes(name)
 ) {
-  console.error('Usage: npm run bench create | read | qr | settle | deliver')
+  console.error('Usage: npm run bench create | read | qr | settle | deliver | bill')
   process.exit(2)
 }
 const { run } = await import(path)

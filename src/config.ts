@@ -77,6 +77,11 @@ export const OPTIONS = {
     reason:
       'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are kept for good.',
   },
+  CLOCK_WAIT_SECONDS: {
+    shown: '20',
+    reason:
+      'How long POST /sandbox/clock waits for the work that falls due before it answers what is still running. Less than any proxy in front waits for an answer.',
+  },
   LOG_LEVEL: {
     shown: 'info',
     reason: 'fatal, error, warn, info, debug or silent. One line a request stands at info.',
@@ -107,6 +112,7 @@ export type Config = {
   rateLimit: { perSecond: number; burst: number } | null
   staticSalesLimit: number
   deliveryRetentionDays: number
+  clockWaitSeconds: number
   logLevel: string
   shutdownSeconds: number
 }
@@ -257,6 +263,7 @@ export function readConfig(env: Environment): Config {
     rateLimit: readRateLimit(read),
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
+    clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
   }

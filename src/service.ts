@@ -7,6 +7,7 @@ import type { App } from './core/app.ts'
 import { countDiffering } from './core/audits/store.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { groupCallbacks } from './core/payments/callbacks.ts'
+import { followTold } from './core/recurrences/told.ts'
 import { openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { buildServer } from './http/server.ts'
@@ -20,6 +21,7 @@ import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
+import { DUE_SOURCES } from './worker/due.ts'
 
 /** How long a client that keeps a connection open has to notice that it should not. */
 const LINGER_MS = 1_000
@@ -44,9 +46,10 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
-  const [charges, callbacks] = [groupCharges(db), groupCallbacks(db)]
+  const [charges, callbacks] = [groupCharges(db), groupCallbacks(db, followTold)]
   const outward = { providers, mailer, sender, lookup, metrics: createMetrics() }
-  return { config, db, clock, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
+  const time = { clock, wall: clock, due: DUE_SOURCES }
+  return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 
 const differ = (companies: number): string =>

@@ -10,13 +10,17 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
 import type { ChargeGroups } from './charges/group.ts'
+import type { DueSource } from './clocks/due.ts'
 import type { CallbackGroups } from './payments/callbacks.ts'
 
 /** What commands act with. Wired once in `main.ts`, or by a test with a clock of its own. */
 export type App = {
   config: Config
   db: Database
+  /** The time of whoever something is done for: a sandbox company can move its own. */
   clock: Clock
+  /** Real time, whatever a company's: for leases, mails, kept answers and limits. */
+  wall: Clock
   vault: Vault
   log: Log
   providers: Providers
@@ -30,6 +34,8 @@ export type App = {
   mailer: Mailer
   /** Wakes the tasks of this process when work for them was committed. */
   alarm: Alarm
+  /** The kinds of work that a company's time brings about. */
+  due: readonly DueSource[]
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }

@@ -48,6 +48,28 @@ export function chargeEvent(type: EventType, charge: ChargeMoment, at: Date): Ev
   return { companyId, id: newId(), type, payload, createdAt: at }
 }
 
+type SubscriptionMoment = { companyId: Uuid; id: Uuid; authStatus: string; value: number }
+
+export function subscriptionEvent(type: EventType, moment: SubscriptionMoment, at: Date): Event {
+  const { companyId, id, authStatus, value } = moment
+  const subject = `{"id":"${toPublic('rec', id)}","status":"${authStatus}","value":"${value}"}`
+  const payload = `{"event":"${EVENTS[type]}","subscription":${subject}}`
+  return { companyId, id: newId(), type, payload, createdAt: at }
+}
+
+/** Tells what became of a charge, and of which subscription it is. */
+export function collectionEvent(
+  type: EventType,
+  charge: ChargeMoment & { recurrenceId: Uuid | null },
+  at: Date,
+): Event {
+  const { companyId, id, amount, paymentStatus, recurrenceId } = charge
+  const subscription = `{"id":"${toPublic('rec', recurrenceId!)}"}`
+  const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
+  const payload = `{"event":"${EVENTS[type]}","subscription":${subscription},"charge":${subject}}`
+  return { companyId, id: newId(), type, payload, createdAt: at }
+}
+
 type PaymentMoment = {
   companyId: Uuid
   endToEndId: string

@@ -4,4 +4,8 @@ export const TASK = {
   payouts: 'pay out withdrawals',
   mail: 'send mail',
   deliver: 'deliver webhooks',
+  clocks: 'play test clocks',
+  generate: 'generate charges',
+  bill: 'bill charges',
+  agreements: 'follow agreements',
 } as const

@@ -7,6 +7,7 @@ import type { ProblemCode } from '../lib/problems.ts'
 
 /** One request that has a company, a version and a valid body, on its way to its answer. */
 export type Call<Query = unknown, Body = unknown, Data = unknown> = {
+  /** In the company's own time. */
   app: App
   company: Company
   path: string
@@ -19,6 +20,11 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
+  /**
+   * Puts a later answer in the place of the one that was committed, for who has to wait for what
+   * they began.
+   */
+  revise(data: Data): Promise<Data>
   /** Makes the answer to keep, for commands that write it themselves; null without a key. */
   keep: ((data: Data) => KeptAnswer) | null
 }
@@ -43,6 +49,8 @@ export type Route = {
     | 'Balance'
     | 'Refunds'
     | 'Payments'
+    | 'Subscriptions'
+    | 'Sandbox'
   summary: string
   description?: string
   scope: Scope

@@ -10,12 +10,12 @@ import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { admission, asked } from './admission.ts'
 import type { KeyRing, Session } from './auth.ts'
-import { registerBank } from './bank.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import { watch } from './metrics.ts'
 import { registerOperations } from './operations.ts'
+import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
@@ -92,7 +92,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   })
   server.setErrorHandler(refuse)
   registerOperations(server, parts)
-  registerBank(server, app)
+  registerPayers(server, app)
   const admit = admission(parts)
   for (const route of ROUTES) {
     server.route({

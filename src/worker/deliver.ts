@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../core/app.ts'
+import { nowOf } from '../core/companies/clock.ts'
 import { recordResults, resultOf, send } from '../core/deliveries/commands.ts'
 import {
   type DueDelivery,
@@ -192,7 +193,7 @@ function fly(
 ): Promise<'go on' | 'stop'> {
   const recorded = send(app, delivery, cut).then((exchange) => {
     const { outcome, latency_ms } = exchange
-    const result = resultOf(delivery, exchange, app.clock.now())
+    const result = resultOf(delivery, exchange, nowOf(app, delivery.receiver))
     app.metrics.delivery(result.verdict.outcome, latency_ms / 1000)
     landed({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
     return results(result)

@@ -1,4 +1,5 @@
 import type { App } from '../core/app.ts'
+import { inTimeOf, nowOf } from '../core/companies/clock.ts'
 import { giveUp, warn } from '../core/deliveries/health.ts'
 import { findFailing } from '../core/deliveries/health-store.ts'
 import { despair, type Failing, WARN_AFTER_MS } from '../core/deliveries/rules.ts'
@@ -11,6 +12,7 @@ import {
   type Stranded,
   shelve,
 } from '../core/deliveries/upkeep-store.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 
 /** Few enough that nobody waits for the locks of one statement. */
@@ -23,20 +25,23 @@ async function workOff(part: () => Promise<number>, signal?: AbortSignal): Promi
 }
 
 /** Warns companies of webhooks that only fail, and gives those up that go on failing. */
-export async function watchWebhooks(app: App, signal?: AbortSignal): Promise<void> {
-  const now = app.clock.now()
-  const since = new Date(now.getTime() - WARN_AFTER_MS)
-  for (const webhook of await findFailing(app.db, since)) {
+export async function watchWebhooks(
+  app: App,
+  signal?: AbortSignal,
+  only: Uuid | null = null,
+): Promise<void> {
+  const since = new Date(app.wall.now().getTime() - WARN_AFTER_MS)
+  for (const webhook of await findFailing(app.db, since, only)) {
     if (signal?.aborted) return
-    await dealWith(app, webhook, now).catch((error) => {
+    await dealWith(inTimeOf(app, webhook), webhook).catch((error) => {
       const about = { ...describeError(error), webhook: webhook.webhookId }
       app.log.error(about, 'a failing webhook was not dealt with')
     })
   }
 }
 
-async function dealWith(app: App, webhook: WebhookKey & Failing, now: Date): Promise<void> {
-  const next = despair(webhook, now)
+async function dealWith(app: App, webhook: WebhookKey & Failing): Promise<void> {
+  const next = despair(webhook, app.clock.now())
   if (next === 'warn') await warn(app, webhook)
   if (next === 'give up') await giveUp(app, { ...webhook, url: null }, 'FAILING')
 }
@@ -48,17 +53,17 @@ export async function clearQueue(app: App, signal?: AbortSignal): Promise<void> 
   }
 }
 
-function setAside({ db, clock }: App, webhook: Stranded): Promise<number> {
-  if (webhook.isDeleted) return drop(db, 'deliveries', webhook, MOST)
-  const at = clock.now().toISOString()
+function setAside(app: App, webhook: Stranded): Promise<number> {
+  if (webhook.isDeleted) return drop(app.db, 'deliveries', webhook, MOST)
+  const at = nowOf(app, webhook).toISOString()
   const reason = { at, status: null, error: 'webhook inactive', latencyMs: 0, response: '' }
-  return shelve(db, webhook, reason, MOST)
+  return shelve(app.db, webhook, reason, MOST)
 }
 
 /** Deletes deliveries that ended long ago or went to webhooks that are deleted. */
 export async function purgeDeliveries(app: App, signal?: AbortSignal): Promise<void> {
-  const { db, clock, config } = app
-  const now = clock.now()
+  const { db, wall, config } = app
+  const now = wall.now()
   const before = new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS)
   await workOff(() => purge(db, before, MOST), signal)
   for (const webhook of await findStranded(db, 'delivery_log')) {

@@ -1,4 +1,5 @@
 import type { App } from '../core/app.ts'
+import { nowOf } from '../core/companies/clock.ts'
 import { expireWithdrawal } from '../core/withdrawals/commands.ts'
 import { claimDuePayouts, payOut } from '../core/withdrawals/payouts.ts'
 import { findDue } from '../core/withdrawals/store.ts'
@@ -15,13 +16,17 @@ const logFailure = (app: App, id: Uuid, what: string) => (error: unknown) => {
 }
 
 /** Gives the money of withdrawals back whose code nobody used in time. */
-export async function expireDueWithdrawals(app: App, signal?: AbortSignal): Promise<void> {
-  for (let found = MOST; found === MOST && !signal?.aborted; ) {
-    const now = app.clock.now()
-    const due = await findDue(app.db, now, MOST)
+export async function expireDueWithdrawals(
+  app: App,
+  signal?: AbortSignal,
+  only: Uuid | null = null,
+): Promise<void> {
+  for (let found = MOST; found >= MOST && !signal?.aborted; ) {
+    const due = await findDue(app.db, app.wall.now(), MOST, only)
     found = 0
-    for (const { companyId, id } of due) {
+    for (const { companyId, id, clockAhead_ms } of due) {
       if (signal?.aborted) return
+      const now = nowOf(app, { clockAhead_ms })
       const work = app.db.transaction((tx) => expireWithdrawal(tx, companyId, id, now))
       found += Number(await work.catch(logFailure(app, id, 'a withdrawal was not expired')))
     }
@@ -29,9 +34,13 @@ export async function expireDueWithdrawals(app: App, signal?: AbortSignal): Prom
 }
 
 /** Sends confirmed withdrawals to their banks, and asks again about those without an answer. */
-export async function payOutWithdrawals(app: App, signal?: AbortSignal): Promise<void> {
-  for (let found = AT_ONCE; found === AT_ONCE && !signal?.aborted; ) {
-    const claims = await claimDuePayouts(app, AT_ONCE)
+export async function payOutWithdrawals(
+  app: App,
+  signal?: AbortSignal,
+  only: Uuid | null = null,
+): Promise<void> {
+  for (let found = AT_ONCE; found >= AT_ONCE && !signal?.aborted; ) {
+    const claims = await claimDuePayouts(app, AT_ONCE, only)
     found = claims.length
     // What fails here is taken up again when its lease is over.
     await Promise.all(

@@ -6,9 +6,12 @@ import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { settleDueCallbacks } from '../core/payments/callbacks.ts'
 import { reconcileDue } from '../core/payments/reconcile.ts'
+import { collectDue } from '../core/recurrences/bank.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
+import { billDue, followDue, generateDue } from './billing.ts'
 import { expireDueCharges, receiveDueCharges } from './charges.ts'
+import { playTestClocks } from './clocks.ts'
 import { createDelivering } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
 import { carryOutRefunds } from './refunds.ts'
@@ -42,6 +45,11 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
   { name: 'expire withdrawals', every_ms: 500, run: expireDueWithdrawals },
   { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },
+  { name: TASK.agreements, every_ms: 1_000, run: followDue },
+  { name: TASK.generate, every_ms: 1_000, run: generateDue },
+  { name: TASK.bill, every_ms: 1_000, run: billDue },
+  { name: 'collect at the simulated bank', every_ms: 1_000, run: collectDue },
+  { name: TASK.clocks, every_ms: 500, run: playTestClocks },
   { name: 'audit', every_ms: 60_000, run: auditDue },
   { name: TASK.mail, every_ms: 1_000, run: sendDueMails },
   {

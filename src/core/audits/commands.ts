@@ -5,6 +5,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import type { Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { BankSilent, bankHorizon, compareBank, compareBooked } from './bank.ts'
@@ -34,15 +35,19 @@ export async function auditCompany(
 ): Promise<AuditResult> {
   const company = await findCompany(app.db, companyId)
   assert(company, 'an audit is of a company')
-  const now = app.clock.now()
   const last = await findAudit(app.db, companyId)
   const since = whole ? 0 : last.checkedEntry
   const { proof, faults } = await auditBooks(app.db, companyId, since)
-  const until = bankHorizon(now)
+  const until = bankHorizon(nowOf(app, company))
   const from = (whole ? null : last.bankCheckedUntil) ?? company.createdAt
   const bank = await auditBank(app, company, { since, entries: proof.entries, from, until })
   const found = [...faults, ...bank.faults]
-  await saveAudit(app.db, companyId, concluded(last, proof, found, bank.state, until), now)
+  await saveAudit(
+    app.db,
+    companyId,
+    concluded(last, proof, found, bank.state, until),
+    app.wall.now(),
+  )
   tell(app, companyId, last, found)
   return { company, proof, faults: found, bank: bank.state }
 }
@@ -120,7 +125,7 @@ function tell({ log }: App, company: Uuid, last: Audit, faults: string[]): void 
 
 /** Audits companies whose money has moved since they were last found right. */
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
-  const idle = new Date(app.clock.now().getTime() - IDLE_MS)
+  const idle = new Date(app.wall.now().getTime() - IDLE_MS)
   const due = await findUnproved(app.db, idle, MOST)
   for (const companyId of due) {
     if (signal?.aborted) return

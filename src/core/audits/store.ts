@@ -55,7 +55,7 @@ export async function countDiffering(tx: Tx): Promise<number> {
 export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | null }[]> {
   return tx.query<{ work: string; due: Date | null }>({
     text: `select 'expire charges' as work, min(expires_at) as due from charges
-             where status = 'OPEN'
+             where status = 'OPEN' and kind <> 'RECURRING'
            union all select 'receive charges', min(settles_at) from charges
              where payment_status = 'PAID'
            union all select 'settle callbacks', min(next_attempt_at) from bank_callbacks
@@ -64,6 +64,10 @@ export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | nul
              where status = 'PROCESSING'
            union all select 'pay out withdrawals', min(next_attempt_at) from withdrawals
              where status = 'PROCESSING'
+           union all select 'generate charges', min(next_at) from recurrences
+             where next_at is not null and auth_status = 'APPROVED'
+           union all select 'bill charges', min(next_at) from billings
+             where next_at is not null
            union all select 'send mail', min(next_attempt_at) from mails
              where finished_at is null
            -- What waits for a receiver that fails is no work that we leave undone.

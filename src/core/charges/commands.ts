@@ -8,6 +8,7 @@ import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import type { KeptAnswer } from '../idempotency.ts'
+import { end as endBillings, find as findBilling } from '../recurrences/billing-store.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
 import type { Charge } from './rules.ts'
@@ -47,6 +48,7 @@ async function prepare(app: App, company: Company, draft: Draft): Promise<Charge
     booked: false,
     refunded: toCents(0),
     staticCodeId: null,
+    recurrenceId: null,
   }
 }
 
@@ -90,7 +92,7 @@ async function write<T extends object>(
   const early = keep ? show(charge) : null
   const kept = keep && early ? keep(early) : null
   const mails = mailsOfCreation(app, company, charge)
-  const written = app.charges.create({ charge, events, kept, mails })
+  const written = app.charges.create({ charge, events, kept, mails, at: app.wall.now() })
   written.catch(() => {})
   await turn()
   const shown = early ?? show(charge)
@@ -116,17 +118,43 @@ export async function findCharge(app: App, companyId: Uuid, id: Uuid | null): Pr
   return charge
 }
 
-/** Takes the code back from the bank first: a canceled charge must not be payable there. */
-export async function withdrawCode(app: App, company: Company, charge: Charge): Promise<void> {
-  if (rules.cancel(charge, app.clock.now()) === 'already-canceled' || !charge.brCode) return
-  accepted(await app.providers.of(company, charge.devMode).removeCharge(company, charge.id))
+/**
+ * Takes the charge back from the bank first: one that is canceled must not be paid there. Tells
+ * whether the bank has taken back a collection.
+ */
+export async function withdrawCode(app: App, company: Company, charge: Charge): Promise<boolean> {
+  if (rules.cancel(charge, app.clock.now()) === 'already-canceled') return false
+  const { id, recurrenceId, brCode, devMode } = charge
+  const provider = app.providers.of(company, devMode)
+  if (brCode) accepted(await provider.removeCharge(company, id))
+  const billing = recurrenceId === null ? null : await findBilling(app.db, company.id, id)
+  if (!billing?.ordered) return false
+  const collection = accepted(await provider.findCollection(company, id))
+  if (collection?.status === 'PAID') throw rules.notPayable('COMPLETED')
+  if (!collection) throw beingTold()
+  accepted(await provider.cancelCollection(company, id))
+  return true
 }
 
-export async function cancelCharge(tx: Tx, app: App, companyId: Uuid, id: Uuid): Promise<Charge> {
+/** Nobody knows what a bank that is being told of a charge at this moment will make of it. */
+const beingTold = () =>
+  problem('service_unavailable', 'The bank is being told of the charge. Try again in a moment.')
+
+export async function cancelCharge(
+  tx: Tx,
+  app: App,
+  companyId: Uuid,
+  id: Uuid,
+  isTakenBack: boolean,
+): Promise<Charge> {
   const charge = await lockCharge(tx, companyId, id)
   const change = rules.cancel(charge, app.clock.now())
   if (change === 'already-canceled') return charge
   await record(tx, companyId, [change])
+  if (charge.recurrenceId === null) return change.charge
+  const billing = await findBilling(tx, companyId, id, 'for update')
+  if (billing?.ordered && !isTakenBack) throw beingTold()
+  await endBillings(tx, companyId, [id], 'CANCELED')
   return change.charge
 }
 

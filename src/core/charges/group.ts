@@ -17,6 +17,8 @@ export type Creation = {
   events: Event[]
   kept: KeptAnswer | null
   mails: SealedMail[]
+  /** In real time, by which answers are kept. */
+  at: Date
 }
 
 export type ChargeGroups = {
@@ -159,9 +161,7 @@ function chargeColumns(charges: Charge[]): Buffer[] {
 
 function keptColumns(group: Creation[]): Buffer[] {
   const kept = group
-    .flatMap(({ charge: { companyId, createdAt }, kept }) =>
-      kept ? [{ ...kept, companyId, createdAt }] : [],
-    )
+    .flatMap(({ charge: { companyId }, kept, at }) => (kept ? [{ ...kept, companyId, at }] : []))
     .sort((a, b) => (a.companyId + a.key < b.companyId + b.key ? -1 : 1))
   return [
     uuids(kept.map(({ companyId }) => companyId)),
@@ -169,7 +169,7 @@ function keptColumns(group: Creation[]): Buffer[] {
     bytes(kept.map(({ fingerprint }) => fingerprint)),
     integers(kept.map(({ status }) => status)),
     bytes(kept.map(({ sealedBody }) => sealedBody)),
-    timestamps(kept.map(({ createdAt }) => createdAt)),
+    timestamps(kept.map(({ at }) => at)),
   ]
 }
 

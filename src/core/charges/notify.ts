@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink } from '../mails/letters.ts'
@@ -7,12 +8,9 @@ import type { Charge } from './rules.ts'
 import { checkoutUrl } from './view.ts'
 
 /** The mail that brings a new link to its payer, where that is wanted and there is an address. */
-export function mailsOfCreation(
-  { vault, publicUrl }: App,
-  company: Company,
-  charge: Charge,
-): SealedMail[] {
-  const { link, payer, amount, devMode, expiresAt, createdAt } = charge
+export function mailsOfCreation(app: App, company: Company, charge: Charge): SealedMail[] {
+  const { vault, publicUrl } = app
+  const { link, payer, amount, devMode, expiresAt } = charge
   if (!link?.notifyCustomer || !payer) return []
   const { email: to } = openPerson(vault, company.id, payer)
   if (!to) return []
@@ -24,8 +22,8 @@ export function mailsOfCreation(
     companyId: company.id,
     kind: 'payment-link',
     letter,
-    expiresAt,
-    createdAt,
+    expiresAt: onTheWall(app, expiresAt),
+    createdAt: app.wall.now(),
   } as const
   return [sealMail(vault, mail)]
 }

@@ -47,6 +47,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   booked: false,
   refunded: toCents(0),
   staticCodeId: null,
+  recurrenceId: null,
   ...fields,
 })
 
@@ -133,6 +134,7 @@ test('each payment of a static code is a charge of its own, complete from its fi
   assert.deepEqual(charge, {
     ...{ companyId: code.companyId, kind: 'STATIC', amount: 250, devMode: false },
     ...{ status: 'COMPLETED', paymentStatus: 'PAID', brCode: '000201', staticCodeId: code.id },
+    recurrenceId: null,
     ...{ endToEndId: 'E1', booked: true, refunded: 0 },
     ...{ createdAt: at(10), expiresAt: at(1810), paymentDate: at(10), settlesAt: at(70) },
     ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },

@@ -8,7 +8,7 @@ import type { SealedPerson } from '../customers/sealing.ts'
 import { chargeEvent, type Event, type EventType } from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
 
-export type ChargeKind = 'PIX' | 'LINK' | 'STATIC'
+export type ChargeKind = 'PIX' | 'LINK' | 'STATIC' | 'RECURRING'
 export type ChargeStatus = 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'PAID' | 'RECEIVED' | 'EXPIRED' | 'REFUNDED'
 
@@ -65,6 +65,8 @@ export type Charge = {
   /** What went back to the payer, or is on its way there. */
   refunded: Cents
   staticCodeId: Uuid | null
+  /** The agreement that it is a cycle of: the payer's bank collects it, without a code. */
+  recurrenceId: Uuid | null
 }
 
 /** A code for the counter: paid many times, each payment a charge of its own. */
@@ -77,6 +79,10 @@ export type StaticCode = {
   createdAt: Date
 }
 
+/** Whether paying a link means subscribing to its one product. */
+export const isSubscriptionLink = ({ link }: Charge): boolean =>
+  link?.items.length === 1 && link.items[0]!.product.type === 'RECURRING'
+
 /**
  * Past its deadline a charge is expired for everybody at once, even before the worker has written
  * it.
@@ -85,8 +91,9 @@ export function asOf(charge: Charge, now: Date): Charge {
   return isDue(charge, now) ? { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } : charge
 }
 
-export const isDue = (charge: Charge, now: Date): boolean =>
-  charge.status === 'OPEN' && charge.expiresAt <= now
+/** One of an agreement has no deadline: it is over when its bank has given up collecting it. */
+export const isDue = ({ status, kind, expiresAt }: Charge, now: Date): boolean =>
+  status === 'OPEN' && kind !== 'RECURRING' && expiresAt <= now
 
 /**
  * A charge starts PENDING; one that is made with its code goes on to PROCESSING in the same breath.
@@ -159,6 +166,7 @@ export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Settle
   if (pix.amount !== code.amount) return { kind: 'unmatched', reason: 'WRONG_AMOUNT' }
   const charge: Charge = {
     ...{ companyId: code.companyId, id: newId(), kind: 'STATIC', staticCodeId: code.id },
+    recurrenceId: null,
     ...{ amount: code.amount, devMode: code.devMode, brCode: code.brCode, refunded: toCents(0) },
     ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
     createdAt: pix.receivedAt,
@@ -189,6 +197,13 @@ export function expire(charge: Charge, now: Date): Change {
   return { charge: asOf(charge, now), event: 'charge.expired', at: now }
 }
 
+/** Every attempt to collect it has failed, so that nothing will pay it any more. */
+export function fail(charge: Charge, now: Date): Change {
+  assert(charge.kind === 'RECURRING' && charge.status === 'OPEN', 'only a collection can fail')
+  const failed = { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } as const
+  return { charge: failed, event: 'charge.expired', at: now }
+}
+
 /**
  * Whether a simulated payment has anything to do; paid already is a success, a closed charge is
  * not.
@@ -201,7 +216,7 @@ export function simulation(charge: Charge, now: Date): 'pay' | 'already-paid' {
   return 'pay'
 }
 
-const notPayable = (status: ChargeStatus) =>
+export const notPayable = (status: ChargeStatus) =>
   problem('charge_not_payable', `The charge is ${status} and can no longer change.`)
 
 /** The total of a link: what was sent wins, otherwise the items add up to it. */

@@ -1,4 +1,4 @@
-import { booleans, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -28,6 +28,7 @@ export type ChargeRow = Row & {
   booked: boolean
   refunded: number
   static_code_id: Uuid | null
+  recurrence_id: Uuid | null
 }
 
 export const toCharge = (row: ChargeRow): Charge => ({
@@ -55,6 +56,7 @@ export const toCharge = (row: ChargeRow): Charge => ({
   booked: row.booked,
   refunded: toCents(row.refunded),
   staticCodeId: row.static_code_id,
+  recurrenceId: row.recurrence_id,
 })
 
 export type ChargeId = { companyId: Uuid; id: Uuid }
@@ -62,7 +64,13 @@ export type ChargeId = { companyId: Uuid; id: Uuid }
 /** What of a charge can still change. */
 type ChargeState = Pick<
   ChargeRow,
-  'status' | 'payment_status' | 'br_code' | 'end_to_end_id' | 'payment_date' | 'refunded'
+  | 'status'
+  | 'payment_status'
+  | 'br_code'
+  | 'end_to_end_id'
+  | 'expires_at'
+  | 'payment_date'
+  | 'refunded'
 >
 
 const keysOf = (wanted: ChargeId[]): Buffer[] => [
@@ -88,14 +96,15 @@ const isAsKnown = (charge: Charge, row: ChargeState): boolean =>
   charge.status === row.status &&
   charge.paymentStatus === row.payment_status &&
   charge.refunded === row.refunded &&
-  charge.brCode === row.br_code
+  charge.brCode === row.br_code &&
+  charge.expiresAt.getTime() === row.expires_at.getTime()
 
 /** Charges that were read before, as they stand now: only what can change is asked for again. */
 export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
   const rows = await tx.query<ChargeState & { place: number }>({
     name: 'refresh_charges',
     text: `select k.place::int, c.status, c.payment_status, c.br_code, c.end_to_end_id,
-             c.payment_date, c.refunded
+             c.expires_at, c.payment_date, c.refunded
            from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
            join charges c on c.company_id = k.company_id and c.id = k.id`,
     values: keysOf(known),
@@ -111,6 +120,7 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
       paymentStatus: row.payment_status,
       brCode: row.br_code,
       endToEndId: row.end_to_end_id,
+      expiresAt: row.expires_at,
       paymentDate: row.payment_date,
       refunded: toCents(row.refunded),
     }
@@ -183,6 +193,54 @@ export async function insertSales(tx: Tx, companyId: Uuid, charges: Charge[]): P
   })
 }
 
+/** Writes charges of agreements, which are on their way to the payers' banks. */
+export async function insertRecurring(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
+  await tx.query({
+    name: 'insert_recurring_charges',
+    text: `insert into charges (company_id, kind, status, payment_status, dev_mode, id, amount,
+             recurrence_id, customer_id, payer_name, payer_index, payer_sealed, created_at,
+             expires_at)
+           select $1, 'RECURRING', 'OPEN', 'PROCESSING', false, * from unnest($2::uuid[],
+             $3::int8[], $4::uuid[], $5::uuid[], $6::text[], $7::bytea[], $8::bytea[],
+             $9::timestamptz[], $10::timestamptz[])`,
+    values: [
+      companyId,
+      uuids(charges.map((charge) => charge.id)),
+      integers(charges.map((charge) => charge.amount)),
+      uuids(charges.map((charge) => charge.recurrenceId)),
+      uuids(charges.map((charge) => charge.customerId)),
+      texts(charges.map(({ payer }) => payer?.name ?? null)),
+      bytes(charges.map(({ payer }) => payer?.index ?? null)),
+      bytes(charges.map(({ payer }) => payer?.sealed ?? null)),
+      timestamps(charges.map((charge) => charge.createdAt)),
+      timestamps(charges.map((charge) => charge.expiresAt)),
+    ],
+  })
+}
+
+/** Moves the end of a charge whose collection was put off. */
+export async function extend(tx: Tx, companyId: Uuid, id: Uuid, expiresAt: Date): Promise<void> {
+  await tx.query({
+    text: 'update charges set expires_at = $3 where company_id = $1 and id = $2',
+    values: [companyId, id, expiresAt],
+  })
+}
+
+/** The charges of an agreement, newest first. */
+export async function listOfRecurrence(
+  tx: Tx,
+  companyId: Uuid,
+  recurrenceId: Uuid,
+): Promise<Charge[]> {
+  const rows = await tx.query<ChargeRow>({
+    text: `select c.* from billings b
+           join charges c on c.company_id = b.company_id and c.id = b.charge_id
+           where b.company_id = $1 and b.recurrence_id = $2 order by b.cycle desc`,
+    values: [companyId, recurrenceId],
+  })
+  return rows.map(toCharge)
+}
+
 export type Twin = { companyId: Uuid; externalId: string; fingerprint: Buffer }
 
 /** The open charge that the very same request has made before. */
@@ -194,41 +252,6 @@ export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
     values: [twin.companyId, twin.externalId, twin.fingerprint],
   })
   return rows[0] ? toCharge(rows[0]) : null
-}
-
-type DueRow = { company_id: Uuid; id: Uuid }
-
-/** Due charges by company, found without locks, oldest first. */
-function byCompany(rows: DueRow[]): Map<Uuid, Uuid[]> {
-  const due = new Map<Uuid, Uuid[]>()
-  for (const { company_id, id } of rows) {
-    const ids = due.get(company_id)
-    if (ids) ids.push(id)
-    else due.set(company_id, [id])
-  }
-  return due
-}
-
-/** Charges past their deadline. */
-export async function findDue(tx: Tx, now: Date, most: number): Promise<Map<Uuid, Uuid[]>> {
-  const rows = await tx.query<DueRow>({
-    name: 'find_due_charges',
-    text: `select company_id, id from charges where status = 'OPEN' and expires_at <= $1
-           order by expires_at limit $2`,
-    values: [now, most],
-  })
-  return byCompany(rows)
-}
-
-/** Paid charges whose money is now withdrawable. */
-export async function findSettling(tx: Tx, now: Date, most: number): Promise<Map<Uuid, Uuid[]>> {
-  const rows = await tx.query<DueRow>({
-    name: 'find_settling_charges',
-    text: `select company_id, id from charges where payment_status = 'PAID' and settles_at <= $1
-           order by settles_at limit $2`,
-    values: [now, most],
-  })
-  return byCompany(rows)
 }
 
 export type ChargeFilter = {
@@ -273,7 +296,7 @@ export async function list(
 
 /** A condition that an index can serve, in which what is past its deadline counts as expired. */
 function asOfNow(column: string, wanted: string | null): string {
-  const due = `status = 'OPEN' and expires_at <= $2`
+  const due = `status = 'OPEN' and kind <> 'RECURRING' and expires_at <= $2`
   if (wanted === 'EXPIRED') return `(${column} = ? or (${due}))`
   return `(${column} = ? and not (${due}))`
 }

@@ -9,11 +9,13 @@ import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/view.ts'
 import { Amount, ExternalId, HttpUrl, orNull, PAGE, Timestamp } from '../fields.ts'
+import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import {
   asOf,
   CHARGE_STATUSES,
   type Charge,
+  isSubscriptionLink,
   LINK_LIFETIME_S,
   type Link,
   MAX_LIFETIME_S,
@@ -166,6 +168,21 @@ export const ChargeView = Type.Object({
   items: Type.Optional(Type.Array(ItemView)),
   customer: Type.Optional(CustomerInCharge),
   company: CompanyInCharge,
+  isRecurring: Type.Optional(
+    Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
+  ),
+  pixAutomaticEmv: Type.Optional(
+    Type.String({ description: 'Copy-and-paste code by which the payer agrees' }),
+  ),
+  pixAutomaticQrCode: Type.Optional(DataUrl('QR image of it as PNG data URL')),
+  pixAutomaticPaymentLinkUrl: Type.Optional(Type.String()),
+  recurrenceAuthStatus: Type.Optional(
+    Type.Enum(['CREATED', 'APPROVED', 'REJECTED', 'EXPIRED', 'CANCELED']),
+  ),
+  recurrenceChargeId: Type.Optional(
+    Type.String({ description: 'The subscription of this charge, or started from this link' }),
+  ),
+  frequency: Type.Optional(Type.Enum([...FREQUENCIES])),
 })
 
 type Payer = Static<typeof CustomerInCharge>
@@ -265,6 +282,17 @@ export function showCharge(
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.staticCodeId !== null) shown.correlationID = toPublic('qrs', charge.staticCodeId)
   if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))
+  if (charge.recurrenceId !== null) {
+    Object.assign(shown, {
+      isRecurring: true,
+      recurrenceChargeId: toPublic('rec', charge.recurrenceId),
+      // Moved when a collection is put off, so that what was shown before is not shown again.
+      expiresAt: charge.expiresAt.toISOString(),
+    })
+  }
+  if (isSubscriptionLink(charge)) {
+    Object.assign(shown, { isRecurring: true, frequency: charge.link!.items[0]!.product.frequency })
+  }
   if (charge.payer !== null) shown.customer = showPayer(vault, charge)
   return shown
 }

@@ -1,5 +1,5 @@
 import type { Row, Tx } from '../../db/database.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Customer, CustomerStatus } from './rules.ts'
 import { openPerson, type SealedPerson, sealPerson } from './sealing.ts'
@@ -80,6 +80,31 @@ export async function find(
     values: [companyId, id],
   })
   return rows[0] ? toCustomer(vault, rows[0]) : null
+}
+
+/** The customer that a payer is found as by tax id, or who is made of them. */
+export async function findOrCreate(
+  tx: Tx,
+  companyId: Uuid,
+  payer: SealedPerson & { name: string },
+  now: Date,
+): Promise<Uuid> {
+  const [known] = await tx.query<{ id: Uuid }>({
+    text: `select id from customers where company_id = $1 and tax_id_index = $2
+           order by id limit 1`,
+    values: [companyId, payer.index],
+  })
+  if (known) return known.id
+  const [made] = await tx.query<{ id: Uuid }>({
+    text: `insert into customers
+             (company_id, id, name, status, tax_id_index, sealed, origin, created_at, updated_at)
+           values ($1, $2, $3, 'ACTIVE', $4, $5, 'charge', $6, $6)
+           on conflict (company_id, tax_id_index) where origin = 'charge'
+             do update set updated_at = customers.updated_at
+           returning id`,
+    values: [companyId, newId(), payer.name, payer.index, payer.sealed, now],
+  })
+  return made!.id
 }
 
 export async function list(

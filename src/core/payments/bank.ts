@@ -27,7 +27,7 @@ export async function payAtBank(
   const asked = await resolve(app, order.brCode.trim())
   const { company, txid } = asked
   const amount = toCents(order.amount ?? asked.amount)
-  const transfer = await app.providers.simulator.pay(company.id, {
+  const transfer = await app.providers.simulator.pay(company, {
     ...{ txid, amount },
     ...(order.endToEndId ? { endToEndId: order.endToEndId } : {}),
   })
@@ -60,12 +60,13 @@ const unknownCode = () =>
 async function resolve(app: App, brCode: string): Promise<Asked> {
   const read = parse(brCode)
   if (read.kind === 'fault') throw invalid(`brCode: is not a valid Pix code (${read.reason})`)
+  if (read.kind === 'recurrence') {
+    throw invalid('brCode: is a code to agree to, and asks for no payment: /bank/authorizations')
+  }
   const asked =
     read.kind === 'dynamic'
       ? await resolveLocation(app, read.location, brCode)
-      : read.kind === 'static'
-        ? await resolveKey(app, read.key, read.txid ?? null, brCode)
-        : null
+      : await resolveKey(app, read.key, read.txid ?? null, brCode)
   if (!asked) throw unknownCode()
   return asked
 }

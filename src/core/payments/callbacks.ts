@@ -2,9 +2,10 @@ import type { Database } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
-import { namedPayments } from '../../provider/callback.ts'
-import type { Provider } from '../../provider/port.ts'
+import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
+import type { Provider, ReceivedPix } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { inTimeOf, nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import {
@@ -26,8 +27,20 @@ const MOST_SETTLED = 512
 /** Leaves connections for everybody else: two groups may be under way. */
 const COMPANIES_AT_ONCE = 3
 
-/** A callback that is stored, with the payments it names. */
-type Told = { companyId: Uuid; id: Uuid; provider: string; endToEndIds: string[] }
+/** A callback that is stored, with what it names. */
+type Told = Named & { companyId: Uuid; id: Uuid; provider: string }
+
+/**
+ * Asks the bank about agreements and collections that were told of, and acts on its answer. Gives
+ * the names that are dealt with; the others are told again later. The payments of the same
+ * callbacks are settled by then.
+ */
+export type Follow = (
+  app: App,
+  company: Company,
+  provider: Provider,
+  told: Pick<Named, 'agreements' | 'collections'>,
+) => Promise<Set<string>>
 
 export type CallbackGroups = {
   /** Stores a callback together with those that arrive at the same time. Resolved means durable. */
@@ -38,7 +51,7 @@ export type CallbackGroups = {
 
 type Settling = 'settled' | 'unconfirmed' | 'failed'
 
-export function groupCallbacks(db: Database): CallbackGroups {
+export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
   return {
     store: createBatcher(
       async (callbacks) => {
@@ -47,7 +60,7 @@ export function groupCallbacks(db: Database): CallbackGroups {
       },
       { most: MOST_STORED, lanes: 2 },
     ),
-    settle: createBatcher(settleTold, { most: MOST_SETTLED, lanes: 2 }),
+    settle: createBatcher((items) => settleTold(follow, items), { most: MOST_SETTLED, lanes: 2 }),
   }
 }
 
@@ -64,17 +77,17 @@ export async function receiveCallback(
   provider: string,
   body: unknown,
 ): Promise<{ settled: Promise<Settling> }> {
-  const endToEndIds = namedPayments(body)
-  if (endToEndIds.length === 0) return { settled: Promise.resolve('unconfirmed') }
-  const [id, receivedAt] = [newId(), app.clock.now()]
+  const named = namedIn(body)
+  if (namesOf(named).length === 0) return { settled: Promise.resolve('unconfirmed') }
+  const [id, receivedAt] = [newId(), app.wall.now()]
   const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
   await app.callbacks.store({ companyId, id, provider, sealed, receivedAt, nextAttemptAt })
-  return { settled: app.callbacks.settle({ app, told: { companyId, id, provider, endToEndIds } }) }
+  return { settled: app.callbacks.settle({ app, told: { companyId, id, provider, ...named } }) }
 }
 
 /** A few companies at a time: one that fails does not keep the others from their money. */
-async function settleTold(items: { app: App; told: Told }[]): Promise<Settling[]> {
+async function settleTold(follow: Follow, items: { app: App; told: Told }[]): Promise<Settling[]> {
   const results = new Map<Uuid, Settling>()
   const { app } = items[0]!
   const byCompany = Map.groupBy(
@@ -84,7 +97,7 @@ async function settleTold(items: { app: App; told: Told }[]): Promise<Settling[]
   const groups = [...byCompany.values()]
   const settle = async () => {
     for (let group = groups.pop(); group; group = groups.pop()) {
-      for (const [id, result] of await settleGroup(app, group)) results.set(id, result)
+      for (const [id, result] of await settleGroup(app, follow, group)) results.set(id, result)
     }
   }
   await Promise.all(Array.from({ length: COMPANIES_AT_ONCE }, settle))
@@ -92,9 +105,9 @@ async function settleTold(items: { app: App; told: Told }[]): Promise<Settling[]
 }
 
 /** A group that fails is tried one by one, so that a bad callback never fails its neighbours. */
-async function settleGroup(app: App, group: Told[]): Promise<Map<Uuid, Settling>> {
+async function settleGroup(app: App, follow: Follow, group: Told[]): Promise<Map<Uuid, Settling>> {
   try {
-    return await settleTogether(app, group)
+    return await settleTogether(app, follow, group)
   } catch (error) {
     if (group.length === 1) {
       const [{ companyId: company, id: callback }] = group as [Told]
@@ -103,47 +116,74 @@ async function settleGroup(app: App, group: Told[]): Promise<Map<Uuid, Settling>
     }
   }
   const results = new Map<Uuid, Settling>()
-  for (const told of group) results.set(told.id, (await settleGroup(app, [told])).get(told.id)!)
+  for (const told of group) {
+    results.set(told.id, (await settleGroup(app, follow, [told])).get(told.id)!)
+  }
   return results
 }
 
-async function settleTogether(app: App, group: Told[]): Promise<Map<Uuid, Settling>> {
+async function settleTogether(
+  app: App,
+  follow: Follow,
+  group: Told[],
+): Promise<Map<Uuid, Settling>> {
   const [{ companyId, provider: name }] = group as [Told, ...Told[]]
   const company = await findCompany(app.db, companyId)
   const provider = app.providers.named(name)
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
-  const ids = [...new Set(group.flatMap(({ endToEndIds }) => endToEndIds))]
-  const { confirmed, done } = await confirm(provider, company, ids, group)
-  const now = app.clock.now()
+  const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))
+  const known = new Set(confirmed.map(({ endToEndId }) => endToEndId))
+  const now = app.wall.now()
+  const arrival = { booked: isBooked(company, name), now: nowOf(app, company) }
   await app.db.transaction(async (tx) => {
-    await settlePayments(tx, company, confirmed, { booked: isBooked(company, name), now })
-    await markProcessed(tx, companyId, [...done], now)
+    await settlePayments(tx, company, confirmed, arrival)
+    await markProcessed(tx, companyId, doneOf(group, known), now)
   })
+  const told = {
+    agreements: allOf(group, 'agreements'),
+    collections: allOf(group, 'collections'),
+  }
+  if (told.agreements.length + told.collections.length > 0) {
+    const own = inTimeOf(app, company)
+    for (const one of await follow(own, company, provider, told)) known.add(one)
+    await markProcessed(app.db, companyId, doneOf(group, known), now)
+  }
+  const done = new Set(doneOf(group, known))
   return new Map(group.map(({ id }) => [id, done.has(id) ? 'settled' : 'unconfirmed']))
 }
 
+const allOf = (group: Told[], kind: keyof Named): string[] => [
+  ...new Set(group.flatMap((told) => told[kind])),
+]
+
+/** The callbacks of which every name is dealt with. */
+const doneOf = (group: Told[], known: Set<string>): Uuid[] =>
+  group.filter((told) => namesOf(told).every((name) => known.has(name))).map(({ id }) => id)
+
 /** Asks the bank what is true of what was told in its name. */
-async function confirm(provider: Provider, company: Company, ids: string[], group: Told[]) {
-  const outcome = await provider.findReceived(company, ids)
-  const confirmed = outcome.kind === 'accepted' ? outcome.value : []
-  const known = new Set(confirmed.map(({ endToEndId }) => endToEndId))
-  const isDone = ({ endToEndIds }: Told) => endToEndIds.every((id) => known.has(id))
-  return { confirmed, done: new Set(group.filter(isDone).map(({ id }) => id)) }
+async function confirm(
+  provider: Provider,
+  company: Company,
+  endToEndIds: string[],
+): Promise<ReceivedPix[]> {
+  if (endToEndIds.length === 0) return []
+  const outcome = await provider.findReceived(company, endToEndIds)
+  return outcome.kind === 'accepted' ? outcome.value : []
 }
 
 /** Takes up callbacks that were stored and never settled. */
 export async function settleDueCallbacks(app: App): Promise<void> {
-  const due = await claimDue(app.db, app.clock.now(), MOST_SETTLED)
-  const told = due.map((callback) => ({ ...callback, endToEndIds: namedIn(app, callback) }))
+  const due = await claimDue(app.db, app.wall.now(), MOST_SETTLED)
+  const told = due.map((callback) => ({ ...callback, ...reopen(app, callback) }))
   const results = await Promise.all(told.map((one) => app.callbacks.settle({ app, told: one })))
   const hopeless = due.filter(
     ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MOST_ATTEMPTS,
   )
   for (const { companyId: company, id: callback } of hopeless) {
     app.log.warn({ company, callback }, 'a callback was never confirmed by the bank')
-    await markProcessed(app.db, company, [callback], app.clock.now())
+    await markProcessed(app.db, company, [callback], app.wall.now())
   }
 }
 
-const namedIn = ({ vault }: App, { companyId, id, sealed }: DueCallback): string[] =>
-  namedPayments(JSON.parse(vault.open(sealed, contextOf(companyId, id))))
+const reopen = ({ vault }: App, { companyId, id, sealed }: DueCallback): Named =>
+  namedIn(JSON.parse(vault.open(sealed, contextOf(companyId, id))))

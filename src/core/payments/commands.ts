@@ -31,7 +31,7 @@ export async function sendSimulated(
   charge: Charge,
 ): Promise<ReceivedPix | null> {
   if (simulation(charge, app.clock.now()) === 'already-paid') return null
-  const { endToEndId, txid, amount, at } = await app.providers.simulator.pay(company.id, {
+  const { endToEndId, txid, amount, at } = await app.providers.simulator.pay(company, {
     txid: chargeTxid(charge.id),
     amount: charge.amount,
     orderId: toPublic('charge', charge.id),

@@ -8,7 +8,8 @@ import type { Change, Charge, Settlement, StaticCode, Terms } from '../charges/r
 import { eventsOfCreation, saleOf, settle } from '../charges/rules.ts'
 import { findStaticCodes, insertSales, lock, update } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
-import { chargeEvent, type Event, emit, paymentEvent } from '../events.ts'
+import { chargeEvent, collectionEvent, type Event, emit, paymentEvent } from '../events.ts'
+import { end as endBillings } from '../recurrences/billing-store.ts'
 import type { Payment } from './rules.ts'
 import * as store from './store.ts'
 
@@ -99,6 +100,8 @@ async function write(
     charges.filter((charge) => !isSale(charge)),
   )
   await insertSales(tx, companyId, charges.filter(isSale))
+  const collected = charges.filter(({ recurrenceId }) => recurrenceId !== null).map(({ id }) => id)
+  await endBillings(tx, companyId, collected, 'PAID')
   await emit(tx, [
     ...changes.flatMap(eventsOfPayment),
     ...payments.flatMap((payment) =>
@@ -125,5 +128,7 @@ const postingOf = (payment: Payment): Posting =>
 function eventsOfPayment({ charge, event, at }: Change): Event[] {
   const created =
     charge.kind === 'STATIC' ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
-  return [...created, chargeEvent(event, charge, at)]
+  const told = [...created, chargeEvent(event, charge, at)]
+  if (charge.recurrenceId === null) return told
+  return [...told, collectionEvent('subscription.charge.paid', charge, at)]
 }

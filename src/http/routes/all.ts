@@ -7,13 +7,16 @@ import { deliveryRoutes } from './deliveries.ts'
 import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
+import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
+import { sandboxRoutes } from './sandbox.ts'
 import { webhookRoutes } from './webhooks.ts'
 import { withdrawalRoutes } from './withdrawals.ts'
 
 /** The whole HTTP interface: the server, the OpenAPI document and the tests read this one table. */
 export const ROUTES: readonly Route[] = [
   ...chargeRoutes,
+  ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,
   ...customerRoutes,
@@ -24,4 +27,5 @@ export const ROUTES: readonly Route[] = [
   ...balanceRoutes,
   ...withdrawalRoutes,
   ...companyRoutes,
+  ...sandboxRoutes,
 ]

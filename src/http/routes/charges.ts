@@ -12,7 +12,7 @@ import {
   payerFault,
   pixDraft,
 } from '../../core/charges/drafts.ts'
-import type { Charge } from '../../core/charges/rules.ts'
+import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import { list } from '../../core/charges/store.ts'
 import {
@@ -36,6 +36,9 @@ import {
   showStaticCode,
 } from '../../core/charges/view.ts'
 import { sendSimulated, settleSimulated } from '../../core/payments/commands.ts'
+import { findNamed } from '../../core/recurrences/commands.ts'
+import { findStarted } from '../../core/recurrences/store.ts'
+import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { turn } from '../../lib/turn.ts'
@@ -141,14 +144,24 @@ const get = route({
   operationId: 'getCharge',
   tag: 'Charges',
   summary: 'Get a charge',
+  description: 'With the id of a subscription or of its link, that is shown as a charge.',
   scope: 'payments:read',
   data: ChargeView,
   status: 200,
   message: 'Charge found.',
   problems: ['charge_not_found'],
   async handle(call) {
-    const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
-    return showCharge(charge, showing(call), { image: true })
+    const { app, company } = call
+    const recurrenceId = fromPublic('rec', call.params.id ?? '')
+    if (recurrenceId !== null) {
+      const found = await findNamed(app, company.id, recurrenceId)
+      return showAsCharge(found.recurrence, found.started, showing(call))
+    }
+    const charge = await findCharge(app, company.id, chargeIdOf(call))
+    const shown = showCharge(charge, showing(call), { image: true })
+    if (!isSubscriptionLink(charge)) return shown
+    const started = await findStarted(app.db, company.id, charge.id)
+    return { ...shown, ...showSubscription(started, showing(call)) }
   },
 })
 
@@ -239,9 +252,9 @@ const cancel = route({
   async handle(call) {
     const { app, company } = call
     const id = chargeIdOf(call)
-    await withdrawCode(app, company, await findCharge(app, company.id, id))
+    const takenBack = await withdrawCode(app, company, await findCharge(app, company.id, id))
     return call.commit(async (tx) =>
-      showPaymentState(await cancelCharge(tx, app, company.id, id), app.clock.now()),
+      showPaymentState(await cancelCharge(tx, app, company.id, id, takenBack), app.clock.now()),
     )
   },
 })

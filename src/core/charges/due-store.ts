@@ -1,0 +1,89 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { clocksOf, hasCome, hasNoClock, valuesOf } from '../clocks/own-time.ts'
+import type { InTime } from '../companies/clock.ts'
+
+/** Charges of one company that are due. */
+export type DueCharges = InTime & { companyId: Uuid; ids: Uuid[] }
+
+/**
+ * A state in which a charge waits for a moment. For one company it is said in other words, so that
+ * no index over all companies fits them, however the planner estimates: a company may have few
+ * charges beside the millions of another.
+ */
+type Wait = {
+  name: string
+  state: string
+  stateOfOne: string
+  moment: 'expires_at' | 'settles_at'
+}
+
+/** Charges with a deadline. Those of agreements end when the bank has given up collecting them. */
+const EXPIRING: Wait = {
+  name: 'due',
+  state: `status = 'OPEN' and kind <> 'RECURRING'`,
+  stateOfOne: `status = (select 'OPEN') and kind <> 'RECURRING'`,
+  moment: 'expires_at',
+}
+/** Paid charges whose money becomes withdrawable. */
+const SETTLING: Wait = {
+  name: 'settling',
+  state: `payment_status = 'PAID'`,
+  stateOfOne: `payment_date is not null and payment_status not in ('RECEIVED', 'REFUNDED')`,
+  moment: 'settles_at',
+}
+
+const due = ({ state, moment }: Wait) =>
+  `select c.company_id, c.id, 0::int8 as ahead_ms from charges c
+   where c.${state} and c.${moment} <= $1 and ${hasNoClock('c')}
+   order by c.${moment} limit $2`
+
+/** One by one: what is due by one company's clock is looked for among its own charges. */
+const dueByClocks = ({ stateOfOne, moment }: Wait, only: Uuid | null) =>
+  `select t.company_id, c.id, t.ahead_ms from test_clocks t cross join lateral (
+     select id, ${moment} from charges
+     where company_id = t.company_id and ${stateOfOne} and ${hasCome(moment)} offset 0) c
+   where ${clocksOf(only, '$3')} order by c.${moment} limit $2`
+
+type DueRow = { company_id: Uuid; id: Uuid; ahead_ms: number }
+
+/** Due charges of all or of one company, found without locks, oldest first. */
+async function find(
+  tx: Tx,
+  wait: Wait,
+  now: Date,
+  most: number,
+  only: Uuid | null,
+): Promise<DueCharges[]> {
+  const byClocks = dueByClocks(wait, only)
+  const rows = await tx.query<DueRow>({
+    name: `find_${wait.name}_charges${only === null ? '' : '_of_one'}`,
+    text: only === null ? `(${due(wait)}) union all (${byClocks})` : byClocks,
+    values: [now, most, ...valuesOf(only)],
+  })
+  return [...Map.groupBy(rows, ({ company_id }) => company_id)].map(([companyId, found]) => ({
+    companyId,
+    clockAhead_ms: found[0]!.ahead_ms,
+    ids: found.map(({ id }) => id),
+  }))
+}
+
+/** The first such moment of a company, looked for among its own charges. */
+async function next(tx: Tx, { stateOfOne, moment }: Wait, companyId: Uuid): Promise<Date | null> {
+  const [row] = await tx.query<{ at: Date | null }>({
+    text: `select min(at) as at from (
+             select ${moment} as at from charges
+             where company_id = $1 and ${stateOfOne} offset 0) c`,
+    values: [companyId],
+  })
+  return row!.at
+}
+
+/** Finds due charges of all or of one company. */
+export type FindDue = (tx: Tx, now: Date, most: number, only: Uuid | null) => Promise<DueCharges[]>
+
+export const findDue: FindDue = (tx, ...asked) => find(tx, EXPIRING, ...asked)
+export const findSettling: FindDue = (tx, ...asked) => find(tx, SETTLING, ...asked)
+
+export const nextExpiry = (tx: Tx, companyId: Uuid) => next(tx, EXPIRING, companyId)
+export const nextSettlement = (tx: Tx, companyId: Uuid) => next(tx, SETTLING, companyId)

@@ -1,0 +1,74 @@
+import type { Tx } from '../../db/database.ts'
+import { toPublic } from '../../lib/ids.ts'
+import type { Agreement } from '../../provider/port.ts'
+import { accepted } from '../../provider/providers.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { emit, subscriptionEvent } from '../events.ts'
+import { TASK } from '../tasks.ts'
+import { stopBilling } from './commands.ts'
+import { askAgainAt, cancellation, follow, type Recurrence } from './rules.ts'
+import * as store from './store.ts'
+
+/**
+ * Asks the bank how an agreement stands, and takes that over. Tells whether the bank has answered.
+ * The app is in the company's time.
+ */
+export async function followAgreement(
+  app: App,
+  company: Company,
+  recurrence: Recurrence,
+): Promise<boolean> {
+  const { id, externalId } = recurrence
+  const provider = app.providers.of(company, false)
+  const outcome = await provider.findAgreement(company, { id, externalId: externalId! })
+  if (outcome.kind !== 'accepted' || outcome.value === null) {
+    const reason = outcome.kind === 'accepted' ? 'it knows no such agreement' : outcome.reason
+    app.log.warn({ subscription: toPublic('rec', id), reason }, 'a bank does not know an agreement')
+    return false
+  }
+  const agreement = outcome.value
+  await app.db.transaction((tx) => takeOver(tx, app, recurrence, agreement))
+  return true
+}
+
+async function takeOver(
+  tx: Tx,
+  app: App,
+  { companyId, id }: Recurrence,
+  agreement: Agreement,
+): Promise<void> {
+  const now = app.clock.now()
+  const recurrence = await store.find(tx, companyId, id, 'for update')
+  const decided = recurrence && follow(recurrence, agreement, now)
+  if (!decided) return
+  const { recurrence: changed, event, at } = decided
+  await store.updateDecision(tx, changed)
+  if (event) await emit(tx, [subscriptionEvent(event, changed, at)])
+  if (changed.status !== 'OPEN') await stopBilling(tx, changed, now)
+  else tx.wake(TASK.generate)
+}
+
+/** Asks about an agreement that nobody has told of, and says when it is asked about again. */
+export async function askAbout(app: App, company: Company, recurrence: Recurrence): Promise<void> {
+  await store.postpone(app.db, recurrence, askAgainAt(recurrence, app.clock.now()))
+  await followAgreement(app, company, recurrence)
+}
+
+/**
+ * Ends an agreement at the bank before it is ended here: what we call ended must not be billed
+ * there. A bank refuses to end what has ended without our knowing, and that is taken over.
+ */
+export async function endAtBank(app: App, company: Company, recurrence: Recurrence): Promise<void> {
+  if (cancellation(recurrence, app.clock.now()) === 'already-canceled') return
+  const { id, externalId } = recurrence
+  if (externalId === null) return
+  const provider = app.providers.of(company, false)
+  const outcome = await provider.cancelAgreement(company, { id, externalId })
+  if (outcome.kind === 'rejected') {
+    await followAgreement(app, company, recurrence)
+    const current = await store.find(app.db, company.id, id)
+    if (current?.status !== 'OPEN') return
+  }
+  accepted(outcome)
+}

@@ -1,0 +1,198 @@
+import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { LocalDate } from '../../lib/local-time.ts'
+import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import type { Billing, BillingStatus } from './rules.ts'
+
+type BillingRow = Row & {
+  company_id: Uuid
+  charge_id: Uuid
+  recurrence_id: Uuid
+  cycle: number
+  due_day: LocalDate
+  status: BillingStatus
+  unanswered: number
+  ordered: boolean
+  next_at: Date | null
+}
+
+/**
+ * One that has not ended. Said by its state and not by the moment it waits for: no index over such
+ * moments fits this, of which the planner would believe that they are few.
+ */
+const OPEN = `status in ('PLANNED', 'SCHEDULED')`
+
+const COLUMNS = `b.company_id, b.charge_id, b.recurrence_id, b.cycle, b.due_on::text as due_day,
+  b.status, b.unanswered, b.ordered, b.next_at`
+
+const toBilling = (row: BillingRow): Billing => ({
+  companyId: row.company_id,
+  chargeId: row.charge_id,
+  recurrenceId: row.recurrence_id,
+  cycle: row.cycle,
+  dueOn: row.due_day,
+  status: row.status,
+  unanswered: row.unanswered,
+  ordered: row.ordered,
+  nextAt: row.next_at,
+})
+
+/** A second one for a cycle violates the unique index, and the transaction with it. */
+export async function insert(tx: Tx, companyId: Uuid, billings: Billing[]): Promise<void> {
+  await tx.query({
+    name: 'insert_billings',
+    text: `insert into billings (company_id, charge_id, recurrence_id, cycle, due_on, status, next_at)
+           select $1, charge_id, recurrence_id, cycle, due_on::date, 'PLANNED', next_at
+           from unnest($2::uuid[], $3::uuid[], $4::int8[], $5::text[], $6::timestamptz[])
+             b (charge_id, recurrence_id, cycle, due_on, next_at)`,
+    values: [
+      companyId,
+      uuids(billings.map(({ chargeId }) => chargeId)),
+      uuids(billings.map(({ recurrenceId }) => recurrenceId)),
+      integers(billings.map(({ cycle }) => cycle)),
+      texts(billings.map(({ dueOn }) => dueOn)),
+      timestamps(billings.map(({ nextAt }) => nextAt)),
+    ],
+  })
+}
+
+export async function find(
+  tx: Tx,
+  companyId: Uuid,
+  chargeId: Uuid,
+  lock: 'for update' | '' = '',
+): Promise<Billing | null> {
+  const rows = await tx.query<BillingRow>({
+    text: `select ${COLUMNS} from billings b where company_id = $1 and charge_id = $2 ${lock}`,
+    values: [companyId, chargeId],
+  })
+  return rows[0] ? toBilling(rows[0]) : null
+}
+
+/**
+ * Writes where one stands, unless it has come to its end meanwhile. Whoever writes what they read
+ * long ago does not make a bank forget: it stays ordered.
+ */
+export async function update(tx: Tx, billing: Billing): Promise<void> {
+  await tx.query({
+    name: 'update_billing',
+    text: `update billings set due_on = $3::date, status = $4, unanswered = $5,
+             ordered = ordered or $6, next_at = $7
+           where company_id = $1 and charge_id = $2 and ${OPEN}`,
+    values: [
+      ...[billing.companyId, billing.chargeId, billing.dueOn, billing.status],
+      ...[billing.unanswered, billing.ordered, billing.nextAt],
+    ],
+  })
+}
+
+/** Writes that the bank is told of these. Gives those of them that have not ended meanwhile. */
+export async function markOrdered(tx: Tx, companyId: Uuid, chargeIds: Uuid[]): Promise<Set<Uuid>> {
+  if (chargeIds.length === 0) return new Set()
+  const rows = await tx.query<{ charge_id: Uuid }>({
+    name: 'mark_billings_ordered',
+    text: `update billings set ordered = true
+           where company_id = $1 and charge_id = any ($2::uuid[]) and ${OPEN}
+           returning charge_id`,
+    values: [companyId, chargeIds],
+  })
+  return new Set(rows.map(({ charge_id }) => charge_id))
+}
+
+/** Ends those that were still on their way. */
+export async function end(
+  tx: Tx,
+  companyId: Uuid,
+  chargeIds: Uuid[],
+  status: 'PAID' | 'FAILED' | 'CANCELED',
+): Promise<void> {
+  if (chargeIds.length === 0) return
+  await tx.query({
+    name: 'end_billings',
+    text: `update billings set status = $3, next_at = null
+           where company_id = $1 and charge_id = any ($2::uuid[]) and ${OPEN}`,
+    values: [companyId, chargeIds, status],
+  })
+}
+
+/** What of an agreement is still on its way. */
+export async function listOpen(tx: Tx, companyId: Uuid, recurrenceId: Uuid): Promise<Billing[]> {
+  const rows = await tx.query<BillingRow>({
+    text: `select ${COLUMNS} from billings b
+           where company_id = $1 and recurrence_id = $2 and ${OPEN} order by cycle`,
+    values: [companyId, recurrenceId],
+  })
+  return rows.map(toBilling)
+}
+
+/** Makes what is on its way due at once: its agreement has ended, and the bank is to be asked. */
+export async function hurry(tx: Tx, companyId: Uuid, recurrenceId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: `update billings set next_at = $3
+           where company_id = $1 and recurrence_id = $2 and ${OPEN}`,
+    values: [companyId, recurrenceId, now],
+  })
+}
+
+/** Makes those of them due at once that are still on their way; gives all that there are. */
+export async function hurryTold(
+  tx: Tx,
+  companyId: Uuid,
+  chargeIds: Uuid[],
+  now: Date,
+): Promise<Set<Uuid>> {
+  const rows = await tx.query<{ charge_id: Uuid }>({
+    text: `with hurried as (
+             update billings set next_at = least(next_at, $3)
+             where company_id = $1 and charge_id = any ($2::uuid[]) and ${OPEN}
+           )
+           select charge_id from billings where company_id = $1 and charge_id = any ($2::uuid[])`,
+    values: [companyId, chargeIds, now],
+  })
+  return new Set(rows.map(({ charge_id }) => charge_id))
+}
+
+const DUE = `select b.company_id, b.charge_id, $1::timestamptz as now from billings b
+  where b.next_at <= $1 and ${hasNoClock('b')}
+  order by b.next_at limit $3 for update of b skip locked`
+
+const dueByClocks = (only: Uuid | null) =>
+  `select b.company_id, b.charge_id, ${NOW} as now
+   from test_clocks t join billings b on b.company_id = t.company_id
+     and b.next_at is not null and ${hasCome('b.next_at')}
+   where ${clocksOf(only, '$4')}
+   order by b.next_at limit $3 for update of b skip locked`
+
+/**
+ * Takes due ones of all companies or of one, for as long as the lease lasts. Who has one alone
+ * speaks to the bank about it; twice would do no harm.
+ */
+export async function claimDue(
+  tx: Tx,
+  now: Date,
+  lease_s: number,
+  most: number,
+  only: Uuid | null,
+): Promise<Billing[]> {
+  const parts = [...(only === null ? [DUE] : []), dueByClocks(only)]
+  const rows = await tx.query<BillingRow>({
+    name: only === null ? 'claim_due_billings' : 'claim_due_billings_of_one',
+    text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
+           due as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
+           update billings b set next_at = due.now + $2::int8 * interval '1 second'
+           from due where b.company_id = due.company_id and b.charge_id = due.charge_id
+           returning ${COLUMNS}`,
+    values: [now, lease_s, most, ...valuesOf(only)],
+  })
+  return rows.map(toBilling)
+}
+
+export async function nextAt(tx: Tx, companyId: Uuid): Promise<Date | null> {
+  const [row] = await tx.query<{ at: Date | null }>({
+    text: `select min(next_at) as at from billings
+           where company_id = $1 and next_at is not null`,
+    values: [companyId],
+  })
+  return row!.at
+}

@@ -1,0 +1,248 @@
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
+import { localDateOf } from '../../lib/local-time.ts'
+import { invalid, problem } from '../../lib/problems.ts'
+import type { Agreement, AgreementOrder } from '../../provider/port.ts'
+import { accepted } from '../../provider/providers.ts'
+import type { App } from '../app.ts'
+import { cancel as cancelCharge, type Payer } from '../charges/rules.ts'
+import { lock as lockCharges, update as updateCharges } from '../charges/store.ts'
+import type { Company } from '../companies/rules.ts'
+import type { Person } from '../customers/rules.ts'
+import { openPerson, sealPerson } from '../customers/sealing.ts'
+import { find as findCustomer, findOrCreate } from '../customers/store.ts'
+import { chargeEvent, emit, subscriptionEvent } from '../events.ts'
+import { find as findProduct } from '../products/store.ts'
+import { TASK } from '../tasks.ts'
+import * as billings from './billing-store.ts'
+import {
+  AGREEMENT_LIFETIME_S,
+  askAgainAt,
+  asOf,
+  cancellation,
+  type Recurrence,
+  type Terms,
+  termsOf,
+} from './rules.ts'
+import * as store from './store.ts'
+import type { NewRecurrence, NewTemplate } from './view.ts'
+
+/** Who agrees, as a customer on record or as they name themselves. */
+type Subscriber = { customerId: Uuid | null; person: Person }
+
+async function findTerms(app: App, companyId: Uuid, text: string): Promise<Terms> {
+  const id = fromPublic('prod', text)
+  const product = id && (await findProduct(app.db, companyId, id))
+  if (!product) throw problem('product_not_found', 'productId: the company has no such product.')
+  return termsOf(product)
+}
+
+async function findSubscriber(app: App, companyId: Uuid, text: string): Promise<Subscriber> {
+  const id = fromPublic('clnt', text)
+  const customer = id && (await findCustomer(app.db, app.vault, companyId, id))
+  if (!customer) {
+    throw problem('customer_not_found', 'customerId: the company has no such customer.')
+  }
+  return { customerId: customer.id, person: customer }
+}
+
+/** A recurrence that the bank knows, to be written down in the caller's transaction. */
+export type Started = { save(tx: Tx): Promise<Recurrence> }
+
+/**
+ * Asks the bank for an agreement that the payer can decide on. What the bank has and we do not
+ * write down does no harm: nobody has its code, and it expires.
+ */
+export async function createRecurrence(
+  app: App,
+  company: Company,
+  body: Static<typeof NewRecurrence>,
+): Promise<Started> {
+  const terms = await findTerms(app, company.id, body.productId)
+  const subscriber = await findSubscriber(app, company.id, body.customerId)
+  return startAgreement(app, company, terms, subscriber, null)
+}
+
+export async function startAgreement(
+  app: App,
+  company: Company,
+  terms: Terms,
+  { customerId, person }: Subscriber,
+  originId: Uuid | null,
+): Promise<Started> {
+  const [id, now] = [newId(), app.clock.now()]
+  const expiresAt = new Date(now.getTime() + AGREEMENT_LIFETIME_S * 1000)
+  const { externalId, brCode } = await order(app, company, {
+    ...{ id, value: terms.value, frequency: terms.frequency, description: terms.productName },
+    payer: { name: person.name, taxId: person.taxId },
+    ...{ startsOn: localDateOf(now), retries: true, expiresAt },
+  })
+  const payer: Payer = { name: person.name, ...sealPerson(app.vault, company.id, person) }
+  const blank = blankOf(company.id, id, terms, now)
+  const recurrence = { ...blank, originId, payer, externalId, brCode, expiresAt }
+  return {
+    async save(tx) {
+      const owner = customerId ?? (await findOrCreate(tx, company.id, payer, now))
+      const saved = { ...recurrence, customerId: owner, nextAt: askAgainAt(recurrence, now) }
+      await store.insert(tx, saved)
+      return saved
+    },
+  }
+}
+
+/** Where payers subscribe by themselves: what they agree to, and who they are if it is for one. */
+export type Offer = { originId: Uuid; terms: Terms; payer: Payer | null; customerId: Uuid | null }
+
+/**
+ * Starts the agreement of a payer who comes through a link. One that they have begun before and
+ * that has not ended is given again: nobody subscribes twice by asking twice.
+ */
+export async function subscribe(
+  app: App,
+  company: Company,
+  { originId, terms, payer, customerId }: Offer,
+  given: Person | null,
+): Promise<Recurrence> {
+  const known = payer && { ...openPerson(app.vault, company.id, payer), name: payer.name }
+  const person = known ?? given
+  if (!person) throw invalid('customer: name and taxId of who subscribes')
+  const { index } = sealPerson(app.vault, company.id, person)
+  const findBegun = async (tx: Tx) => {
+    const begun = await store.findStarted(tx, company.id, originId, index)
+    if (!begun) return null
+    const { status, authStatus } = asOf(begun, app.clock.now())
+    // To a stranger who knows a tax id, a link for anybody must not tell whether its owner has
+    // subscribed: an undecided agreement looks like a new one.
+    return status === 'OPEN' && (payer || authStatus === 'CREATED') ? begun : null
+  }
+  const begun = await findBegun(app.db)
+  if (begun) return begun
+  const started = await startAgreement(app, company, terms, { customerId, person }, originId)
+  return app.db.transaction(async (tx) => {
+    // Who comes at the same moment waits here, and finds what the first has begun.
+    await store.find(tx, company.id, originId, 'for update')
+    await lockCharges(tx, company.id, [originId])
+    return (await findBegun(tx)) ?? started.save(tx)
+  })
+}
+
+/**
+ * A bank that did not answer may have made the agreement: it is asked before anything is given up.
+ */
+async function order(app: App, company: Company, wanted: AgreementOrder): Promise<Agreement> {
+  const provider = app.providers.of(company, false)
+  const outcome = await provider.createAgreement(company, wanted)
+  if (outcome.kind !== 'unknown') return accepted(outcome)
+  const found = accepted(await provider.findAgreement(company, { id: wanted.id }))
+  return found ?? accepted(outcome)
+}
+
+const blankOf = (companyId: Uuid, id: Uuid, terms: Terms, now: Date): Recurrence => ({
+  ...{ companyId, id, isTemplate: false, originId: null },
+  ...{ productId: terms.productId, productName: terms.productName, value: terms.value },
+  ...{ frequency: terms.frequency, dayDue: terms.dayDue },
+  dayGenerateCharge: terms.dayGenerateCharge,
+  ...{ customerId: null, payer: null, status: 'OPEN', authStatus: 'CREATED' },
+  ...{ externalId: null, brCode: null, createdAt: now, expiresAt: null, decidedAt: null },
+  ...{ firstOn: null, cycles: 0, lastDueOn: null, nextAt: null },
+})
+
+/** A link that any payer can subscribe through, or one payer if it is made for them. */
+export async function createTemplate(
+  app: App,
+  company: Company,
+  body: Static<typeof NewTemplate>,
+): Promise<Started> {
+  const terms = await findTerms(app, company.id, body.productId)
+  const owner = body.customerId ? await findSubscriber(app, company.id, body.customerId) : null
+  const payer = owner && {
+    name: owner.person.name,
+    ...sealPerson(app.vault, company.id, owner.person),
+  }
+  const blank = blankOf(company.id, newId(), terms, app.clock.now())
+  const template = { ...blank, isTemplate: true, customerId: owner?.customerId ?? null, payer }
+  return {
+    async save(tx) {
+      await store.insert(tx, template)
+      return template
+    },
+  }
+}
+
+export async function findRecurrence(
+  app: App,
+  companyId: Uuid,
+  id: Uuid | null,
+): Promise<Recurrence> {
+  const recurrence = id === null ? null : await store.find(app.db, companyId, id)
+  if (!recurrence) throw problem('recurrence_not_found')
+  return recurrence
+}
+
+/** A recurrence that is asked for as a charge, and the agreement that its one payer has started. */
+export async function findNamed(app: App, companyId: Uuid, id: Uuid) {
+  const recurrence = await store.find(app.db, companyId, id)
+  if (!recurrence) throw problem('charge_not_found')
+  const { isTemplate, payer } = recurrence
+  const started = isTemplate && payer ? await store.findStarted(app.db, companyId, id) : null
+  return { recurrence, started }
+}
+
+/**
+ * Ends it here, with what was not yet given to the bank; the rest follows when the bank is asked.
+ */
+export async function cancelRecurrence(
+  tx: Tx,
+  app: App,
+  companyId: Uuid,
+  id: Uuid,
+): Promise<Recurrence> {
+  const now = app.clock.now()
+  const recurrence = await store.find(tx, companyId, id, 'for update')
+  if (!recurrence) throw problem('recurrence_not_found')
+  if (cancellation(recurrence, now) === 'already-canceled') return recurrence
+  const ended: Recurrence = {
+    ...recurrence,
+    ...{ status: 'CANCELED', authStatus: 'CANCELED', decidedAt: now, nextAt: null },
+  }
+  await store.updateDecision(tx, ended)
+  if (!ended.isTemplate) await emit(tx, [subscriptionEvent('subscription.canceled', ended, now)])
+  await stopBilling(tx, ended, now)
+  return ended
+}
+
+/** What the bank was never told of is canceled at once, what it knows when it has said so. */
+export async function stopBilling(tx: Tx, { companyId, id }: Recurrence, now: Date): Promise<void> {
+  const open = await billings.listOpen(tx, companyId, id)
+  const untold = open.filter(({ ordered }) => !ordered).map(({ chargeId }) => chargeId)
+  await cancelCharges(tx, companyId, untold, now)
+  if (open.length === untold.length) return
+  await billings.hurry(tx, companyId, id, now)
+  tx.wake(TASK.bill)
+}
+
+/** Cancels charges of agreements that nobody will collect. */
+export async function cancelCharges(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+  now: Date,
+): Promise<void> {
+  if (ids.length === 0) return
+  const charges = await lockCharges(tx, companyId, ids)
+  const changes = charges.flatMap((charge) => {
+    const change = charge.status === 'OPEN' ? cancelCharge(charge, now) : 'already-canceled'
+    return change === 'already-canceled' ? [] : [change]
+  })
+  await updateCharges(
+    tx,
+    companyId,
+    changes.map(({ charge }) => charge),
+  )
+  await emit(
+    tx,
+    changes.map(({ charge, event, at }) => chargeEvent(event, charge, at)),
+  )
+  await billings.end(tx, companyId, ids, 'CANCELED')
+}

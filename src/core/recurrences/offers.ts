@@ -1,0 +1,63 @@
+import type { Static } from 'typebox'
+import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { invalid, problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../charges/rules.ts'
+import { inTimeOf } from '../companies/clock.ts'
+import { findCompany } from '../companies/store.ts'
+import { checkDigitsFault } from '../customers/rules.ts'
+import { type Offer, subscribe } from './commands.ts'
+import { asOf, DAY_DUE, type Recurrence } from './rules.ts'
+import { find } from './store.ts'
+import { type NewSubscription, type SubscriptionView, showToPayer } from './view.ts'
+
+/** Starts the agreement of a payer who has followed a link of the company's. */
+export async function subscribeThrough(
+  app: App,
+  { customer }: Static<typeof NewSubscription>,
+  { token }: { token: string },
+): Promise<Static<typeof SubscriptionView>> {
+  const named = unpackPair(token)
+  const company = named && (await findCompany(app.db, named.companyId))
+  if (!company) throw unknownLink()
+  const own = inTimeOf(app, company)
+  const fault = checkDigitsFault(company.mode, customer?.taxId, 'customer.taxId')
+  if (fault) throw invalid(fault)
+  const offer = await findOffer(own, company.id, named.id)
+  const agreement = await subscribe(own, company, offer, customer ?? null)
+  return showToPayer(agreement, own.clock.now())
+}
+
+const unknownLink = () =>
+  problem('recurrence_not_found', 'There is no subscription link with this address.')
+
+async function findOffer(app: App, companyId: Uuid, id: Uuid): Promise<Offer> {
+  const now = app.clock.now()
+  const template = await find(app.db, companyId, id)
+  if (template?.isTemplate) return offerOfTemplate(asOf(template, now))
+  const charge = await app.charges.find({ companyId, id })
+  if (!charge || !isSubscriptionLink(charge)) throw unknownLink()
+  return offerOfLink(chargeAsOf(charge, now))
+}
+
+const closed = (status: string) =>
+  problem('recurrence_not_decidable', `The link is ${status}: nobody can subscribe through it.`)
+
+function offerOfTemplate(template: Recurrence): Offer {
+  if (template.status !== 'OPEN') throw closed(template.status)
+  const { id: originId, payer, customerId } = template
+  return { originId, terms: template, payer, customerId }
+}
+
+/** What a link sells is what was shown when it was made, for the total that it was made with. */
+function offerOfLink({ id, status, amount, link, payer, customerId }: Charge): Offer {
+  if (status !== 'OPEN') throw closed(status)
+  const { product } = link!.items[0]!
+  const terms = {
+    productId: fromPublic('prod', product.id)!,
+    ...{ productName: product.name, value: amount, frequency: product.frequency! },
+    dayDue: product.dayDue ?? DAY_DUE,
+    dayGenerateCharge: product.dayGenerateCharge ?? null,
+  }
+  return { originId: id, terms, payer, customerId }
+}

@@ -1,0 +1,83 @@
+import fastJson from 'fast-json-stringify'
+import type { FastifyInstance } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { App } from '../core/app.ts'
+import { payAtBank } from '../core/payments/bank.ts'
+import { BankPayment, BankReceipt } from '../core/payments/view.ts'
+import { decideAtBank } from '../core/recurrences/bank.ts'
+import { BankAuthorization, BankDecision } from '../core/recurrences/bank-view.ts'
+import { subscribeThrough } from '../core/recurrences/offers.ts'
+import { NewSubscription, SubscriptionView } from '../core/recurrences/view.ts'
+import { type Buckets, createBuckets } from '../lib/bucket.ts'
+import { problem } from '../lib/problems.ts'
+import type { Body } from './body.ts'
+import { requireNone, validator } from './violations.ts'
+
+/** Orders per address: they are taken from anybody, but not from a flood. */
+const ORDERS = { perSecond: 50, burst: 500 }
+
+/** What a payer asks for: of their bank, or of a link that they have followed. */
+type Order = {
+  path: string
+  body: TSchema
+  data: TSchema
+  status: number
+  message: string
+  act(app: App, order: never, params: never): Promise<unknown>
+}
+
+const TAKEN: Order[] = [
+  {
+    path: '/bank/pix',
+    body: BankPayment,
+    data: BankReceipt,
+    status: 201,
+    message: 'Payment sent.',
+    act: payAtBank,
+  },
+  {
+    path: '/bank/authorizations',
+    body: BankDecision,
+    data: BankAuthorization,
+    status: 200,
+    message: 'Decision taken.',
+    act: decideAtBank,
+  },
+  {
+    path: '/pay/:token/subscription',
+    body: NewSubscription,
+    data: SubscriptionView,
+    status: 201,
+    message: 'Subscription started.',
+    act: subscribeThrough,
+  },
+]
+
+/**
+ * What payers post, who have no API key: the orders to the simulated bank, in which only codes that
+ * this bank has issued can be paid or agreed to, and so no real money, and subscriptions.
+ */
+export function registerPayers(server: FastifyInstance, app: App): void {
+  const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
+  for (const order of TAKEN) register(server, app, order, buckets || null)
+}
+
+function register(server: FastifyInstance, app: App, order: Order, buckets: Buckets | null): void {
+  const { status, message } = order
+  const check = validator('body', order.body)
+  const serialize = fastJson(order.data as never) as (data: unknown) => string
+
+  server.post(order.path, async (request, reply) => {
+    const wait_s = buckets?.take(request.ip, performance.now()) ?? 0
+    if (wait_s > 0) {
+      throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
+    }
+    const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
+    requireNone([...faults, ...check(value)])
+    const data = await order.act(app, value as never, request.params as never)
+    const { version } = request
+    const body = version.success(status, message, serialize, data)
+    reply.status(status).header('X-Api-Version', version.name)
+    return reply.type('application/json; charset=utf-8').send(body)
+  })
+}

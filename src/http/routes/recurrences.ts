@@ -1,0 +1,149 @@
+import Type from 'typebox'
+import { listOfRecurrence } from '../../core/charges/store.ts'
+import { PAGE } from '../../core/fields.ts'
+import { endAtBank } from '../../core/recurrences/agreements.ts'
+import {
+  cancelRecurrence,
+  createRecurrence,
+  createTemplate,
+  findRecurrence,
+} from '../../core/recurrences/commands.ts'
+import { list } from '../../core/recurrences/store.ts'
+import {
+  NewRecurrence,
+  NewTemplate,
+  RecurrenceDetail,
+  RecurrenceView,
+  showDetail,
+  showRecurrence,
+  showTemplate,
+  TemplateView,
+} from '../../core/recurrences/view.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { page } from '../page.ts'
+import { type Call, route } from '../route.ts'
+
+function recurrenceIdOf({ params }: Pick<Call, 'params'>): Uuid {
+  const id = fromPublic('rec', params.id ?? '')
+  if (id === null) throw problem('recurrence_not_found')
+  return id
+}
+
+const showing = ({ app }: Pick<Call, 'app'>) => ({
+  publicUrl: app.publicUrl,
+  now: app.clock.now(),
+})
+
+const create = route({
+  method: 'POST',
+  path: '/pix-automatic/recurrences',
+  operationId: 'createRecurrence',
+  tag: 'Subscriptions',
+  summary: 'Create a subscription',
+  description:
+    'Answers with the code by which the payer agrees in the app of their bank, once and within 30 days. From then on each cycle is charged by itself, at the price of this moment.',
+  scope: 'payments:write',
+  body: NewRecurrence,
+  example: {
+    productId: 'prod_01k3e8r8v0e0080000000000b1',
+    customerId: 'clnt_01k3e8r8v0e0080000000000c1',
+  },
+  data: RecurrenceView,
+  status: 201,
+  message: 'Subscription created.',
+  problems: [
+    'product_not_found',
+    'customer_not_found',
+    'product_not_recurring',
+    'provider_unavailable',
+  ],
+  async handle(call) {
+    const { app, company, body } = call
+    const started = await createRecurrence(app, company, body)
+    return call.commit(async (tx) => showRecurrence(await started.save(tx), showing(call)))
+  },
+})
+
+const createSelfServe = route({
+  method: 'POST',
+  path: '/pix-automatic/recurrences/template',
+  operationId: 'createRecurrenceTemplate',
+  tag: 'Subscriptions',
+  summary: 'Create a link through which payers subscribe by themselves',
+  description: 'Each payer who goes through its page gets a subscription of their own.',
+  scope: 'payments:write',
+  body: NewTemplate,
+  example: { productId: 'prod_01k3e8r8v0e0080000000000b1' },
+  data: TemplateView,
+  status: 201,
+  message: 'Subscription link created.',
+  problems: ['product_not_found', 'customer_not_found', 'product_not_recurring'],
+  async handle(call) {
+    const template = await createTemplate(call.app, call.company, call.body)
+    return call.commit(async (tx) => showTemplate(await template.save(tx)))
+  },
+})
+
+const listAll = route({
+  method: 'GET',
+  path: '/pix-automatic/recurrences',
+  operationId: 'listRecurrences',
+  tag: 'Subscriptions',
+  summary: 'List subscriptions and their links, newest first',
+  scope: 'payments:read',
+  query: Type.Object(PAGE),
+  data: Type.Array(RecurrenceView),
+  status: 200,
+  message: 'Subscriptions listed.',
+  problems: [],
+  async handle(call) {
+    const { filter, cut } = page(call, 'rec')
+    const found = cut(await list(call.app.db, call.company.id, filter))
+    return found.map((recurrence) => showRecurrence(recurrence, showing(call)))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/pix-automatic/recurrences/{id}',
+  operationId: 'getRecurrence',
+  tag: 'Subscriptions',
+  summary: 'Get a subscription with its charges',
+  scope: 'payments:read',
+  data: RecurrenceDetail,
+  status: 200,
+  message: 'Subscription found.',
+  problems: ['recurrence_not_found'],
+  async handle(call) {
+    const { app, company } = call
+    const recurrence = await findRecurrence(app, company.id, recurrenceIdOf(call))
+    const charges = await listOfRecurrence(app.db, company.id, recurrence.id)
+    return showDetail(recurrence, charges, showing(call))
+  },
+})
+
+const cancel = route({
+  method: 'POST',
+  path: '/pix-automatic/recurrences/{id}/cancel',
+  operationId: 'cancelRecurrence',
+  tag: 'Subscriptions',
+  summary: 'End a subscription',
+  description:
+    'Nothing more is charged: what the bank has not collected yet is canceled. What was paid stays paid. Canceled again it answers the same.',
+  scope: 'payments:write',
+  data: RecurrenceView,
+  status: 200,
+  message: 'Subscription canceled.',
+  problems: ['recurrence_not_found', 'recurrence_not_cancelable', 'provider_unavailable'],
+  async handle(call) {
+    const { app, company } = call
+    const id = recurrenceIdOf(call)
+    await endAtBank(app, company, await findRecurrence(app, company.id, id))
+    return call.commit(async (tx) =>
+      showRecurrence(await cancelRecurrence(tx, app, company.id, id), showing(call)),
+    )
+  },
+})
+
+export const recurrenceRoutes = [create, createSelfServe, listAll, get, cancel]
