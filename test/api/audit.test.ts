@@ -111,7 +111,10 @@ test('what the bank has and we do not is found after its callback’s grace, and
   const client = await busyCompany()
   assert.deepEqual(await audit(client), [])
   const id = client.company.id
-  const { endToEndId } = await app.providers.simulator.pay(id, { txid: null, amount: 321 as never })
+  const { endToEndId } = await app.providers.simulator.pay(
+    { id },
+    { txid: null, amount: 321 as never },
+  )
   assert.deepEqual(await audit(client), [], 'it may still be told of')
   api.clock.advance(121)
   const [missing] = await audit(client)

@@ -1,6 +1,8 @@
 import { type Client, payer, type TestApi } from '../support/api.ts'
+import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'
 import { makePaid, makeUnmatched } from '../support/payments.ts'
+import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
 
 /**
@@ -318,7 +320,50 @@ const money: BodyCase[] = [
   },
 ]
 
-export const BODIES: BodyCase[] = [...charges, ...customers, ...products, ...webhooks, ...money]
+const SUBSCRIBED = { productId: EXTERNAL_ID, customerId: EXTERNAL_ID }
+
+const subscribed = async (client: Client) => ({
+  productId: await makeRecurring(client),
+  customerId: await makeCustomer(client),
+})
+
+const recurrences: BodyCase[] = [
+  {
+    operationId: 'createRecurrence',
+    method: 'POST',
+    parents: {},
+    required: ['productId', 'customerId'],
+    wrong: SUBSCRIBED,
+    prepare: async (client) => ({ path: RECURRENCES, good: await subscribed(client) }),
+  },
+  {
+    operationId: 'createRecurrenceTemplate',
+    method: 'POST',
+    parents: {},
+    required: ['productId'],
+    wrong: SUBSCRIBED,
+    prepare: async (client) => ({
+      path: `${RECURRENCES}/template`,
+      good: await subscribed(client),
+    }),
+  },
+]
+
+const sandbox: BodyCase[] = [
+  {
+    operationId: 'moveClock',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { advance: [...NO_NUMBER, 1.5, 0, -1, 157_788_001, 1e300], now: MOMENT },
+    prepare: async () => ({ path: CLOCK, good: { advance: 1 } }),
+  },
+]
+
+export const BODIES: BodyCase[] = [
+  ...[...charges, ...customers, ...products, ...webhooks],
+  ...[...money, ...recurrences, ...sandbox],
+]
 
 const steps = (path: string) => path.replaceAll(/\[(\d+)\]/g, '.$1').split('.')
 

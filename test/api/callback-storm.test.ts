@@ -168,7 +168,7 @@ async function fillBank(cases: Case[]): Promise<void> {
   await each(cases, MAKERS, async (one) => {
     for (const { endToEndId, amount } of one.payments) {
       const payment = { txid: txids.get(one)!, amount: toCents(amount), endToEndId }
-      await api.app.providers.simulator.pay(one.client.company.id, payment)
+      await api.app.providers.simulator.pay(one.client.company, payment)
     }
   })
 }

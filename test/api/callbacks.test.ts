@@ -17,7 +17,7 @@ const { app } = api
 /** Money arrives at the bank, which has not told us yet. */
 async function arrive({ company }: Client, chargeId: string, amount = 1990): Promise<Transfer> {
   const txid = chargeTxid(fromPublic('charge', chargeId)!)
-  return app.providers.simulator.pay(company.id, { txid, amount: toCents(amount) })
+  return app.providers.simulator.pay(company, { txid, amount: toCents(amount) })
 }
 
 async function tell({ company }: Client, transfer: Transfer) {
@@ -105,7 +105,7 @@ test('a callback that was stored and not settled is taken up when its lease is o
   ])
   assert.equal(await tell(client, early), 'unconfirmed')
   const { endToEndId, txid, amount } = early
-  await app.providers.simulator.pay(client.company.id, { endToEndId, txid, amount })
+  await app.providers.simulator.pay(client.company, { endToEndId, txid, amount })
   api.clock.advance(29)
   await settleDueCallbacks(app)
   assert.equal(await waiting(client), 1)

@@ -1,7 +1,9 @@
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
 import { MONEY_TRIES, prepareMoney, settle } from './every-money-route.ts'
+import { RECURRENCE_TRIES } from './every-recurrence-route.ts'
+import { SANDBOX_TRIES } from './every-sandbox-route.ts'
 import { prepareWebhooks, WEBHOOK_TRIES } from './every-webhook-route.ts'
-import { dataOf, type Made, NO_CHARGE, on, type Try } from './tries.ts'
+import { dataOf, type Made, NO_CHARGE, NO_CUSTOMER, NO_PRODUCT, on, type Try } from './tries.ts'
 
 const idOf = (reply: Reply): string => dataOf(reply).id
 
@@ -25,8 +27,6 @@ const PRODUCT = {
 const SOLD = { ...PRODUCT, type: 'ONE_TIME', frequency: undefined, name: 'Bolo' }
 const SIMPLE_PRODUCT = { name: 'Pão', description: '', price: 0 }
 const CHARGE = { amount: 1990, customer: payer() }
-const NO_CUSTOMER = 'clnt_00000000000000000000000000'
-const NO_PRODUCT = 'prod_00000000000000000000000000'
 
 /** A company of an individual, so that the sales limit is there, with one record of each kind. */
 export async function prepare(api: TestApi, apiVersion: string): Promise<[Client, Made]> {
@@ -189,6 +189,8 @@ export const TRIES: Try[] = [
   ...products,
   ...WEBHOOK_TRIES,
   ...company,
+  ...RECURRENCE_TRIES,
+  ...SANDBOX_TRIES,
 ]
 
 export type Tried = { reply: Reply; operationId: string; name: string }

@@ -34,9 +34,10 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     booked: false,
     refunded: toCents(0),
     staticCodeId: null,
+    recurrenceId: null,
     ...fields,
   }
-  return { charge, events: eventsOfCreation(charge), kept: null, mails: [] }
+  return { charge, events: eventsOfCreation(charge), kept: null, mails: [], at: createdAt }
 }
 
 const counts = async (companyId: string) => {

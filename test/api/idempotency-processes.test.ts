@@ -49,6 +49,7 @@ const effects = async ({ company: { id } }: Client) =>
        (select count(*)::int from payments where company_id = $1) as payments,
        (select count(*)::int from refunds where company_id = $1) as refunds,
        (select count(*)::int from withdrawals where company_id = $1) as withdrawals,
+       (select count(*)::int from recurrences where company_id = $1) as recurrences,
        (select count(*)::int from mails where company_id = $1) as mails,
        (select count(*)::int from events where company_id = $1) as events`,
     [id],

@@ -7,6 +7,12 @@ import { VERSION_NAMES } from '../../src/versions/history.ts'
 import { receiveDueCharges } from '../../src/worker/charges.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../support/payments.ts'
+import {
+  makeCustomer,
+  makeRecurring,
+  makeSubscription,
+  RECURRENCES,
+} from '../support/subscriptions.ts'
 import { feedCaughtUp } from '../support/webhooks.ts'
 import { start } from '../support/withdrawals.ts'
 import { fieldsOf } from './bodies.ts'
@@ -16,10 +22,11 @@ const api = await startApi()
 const owner = await api.client()
 const stranger = await api.client({ name: 'Outra Loja' })
 
-type Kind = 'charge' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'wd' | 'payment'
+type Kind = 'charge' | 'rec' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'wd' | 'payment'
 type Records = Record<Kind | 'event', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
+  rec: 'recurrence_not_found',
   clnt: 'customer_not_found',
   prod: 'product_not_found',
   webhook: 'webhook_not_found',
@@ -42,6 +49,7 @@ async function makeRecords(client: Client): Promise<Records> {
     charge: (await makeReceived(client)).id,
     payment: await makeUnmatched(api, client, 700),
     wd: await start(client, 700),
+    rec: (await makeSubscription(client)).id,
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
     ...{ webhook, delivery: idOf(tried), event: tried.body.data.eventId },
@@ -77,6 +85,7 @@ function impossible(kind: Kind): string[] {
 
 const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/charge') || path.startsWith('/refund')) return 'charge'
+  if (path.startsWith('/pix-automatic')) return 'rec'
   if (path.startsWith('/payment/unmatched')) return 'payment'
   if (path.startsWith('/account-balance/withdraw')) return 'wd'
   if (path.startsWith('/client')) return 'clnt'
@@ -84,6 +93,12 @@ const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/webhook/delivery')) return 'delivery'
   if (path.startsWith('/webhook')) return 'webhook'
   throw new Error(`No record is known for ${path}: name its kind here.`)
+}
+
+/** What a subscription of the stranger's own would be to. */
+const subscribed = {
+  productId: await makeRecurring(stranger),
+  customerId: await makeCustomer(stranger),
 }
 
 type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
@@ -99,6 +114,14 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
         ...(route.body ? { json: { name: 'Taken', expiresIn: 60, otp: '000000' } } : {}),
       }),
   })),
+  ...[RECURRENCES, `${RECURRENCES}/template`].flatMap((path) =>
+    Object.entries({ productId: 'prod', customerId: 'clnt' } as const).map(([field, kind]) => ({
+      name: `POST ${path} ${field}`,
+      kind,
+      ask: (id: string, headers: Record<string, string>) =>
+        stranger.post(path, { ...subscribed, [field]: decodeURIComponent(id) }, { headers }),
+    })),
+  ),
   {
     name: 'PUT /client id',
     kind: 'clnt',
@@ -137,6 +160,10 @@ test('every id that a body or a query can name is tried here', () => {
     'changeCustomer id',
     'createPaymentLink customerId',
     'createPaymentLink items[0].productId',
+    'createRecurrence customerId',
+    'createRecurrence productId',
+    'createRecurrenceTemplate customerId',
+    'createRecurrenceTemplate productId',
     'listCharges customerId',
   ])
 })
@@ -198,6 +225,7 @@ type Place = string | ((own: Records) => string)
 /** Every list, with the kind of record that it names and a place after which a page can start. */
 const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
+  [RECURRENCES, 'rec', records.rec.replace(/.$/, 'z')],
   ['/client', 'clnt', records.clnt.replace(/.$/, 'z')],
   ['/product', 'prod', records.prod.replace(/.$/, 'z')],
   ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
@@ -278,6 +306,7 @@ test('whatever another company asks, a company’s rows and events stay as they 
   assert.deepEqual(await eventsOf(api, owner.company.id), events)
   for (const [kind, path] of Object.entries({
     charge: '/charge',
+    rec: RECURRENCES,
     clnt: '/client/id',
     prod: '/product',
     webhook: '/webhook',

@@ -187,7 +187,8 @@ test('a body is said to be required where it has a field that is', () => {
     ...{ duplicateCharge: false, createCustomer: true, changeCustomer: true },
     ...{ createProduct: true, changeProduct: false, createWebhook: true, changeWebhook: false },
     ...{ replayDeliveries: false, refundCharge: false, refundPayment: false },
-    ...{ startWithdrawal: true, confirmWithdrawal: true },
+    ...{ startWithdrawal: true, confirmWithdrawal: true, moveClock: false },
+    ...{ createRecurrence: true, createRecurrenceTemplate: true },
   }
   const told = BODIES.map(({ operationId }) => [
     operationId,

@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
 import { parse } from '../../src/pix/brcode.ts'
 import { type Client, eventsOf, payer, startApi } from '../support/api.ts'
 import { makeCode, makePaid, pay } from '../support/payments.ts'
+import { decode } from '../support/qr.ts'
 import { stored } from './storage.ts'
 
-// From the file system, because the package would fetch it from the network.
-const wasm = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'))
-prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(readFileSync(wasm)).buffer } })
-
 const api = await startApi()
-
-/** What an independent decoder reads from a PNG in a data URL. */
-async function decode(dataUrl: string): Promise<string> {
-  const [head, body] = dataUrl.split(',')
-  assert.equal(head, 'data:image/png;base64')
-  const found = await readBarcodes(Buffer.from(body!, 'base64'), { formats: ['QRCode'] })
-  assert.equal(found.length, 1, 'one QR code in the image')
-  return found[0]!.text
-}
 
 test('the code of a charge is a valid dynamic BR Code, and its image says the same', async () => {
   const client = await api.client({ name: 'Pão & Açúcar do Zé', city: 'São Luís' })

@@ -23,3 +23,5 @@ export const on = (operationId: string, tries: Record<string, Try['ask']>): Try[
 export const dataOf = ({ body }: Reply) => body.data ?? body
 
 export const NO_CHARGE = 'charge_00000000000000000000000000'
+export const NO_CUSTOMER = 'clnt_00000000000000000000000000'
+export const NO_PRODUCT = 'prod_00000000000000000000000000'

@@ -1,7 +1,14 @@
 import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
+import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'
 import { makePaid, makeUnmatched } from '../support/payments.ts'
+import {
+  makeCustomer,
+  makeRecurring,
+  makeSubscription,
+  RECURRENCES,
+} from '../support/subscriptions.ts'
 import { PATH, wrong } from '../support/withdrawals.ts'
 import { dataOf } from './tries.ts'
 
@@ -77,6 +84,21 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     body: {},
     other: { expiresIn: 60 },
   }),
+  createRecurrence: async (client) => {
+    const productId = await makeRecurring(client)
+    const [one, two] = [await makeCustomer(client), await makeCustomer(client)]
+    return {
+      ...{ method: 'POST', path: RECURRENCES },
+      ...{ body: { productId, customerId: one }, other: { productId, customerId: two } },
+    }
+  },
+  createRecurrenceTemplate: async (client) => {
+    const body = { productId: await makeRecurring(client) }
+    const other = { ...body, customerId: await makeCustomer(client) }
+    return { method: 'POST', path: `${RECURRENCES}/template`, body, other }
+  },
+  cancelRecurrence: async (client) =>
+    bare(`${RECURRENCES}/${(await makeSubscription(client)).id}/cancel`),
   createCustomer: async () => ({
     method: 'POST',
     path: '/client',
@@ -153,4 +175,11 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
   },
   cancelWithdrawal: async (client, api) => bare(`${await waiting(client, api)}/cancel`),
   resendWithdrawalCode: async (client, api) => bare(`${await waiting(client, api)}/resend`),
+  // The last: what is due for a company whose clock is on its way waits until it is played.
+  moveClock: async () => ({
+    method: 'POST',
+    path: CLOCK,
+    body: { advance: 60 },
+    other: { advance: 61 },
+  }),
 }

@@ -5,11 +5,22 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import {
+  collectionEvent,
+  EVENT_TYPES,
+  type EventType,
+  subscriptionEvent,
+} from '../../src/core/events.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { dueDay, firstGeneration, generationDay } from '../../src/pix/calendar.ts'
 import { freePort, inherited, startServer, temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const blocks = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!)
+const GUIDE = readFileSync(join(ROOT, 'docs/guides/subscriptions.md'), 'utf8')
+const blocksOf = (text: string) =>
+  [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!)
+const blocks = blocksOf(README)
 const [create, payAndRead, hear, replay, balance, withdraw] = blocks.filter((text) =>
   text.includes('curl'),
 )
@@ -33,15 +44,22 @@ async function until<T>(find: () => T | null): Promise<T> {
 
 type Script = (script: string) => string
 
-const folder = temporaryFolder()
-const server = await startServer({ DATA_DIR: join(folder, '.data') })
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+type Any = any
 
-/** A shell beside the server's data that takes the README's lines for it. */
-const run: Script = (script) =>
-  execFileSync('bash', ['-euc', script.replaceAll('http://127.0.0.1:3000', server.url)], {
-    cwd: folder,
-    encoding: 'utf8',
-  })
+/** A server, and a shell beside its data that takes the README's lines for it. */
+async function openShell(): Promise<{ folder: string; run: Script }> {
+  const folder = temporaryFolder()
+  const server = await startServer({ DATA_DIR: join(folder, '.data') })
+  const run = (script: string) =>
+    execFileSync('bash', ['-euc', script.replaceAll('http://127.0.0.1:3000', server.url)], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+  return { folder, run }
+}
+
+const { folder, run } = await openShell()
 
 /** The line that has the key stands once, in the first block. */
 const [key] = create!.split('\n')
@@ -129,4 +147,123 @@ test('who starts the receiver of the README hears of payments, and after a pause
   assert.deepEqual(data, { replayed: 1 })
   const [, kind] = await second.told(missed)
   assert.equal(kind, 'new')
+})
+
+type Told = { request: string; status: number; data: Any }
+
+/**
+ * Does what a page shows from its first line to its last. An `export` with a … gets the field of the
+ * answer before it that its comment names.
+ */
+function follow(run: Script, page: string): Told[] {
+  const told: Told[] = []
+  const exported = [key]
+  for (const part of blocksOf(page).flatMap((block) => block.trim().split('\n\n'))) {
+    if (part.startsWith('export')) {
+      for (const [, name, field] of part.matchAll(/^export (\w+)=.*….*# (?:the|its) (\w+)/gm)) {
+        exported.push(`export ${name}='${told.at(-1)!.data[field!]}'`)
+      }
+    } else {
+      const { status, data } = JSON.parse(run([...exported, part].join('\n')))
+      told.push({ request: part, status, data })
+    }
+  }
+  return told
+}
+
+const section = (page: string, title: string) =>
+  new RegExp(`^## ${title}\\n[\\s\\S]*?(?=^## )`, 'm').exec(page)![0]
+
+const statesOf = (charges: Any[]) =>
+  charges.map(({ status, paymentStatus }) => [status, paymentStatus])
+const PAID = ['COMPLETED', 'RECEIVED']
+
+test('who follows the README sees a subscription paid three times, and a receiver hears of it', async () => {
+  const { run } = await openShell()
+  const port = await freePort()
+  const registering = hear!.replace('127.0.0.1:4000', `127.0.0.1:${port}`)
+  const { data: webhook } = JSON.parse(run(`${key}\n${registering}`))
+  const receiver = await startReceiver(webhook.secret, port)
+  const told = follow(run, section(README, 'Subscriptions'))
+  assert.deepEqual(
+    told.map(({ status }) => status),
+    [201, 201, 201, 200, 200, 200, 200, 200],
+  )
+  const [, , made, agreed, moved, subscription, events, balance] = told.map(({ data }) => data)
+  assert.match(made.qrCode, /^data:image\/png;base64,/)
+  assert.deepEqual([agreed.recurrenceId, agreed.recurrenceAuthStatus], [made.id, 'APPROVED'])
+  assert.equal(moved.status, 'READY')
+  assert.deepEqual(statesOf(subscription.charges), [PAID, PAID, PAID])
+  const types = events.map(({ type }: Any) => type)
+  const cycle = ['pending', 'processing', 'paid', 'received'].map((step) => `charge.${step}`)
+  const paid = cycle.toSpliced(3, 0, 'subscription.charge.paid')
+  assert.deepEqual(types, ['subscription.authorized', ...paid, ...paid, ...paid])
+  assert.equal(balance.available, 100_000 + 3 * 4990)
+  for (const { id } of subscription.charges) {
+    assert.match((await receiver.told(id))[0], /^new .*"event":"Charge\.Paid"/)
+  }
+})
+
+test('what the guide to subscriptions shows works as it stands', async () => {
+  const { run } = await openShell()
+  const told = follow(run, GUIDE)
+  assert.deepEqual(
+    told.filter(({ status }) => status >= 300),
+    [],
+  )
+  const answersTo = (part: string) =>
+    told.filter(({ request }) => request.includes(part)).map(({ data }) => data)
+  const [, played] = answersTo('/recurrences/$SUBSCRIPTION -H')
+  assert.deepEqual(statesOf(played.charges), [PAID, PAID, PAID])
+  const [failed] = answersTo('paymentStatus=EXPIRED')
+  assert.deepEqual(statesOf(failed), [
+    ['EXPIRED', 'EXPIRED'],
+    ['EXPIRED', 'EXPIRED'],
+  ])
+  const [ended] = answersTo('/cancel')
+  assert.deepEqual([ended.status, ended.recurrenceAuthStatus], ['CANCELED', 'CANCELED'])
+  const [begun] = answersTo('$LINK/subscription')
+  assert.match(begun.emv, /^000201/)
+})
+
+/** What a subscription or its charge is when an event tells of it. */
+const ENDS: Record<string, string> = {
+  'subscription.authorized': 'APPROVED',
+  'subscription.rejected': 'REJECTED',
+  'subscription.canceled': 'CANCELED',
+  'subscription.charge.paid': 'PAID',
+  'subscription.charge.failed': 'EXPIRED',
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+test('the days in the guide to subscriptions are those of the calendar', () => {
+  const rows = [...GUIDE.matchAll(/^\| \w{3} (\d+ \w{3}).*? \| \w{3} (\d+ \w{3})/gm)]
+  const first = firstGeneration('2026-12-31', null)
+  const days = Array.from({ length: 5 }, (_, n) => generationDay(first, 'MONTHLY', n))
+  const short = (day: string) => `${Number(day.slice(8))} ${MONTHS[Number(day.slice(5, 7)) - 1]}`
+  assert.deepEqual(
+    rows.map(([, generated, due]) => [generated, due]),
+    days.map((day) => [short(day), short(dueDay(day, 3))]),
+  )
+})
+
+test('the bodies of events in the guide to subscriptions are those that are sent', () => {
+  const rows = [...GUIDE.matchAll(/^\| `(subscription\.[\w.]+)` \| `(.*)` \|$/gm)]
+  const bodies = rows.map(([, name]) => {
+    const [type, status] = [name as EventType, ENDS[name!]!]
+    const subject = { companyId: newId(), id: newId(), amount: 4990, paymentStatus: status }
+    const event = /charge/.test(type)
+      ? collectionEvent(type, { ...subject, recurrenceId: newId() }, new Date())
+      : subscriptionEvent(type, { ...subject, authStatus: status, value: 4990 }, new Date())
+    return event.payload.replace(/(rec|charge)_\w+/g, '$1_…')
+  })
+  assert.deepEqual(
+    rows.map(([, , body]) => body),
+    bodies,
+  )
+  assert.deepEqual(
+    rows.map(([, name]) => name),
+    EVENT_TYPES.filter((type) => type.startsWith('subscription')),
+  )
 })
