@@ -34,14 +34,22 @@ export type WithdrawalEvent = {
   withdrawal: { id: string; status: 'COMPLETED' | 'FAILED'; value: Cents }
 }
 
-/** Can be subscribed to, but is not sent yet. */
 export type SubscriptionEvent = {
-  event:
-    | 'Subscription.Authorized'
-    | 'Subscription.Rejected'
-    | 'Subscription.Canceled'
-    | 'Subscription.Charge.Paid'
-    | 'Subscription.Charge.Failed'
+  event: 'Subscription.Authorized' | 'Subscription.Rejected' | 'Subscription.Canceled'
+  subscription: {
+    id: string
+    /** Its `recurrenceAuthStatus`. */
+    status: 'APPROVED' | 'REJECTED' | 'CANCELED'
+    /** Integer cents of each charge, as text. */
+    value: string
+  }
+}
+
+/** Sent beside the `Charge.…` event of the same change. */
+export type SubscriptionChargeEvent = {
+  event: 'Subscription.Charge.Paid' | 'Subscription.Charge.Failed'
+  subscription: { id: string }
+  charge: { id: string; status: 'PAID' | 'EXPIRED'; total: Cents }
 }
 
 /** What `POST /webhook/{id}/test` sends. */
@@ -53,6 +61,7 @@ export type WebhookEvent =
   | PaymentEvent
   | WithdrawalEvent
   | SubscriptionEvent
+  | SubscriptionChargeEvent
   | TestEvent
 
 /** `Headers`, Node's `request.headers`, or a plain object; names in any case. */
