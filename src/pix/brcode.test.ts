@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dynamicCode, parse, recurrenceCode, staticCode } from './brcode.ts'
+import { dynamicCode, parse, recurrenceCode, staticCode, writtenFields } from './brcode.ts'
 import { crc16 } from './crc16.ts'
 import vectors from './vectors.test-data.json' with { type: 'json' }
 
@@ -261,4 +261,22 @@ test('limits are asserted before a wrong code leaves', () => {
   }
   for (const txid of ['', 'a-b', 'a'.repeat(26)])
     fails(() => staticCode({ key: KEY, txid, ...FULANO }))
+})
+
+test('the fields of a code are listed as they are written, those of templates one by one', () => {
+  const fields = writtenFields(staticCode({ key: 'a@b.co', name: 'Ana', city: 'Recife' }))
+  assert.deepEqual(
+    fields.map(({ id, value }) => `${id}=${value}`).slice(0, -1),
+    [
+      '00=01',
+      '26.00=br.gov.bcb.pix',
+      '26.01=a@b.co',
+      '52=0000',
+      '53=986',
+      '58=BR',
+      '59=Ana',
+    ].concat(['60=Recife', '62.05=***']),
+  )
+  assert.equal(fields.at(-1)?.id, '63')
+  assert.deepEqual(writtenFields('no code'), [])
 })

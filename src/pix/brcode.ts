@@ -228,6 +228,22 @@ function readFields(text: string): Fields | Fault {
   return fields
 }
 
+/** One field of a code as it is written, named as in faults: `59`, or `26.25` in a template. */
+export type WrittenField = { id: string; value: string }
+
+/** All fields of a code that `parse` has read, in their order; templates give what they hold. */
+export function writtenFields(text: string): WrittenField[] {
+  const fields = readFields(text)
+  if (!(fields instanceof Map)) return []
+  return [...fields].flatMap(([id, value]) => {
+    const inner = isTemplate(Number(id)) ? readFields(value) : null
+    if (!(inner instanceof Map)) return [{ id, value }]
+    return [...inner].map(([own, held]) => ({ id: `${id}.${own}`, value: held }))
+  })
+}
+
+const isTemplate = (id: number): boolean => (id >= 26 && id <= 51) || id === 62 || id >= 80
+
 function fault(reason: Fault['reason'], field?: string): Fault {
   return field === undefined ? { kind: 'fault', reason } : { kind: 'fault', reason, field }
 }

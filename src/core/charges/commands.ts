@@ -49,6 +49,7 @@ async function prepare(app: App, company: Company, draft: Draft): Promise<Charge
     refunded: toCents(0),
     staticCodeId: null,
     recurrenceId: null,
+    shipping: null,
   }
 }
 

@@ -48,6 +48,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   refunded: toCents(0),
   staticCodeId: null,
   recurrenceId: null,
+  shipping: null,
   ...fields,
 })
 
@@ -135,6 +136,7 @@ test('each payment of a static code is a charge of its own, complete from its fi
     ...{ companyId: code.companyId, kind: 'STATIC', amount: 250, devMode: false },
     ...{ status: 'COMPLETED', paymentStatus: 'PAID', brCode: '000201', staticCodeId: code.id },
     recurrenceId: null,
+    shipping: null,
     ...{ endToEndId: 'E1', booked: true, refunded: 0 },
     ...{ createdAt: at(10), expiresAt: at(1810), paymentDate: at(10), settlesAt: at(70) },
     ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },

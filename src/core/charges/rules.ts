@@ -67,6 +67,8 @@ export type Charge = {
   staticCodeId: Uuid | null
   /** The agreement that it is a cycle of: the payer's bank collects it, without a code. */
   recurrenceId: Uuid | null
+  /** Where things are sent, sealed; only the payer of a link has said so. */
+  shipping: Buffer | null
 }
 
 /** A code for the counter: paid many times, each payment a charge of its own. */
@@ -166,7 +168,7 @@ export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Settle
   if (pix.amount !== code.amount) return { kind: 'unmatched', reason: 'WRONG_AMOUNT' }
   const charge: Charge = {
     ...{ companyId: code.companyId, id: newId(), kind: 'STATIC', staticCodeId: code.id },
-    recurrenceId: null,
+    ...{ recurrenceId: null, shipping: null },
     ...{ amount: code.amount, devMode: code.devMode, brCode: code.brCode, refunded: toCents(0) },
     ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
     createdAt: pix.receivedAt,

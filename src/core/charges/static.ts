@@ -7,7 +7,7 @@ import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import { type Company, salesLimitOf } from '../companies/rules.ts'
 import type { StaticCode } from './rules.ts'
-import * as store from './store.ts'
+import * as store from './static-store.ts'
 import type { NewStaticCode, SalesLimits } from './view.ts'
 
 const MONTH = new Intl.DateTimeFormat('en-CA', {

@@ -2,7 +2,7 @@ import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/ar
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import type { Charge, ChargeKind, ChargeStatus, Link, PaymentStatus, StaticCode } from './rules.ts'
+import type { Charge, ChargeKind, ChargeStatus, Link, PaymentStatus } from './rules.ts'
 
 export type ChargeRow = Row & {
   company_id: Uuid
@@ -29,6 +29,7 @@ export type ChargeRow = Row & {
   refunded: number
   static_code_id: Uuid | null
   recurrence_id: Uuid | null
+  shipping_sealed: Buffer | null
 }
 
 export const toCharge = (row: ChargeRow): Charge => ({
@@ -57,6 +58,7 @@ export const toCharge = (row: ChargeRow): Charge => ({
   refunded: toCents(row.refunded),
   staticCodeId: row.static_code_id,
   recurrenceId: row.recurrence_id,
+  shipping: row.shipping_sealed,
 })
 
 export type ChargeId = { companyId: Uuid; id: Uuid }
@@ -71,6 +73,7 @@ type ChargeState = Pick<
   | 'expires_at'
   | 'payment_date'
   | 'refunded'
+  | 'shipping_sealed'
 >
 
 const keysOf = (wanted: ChargeId[]): Buffer[] => [
@@ -97,14 +100,15 @@ const isAsKnown = (charge: Charge, row: ChargeState): boolean =>
   charge.paymentStatus === row.payment_status &&
   charge.refunded === row.refunded &&
   charge.brCode === row.br_code &&
-  charge.expiresAt.getTime() === row.expires_at.getTime()
+  charge.expiresAt.getTime() === row.expires_at.getTime() &&
+  (charge.shipping === null) === (row.shipping_sealed === null)
 
 /** Charges that were read before, as they stand now: only what can change is asked for again. */
 export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
   const rows = await tx.query<ChargeState & { place: number }>({
     name: 'refresh_charges',
     text: `select k.place::int, c.status, c.payment_status, c.br_code, c.end_to_end_id,
-             c.expires_at, c.payment_date, c.refunded
+             c.expires_at, c.payment_date, c.refunded, c.shipping_sealed
            from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
            join charges c on c.company_id = k.company_id and c.id = k.id`,
     values: keysOf(known),
@@ -123,6 +127,7 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
       expiresAt: row.expires_at,
       paymentDate: row.payment_date,
       refunded: toCents(row.refunded),
+      shipping: row.shipping_sealed,
     }
   }
   return charges
@@ -169,6 +174,19 @@ const stateColumns = (charges: Charge[]): Buffer[] => [
   booleans(charges.map((charge) => charge.booked)),
   integers(charges.map((charge) => charge.refunded)),
 ]
+
+/** Keeps where things are sent, as it was said first. */
+export async function saveShipping(
+  tx: Tx,
+  { companyId, id }: ChargeId,
+  sealed: Buffer,
+): Promise<void> {
+  await tx.query({
+    text: `update charges set shipping_sealed = $3
+           where company_id = $1 and id = $2 and shipping_sealed is null`,
+    values: [companyId, id, sealed],
+  })
+}
 
 /** Writes charges that are paid from their first moment: those of static codes. */
 export async function insertSales(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
@@ -312,61 +330,4 @@ export async function listMade(tx: Tx, companyId: Uuid, filter: MadeFilter): Pro
     values: [companyId, filter.from, filter.to, filter.after, filter.limit],
   })
   return rows.map(toCharge)
-}
-
-type StaticCodeRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  amount: number
-  dev_mode: boolean
-  br_code: string
-  created_at: Date
-}
-
-const toStaticCode = (row: StaticCodeRow): StaticCode => ({
-  companyId: row.company_id,
-  id: row.id,
-  amount: toCents(row.amount),
-  devMode: row.dev_mode,
-  brCode: row.br_code,
-  createdAt: row.created_at,
-})
-
-export async function findStaticCodes(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<StaticCode[]> {
-  const rows = await tx.query<StaticCodeRow>({
-    text: 'select * from static_codes where company_id = $1 and id = any ($2::uuid[])',
-    values: [companyId, ids],
-  })
-  return rows.map(toStaticCode)
-}
-
-/** Finds a code by what stands in it: the Pix key of its company and its own id. */
-export async function findStaticCode(tx: Tx, pixKey: string, id: Uuid): Promise<StaticCode | null> {
-  const rows = await tx.query<StaticCodeRow>({
-    text: `select s.* from companies c join static_codes s on s.company_id = c.id and s.id = $2
-           where c.pix_key = $1`,
-    values: [pixKey, id],
-  })
-  return rows[0] ? toStaticCode(rows[0]) : null
-}
-
-export async function insertStaticCode(tx: Tx, code: StaticCode): Promise<void> {
-  await tx.query({
-    text: `insert into static_codes (company_id, id, amount, dev_mode, br_code, created_at)
-           values ($1, $2, $3, $4, $5, $6)`,
-    values: [code.companyId, code.id, code.amount, code.devMode, code.brCode, code.createdAt],
-  })
-}
-
-/** Money received through static codes in a month (yyyy-mm) of São Paulo. */
-export async function staticSales(tx: Tx, companyId: Uuid, month: string): Promise<number> {
-  const rows = await tx.query<{ sum: number }>({
-    text: `select coalesce(sum(amount), 0)::bigint as sum from charges
-           where company_id = $1 and kind = 'STATIC' and status = 'COMPLETED' and not dev_mode
-             and payment_date >= ($2 || '-01')::timestamp at time zone 'America/Sao_Paulo'
-             and payment_date < (($2 || '-01')::timestamp + interval '1 month')
-               at time zone 'America/Sao_Paulo'`,
-    values: [companyId, month],
-  })
-  return rows[0]!.sum
 }

@@ -23,6 +23,7 @@ import {
   PIX_LIFETIME_S,
   type StaticCode,
 } from './rules.ts'
+import { openShipping } from './shipping.ts'
 
 const Lifetime = (fallback: number) =>
   Type.Integer({
@@ -146,6 +147,19 @@ const ItemView = Type.Object({
   product: Type.Optional(ProductView),
 })
 
+const ShippingView = Type.Object(
+  {
+    postalCode: Type.String({ description: 'CEP, 8 digits' }),
+    address: Type.String({ description: 'Street name' }),
+    number: Type.String({ description: 'Street number' }),
+    line1: Type.Optional(Type.String({ description: 'Complement' })),
+    district: Type.String({ description: 'Neighborhood' }),
+    city: Type.String(),
+    state: Type.String({ description: 'Two letters, such as SP' }),
+  },
+  { description: 'Where the payer of a link with needShipping wants it sent' },
+)
+
 export const ChargeView = Type.Object({
   ...PaymentState.properties,
   total: Type.Integer({ description: 'Cents' }),
@@ -167,6 +181,7 @@ export const ChargeView = Type.Object({
   correlationID: Type.Optional(Type.String({ description: 'The static code that was paid' })),
   items: Type.Optional(Type.Array(ItemView)),
   customer: Type.Optional(CustomerInCharge),
+  shipping: Type.Optional(ShippingView),
   company: CompanyInCharge,
   isRecurring: Type.Optional(
     Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
@@ -293,6 +308,7 @@ export function showCharge(
   if (isSubscriptionLink(charge)) {
     Object.assign(shown, { isRecurring: true, frequency: charge.link!.items[0]!.product.frequency })
   }
+  if (charge.shipping !== null) shown.shipping = openShipping(vault, charge, charge.shipping)
   if (charge.payer !== null) shown.customer = showPayer(vault, charge)
   return shown
 }

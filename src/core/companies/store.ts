@@ -118,6 +118,14 @@ export async function listCompanies(tx: Tx): Promise<Company[]> {
   return rows.map(toCompany)
 }
 
+/** Whether anybody here plays with the simulated bank. */
+export async function hasSandbox(tx: Tx): Promise<boolean> {
+  const rows = await tx.query({
+    text: `select 1 from companies where mode = 'sandbox' limit 1`,
+  })
+  return rows.length === 1
+}
+
 export async function updateVersion(
   tx: Tx,
   id: Uuid,

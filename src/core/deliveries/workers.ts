@@ -104,3 +104,15 @@ function bury(db: Database, id: number): Promise<boolean> {
     return true
   })
 }
+
+/** How many workers live, by the locks that they hold. */
+export async function countLiving(db: Database): Promise<number> {
+  const rows = await db.query<{ living: number }>({
+    text: `select count(*)::int as living from workers w
+           where exists (select from pg_locks l
+             where l.locktype = 'advisory' and l.classid::bigint = $1 and l.objid::bigint = w.id
+               and l.database = (select oid from pg_database where datname = current_database()))`,
+    values: [LOCK_CLASS],
+  })
+  return rows[0]!.living
+}

@@ -1,3 +1,4 @@
+import { inkOn } from '../../lib/contrast.ts'
 import { oneLine } from '../../lib/one-line.ts'
 import type { Company } from '../companies/rules.ts'
 
@@ -42,17 +43,6 @@ const escaped = (text: string): string => oneLine(text).replace(/[&<>"']/g, (c) 
 
 const FONT = 'font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif'
 const PLAIN = 'margin:0 0 16px;font-size:16px;line-height:24px'
-
-/** White or black, whichever is easier to read on the company's color. */
-function inkOn(color: string): '#ffffff' | '#000000' {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
-  })
-  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-  // Above this the contrast with black is the greater one.
-  return luminance > 0.179 ? '#000000' : '#ffffff'
-}
 
 const paint = (color: string) => `background-color:${escaped(color)};color:${inkOn(color)}`
 

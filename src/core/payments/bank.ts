@@ -7,14 +7,15 @@ import { callbackBody } from '../../provider/callback.ts'
 import type { Transfer } from '../../provider/simulator/records.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { findMany, findStaticCode } from '../charges/store.ts'
+import { findStaticCode } from '../charges/static-store.ts'
+import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { receiveCallback } from './callbacks.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
 /** What a code of the simulated bank asks for, and whom it pays. */
-type Asked = { company: Company; txid: string; amount: number; charge?: Uuid; code?: Uuid }
+export type Asked = { company: Company; txid: string; amount: number; charge?: Uuid; code?: Uuid }
 
 /**
  * Pays a code as the payer's bank would: late, twice or in another amount, if that is what is
@@ -24,7 +25,7 @@ export async function payAtBank(
   app: App,
   order: Static<typeof BankPayment>,
 ): Promise<Static<typeof BankReceipt>> {
-  const asked = await resolve(app, order.brCode.trim())
+  const asked = await readAtBank(app, order.brCode.trim())
   const { company, txid } = asked
   const amount = toCents(order.amount ?? asked.amount)
   const transfer = await app.providers.simulator.pay(company, {
@@ -57,7 +58,7 @@ const unknownCode = () =>
   problem('charge_not_found', 'brCode: the simulated bank has issued no such code.')
 
 /** Finds what a code stands for, as a payer's bank does through the code's location or key. */
-async function resolve(app: App, brCode: string): Promise<Asked> {
+export async function readAtBank(app: App, brCode: string): Promise<Asked> {
   const read = parse(brCode)
   if (read.kind === 'fault') throw invalid(`brCode: is not a valid Pix code (${read.reason})`)
   if (read.kind === 'recurrence') {

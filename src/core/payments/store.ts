@@ -48,6 +48,19 @@ export async function findKnown(
   return new Set(rows.map(({ end_to_end_id }) => end_to_end_id))
 }
 
+/** Payments by the scheme's ids, as many of them as have arrived. */
+export async function findByIds(
+  tx: Tx,
+  companyId: Uuid,
+  endToEndIds: string[],
+): Promise<Payment[]> {
+  const rows = await tx.query<PaymentRow>({
+    text: 'select * from payments where company_id = $1 and end_to_end_id = any ($2::text[])',
+    values: [companyId, endToEndIds],
+  })
+  return rows.map(toPayment)
+}
+
 /**
  * Writes payments that were not known, in the order of their ids so that two writers cannot wait
  * for each other. False when another transaction has written one of them meanwhile.

@@ -22,7 +22,7 @@ export async function decideAtBank(
   app: App,
   { emv, decision, funds }: Static<typeof BankDecision>,
 ): Promise<Static<typeof BankAuthorization>> {
-  const { company, id } = await resolve(app, emv.trim())
+  const { company, id } = await readAtBank(app, emv.trim())
   const { simulator } = app.providers
   const inTime = inTimeOf(app, company)
   const now = inTime.clock.now()
@@ -49,7 +49,7 @@ function showDecided(company: Company, id: Uuid, { agreement, value, frequency }
 }
 
 /** Finds the agreement that a code asks for, as a payer's bank does through its location. */
-async function resolve(app: App, emv: string): Promise<{ company: Company; id: Uuid }> {
+export async function readAtBank(app: App, emv: string): Promise<{ company: Company; id: Uuid }> {
   const read = parse(emv)
   if (read.kind === 'fault') throw invalid(`emv: is not a valid Pix code (${read.reason})`)
   const { recurrenceLocation: location } = read

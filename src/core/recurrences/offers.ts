@@ -7,7 +7,7 @@ import { inTimeOf } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { checkDigitsFault } from '../customers/rules.ts'
 import { type Offer, subscribe } from './commands.ts'
-import { asOf, DAY_DUE, type Recurrence } from './rules.ts'
+import { asOf, DAY_DUE, type Recurrence, type Terms } from './rules.ts'
 import { find } from './store.ts'
 import { type NewSubscription, type SubscriptionView, showToPayer } from './view.ts'
 
@@ -49,15 +49,19 @@ function offerOfTemplate(template: Recurrence): Offer {
   return { originId, terms: template, payer, customerId }
 }
 
-/** What a link sells is what was shown when it was made, for the total that it was made with. */
-function offerOfLink({ id, status, amount, link, payer, customerId }: Charge): Offer {
+function offerOfLink(charge: Charge): Offer {
+  const { id: originId, status, payer, customerId } = charge
   if (status !== 'OPEN') throw closed(status)
+  return { originId, terms: termsOfLink(charge), payer, customerId }
+}
+
+/** What a link sells is what was shown when it was made, for the total that it was made with. */
+export function termsOfLink({ amount, link }: Charge): Terms {
   const { product } = link!.items[0]!
-  const terms = {
+  return {
     productId: fromPublic('prod', product.id)!,
     ...{ productName: product.name, value: amount, frequency: product.frequency! },
     dayDue: product.dayDue ?? DAY_DUE,
     dayGenerateCharge: product.dayGenerateCharge ?? null,
   }
-  return { originId: id, terms, payer, customerId }
 }

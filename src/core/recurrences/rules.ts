@@ -190,7 +190,7 @@ export function generate(recurrence: Recurrence, now: Date): Cycle {
     ...{ link: null, brCode: null, endToEndId: null, createdAt: now },
     expiresAt: endOf(dueOn),
     ...{ paymentDate: null, settlesAt: null, booked: false, refunded: toCents(0) },
-    staticCodeId: null,
+    ...{ staticCodeId: null, shipping: null },
   }
   const billing: Billing = {
     ...{ companyId, chargeId: charge.id, recurrenceId: id, cycle: cycles, dueOn },

@@ -133,6 +133,16 @@ export async function listTransfers(
   return rows.map(toTransfer)
 }
 
+/** What payers have sent and got back, newest first. */
+export async function latestOfPayers(tx: Tx, accountId: Uuid, limit: number): Promise<Transfer[]> {
+  const rows = await tx.query<TransferRow>({
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and direction <> 'sent' order by at desc, end_to_end_id limit $2`,
+    values: [accountId, limit],
+  })
+  return rows.map(toTransfer)
+}
+
 /** What has gone back of a payment. */
 export async function returnedOf(tx: Tx, accountId: Uuid, endToEndId: string): Promise<number> {
   const rows = await tx.query<{ sum: number }>({

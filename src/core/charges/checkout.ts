@@ -1,0 +1,63 @@
+import { assert } from '../../lib/assert.ts'
+import { invalid } from '../../lib/problems.ts'
+import { accepted } from '../../provider/providers.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { lockCharge, record } from './record.ts'
+import type { Charge } from './rules.ts'
+import { asOf, isSubscriptionLink, notPayable, withCode } from './rules.ts'
+import { type Shipping, sealShipping, shippingFaults } from './shipping.ts'
+import { saveShipping } from './store.ts'
+
+/**
+ * The payer of a link goes on: it gets its code, and keeps where things are sent. Whoever comes
+ * second finds the code that was issued first. The bank is asked before anything is written; our
+ * own id makes it one code there, however often it is asked for.
+ */
+export async function openLink(
+  app: App,
+  company: Company,
+  charge: Charge,
+  shipping: Shipping | null,
+): Promise<Charge> {
+  assert(charge.kind === 'LINK' && !isSubscriptionLink(charge), 'only a link is opened')
+  requireOpen(app, charge)
+  if (charge.brCode !== null) return charge
+  const sealed = sealFor(app, charge, shipping)
+  const provider = app.providers.of(company, charge.devMode)
+  const { brCode } = accepted(await provider.issueCharge(company, charge))
+  const opened = await app.db.transaction(async (tx) => {
+    const current = await lockCharge(tx, company.id, charge.id)
+    if (asOf(current, app.clock.now()).status !== 'OPEN' || current.brCode !== null) return current
+    const change = withCode(current, brCode, app.clock.now())
+    await record(tx, company.id, [change])
+    if (sealed) await saveShipping(tx, current, sealed)
+    return { ...change.charge, shipping: sealed }
+  })
+  if (opened.brCode === null) accepted(await provider.removeCharge(company, charge.id))
+  requireOpen(app, opened)
+  return opened
+}
+
+/** Where a subscription's goods are sent is kept with the link that it came through. */
+export async function keepShipping(
+  app: App,
+  charge: Charge,
+  shipping: Shipping | null,
+): Promise<void> {
+  requireOpen(app, charge)
+  const sealed = sealFor(app, charge, shipping)
+  if (sealed) await app.db.transaction((tx) => saveShipping(tx, charge, sealed))
+}
+
+function sealFor(app: App, charge: Charge, shipping: Shipping | null): Buffer | null {
+  if (!charge.link?.needShipping) return null
+  const faults = shipping ? Object.keys(shippingFaults(shipping)) : ['shipping']
+  if (faults.length > 0) throw invalid(`${faults[0]}: where it is sent must be a whole address`)
+  return sealShipping(app.vault, charge, shipping!)
+}
+
+function requireOpen(app: App, charge: Charge): void {
+  const { status } = asOf(charge, app.clock.now())
+  if (status !== 'OPEN') throw notPayable(status)
+}
