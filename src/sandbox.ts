@@ -18,27 +18,31 @@ const SANDBOX = {
   apiVersion: LATEST.name,
 } as const
 
+const pathOf = ({ config }: App): string => join(config.dataDir, 'sandbox.json')
+
 /** The sandbox of the last start when its key still works, otherwise a new company. */
 export async function openSandbox(app: App): Promise<Sandbox> {
-  const path = join(app.config.dataDir, 'sandbox.json')
-  const sandbox = (await kept(app, path)) ?? (await make(app))
+  const path = pathOf(app)
+  const sandbox = (await kept(app)) ?? (await make(app))
   const current = { ...sandbox, url: app.publicUrl }
   writeFileSync(`${path}.new`, `${JSON.stringify(current, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${path}.new`, path)
   return current
 }
 
-async function kept(app: App, path: string): Promise<Sandbox | null> {
-  const sandbox = readSandbox(path)
+async function kept(app: App): Promise<Sandbox | null> {
+  const sandbox = readSandbox(app)
   const keyId = sandbox ? keyIdOf(sandbox.apiKey) : null
   if (!sandbox || !keyId) return null
   const found = await findActiveKey(app.db, keyId)
   return found?.key.hash.equals(app.vault.hashKey(sandbox.apiKey)) ? sandbox : null
 }
 
-function readSandbox(path: string): Sandbox | null {
+/** The sandbox of local mode, if it was opened. */
+export function readSandbox(app: App): Sandbox | null {
+  if (!app.config.local) return null
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    return JSON.parse(readFileSync(pathOf(app), 'utf8'))
   } catch {
     return null
   }

@@ -21,6 +21,8 @@ import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
+import { readSandbox } from './sandbox.ts'
+import { createPages } from './web/pages.ts'
 import { DUE_SOURCES } from './worker/due.ts'
 
 /** How long a client that keeps a connection open has to notice that it should not. */
@@ -71,7 +73,8 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
     if (differing === null) return { faults: ['The database does not answer.'], warnings: [] }
     return { faults: [], warnings: differing > 0 ? [differ(differing)] : [] }
   }
-  const server = await buildServer({ app, keys, isReady, state })
+  const pages = createPages(app, () => readSandbox(app))
+  const server = await buildServer({ app, keys, isReady, state, pages })
   return {
     server,
     keys,

@@ -10,7 +10,6 @@ export function registerOperations(server: FastifyInstance, { app, isReady }: Se
   server.addHook('onSend', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
-  server.get('/', async (_request, reply) => reply.redirect('/docs'))
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async (_request, reply) => {
     const { faults, warnings } = await isReady()

@@ -34,6 +34,11 @@ export type ServerParts = {
   /** What keeps the server from doing its work, and what it does not do, in sentences. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
+  /** What people see, who come with a browser and without a key. */
+  pages: {
+    register(server: FastifyInstance): void
+    missing(request: FastifyRequest, reply: FastifyReply): void
+  }
 }
 
 const HEADERS_LIMIT_BYTES = 16 * 1024
@@ -44,6 +49,9 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const { app } = parts
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const fault = toProblem(error, request, app.log)
+    if (fault.code === 'route_not_found' && isReader(request)) {
+      return parts.pages.missing(request, reply)
+    }
     const { body, status } = renderFailure(fault, request.version)
     reply.status(status).headers(fault.headers).header('X-Request-Id', request.id)
     reply.header('X-Api-Version', request.version.name)
@@ -93,6 +101,14 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.setErrorHandler(refuse)
   registerOperations(server, parts)
   registerPayers(server, app)
+  registerRoutes(server, parts)
+  parts.pages.register(server)
+  watch(app)
+  await server.ready()
+  return server
+}
+
+function registerRoutes(server: FastifyInstance, parts: ServerParts): void {
   const admit = admission(parts)
   for (const route of ROUTES) {
     server.route({
@@ -102,13 +118,14 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
         request.route = route
         admit(request, route, done)
       },
-      handler: compileRoute(app, route),
+      handler: compileRoute(parts.app, route),
     })
   }
-  watch(app)
-  await server.ready()
-  return server
 }
+
+/** Whether somebody reads the answer in a browser. */
+const isReader = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
 
 /** Told before anything else of the request is looked at, its body included. */
 const unknownRoute = (request: FastifyRequest) =>

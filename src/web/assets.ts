@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { inkOn } from '../lib/contrast.ts'
+
+const FOLDER = join(import.meta.dirname, '../../web')
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+type File = { type: string; plain: Buffer; packed: Buffer }
+
+/** The files that pages load. Each has its hash in its address, so that it can be kept forever. */
+export type Assets = {
+  /** The address of a file of `web/`. */
+  url(name: string): string
+  /** The address of a style sheet that says what a company's color is. */
+  theme(color: string): string
+  find(path: string): File | null
+}
+
+export function readAssets(): Assets {
+  const files = new Map<string, File>()
+  const urls = new Map<string, string>()
+  for (const name of readdirSync(FOLDER)) {
+    const type = TYPES[extname(name)]
+    if (!type) continue
+    const plain = readFileSync(join(FOLDER, name))
+    const hash = createHash('sha256').update(plain).digest('hex').slice(0, 10)
+    const hashed = name.replace(/\.(\w+)$/, `.${hash}.$1`)
+    files.set(hashed, { type, plain, packed: gzipSync(plain, { level: 9 }) })
+    urls.set(name, `/assets/${hashed}`)
+  }
+  return {
+    url(name) {
+      const url = urls.get(name)
+      if (!url) throw new Error(`web/${name} does not exist`)
+      return url
+    },
+    theme: (color) => `/assets/theme/${color.slice(1)}.css`,
+    find: (path) => files.get(path) ?? null,
+  }
+}
+
+/** The color itself is all that a theme holds, so it never changes either. */
+const themeOf = (rrggbb: string): string =>
+  `:root{--brand:#${rrggbb};--brand-ink:${inkOn(`#${rrggbb}`)}}\n`
+
+export function registerAssets(server: FastifyInstance, assets: Assets): void {
+  server.get<{ Params: { name: string } }>('/assets/:name', async (request, reply) => {
+    const file = assets.find(request.params.name)
+    if (!file) return reply.status(404).type('text/plain; charset=utf-8').send('Not found.\n')
+    kept(reply).type(file.type).header('Vary', 'Accept-Encoding')
+    if (!takesGzip(request)) return reply.send(file.plain)
+    return reply.header('Content-Encoding', 'gzip').send(file.packed)
+  })
+  server.get<{ Params: { file: string } }>('/assets/theme/:file', async (request, reply) => {
+    const color = /^([0-9a-f]{6})\.css$/.exec(request.params.file)?.[1]
+    if (!color) return reply.status(404).type('text/plain; charset=utf-8').send('Not found.\n')
+    return kept(reply).type(TYPES['.css']!).send(themeOf(color))
+  })
+}
+
+const kept = (reply: FastifyReply): FastifyReply =>
+  reply.headers({
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    'X-Content-Type-Options': 'nosniff',
+  })
+
+export const takesGzip = ({ headers }: FastifyRequest): boolean =>
+  /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))

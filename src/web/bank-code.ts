@@ -1,0 +1,87 @@
+import type { App } from '../core/app.ts'
+import { asOf, type Charge, type ChargeStatus } from '../core/charges/rules.ts'
+import { findMany } from '../core/charges/store.ts'
+import { nowOf } from '../core/companies/clock.ts'
+import type { Company } from '../core/companies/rules.ts'
+import { type Asked, readAtBank as readPayment } from '../core/payments/bank.ts'
+import type { Payment } from '../core/payments/rules.ts'
+import { findByIds as findPayments } from '../core/payments/store.ts'
+import { readAtBank as readAgreement } from '../core/recurrences/bank.ts'
+import type { Recurrence } from '../core/recurrences/rules.ts'
+import { find as findRecurrence } from '../core/recurrences/store.ts'
+import { Problem } from '../lib/problems.ts'
+import { type BrCode, type Fault, parse } from '../pix/brcode.ts'
+import type { AgreementStatus } from '../provider/port.ts'
+import { type AgreementRecord, findAgreement } from '../provider/simulator/agreement-records.ts'
+import { statusOf } from '../provider/simulator/agreements.ts'
+import { findByIds as findTransfers, type Transfer } from '../provider/simulator/records.ts'
+
+/** What a payer's bank finds behind a code. */
+export type Seen =
+  | { kind: 'fault'; reason: Fault['reason'] | 'unknown' }
+  | PaymentSeen
+  | AgreementSeen
+
+export type PaymentSeen = {
+  kind: 'payment'
+  company: Company
+  read: BrCode
+  asked: Asked
+  /** Null behind a static code. */
+  charge: Charge | null
+  status: ChargeStatus
+}
+
+export type AgreementSeen = {
+  kind: 'agreement'
+  company: Company
+  agreement: AgreementRecord
+  status: AgreementStatus
+  recurrence: Recurrence | null
+}
+
+/** Looks a code up, as a bank does before it asks its customer. */
+export async function lookAt(app: App, code: string): Promise<Seen> {
+  const read = parse(code)
+  if (read.kind === 'fault') return { kind: 'fault', reason: read.reason }
+  try {
+    return await (read.kind === 'recurrence'
+      ? seeAgreement(app, code)
+      : seePayment(app, code, read))
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404)
+      return { kind: 'fault', reason: 'unknown' }
+    throw error
+  }
+}
+
+async function seePayment(app: App, code: string, read: BrCode): Promise<PaymentSeen> {
+  const asked = await readPayment(app, code)
+  const { company } = asked
+  const wanted = asked.charge ? [{ companyId: company.id, id: asked.charge }] : []
+  const [found] = wanted.length > 0 ? await findMany(app.db, wanted) : []
+  const charge = found ? asOf(found, nowOf(app, company)) : null
+  return { kind: 'payment', company, read, asked, charge, status: charge?.status ?? 'OPEN' }
+}
+
+async function seeAgreement(app: App, code: string): Promise<AgreementSeen> {
+  const { company, id } = await readAgreement(app, code)
+  const agreement = (await findAgreement(app.db, company.id, id))!
+  const recurrence = await findRecurrence(app.db, company.id, id)
+  const status = statusOf(agreement, nowOf(app, company))
+  return { kind: 'agreement', company, agreement, status, recurrence }
+}
+
+/** A payment that was made here, and what the company took it for. */
+export type Done = { transfer: Transfer; payment: Payment | null }
+
+/** The payments with these ids to this company, in their order. */
+export async function findDone({ db }: App, company: Company, ids: string[]): Promise<Done[]> {
+  const transfers = await findTransfers(db, company.id, ids)
+  const payments = await findPayments(db, company.id, ids)
+  return ids.flatMap((id) => {
+    const transfer = transfers.find(({ endToEndId }) => endToEndId === id)
+    const payment = payments.find(({ endToEndId }) => endToEndId === id) ?? null
+    return transfer ? [{ transfer, payment }] : []
+  })
+}

@@ -1,0 +1,210 @@
+import type { Language } from '../core/companies/rules.ts'
+import { formatMoment } from '../lib/local-time.ts'
+import { formatReais, toCents } from '../lib/money.ts'
+import { writtenFields } from '../pix/brcode.ts'
+import { kindOfTaxId, maskTaxId, punctuateTaxId } from '../pix/tax-id.ts'
+import type { AgreementSeen, Done, PaymentSeen, Seen } from './bank-code.ts'
+import { BANK } from './bank-texts.ts'
+import { type Html, html, type Shown } from './html.ts'
+import { icon, inLanguage } from './layout.ts'
+
+/** What somebody has typed, and what is wrong with it. */
+export type Entry = { code: string; amount?: string; fault?: { field: Field; text: string } }
+export type Field = 'code' | 'amount' | 'clock' | 'decide'
+
+export const factList = (facts: [name: string, value: Shown][]): Html =>
+  html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+
+export const faultLine = (field: Field, { fault }: Entry): Html | false =>
+  fault?.field === field &&
+  html`<p class="fault" id="${field}-fault" role="alert">${icon('alert')} ${fault.text}</p>`
+
+/** Whether a field is the one at fault, for those who cannot see where the words stand. */
+const marks = (field: Field, entry: Entry): Html =>
+  entry.fault?.field === field
+    ? html` aria-invalid="true" aria-describedby="${field}-fault" autofocus`
+    : html` aria-describedby="${field}-hint"`
+
+export const languageField = (language: Language): Html | false =>
+  language === 'en' && html`<input type="hidden" name="lang" value="en">`
+
+export function pasteForm(entry: Entry, language: Language): Html {
+  const { label, hint, button } = BANK[language].paste
+  return html`<form class="stack" action="/bank" method="get">
+${languageField(language)}
+<div class="field">
+<label for="code">${label}</label>
+<textarea id="code" name="code" class="code" rows="3" required spellcheck="false" autocomplete="off"${marks('code', entry)}>${entry.code}</textarea>
+${faultLine('code', entry)}
+<p class="hint" id="code-hint">${hint}</p>
+</div>
+<button class="button quiet">${button}</button>
+</form>`
+}
+
+/** What the bank shows of a code, and what its customer can do. */
+export function codeCard(
+  seen: Exclude<Seen, { kind: 'fault' }>,
+  entry: Entry,
+  canMoveClock: boolean,
+  language: Language,
+): Html {
+  return seen.kind === 'payment'
+    ? paymentCard(seen, entry, canMoveClock, language)
+    : agreementCard(seen, entry, language)
+}
+
+/** Banks show whose account it is: a company's number as a whole, a person's in part. */
+const shownTaxId = (taxId: string): string =>
+  kindOfTaxId(taxId) === 'cnpj' ? punctuateTaxId(taxId) : maskTaxId(taxId)
+
+function receiverFacts({ company }: PaymentSeen | AgreementSeen, language: Language) {
+  const { names, bank } = BANK[language]
+  const facts: [string, Shown][] = [
+    [names.receiver, html`<strong>${company.name}</strong>`],
+    [names.taxId, shownTaxId(company.taxId)],
+    [names.city, company.city],
+    [names.bank, bank],
+  ]
+  return facts
+}
+
+function paymentCard(
+  seen: PaymentSeen,
+  entry: Entry,
+  canMoveClock: boolean,
+  language: Language,
+): Html {
+  const { names, kinds, pay, charge: states } = BANK[language]
+  const { asked, charge, read, status } = seen
+  const why = states[status]
+  const facts: [string, Shown][] = [
+    ...receiverFacts(seen, language),
+    [names.kind, read.kind === 'static' ? kinds.static : kinds.dynamic],
+    ...(charge
+      ? [
+          [
+            status === 'EXPIRED' ? names.expiredAt : names.until,
+            formatMoment(charge.expiresAt),
+          ] as [string, Shown],
+        ]
+      : []),
+    [names.txid, html`<code>${asked.txid}</code>`],
+  ]
+  return html`<section class="card" aria-labelledby="seen" id="seen-card">
+<h2 id="seen">${pay.title}</h2>
+<p class="amount">${formatReais(toCents(asked.amount))}</p>
+${factList(facts)}
+${why && html`<div class="notice warn">${icon('alert')}<p>${why}</p></div>`}
+${payForm(seen, entry, canMoveClock, language)}
+${fieldTable(entry.code, language)}
+</section>`
+}
+
+function payForm(
+  { asked, charge, status }: PaymentSeen,
+  entry: Entry,
+  canMoveClock: boolean,
+  language: Language,
+): Html {
+  const { pay } = BANK[language]
+  const first = { OPEN: pay.button, COMPLETED: pay.again, EXPIRED: pay.late, CANCELED: pay.again }
+  const value = entry.amount ?? formatReais(toCents(asked.amount)).slice(3)
+  const isOpen = status === 'OPEN'
+  return html`<form class="stack" action="/bank/pay" method="post">
+${languageField(language)}
+<input type="hidden" name="code" value="${entry.code}">
+<div class="field">
+<label for="amount">${pay.amount}</label>
+<div class="money"><span aria-hidden="true">R$</span><input id="amount" name="amount" inputmode="decimal" autocomplete="off" required value="${value}"${marks('amount', entry)}></div>
+${faultLine('amount', entry)}
+<p class="hint" id="amount-hint">${pay.amountHint}</p>
+</div>
+<button class="button" name="how" value="once">${first[status]}</button>
+${isOpen && html`<button class="button quiet" name="how" value="twice">${pay.twice}</button>`}
+${
+  isOpen &&
+  charge &&
+  canMoveClock &&
+  html`<button class="button quiet" name="how" value="late" aria-describedby="late-hint">${pay.waitAndPay}</button><p class="hint" id="late-hint">${pay.waitHint}</p>`
+}
+</form>`
+}
+
+function agreementCard(seen: AgreementSeen, entry: Entry, language: Language): Html {
+  const { names, kinds, agreement: states, frequency, funds, decide } = BANK[language]
+  const { agreement, status, recurrence } = seen
+  const facts: [string, Shown][] = [
+    ...receiverFacts(seen, language),
+    [names.kind, kinds.recurrence],
+    ...(recurrence ? [[names.product, recurrence.productName] as [string, Shown]] : []),
+    [names.frequency, frequency[agreement.frequency]],
+    [names.state, html`<strong>${states[status]}</strong>`],
+    ...(status === 'APPROVED'
+      ? [[names.funds, agreement.funds ? funds.yes : funds.no] as [string, Shown]]
+      : []),
+    [names.agreement, html`<code>${agreement.externalId}</code>`],
+  ]
+  const button = (value: Decide, kind = 'quiet') =>
+    html`<button class="button ${kind}" name="decide" value="${value}">${decide[value]}</button>`
+  const buttons: Html[] =
+    status === 'CREATED'
+      ? [button('approve', ''), button('empty'), button('reject')]
+      : status === 'APPROVED'
+        ? [button(agreement.funds ? 'drain' : 'fill'), button('cancel')]
+        : []
+  return html`<section class="card" aria-labelledby="seen" id="seen-card">
+<h2 id="seen">${kinds.recurrence}</h2>
+<p class="amount">${formatReais(agreement.value)}</p>
+${factList(facts)}
+${faultLine('decide', entry)}
+${
+  buttons.length > 0 &&
+  html`<form class="stack" action="/bank/decide" method="post">
+${languageField(language)}
+<input type="hidden" name="code" value="${entry.code}">
+${buttons}
+<p class="hint">${funds.hint}</p>
+</form>`
+}
+${fieldTable(entry.code, language)}
+</section>`
+}
+
+export type Decide = 'approve' | 'empty' | 'fill' | 'drain' | 'reject' | 'cancel'
+
+/** A receipt for each payment that was just made, and what the company took it for. */
+export function receipts(done: Done[], language: Language): Html[] {
+  const { paid, names, reasons } = BANK[language]
+  return done.map(({ transfer, payment }) => {
+    const reason = payment?.reason ?? null
+    const facts: [string, Shown][] = [
+      [names.amount, html`<strong>${formatReais(transfer.amount)}</strong>`],
+      [names.at, formatMoment(transfer.at)],
+      [names.id, html`<code>${transfer.endToEndId}</code>`],
+    ]
+    return html`<section class="card receipt" role="status">
+<h2 class="title">${icon('check')} ${paid.title}</h2>
+${factList(facts)}
+<div class="notice ${reason ? 'warn' : 'good'}">${icon(reason ? 'alert' : 'check')}<p>${reason ? `${paid.unmatched} ${reasons[reason]}` : paid.matched}</p></div>
+</section>`
+  })
+}
+
+function fieldTable(code: string, language: Language): Html {
+  const { fields, field } = BANK[language]
+  return html`<details><summary>${fields.title}</summary>
+<table><thead><tr><th scope="col">${fields.id}</th><th scope="col">${fields.name}</th><th scope="col">${fields.value}</th></tr></thead>
+<tbody>${writtenFields(code).map(
+    ({ id, value }) =>
+      html`<tr><th scope="row">${id}</th><td>${field[id]}</td><td><code>${value}</code></td></tr>`,
+  )}</tbody></table>
+</details>`
+}
+
+/** The page with a code on it. */
+export const codeAddress = (code: string, language: Language, done: string[] = []): string => {
+  const query = new URLSearchParams({ code })
+  if (done.length > 0) query.set('done', done.join('.'))
+  return inLanguage(`/bank?${query}`, language)
+}

@@ -1,0 +1,226 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../core/app.ts'
+import { moveClock, untilArrived } from '../core/clocks/commands.ts'
+import type { Move } from '../core/clocks/rules.ts'
+import { hearEverywhere } from '../core/companies/announce.ts'
+import { nowOf } from '../core/companies/clock.ts'
+import type { Company, Language } from '../core/companies/rules.ts'
+import { findCompany, hasSandbox } from '../core/companies/store.ts'
+import { payAtBank } from '../core/payments/bank.ts'
+import { decideAtBank } from '../core/recurrences/bank.ts'
+import { addMonths, daysBetween, localDateOf } from '../lib/local-time.ts'
+import { MAX_AMOUNT } from '../lib/money.ts'
+import { Problem, problem } from '../lib/problems.ts'
+import { findDone, lookAt, type Seen } from './bank-code.ts'
+import { listCards, readLists } from './bank-lists.ts'
+import { BANK } from './bank-texts.ts'
+import {
+  codeAddress,
+  codeCard,
+  type Decide,
+  type Entry,
+  type Field,
+  pasteForm,
+  receipts,
+} from './bank-view.ts'
+import { isAtHome, sendDeveloperPage } from './developer.ts'
+import { html } from './html.ts'
+import { inLanguage, languageOf } from './layout.ts'
+import type { Form, Site } from './pages.ts'
+
+type Query = { code?: unknown; done?: unknown }
+
+/**
+ * The payer's side, for those who integrate. It has no key: it acts on the codes that it is shown,
+ * and lists those of the company that local mode brings along.
+ */
+export function registerBank(scope: FastifyInstance, site: Site): void {
+  const { app } = site
+  scope.register(async (bank) => {
+    bank.addHook('onRequest', async () => {
+      const isOpen = app.config.local || (await hasSandbox(app.db))
+      if (!isOpen) throw problem('route_not_found')
+    })
+    bank.get('/bank', (request, reply) => {
+      const { code, done } = request.query as Query
+      const ids = typeof done === 'string' ? done.split('.').slice(0, 2) : []
+      const text = typeof code === 'string' ? code.replaceAll('\0', '').trim() : null
+      return show(site, request, reply, { code: text ?? '' }, ids, text === '')
+    })
+    // Where a form was sent back, the page has an address that can be asked for again.
+    for (const path of ['/bank/pay', '/bank/decide', '/bank/clock']) {
+      bank.get(path, (request, reply) =>
+        reply.redirect(inLanguage('/bank', languageOf(request)), 303),
+      )
+    }
+    bank.post('/bank/pay', (request, reply) => pay(site, request, reply))
+    bank.post('/bank/decide', (request, reply) => decide(site, request, reply))
+    bank.post('/bank/clock', (request, reply) => advance(site, request, reply))
+  })
+}
+
+/** The company whose codes are listed and whose clock can be moved. */
+async function ownCompany(site: Site, request: FastifyRequest): Promise<Company | null> {
+  const sandbox = isAtHome(site, request) ? site.sandbox() : null
+  return sandbox && findCompany(site.app.db, sandbox.companyId)
+}
+
+async function show(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  entry: Entry,
+  done: string[] = [],
+  isEmpty = false,
+): Promise<FastifyReply> {
+  const { app } = site
+  const language = asked(request)
+  const texts = BANK[language]
+  const seen = entry.code === '' ? null : await lookAt(app, entry.code)
+  const fault = isEmpty ? texts.faults.empty : faultOf(seen, language)
+  const told: Entry = fault ? { ...entry, fault: { field: 'code', text: fault } } : entry
+  const found = seen?.kind === 'fault' ? null : seen
+  const own = await ownCompany(site, request)
+  const lists = own && (await readLists(app, own, language))
+  const payments = found && done.length > 0 ? await findDone(app, found.company, done) : []
+  const body = html`<section class="card all">
+<h1>${texts.title}</h1>
+<p class="soft">${texts.intro}</p>
+</section>
+<div class="column">
+${receipts(payments, language)}
+${found && codeCard(found, told, own?.id === found.company.id, language)}
+<div class="card">${pasteForm(told, language)}</div>
+</div>
+<div class="column">${lists && listCards(lists, told, language)}</div>`
+  return sendDeveloperPage(site, request, reply, 'bank', {
+    ...{ title: texts.title, language, body },
+    kind: lists ? 'wide' : 'narrow',
+    refresh_s: lists?.clock.target ? 3 : null,
+    status: told.fault ? 422 : 200,
+  })
+}
+
+/** A form says its language itself. */
+const asked = (request: FastifyRequest): Language =>
+  (request.body as Form | undefined)?.lang === 'en' ? 'en' : languageOf(request)
+
+function faultOf(seen: Seen | null, language: Language): string | null {
+  if (seen?.kind !== 'fault') return null
+  const { unknown, code } = BANK[language].faults
+  return seen.reason === 'unknown' ? unknown : code[seen.reason]
+}
+
+const formOf = ({ body }: FastifyRequest): Form => (body ?? {}) as Form
+
+/** The form again, with what is wrong. */
+function refuse(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  field: Field,
+  text: string,
+): Promise<FastifyReply> {
+  const { code = '', amount } = formOf(request)
+  return show(site, request, reply, {
+    ...{ code, fault: { field, text } },
+    ...(amount === undefined ? {} : { amount }),
+  })
+}
+
+async function pay(site: Site, request: FastifyRequest, reply: FastifyReply) {
+  const { app } = site
+  const language = asked(request)
+  const { code: text = '', amount: typed = '', how = 'once' } = formOf(request)
+  const code = text.trim()
+  const seen = code === '' ? null : await lookAt(app, code)
+  if (seen?.kind !== 'payment') return reply.redirect(codeAddress(code, language), 303)
+  const amount = readReais(typed)
+  if (amount === null) {
+    return refuse(site, request, reply, 'amount', BANK[language].faults.amount)
+  }
+  const own = await ownCompany(site, request)
+  if (how === 'late' && seen.charge && own?.id === seen.company.id) {
+    const now = new Date(seen.charge.expiresAt.getTime() + 1000)
+    const isMoved = now <= nowOf(app, own) || (await move(app, own, { now: now.toISOString() }))
+    if (!isMoved) return refuse(site, request, reply, 'clock', BANK[language].faults.clock)
+  }
+  const done: string[] = []
+  for (let left = how === 'twice' ? 2 : 1; left > 0; left--) {
+    const { endToEndId } = await payAtBank(app, { brCode: code, amount })
+    done.push(endToEndId)
+  }
+  return reply.redirect(codeAddress(code, language, done), 303)
+}
+
+/** Cents of an amount as people write it: 1.234,56, or 1234.56, or 1234. */
+export function readReais(text: string): number | null {
+  const plain = text.replace(/^\s*R\$/, '').trim()
+  const brazilian = /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d{1,2}))?$/.exec(plain)
+  const other = /^(\d+)\.(\d{1,2})$/.exec(plain)
+  const [, reais, cents = ''] = brazilian ?? other ?? []
+  if (reais === undefined) return null
+  const amount = Number(`${reais.replaceAll('.', '')}${cents.padEnd(2, '0')}`)
+  return amount >= 1 && amount <= MAX_AMOUNT ? amount : null
+}
+
+const DECISIONS = {
+  approve: { decision: 'approve' },
+  empty: { decision: 'approve', funds: false },
+  drain: { decision: 'approve', funds: false },
+  fill: { decision: 'approve', funds: true },
+  reject: { decision: 'reject' },
+  cancel: { decision: 'cancel' },
+} as const satisfies Record<Decide, { decision: string; funds?: boolean }>
+
+async function decide(site: Site, request: FastifyRequest, reply: FastifyReply) {
+  const language = asked(request)
+  const { code = '', decide: name = '' } = formOf(request)
+  const order = Object.hasOwn(DECISIONS, name) ? DECISIONS[name as Decide] : null
+  if (!order) throw problem('invalid_value')
+  try {
+    await decideAtBank(site.app, { emv: code, ...order })
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { undecided } = BANK[language].faults
+    const isLate = error.code === 'recurrence_not_decidable'
+    if (isLate) return refuse(site, request, reply, 'decide', undecided)
+  }
+  return reply.redirect(codeAddress(code.trim(), language), 303)
+}
+
+const STEPS = { hour: 3600, day: 86_400, week: 604_800 } as const
+
+/** A month is as long as it takes to the same day of the next one. */
+function advanceOf(by: string, now: Date): Move | null {
+  if (Object.hasOwn(STEPS, by)) return { advance: STEPS[by as keyof typeof STEPS] }
+  const today = localDateOf(now)
+  return by === 'month' ? { advance: daysBetween(today, addMonths(today, 1)) * 86_400 } : null
+}
+
+async function advance(site: Site, request: FastifyRequest, reply: FastifyReply) {
+  const { app } = site
+  const language = asked(request)
+  const { code = '', by = '' } = formOf(request)
+  const own = await ownCompany(site, request)
+  const order = own && advanceOf(by, nowOf(app, own))
+  if (!own || !order) throw problem('clock_not_found')
+  if (!(await move(app, own, order))) {
+    return refuse(site, request, reply, 'clock', BANK[language].faults.clock)
+  }
+  const address = code === '' ? inLanguage('/bank', language) : codeAddress(code, language)
+  return reply.redirect(address, 303)
+}
+
+/** Moves a company's clock and waits for what that brings about. False while it is moving. */
+async function move(app: App, company: Company, order: Move): Promise<boolean> {
+  try {
+    await app.db.transaction((tx) => moveClock(tx, app, company, order))
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'clock_advancing') return false
+    throw error
+  }
+  await untilArrived(app, company.id, app.config.clockWaitSeconds * 1000)
+  await hearEverywhere(app.db)
+  return true
+}

@@ -1,0 +1,77 @@
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../core/companies/rules.ts'
+import { problem } from '../lib/problems.ts'
+import { type Html, html } from './html.ts'
+import { icon, inLanguage, type Page, sendPage } from './layout.ts'
+import type { Site } from './pages.ts'
+
+/** Forms that need no secret could be sent by another site, through somebody's browser. */
+export function refuseForeignForms(scope: FastifyInstance): void {
+  scope.addHook('onRequest', (request, _reply, done) => {
+    done(comesFromElsewhere(request) ? problem('invalid_value') : undefined)
+  })
+}
+
+const comesFromElsewhere = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'POST' && /^(cross|same)-site$/.test(String(headers['sec-fetch-site']))
+
+/**
+ * Whether the local mode's own things may be shown: its key, its mails. Not under a name that is
+ * not ours, which any site could let lead to this machine to read them.
+ */
+export function isAtHome({ app }: Site, { hostname }: FastifyRequest): boolean {
+  if (!app.config.local) return false
+  const name = hostname.replace(/^\[|\]$/g, '')
+  return isIP(name) !== 0 || name === 'localhost' || name === new URL(app.publicUrl).hostname
+}
+
+const NAMES = {
+  pt: { nav: 'Páginas', front: 'Início', docs: 'Documentação', bank: 'Banco', mailbox: 'E-mails' },
+  en: { nav: 'Pages', front: 'Home', docs: 'Docs', bank: 'Bank', mailbox: 'Mail' },
+} as const
+
+type Place = { path: string; name: 'front' | 'docs' | 'bank' | 'mailbox' }
+
+const PLACES: Place[] = [
+  { path: '/', name: 'front' },
+  { path: '/bank', name: 'bank' },
+  { path: '/mailbox', name: 'mailbox' },
+  { path: '/docs', name: 'docs' },
+]
+
+function navigation(language: Language, here: Place['name'], isLocal: boolean): Html {
+  const names = NAMES[language]
+  const shown = PLACES.filter(({ name }) => isLocal || name !== 'mailbox')
+  const current = html` aria-current="page"`
+  return html`<nav class="places" aria-label="${names.nav}">${shown.map(
+    ({ path, name }) =>
+      html`<a href="${name === 'docs' ? path : inLanguage(path, language)}"${name === here && current}>${names[name]}</a>`,
+  )}</nav>`
+}
+
+/** Sends one of these pages: wide, with the way to the others. */
+export function sendDeveloperPage(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  here: Place['name'],
+  page: Page,
+): FastifyReply {
+  return sendPage(request, reply, site.assets, {
+    kind: 'wide',
+    styles: ['developer.css'],
+    scripts: ['developer.js'],
+    ...page,
+    nav: navigation(page.language, here, site.app.config.local),
+  })
+}
+
+const COPY = {
+  pt: { copy: 'Copiar', copied: 'Copiado' },
+  en: { copy: 'Copy', copied: 'Copied' },
+} as const
+
+/** Copies a text; without scripts it is not there, and the text is marked by one click. */
+export const copyButton = (text: string, what: string, language: Language): Html =>
+  html`<button type="button" class="button quiet slim copy js" data-copy="${text}" data-copied="${COPY[language].copied}">${icon('copy')}<span aria-live="polite"><span>${COPY[language].copy}</span><span class="hide"> ${what}</span></span></button>`

@@ -1,0 +1,61 @@
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+
+/** How a browser can check a field while it is typed; the server checks it again. */
+export type Check = 'filled' | 'tax-id' | 'tax-id-shape' | 'email' | 'phone' | 'postal-code'
+
+export type Field = {
+  name: string
+  label: string
+  value: string
+  /** What is wrong with the value, in a sentence. */
+  fault: string | null
+  /** What to say in the browser when the check fails. */
+  wrong: string
+  check?: Check
+  hint?: string
+  width?: 'half' | 'third' | 'most'
+  /** Words after the label of a field that may stay empty. */
+  optional?: string
+  autocomplete?: string
+  inputmode?: 'numeric' | 'email' | 'tel' | 'text'
+  maxlength?: number
+  options?: [value: string, label: string][]
+}
+
+/** A label, its control, and what is wrong or helps, tied together for those who listen. */
+export function field(given: Field, isFirstFault: boolean): Html {
+  const { name, label, fault, hint, width, optional } = given
+  const described = [fault && `${name}-fault`, hint && `${name}-hint`].filter(Boolean).join(' ')
+  return html`<div class="field ${width}">
+<label for="${name}">${label}${optional && html` <span class="soft small">(${optional})</span>`}</label>
+${control(given, { described, isFirstFault })}
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+<p class="fault" id="${name}-fault"${!fault && html` hidden`}>${fault}</p>
+</div>`
+}
+
+type Around = { described: string; isFirstFault: boolean }
+
+function control(given: Field, { described, isFirstFault }: Around): Html {
+  const { name, value, fault, check, wrong, optional, options } = given
+  const shared = html`id="${name}" name="${name}"${!optional && html` required`}${
+    check && html` data-check="${check}" data-wrong="${wrong}"`
+  }${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${
+    fault && html` aria-invalid="true"`
+  }${described && html` aria-describedby="${described}"`}${isFirstFault && html` autofocus`}`
+  if (options) {
+    const choices = options.map(
+      ([key, label]) =>
+        html`<option value="${key}"${key === value && html` selected`}>${label}</option>`,
+    )
+    return html`<select ${shared}>${choices}</select>`
+  }
+  return html`<input ${shared} type="text" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}" value="${value}">`
+}
+
+/** Fields in their order; the first that is wrong is where the reader starts. */
+export function fieldsOf(fields: Field[]): Html {
+  const first = fields.findIndex(({ fault }) => fault !== null)
+  return html`<div class="fields">${fields.map((one, i) => field(one, i === first))}</div>`
+}

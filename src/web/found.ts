@@ -1,0 +1,73 @@
+import type { App } from '../core/app.ts'
+import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
+import { inTimeOf } from '../core/companies/clock.ts'
+import type { Company } from '../core/companies/rules.ts'
+import { findCompany } from '../core/companies/store.ts'
+import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
+import { find as findRecurrence } from '../core/recurrences/store.ts'
+import { type Uuid, unpackPair } from '../lib/ids.ts'
+import { problem } from '../lib/problems.ts'
+
+/** Whose a page is; the app is in the company's time. */
+export type Owner = { app: App; company: Company; token: string }
+
+/** What a page's address names: something to pay, or something to agree to. */
+export type Found = Owner & ({ charge: Charge } | { recurrence: Recurrence })
+
+/** What a charge or an agreement has come to, as far as its page is concerned. */
+export type State =
+  | 'form'
+  | 'open'
+  | 'collecting'
+  | 'paid'
+  | 'refunded'
+  | 'expired'
+  | 'canceled'
+  | 'offer'
+  | 'agreeing'
+  | 'approved'
+  | 'rejected'
+
+/** Nothing more happens that a page would have to show. */
+const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', 'rejected']
+export const isFinal = (state: State): boolean => FINAL.includes(state)
+
+export async function lookUp(
+  app: App,
+  token: string,
+  findOwner = (id: Uuid) => findCompany(app.db, id),
+): Promise<Found> {
+  const named = unpackPair(token)
+  const company = named && (await findOwner(named.companyId))
+  if (!company) throw problem('charge_not_found')
+  const owner = { app: inTimeOf(app, company), company, token }
+  const now = owner.app.clock.now()
+  const charge = await app.charges.find(named)
+  if (charge) return { ...owner, charge: chargeAsOf(charge, now) }
+  const recurrence = await findRecurrence(app.db, company.id, named.id)
+  if (!recurrence) throw problem('charge_not_found')
+  return { ...owner, recurrence: asOf(recurrence, now) }
+}
+
+export function stateOf(found: Found): State {
+  return 'charge' in found ? stateOfCharge(found.charge) : stateOfRecurrence(found.recurrence)
+}
+
+function stateOfCharge(charge: Charge): State {
+  const { status, paymentStatus, brCode, kind } = charge
+  if (status === 'COMPLETED') return paymentStatus === 'REFUNDED' ? 'refunded' : 'paid'
+  if (status !== 'OPEN') return status === 'EXPIRED' ? 'expired' : 'canceled'
+  if (kind === 'RECURRING') return 'collecting'
+  if (brCode !== null) return 'open'
+  return isSubscriptionLink(charge) ? 'offer' : 'form'
+}
+
+const STATES = {
+  ...{ CREATED: 'agreeing', APPROVED: 'approved', REJECTED: 'rejected' },
+  ...{ EXPIRED: 'expired', CANCELED: 'canceled' },
+} as const satisfies Record<Recurrence['authStatus'], State>
+
+function stateOfRecurrence({ isTemplate, status, authStatus }: Recurrence): State {
+  if (!isTemplate) return STATES[authStatus]
+  return status === 'OPEN' ? 'offer' : 'canceled'
+}

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { App } from '../core/app.ts'
+import type { Language } from '../core/companies/rules.ts'
+import { hasSandbox } from '../core/companies/store.ts'
+import { countLiving } from '../core/deliveries/workers.ts'
+import { LATEST } from '../versions/history.ts'
+import { copyButton, isAtHome, sendDeveloperPage } from './developer.ts'
+import { FRONT } from './front-texts.ts'
+import { type Html, html } from './html.ts'
+import { icon, inLanguage, languageOf } from './layout.ts'
+import type { Site } from './pages.ts'
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+)
+
+/** The front page: where one is, what runs, where to go, and what to try first. */
+export function registerFront(scope: FastifyInstance, site: Site): void {
+  const { app } = site
+  scope.get('/', async (request, reply) => {
+    const language = languageOf(request)
+    const texts = FRONT[language]
+    const state = await readState(app)
+    const key = isAtHome(site, request) ? (site.sandbox()?.apiKey ?? null) : null
+    const body = html`<section class="card all">
+<h1>${texts.title}</h1>
+<p>${app.config.local ? texts.intro.local : texts.intro.served}</p>
+</section>
+<div class="column">
+${linksCard(app, state, language)}
+${runningCard(app, state, language)}
+</div>
+<div class="column">
+${key !== null && keyCard(key, language)}
+${callsCard(app, key, language)}
+</div>`
+    return sendDeveloperPage(site, request, reply, 'front', {
+      ...{ title: texts.title, language, body },
+    })
+  })
+}
+
+type State = { database: string | null; workers: number; plays: boolean }
+
+/** What is running; a database that does not answer must not keep the page from saying so. */
+async function readState({ db, config }: App): Promise<State> {
+  try {
+    const [row] = await db.query<{ version: string }>({
+      text: `select current_setting('server_version') as version`,
+    })
+    const [workers, sandbox] = await Promise.all([countLiving(db), hasSandbox(db)])
+    return { database: row!.version.split(' ')[0]!, workers, plays: config.local || sandbox }
+  } catch {
+    return { database: null, workers: 0, plays: config.local }
+  }
+}
+
+function runningCard({ config, publicUrl }: App, state: State, language: Language): Html {
+  const { running, names, database, mode, worker } = FRONT[language]
+  const kind = config.local ? database.embedded : database.own
+  const facts: [string, string][] = [
+    [names.address, publicUrl],
+    [names.version, VERSION],
+    [names.interface, LATEST.name],
+    [
+      names.database,
+      state.database === null ? database.silent : `PostgreSQL ${state.database}, ${kind}`,
+    ],
+    [names.mode, config.local ? mode.local : mode.served],
+    [names.worker, worker(state.workers)],
+  ]
+  return html`<section class="card" aria-labelledby="running">
+<h2 id="running">${running}</h2>
+<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+</section>`
+}
+
+function linksCard({ config }: App, { plays }: State, language: Language): Html {
+  const { links, link } = FRONT[language]
+  const places = [
+    ...(plays ? [{ path: inLanguage('/bank', language), ...link.bank }] : []),
+    ...(config.local ? [{ path: inLanguage('/mailbox', language), ...link.mailbox }] : []),
+    { path: '/docs', ...link.docs },
+  ]
+  return html`<section class="card" aria-labelledby="links">
+<h2 id="links">${links}</h2>
+<ul class="rows">${places.map(
+    ({ path, name, text }) =>
+      html`<li><a class="row" href="${path}"><span><strong>${name}</strong><span class="soft small">${text}</span></span>${icon('next')}</a></li>`,
+  )}</ul>
+</section>`
+}
+
+function keyCard(key: string, language: Language): Html {
+  const { title, text, name } = FRONT[language].key
+  return html`<section class="card" aria-labelledby="key">
+<h2 id="key">${title}</h2>
+<div class="copied"><code class="key">${key}</code>${copyButton(key, name, language)}</div>
+<p class="soft small">${text}</p>
+</section>`
+}
+
+type Calls = { create: string; pay: string; read: string }
+
+const FIELD = (name: string) => `$(echo "$CHARGE" | sed -E 's/.*"${name}":"([^"]+)".*/\\1/')`
+const JSON_TYPE = "-H 'Content-Type: application/json'"
+
+/** Calls that a shell takes as they stand, the later ones with what the first has answered. */
+function callsOf(url: string, key: string | null): Calls {
+  const auth = key === null ? '-H "X-API-KEY: $VINTEM_KEY"' : `-H 'X-API-KEY: ${key}'`
+  const customer = '{"name":"Maria da Silva","taxId":"52998224725","email":"maria@example.com"}'
+  // Whoever tries them with a key of their own may have that of a live company.
+  const trial = key === null ? '"devMode":true,' : ''
+  return {
+    create: `CHARGE=$(curl -s ${url}/charge/pix \\
+  ${auth} \\
+  ${JSON_TYPE} \\
+  -d '{"amount":1990,${trial}"customer":${customer}}')
+echo "$CHARGE" | grep -oE '"(id|brCode|url|description)":"[^"]+"'`,
+    pay: `curl -s ${url}/bank/pix \\
+  ${JSON_TYPE} \\
+  -d "{\\"brCode\\":\\"${FIELD('brCode')}\\"}"`,
+    read: `curl -s ${url}/charge/${FIELD('id')}/status \\
+  ${auth}`,
+  }
+}
+
+function callsCard(app: App, key: string | null, language: Language): Html {
+  const { calls, call, ownKey } = FRONT[language]
+  const texts = callsOf(app.publicUrl, key)
+  const names = ['create', 'pay', 'read'] as const
+  return html`<section class="card" aria-labelledby="calls">
+<h2 id="calls">${calls.title}</h2>
+<p class="soft small">${calls.text}${key === null && html` ${ownKey}`}</p>
+<ol class="calls">${names.map(
+    (name) => html`<li>
+<div class="between"><h3>${call[name].name}</h3>${copyButton(texts[name], calls.result, language)}</div>
+<p class="soft small">${call[name].text}</p>
+<pre tabindex="0"><code>${texts[name]}</code></pre>
+</li>`,
+  )}</ol>
+</section>`
+}

@@ -1,0 +1,148 @@
+import { gzipSync } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Company, Language } from '../core/companies/rules.ts'
+import { DEFAULT_COLOR } from '../core/companies/rules.ts'
+import { type Assets, takesGzip } from './assets.ts'
+import { type Html, html, raw, render, type Shown } from './html.ts'
+import { imageOrigin, secure } from './security.ts'
+import { type Fault, TEXTS } from './texts.ts'
+
+export type Brand = Pick<Company, 'name' | 'color' | 'imageUrl'>
+
+export type Page = {
+  title: string
+  language: Language
+  /** What stands inside <main>. */
+  body: Shown
+  /** Whose page it is; ours where none is named. */
+  brand?: Brand | null
+  /** Names of scripts in `web/`, loaded as modules. */
+  scripts?: string[]
+  /** Names of style sheets in `web/` beside the one that all pages have. */
+  styles?: string[]
+  /** Where else one can go, beside the name on top. */
+  nav?: Html
+  /** Whether it shows pages of ours inside. */
+  frames?: boolean
+  /** Without scripts the page loads itself again after so many seconds. */
+  refresh_s?: number | null
+  /** A class for <body>: how wide the page is, and what it looks like. */
+  kind?: string
+  /** What scripts need to know, as data-* attributes of <main>. */
+  data?: Record<string, string>
+  status?: number
+}
+
+const OWN: Brand = { name: 'Vintém', color: DEFAULT_COLOR, imageUrl: null }
+
+export const languageOf = ({ query }: FastifyRequest): Language =>
+  (query as { lang?: unknown } | undefined)?.lang === 'en' ? 'en' : 'pt'
+
+/** The same address in a language. Portuguese is what a page speaks when nothing is said. */
+export const inLanguage = (path: string, language: Language): string =>
+  language === 'en' ? `${path}${path.includes('?') ? '&' : '?'}lang=en` : path
+
+/** Writes a page out, with all that protects it. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  assets: Assets,
+  page: Page,
+): FastifyReply {
+  const { imageUrl } = page.brand ?? OWN
+  const body = render(documentOf(request, assets, page))
+  secure(reply, imageUrl, page.frames)
+    .status(page.status ?? 200)
+    .type('text/html; charset=utf-8')
+  reply.headers({ 'Content-Language': TEXTS[page.language].tag, Vary: 'Accept-Encoding' })
+  if (!takesGzip(request)) return reply.send(body)
+  return reply.header('Content-Encoding', 'gzip').send(gzipSync(body))
+}
+
+function documentOf(request: FastifyRequest, assets: Assets, page: Page): Html {
+  const { language, refresh_s } = page
+  const brand = page.brand ?? OWN
+  const texts = TEXTS[language]
+  return html`<!doctype html>
+<html lang="${texts.tag}">
+<head>
+<meta charset="utf-8">
+<title>${page.title} · ${brand.name}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="${brand.color}">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.url('style.css')}">
+${(page.styles ?? []).map((name) => html`<link rel="stylesheet" href="${assets.url(name)}">`)}
+<link rel="stylesheet" href="${assets.theme(brand.color)}">
+${(page.scripts ?? []).map((name) => html`<script type="module" src="${assets.url(name)}"></script>`)}
+${refresh_s && html`<noscript><meta http-equiv="refresh" content="${refresh_s}"></noscript>`}
+</head>
+<body class="${page.kind ?? 'narrow'}">
+<a class="skip" href="#main">${texts.skip}</a>
+<header class="top"><div class="inside">${logo(brand)}<p class="name">${brand.name}</p>${page.nav}</div></header>
+<main id="main" class="inside"${attributes(page.data)}>
+${page.body}
+</main>
+<footer class="inside foot">
+<p>${texts.poweredBy}</p>
+<p><a href="${otherAddress(request, language)}" hreflang="${language === 'pt' ? 'en' : 'pt-BR'}" lang="${language === 'pt' ? 'en' : 'pt-BR'}">${texts.otherLanguage}</a></p>
+</footer>
+</body>
+</html>
+`
+}
+
+const attributes = (data: Record<string, string> = {}): Html[] =>
+  Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)
+
+/** The company's image where it may be loaded, else the first letter of its name. */
+function logo({ name, imageUrl }: Brand): Html {
+  if (imageOrigin(imageUrl) === null) {
+    return html`<span class="logo" aria-hidden="true">${[...name.trim()][0]?.toUpperCase()}</span>`
+  }
+  return html`<img class="logo" src="${imageUrl}" alt="" width="40" height="40" referrerpolicy="no-referrer">`
+}
+
+/** The page that is shown, asked for in the other language. A form is asked for anew. */
+function otherAddress({ url }: FastifyRequest, language: Language): string {
+  const [path, search] = url.split('?')
+  const query = new URLSearchParams(search)
+  query.delete('lang')
+  if (language === 'pt') query.set('lang', 'en')
+  const rest = query.toString()
+  return rest ? `${path}?${rest}` : path!
+}
+
+/** A page that says why there is no other. */
+export function faultPage(fault: Fault, language: Language, status: number): Page {
+  const { title, text } = TEXTS[language].faults[fault]
+  const body = html`<section class="card result">
+${icon('alert')}
+<h1>${title}</h1>
+<p>${text}</p>
+</section>`
+  return { title, language, body, status }
+}
+
+const ICONS = {
+  check: '<path d="m5 12.5 4.5 4.5L19 7.5"/>',
+  cross: '<path d="m7 7 10 10M17 7 7 17"/>',
+  clock: '<circle cx="12" cy="12" r="8.5"/><path d="M12 7.5V12l3 2"/>',
+  alert: '<circle cx="12" cy="12" r="9"/><path d="M12 7.5v5M12 16v.5"/>',
+  back: '<path d="M9 7 4 12l5 5M4 12h11a5 5 0 0 1 0 10h-3"/>',
+  copy: '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M15 9V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h3"/>',
+  lock: '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
+  mail: '<rect x="3" y="5" width="18" height="14" rx="2"/><path d="m4 7 8 6 8-6"/>',
+  next: '<path d="m9 6 6 6-6 6"/>',
+  repeat: '<path d="M17 3l4 4-4 4M3 11V9a2 2 0 0 1 2-2h16M7 21l-4-4 4-4M21 13v2a2 2 0 0 1-2 2H3"/>',
+} as const
+
+export type IconName = keyof typeof ICONS
+
+/** A drawing beside words that say the same, and so silent for those who listen. */
+export const icon = (name: IconName): Html =>
+  raw(
+    `<svg class="icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${ICONS[name]}</svg>`,
+  )

@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { App } from '../core/app.ts'
+import type { Company } from '../core/companies/rules.ts'
+import { findCompany } from '../core/companies/store.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { describeError } from '../lib/log.ts'
+import { problem } from '../lib/problems.ts'
+import { isFinal, lookUp, type State, stateOf } from './found.ts'
+import type { Site } from './pages.ts'
+
+/** How often what is watched is looked at, all of it at once. */
+const LOOK_MS = 500
+/** Something is said so often even when nothing happens, so that nothing between us hangs up. */
+const HEARTBEAT_LOOKS = 30
+/** Beyond this a page asks by itself, which costs us no open connection. */
+const MOST_WATCHERS = 5000
+
+type Watcher = { token: string; state: State | null; reply: FastifyReply }
+
+/**
+ * Tells open pages what becomes of what they show. A page hears a state and then asks for itself
+ * again, so that there is one place that knows what a state looks like.
+ */
+export function registerLive(scope: FastifyInstance, { app }: Site): void {
+  type Named = { Params: { token: string } }
+  const watch = createWatch(app)
+  // Nobody asks for the head of something that has no end.
+  scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
+    const { token } = request.params
+    const state = stateOf(await lookUp(app, token))
+    if (watch.isFull()) throw problem('service_unavailable')
+    startStream(reply)
+    watch.join({ token, state: null, reply }, state)
+  })
+  scope.get<Named>('/pay/:token/status', async (request, reply) => {
+    const state = stateOf(await lookUp(app, request.params.token))
+    return reply.header('Cache-Control', 'no-store').send({ state })
+  })
+  scope.addHook('preClose', async () => watch.end())
+}
+
+function startStream(reply: FastifyReply): void {
+  reply.hijack()
+  reply.raw.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+    'X-Content-Type-Options': 'nosniff',
+  })
+  reply.raw.write('retry: 2000\n\n')
+}
+
+/** One look for all pages that are open, while there are any. */
+function createWatch(app: App) {
+  const watchers = new Set<Watcher>()
+  let timer: NodeJS.Timeout | null = null
+  let looks = 0
+  let looking = false
+
+  function leave(watcher: Watcher): void {
+    watchers.delete(watcher)
+    if (watchers.size > 0 || !timer) return
+    clearInterval(timer)
+    timer = null
+  }
+
+  function tell(watcher: Watcher, state: State): void {
+    const { raw } = watcher.reply
+    if (watcher.state !== state) raw.write(`data: ${JSON.stringify({ state })}\n\n`)
+    watcher.state = state
+    if (!isFinal(state)) return
+    leave(watcher)
+    raw.end()
+  }
+
+  async function look(): Promise<void> {
+    if (looking) return
+    looking = true
+    const findOwner = rememberOwners(app)
+    const asking = [...Map.groupBy(watchers, ({ token }) => token)].map(async ([token, those]) => {
+      const state = stateOf(await lookUp(app, token, findOwner))
+      for (const watcher of those) if (watchers.has(watcher)) tell(watcher, state)
+    })
+    const failed = (await Promise.allSettled(asking)).find(({ status }) => status === 'rejected')
+    looking = false
+    if (failed?.status === 'rejected') app.log.warn(describeError(failed.reason), 'page watch')
+    if (++looks % HEARTBEAT_LOOKS === 0) for (const { reply } of watchers) reply.raw.write(':\n\n')
+  }
+
+  return {
+    isFull: () => watchers.size >= MOST_WATCHERS,
+    join(watcher: Watcher, state: State): void {
+      watchers.add(watcher)
+      timer ??= setInterval(look, LOOK_MS).unref()
+      watcher.reply.raw.on('close', () => leave(watcher))
+      tell(watcher, state)
+    },
+    end(): void {
+      for (const { reply } of watchers) reply.raw.end()
+    },
+  }
+}
+
+/** Many pages are of one company, which is asked for once in a look. */
+function rememberOwners(app: App): (id: Uuid) => Promise<Company | null> {
+  const owners = new Map<Uuid, Promise<Company | null>>()
+  return (id) => {
+    const owner = owners.get(id) ?? findCompany(app.db, id)
+    owners.set(id, owner)
+    return owner
+  }
+}

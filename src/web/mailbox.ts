@@ -1,0 +1,162 @@
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../core/companies/rules.ts'
+import { formatMoment } from '../lib/local-time.ts'
+import { problem } from '../lib/problems.ts'
+import { copyButton, isAtHome, sendDeveloperPage } from './developer.ts'
+import { type Html, html } from './html.ts'
+import { icon, inLanguage, languageOf } from './layout.ts'
+import { listMails, readMail, type SentMail } from './mails.ts'
+import type { Site } from './pages.ts'
+
+const TEXTS = {
+  pt: {
+    title: 'E-mails enviados',
+    intro: 'O que o Vintém mandou, do mais novo ao mais antigo. Nada saiu desta máquina.',
+    sent: 'Com SMTP_URL os e-mails vão para o servidor de e-mail e não aparecem aqui.',
+    empty: 'Nenhum e-mail ainda',
+    emptyText: 'Peça um saque ou mande um link com notifyCustomer, e o e-mail aparece aqui.',
+    code: 'Código mais recente',
+    codeOf: 'Código',
+    older: 'Mais antigos',
+    all: 'Todos os e-mails',
+    to: 'Para',
+    from: 'De',
+    at: 'Enviado em',
+    content: 'Conteúdo do e-mail',
+    asText: 'Só o texto',
+  },
+  en: {
+    title: 'Mails sent',
+    intro: 'What Vintém has sent, newest first. Nothing has left this machine.',
+    sent: 'With SMTP_URL mails go to the mail server and are not shown here.',
+    empty: 'No mail yet',
+    emptyText: 'Ask for a withdrawal or send a link with notifyCustomer, and the mail is here.',
+    code: 'Latest code',
+    codeOf: 'Code',
+    older: 'Older ones',
+    all: 'All mails',
+    to: 'To',
+    from: 'From',
+    at: 'Sent at',
+    content: 'What the mail says',
+    asText: 'Text only',
+  },
+} as const satisfies Record<Language, Record<string, string>>
+
+const MOST_SHOWN = 30
+
+type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { before?: string } }>
+
+/** The mails that were kept as files, for those who try things out on their own machine. */
+export function registerMailbox(scope: FastifyInstance, site: Site): void {
+  const folder = join(site.app.config.dataDir, 'mail')
+  const requireHome = (request: FastifyRequest) => {
+    if (!isAtHome(site, request)) throw problem('route_not_found')
+  }
+  const find = async (request: Asked) => {
+    requireHome(request)
+    const mail = await readMail(folder, request.params.id)
+    if (!mail) throw problem('route_not_found')
+    return mail
+  }
+  scope.get('/mailbox', async (request: Asked, reply) => {
+    requireHome(request)
+    const ids = await listMails(folder)
+    const { before } = request.query
+    const from = typeof before === 'string' ? ids.filter((id) => id < before) : ids
+    const read = await Promise.all(from.slice(0, MOST_SHOWN).map((id) => readMail(folder, id)))
+    const mails = read.filter((mail) => mail !== null)
+    const hasMore = from.length > MOST_SHOWN
+    return sendList(site, request, reply, mails, hasMore)
+  })
+  scope.get('/mailbox/:id', async (request: Asked, reply) =>
+    sendMail(site, request, reply, await find(request)),
+  )
+  scope.get('/mailbox/:id/content', async (request: Asked, reply) => {
+    const { html } = await find(request)
+    return sendContent(reply, html)
+  })
+}
+
+function sendList(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mails: SentMail[],
+  hasMore: boolean,
+): FastifyReply {
+  const language = languageOf(request)
+  const texts = TEXTS[language]
+  const newest = mails.find(({ code }) => code !== null)
+  const older = inLanguage(`/mailbox?before=${mails.at(-1)?.id}`, language)
+  const body = html`<section class="card all">
+<h1>${texts.title}</h1>
+<p class="soft">${texts.intro} ${site.app.config.smtpUrl !== null && texts.sent}</p>
+${newest && codeBox(newest, texts.code, language)}
+</section>
+<section class="card all" aria-label="${texts.title}">
+${mails.length === 0 ? empty(language) : html`<ul class="rows">${mails.map((mail) => row(mail, language))}</ul>`}
+${hasMore && html`<p><a href="${older}">${texts.older}</a></p>`}
+</section>`
+  return sendDeveloperPage(site, request, reply, 'mailbox', { title: texts.title, language, body })
+}
+
+const empty = (language: Language): Html =>
+  html`<div class="nothing">${icon('mail')}<p><strong>${TEXTS[language].empty}</strong></p><p class="soft">${TEXTS[language].emptyText}</p></div>`
+
+function codeBox({ code, at }: SentMail, name: string, language: Language): Html {
+  return html`<div class="otp"><p><span class="soft small">${name} · ${formatMoment(at)}</span><strong class="digits">${code}</strong></p>${copyButton(code!, name, language)}</div>`
+}
+
+function row({ id, subject, to, at, code }: SentMail, language: Language): Html {
+  const { codeOf } = TEXTS[language]
+  return html`<li class="mail"><a class="row" href="${inLanguage(`/mailbox/${id}`, language)}"><span><strong>${subject}</strong><span class="soft small">${to} · ${formatMoment(at)}</span></span>${icon('next')}</a>${
+    code !== null &&
+    html`<span class="tail"><code class="digits">${code}</code>${copyButton(code, codeOf, language)}</span>`
+  }</li>`
+}
+
+function sendMail(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mail: SentMail,
+): FastifyReply {
+  const language = languageOf(request)
+  const texts = TEXTS[language]
+  const facts: [string, string][] = [
+    [texts.from, mail.from],
+    [texts.to, mail.to],
+    [texts.at, formatMoment(mail.at)],
+  ]
+  const body = html`<section class="card all">
+<p class="small"><a href="${inLanguage('/mailbox', language)}">${texts.all}</a></p>
+<h1>${mail.subject}</h1>
+${mail.code !== null && codeBox(mail, texts.codeOf, language)}
+<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+</section>
+<section class="card all" aria-label="${texts.content}">
+<iframe class="letter" title="${texts.content}" sandbox="${SANDBOX}" src="/mailbox/${mail.id}/content"></iframe>
+<details><summary>${texts.asText}</summary><pre tabindex="0">${mail.text}</pre></details>
+</section>`
+  const page = { title: mail.subject, language, body, frames: true }
+  return sendDeveloperPage(site, request, reply, 'mailbox', page)
+}
+
+/** Its links open tabs of their own; it runs nothing and sends nothing. */
+const SANDBOX = 'allow-popups allow-popups-to-escape-sandbox'
+const POLICY = `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox ${SANDBOX}`
+
+/** The mail itself, as it would be in a mail program. */
+function sendContent(reply: FastifyReply, content: string): FastifyReply {
+  return reply
+    .headers({
+      'Content-Security-Policy': POLICY,
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+    })
+    .type('text/html; charset=utf-8')
+    .send(content.replace('<head>', '<head>\n<base target="_blank">'))
+}

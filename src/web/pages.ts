@@ -1,0 +1,115 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../core/app.ts'
+import { createBuckets } from '../lib/bucket.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { describeError } from '../lib/log.ts'
+import { Problem, problem } from '../lib/problems.ts'
+import { type Assets, readAssets, registerAssets } from './assets.ts'
+import { registerBank } from './bank.ts'
+import { registerCheckout } from './checkout.ts'
+import { refuseForeignForms } from './developer.ts'
+import { registerFront } from './front.ts'
+import { faultPage, languageOf, sendPage } from './layout.ts'
+import { registerLive } from './live.ts'
+import { registerMailbox } from './mailbox.ts'
+import type { Fault } from './texts.ts'
+
+/** The company that local mode is ready to try at once. */
+export type Sandbox = { companyId: Uuid; apiKey: string }
+
+/** What pages are made with. */
+export type Site = {
+  app: App
+  assets: Assets
+  /** Null: this is no local mode, or its sandbox is not there yet. */
+  sandbox(): Sandbox | null
+}
+
+/** Forms sent per address: enough for a busy office, too few for a flood. */
+const FORMS = { perSecond: 10, burst: 100 }
+
+export type Pages = {
+  register(server: FastifyInstance): void
+  /** Shows somebody with a browser that an address leads nowhere. */
+  missing(request: FastifyRequest, reply: FastifyReply): void
+}
+
+/** The pages for people. They need no key, take forms instead of JSON, and say sorry in words. */
+export function createPages(app: App, sandbox: Site['sandbox']): Pages {
+  const site: Site = { app, assets: readAssets(), sandbox }
+  return {
+    register(server) {
+      server.register(async (scope) => {
+        takeForms(scope, app)
+        scope.setErrorHandler((error: FastifyError, request, reply) =>
+          refuse(site, error, request, reply),
+        )
+        registerAssets(scope, site.assets)
+        registerCheckout(scope, site)
+        registerLive(scope, site)
+        scope.register(async (open) => registerForDevelopers(open, site))
+      })
+    },
+    missing(request, reply) {
+      sendPage(request, reply, site.assets, faultPage('missing', languageOf(request), 404))
+    },
+  }
+}
+
+/** Where things are, the simulated bank, the mails. */
+function registerForDevelopers(scope: FastifyInstance, site: Site): void {
+  refuseForeignForms(scope)
+  registerFront(scope, site)
+  registerBank(scope, site)
+  registerMailbox(scope, site)
+}
+
+/** A form as its fields: the first value of each name, since no form of ours repeats one. */
+export type Form = Record<string, string>
+
+const readForm = (text: string): Form => {
+  const form: Form = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    form[name] ??= value.replaceAll('\0', '').toWellFormed()
+  }
+  return form
+}
+
+function takeForms(scope: FastifyInstance, app: App): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, text, done) => done(null, readForm(text as string)),
+  )
+  const buckets = app.config.rateLimit && createBuckets(FORMS.perSecond, FORMS.burst)
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const wait_s =
+      buckets && request.method === 'POST' ? buckets.take(request.ip, performance.now()) : 0
+    const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
+    done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
+  })
+}
+
+const faultOf = (status: number): Fault => {
+  if (status === 404) return 'missing'
+  if (status === 409 || status === 410) return 'closed'
+  if (status === 429) return 'busy'
+  if (status === 503) return 'unavailable'
+  return status < 500 ? 'invalid' : 'broken'
+}
+
+function refuse(
+  { app, assets }: Site,
+  error: FastifyError | Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const expected = error instanceof Problem
+  const status = expected ? error.status : (error.statusCode ?? 500)
+  if (status >= 500 && !expected) {
+    app.log.error({ ...describeError(error), reqId: request.id }, 'unexpected error')
+  }
+  if (expected) reply.headers(error.headers)
+  sendPage(request, reply, assets, faultPage(faultOf(status), languageOf(request), status))
+}

@@ -1,0 +1,88 @@
+import type { Charge } from '../core/charges/rules.ts'
+import type { Company, Language } from '../core/companies/rules.ts'
+import { qrDataUrl } from '../pix/qr.ts'
+import { CHECKOUT } from './checkout-texts.ts'
+import { type Html, html, type Shown } from './html.ts'
+import { type IconName, icon } from './layout.ts'
+
+export type Fact = [name: string, value: Shown, kind?: string]
+
+export const facts = (given: (Fact | null | false)[]): Html =>
+  html`<dl class="facts">${given.map(
+    (fact) => fact && html`<div class="${fact[2]}"><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`,
+  )}</dl>`
+
+/** A code to pay or to agree with: its image, the text, and a button that copies it. */
+export function codePanel(
+  brCode: string,
+  language: Language,
+  words: { title: string; alt: string; steps: string[]; waiting: string; refresh: string },
+): Html {
+  const texts = CHECKOUT[language]
+  return html`<section class="card beside" aria-labelledby="code-title">
+<h2 id="code-title">${words.title}</h2>
+<p class="qr"><img src="${qrDataUrl(brCode)}" alt="${words.alt}" width="256" height="256"></p>
+<button type="button" class="button js" data-copy="code" data-done="${texts.copied}">${icon('copy')}<span>${texts.copy}</span></button><p class="hide" role="status"></p>
+<p class="waiting js" role="status">${words.waiting}</p>
+<noscript><p><a class="button quiet" href="">${words.refresh}</a></p></noscript>
+<div class="field"><label for="code">${texts.code}</label>
+<textarea id="code" class="code" readonly rows="4" spellcheck="false" translate="no">${brCode}</textarea></div>
+<h3>${texts.stepsTitle}</h3>
+<ol class="steps">${words.steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>
+</section>`
+}
+
+export type Result = {
+  kind: 'good' | 'bad' | 'calm'
+  icon: IconName
+  title: string
+  text: string
+  facts?: (Fact | null | false)[]
+  /** Where the payer goes from here. */
+  link?: { url: string; label: string } | null
+  /** Whether the page leads there by itself, when it has just become this. */
+  leads?: boolean
+}
+
+/** How something has ended, in a sign, in words, and with the way on. */
+export function result(given: Result, language: Language): Html {
+  const texts = CHECKOUT[language]
+  const { link } = given
+  return html`<section class="card result ${given.kind}" aria-labelledby="result-title">
+${icon(given.icon)}
+<h1 id="result-title" tabindex="-1">${given.title}</h1>
+<p>${given.text}</p>
+${given.facts && facts(given.facts)}
+${link && html`<a class="button" href="${link.url}" rel="noreferrer">${link.label}</a>`}
+${
+  link &&
+  given.leads &&
+  html`<p class="js small soft" data-leave="10" hidden>${texts.leaving[0]}<span>10</span>${texts.leaving[1]} <button type="button" class="button quiet slim">${texts.stay}</button></p>`
+}
+</section>`
+}
+
+/** Tells that no real money is asked for, and how to play the payer. */
+export function testNotice(
+  { devMode, brCode }: Pick<Charge, 'devMode' | 'brCode'>,
+  company: Company,
+  language: Language,
+  simulateUrl: string | null,
+): Html | null {
+  const { dev, sandbox } = CHECKOUT[language]
+  if (!devMode && company.mode !== 'sandbox') return null
+  const text = devMode ? dev.text : brCode === null ? sandbox.text : sandbox.code
+  const bank = `/bank?${new URLSearchParams({ code: brCode ?? '' })}`
+  return html`<aside class="notice warn all" aria-label="${dev.title}">${icon('alert')}<div>
+<p>${devMode && html`<strong>${dev.title}.</strong> `}${text}</p>
+${
+  simulateUrl &&
+  html`<form method="post" action="${simulateUrl}"><button class="button quiet slim">${dev.simulate}</button></form>`
+}
+${brCode !== null && html`<p><a href="${bank}" target="_blank" rel="noopener">${sandbox.bank}</a></p>`}
+</div></aside>`
+}
+
+/** An address of a merchant's that a page may lead to: of the web, and of nothing else. */
+export const webAddress = (url: string | null | undefined): string | null =>
+  url && /^https?:\/\//i.test(url) ? url : null

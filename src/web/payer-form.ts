@@ -1,0 +1,63 @@
+import type { Company, Language, Mode } from '../core/companies/rules.ts'
+import { EMAIL_FORM, taxIdFault } from '../core/companies/rules.ts'
+import type { Person } from '../core/customers/rules.ts'
+import { CHECKOUT } from './checkout-texts.ts'
+import { type Field, fieldsOf } from './forms.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './layout.ts'
+import type { Form } from './pages.ts'
+import { type PayerField, SUBSCRIPTION } from './subscription-texts.ts'
+
+export type PayerGiven = { person: Required<Pick<Person, PayerField>>; faults: PayerField[] }
+
+/** Who subscribes, as they wrote it; punctuation is for people, and goes. */
+export function readPayer(form: Form, mode: Mode): PayerGiven {
+  const text = (name: PayerField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
+  const person = {
+    name: text('name'),
+    taxId: text('taxId')
+      .replace(/[\s./-]/g, '')
+      .toUpperCase(),
+    email: text('email'),
+    phone: text('phone')
+      .replace(/\D/g, '')
+      .replace(/^0*(55)?(?=\d{10,11}$)/, ''),
+  }
+  const isRight: Record<PayerField, boolean> = {
+    name: person.name !== '' && person.name.length <= 255,
+    taxId: taxIdFault(mode, person.taxId) === null,
+    email: person.email.length <= 254 && EMAIL_FORM.test(person.email),
+    phone: /^[0-9]{10,11}$/.test(person.phone),
+  }
+  return { person, faults: FIELDS.filter((name) => !isRight[name]) }
+}
+
+const FIELDS: PayerField[] = ['name', 'taxId', 'email', 'phone']
+
+const CONTROLS: Record<PayerField, Pick<Field, 'check' | 'autocomplete' | 'inputmode'>> = {
+  name: { check: 'filled', autocomplete: 'name' },
+  taxId: { check: 'tax-id', autocomplete: 'off' },
+  email: { check: 'email', autocomplete: 'email', inputmode: 'email' },
+  phone: { check: 'phone', autocomplete: 'tel-national', inputmode: 'tel' },
+}
+
+export function payerForm(given: PayerGiven | null, company: Company, language: Language): Html {
+  const texts = SUBSCRIPTION[language]
+  const fields = FIELDS.map((name): Field => {
+    const control = CONTROLS[name]
+    // Play money may carry made-up documents.
+    const check = name === 'taxId' && company.mode === 'sandbox' ? 'tax-id-shape' : control.check!
+    return {
+      ...{ ...control, check, name, label: texts.fields[name] },
+      value: given?.person[name] ?? '',
+      fault: given?.faults.includes(name) ? texts.faults[name] : null,
+      wrong: texts.faults[name],
+      ...(name === 'taxId' ? { hint: texts.taxIdHint, maxlength: 20 } : {}),
+    }
+  })
+  const isWrong = given !== null && given.faults.length > 0
+  return html`<h2>${texts.formTitle}</h2>
+<p class="hint">${texts.formHint}</p>
+${isWrong && html`<p class="notice bad" role="alert">${icon('alert')}<span>${CHECKOUT[language].check}</span></p>`}
+${fieldsOf(fields)}`
+}

@@ -1,0 +1,83 @@
+import {
+  SHIPPING_FIELDS,
+  type Shipping,
+  type ShippingFault,
+  type ShippingField,
+  STATES,
+  shippingFaults,
+} from '../core/charges/shipping.ts'
+import type { Language } from '../core/companies/rules.ts'
+import { CHECKOUT } from './checkout-texts.ts'
+import { type Field, fieldsOf } from './forms.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './layout.ts'
+import type { Form } from './pages.ts'
+
+/** An address as it was sent, and what is wrong with it. */
+export type ShippingGiven = {
+  shipping: Shipping
+  faults: Partial<Record<ShippingField, ShippingFault>>
+}
+
+export const hasFaults = ({ faults }: ShippingGiven): boolean => Object.keys(faults).length > 0
+
+/** People write a CEP with its dash, and may write around it. */
+export function readShipping(form: Form): ShippingGiven {
+  const text = (name: ShippingField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
+  const shipping: Shipping = {
+    postalCode: text('postalCode').replace(/[^0-9a-z]/gi, ''),
+    ...{ address: text('address'), number: text('number'), line1: text('line1') },
+    ...{ district: text('district'), city: text('city'), state: text('state').toUpperCase() },
+  }
+  return { shipping, faults: shippingFaults(shipping) }
+}
+
+const WIDTHS: Partial<Record<ShippingField, Field['width']>> = {
+  ...{ postalCode: 'half', number: 'third', line1: 'most', city: 'most', state: 'third' },
+}
+
+const AUTOCOMPLETE: Partial<Record<ShippingField, string>> = {
+  ...{ postalCode: 'shipping postal-code', address: 'shipping address-line1' },
+  ...{ line1: 'shipping address-line2', district: 'shipping address-level3' },
+  ...{ city: 'shipping address-level2', state: 'shipping address-level1' },
+}
+
+export function shippingForm(given: ShippingGiven | null, language: Language): Html {
+  const texts = CHECKOUT[language]
+  const fields = SHIPPING_FIELDS.map((name) => fieldOf(name, given, language))
+  return html`<h2>${texts.shippingTitle}</h2>
+<p class="hint">${texts.shippingHint}</p>
+${
+  given &&
+  hasFaults(given) &&
+  html`<p class="notice bad" role="alert">${icon('alert')}<span>${texts.check}</span></p>`
+}
+${fieldsOf(fields)}`
+}
+
+/** A CEP is given back as people write it. */
+function written(name: ShippingField, given: ShippingGiven | null): string {
+  const value = given?.shipping[name] ?? ''
+  return name === 'postalCode' ? value.replace(/^(\d{5})(\d{3})$/, '$1-$2') : value
+}
+
+function fieldOf(name: ShippingField, given: ShippingGiven | null, language: Language): Field {
+  const texts = CHECKOUT[language]
+  const fault = given?.faults[name]
+  const isPostalCode = name === 'postalCode'
+  const wrong = isPostalCode ? texts.badPostalCode : texts.faults.missing
+  const said =
+    fault === 'unknown' && isPostalCode ? texts.badPostalCode : fault && texts.faults[fault]
+  const choices = STATES.map((state): [string, string] => [state, state])
+  return {
+    ...{ name, label: texts.fields[name], value: written(name, given) },
+    ...{ fault: said ?? null, wrong },
+    ...(name === 'line1'
+      ? { optional: texts.optional }
+      : { check: isPostalCode ? 'postal-code' : 'filled' }),
+    ...(WIDTHS[name] ? { width: WIDTHS[name] } : {}),
+    ...(AUTOCOMPLETE[name] ? { autocomplete: AUTOCOMPLETE[name] } : {}),
+    ...(isPostalCode ? { inputmode: 'numeric', maxlength: 9 } : {}),
+    ...(name === 'state' ? { options: [['', texts.chooseState], ...choices] } : {}),
+  }
+}

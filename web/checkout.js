@@ -1,0 +1,129 @@
+// Copies the code, counts down, and follows what becomes of the charge. Everything on the page is
+// there without this; when its state changes, the page is asked for again and put in place.
+
+const find = (selector) => document.querySelector(selector)
+
+async function copy(button) {
+  const field = document.getElementById(button.dataset.copy)
+  try {
+    await navigator.clipboard.writeText(field.value)
+  } catch {
+    // A page without https has no clipboard, but can still copy what is selected.
+    field.select()
+    document.execCommand('copy')
+  }
+  const words = button.querySelector('span')
+  const before = words.textContent
+  words.textContent = button.dataset.done
+  button.nextElementSibling.textContent = button.dataset.done
+  button.classList.add('done')
+  setTimeout(() => {
+    words.textContent = before
+    button.nextElementSibling.textContent = ''
+    button.classList.remove('done')
+  }, 4000)
+}
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-copy]')
+  if (button) copy(button)
+  if (event.target.closest('[data-leave] button')) stay()
+  if (event.target.matches('textarea[readonly]')) event.target.select()
+})
+
+const two = (number) => String(number).padStart(2, '0')
+
+function words(left_s) {
+  const hours = Math.floor(left_s / 3600)
+  const rest = `${two(Math.floor(left_s / 60) % 60)}:${two(left_s % 60)}`
+  return hours > 0 ? `${hours}:${rest}` : rest
+}
+
+let counting
+function countDown() {
+  clearInterval(counting)
+  const place = find('[data-left]')
+  // Of days to come the date says more.
+  if (!place || place.dataset.left > 86400) return
+  // From the server's clock: that of a phone may be wrong.
+  const end_ms = performance.now() + place.dataset.left * 1000
+  const show = () => {
+    const left_s = Math.max(0, Math.round((end_ms - performance.now()) / 1000))
+    place.querySelector('.timer').textContent = words(left_s)
+    if (left_s === 0) {
+      clearInterval(counting)
+      setTimeout(ask, 1000)
+    }
+  }
+  show()
+  place.hidden = false
+  place.nextElementSibling.classList.add('hide')
+  counting = setInterval(show, 1000)
+}
+
+let leaving
+function stay() {
+  clearInterval(leaving)
+  find('[data-leave]').hidden = true
+}
+
+function leave() {
+  const place = find('[data-leave]')
+  if (!place) return
+  let left_s = Number(place.dataset.leave)
+  place.hidden = false
+  leaving = setInterval(() => {
+    left_s -= 1
+    place.querySelector('span').textContent = left_s
+    if (left_s > 0) return
+    clearInterval(leaving)
+    location.assign(find('.result a.button').href)
+  }, 1000)
+}
+
+let events
+let polling
+const main = () => find('main')
+
+async function become(state) {
+  if (state === main().dataset.state) return
+  const answer = await fetch(location.pathname + location.search, { cache: 'no-store' })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  if (page.querySelector('main').dataset.state === main().dataset.state) return
+  main().replaceWith(document.adoptNode(page.querySelector('main')))
+  document.title = page.title
+  find('main h1').tabIndex = -1
+  find('main h1').focus()
+  countDown()
+  if (['paid', 'approved'].includes(main().dataset.state)) leave()
+  if (!main().dataset.live) hangUp()
+}
+
+function hangUp() {
+  events?.close()
+  clearInterval(polling)
+}
+
+async function ask() {
+  const { live } = main().dataset
+  if (!live) return
+  const answer = await fetch(`${live}/status`).catch(() => null)
+  if (answer?.ok) become((await answer.json()).state)
+}
+
+function follow() {
+  const { live } = main().dataset
+  if (!live) return
+  events = new EventSource(`${live}/events`)
+  events.onmessage = ({ data }) => become(JSON.parse(data).state)
+  events.onerror = () => {
+    if (events.readyState !== EventSource.CLOSED) return
+    polling ??= setInterval(ask, 3000)
+  }
+}
+
+countDown()
+follow()
+// A phone sends pages to sleep while its owner pays in another app.
+document.addEventListener('visibilitychange', () => document.hidden || ask())
+addEventListener('pageshow', (event) => event.persisted && ask())

@@ -1,0 +1,41 @@
+// Copies the text of a button, and says so for a moment.
+for (const button of document.querySelectorAll('[data-copy]')) {
+  const label = button.querySelector('[aria-live] > span')
+  const words = label.textContent
+  let timer
+  button.addEventListener('click', async () => {
+    await write(button.dataset.copy)
+    label.textContent = button.dataset.copied
+    button.classList.add('done')
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      label.textContent = words
+      button.classList.remove('done')
+    }, 2500)
+  })
+}
+
+// A page that did not come over TLS from another machine has no clipboard of its own.
+async function write(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const field = document.createElement('textarea')
+  field.value = text
+  document.body.append(field)
+  field.select()
+  document.execCommand('copy')
+  field.remove()
+}
+
+// A second click must not pay a second time.
+for (const form of document.forms) {
+  let isSent = false
+  form.addEventListener('submit', (event) => {
+    if (isSent) event.preventDefault()
+    isSent = true
+    form.setAttribute('aria-busy', 'true')
+  })
+  addEventListener('pageshow', () => {
+    isSent = false
+    form.removeAttribute('aria-busy')
+  })
+}
