@@ -54,6 +54,7 @@ const RANK: [folder: string, rank: number][] = [
   ['src/versions/', 4],
   ['src/http/', 5],
   ['src/worker/', 5],
+  ['src/web/', 5],
   ['src/', 6],
 ]
 const rankOf = (path: string) => RANK.find(([folder]) => path.startsWith(folder))![1]
@@ -68,6 +69,14 @@ test('imports point one way: main → http, worker, cli → core → ledger, pro
       .map((target) => `${path} → ${target}`)
   })
   assert.deepEqual(upward, [])
+})
+
+test('the pages and the API do not know each other', () => {
+  const crossing = product.filter((path) => {
+    const other = path.startsWith('src/web/') ? 'http' : path.startsWith('src/http/') ? 'web' : null
+    return other !== null && textOf(path).includes(`from '../${other}/`)
+  })
+  assert.deepEqual(crossing, [])
 })
 
 test('a noun never calls the commands of another noun', () => {

@@ -35,6 +35,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     refunded: toCents(0),
     staticCodeId: null,
     recurrenceId: null,
+    shipping: null,
     ...fields,
   }
   return { charge, events: eventsOfCreation(charge), kept: null, mails: [], at: createdAt }

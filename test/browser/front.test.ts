@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { startApi } from '../support/api.ts'
+import { ask, startLocal } from './local.ts'
+import { browsing, fitsTheWindow, isAccessible } from './support.ts'
+
+const local = await startLocal()
+const browser = browsing()
+
+test('the front page says where one is and what runs, and leads everywhere', async () => {
+  const page = await browser.open(`${local.url}/`, { phone: true })
+  const text = await page.locator('main').innerText()
+  for (const shown of ['http://vintem.test', '0.1.0', 'PostgreSQL 18', 'Rodando', local.apiKey]) {
+    assert.ok(text.includes(shown), shown)
+  }
+  await isAccessible(page)
+  await fitsTheWindow(page)
+  for (const [name, path] of [
+    ['Banco simulado', '/bank'],
+    ['E-mails enviados', '/mailbox'],
+    ['Documentação', '/docs'],
+  ] as const) {
+    const link = page.getByRole('main').getByRole('link', { name })
+    assert.equal(await link.getAttribute('href'), path)
+    assert.equal((await local.call('GET', path)).status, 200)
+  }
+})
+
+test('its three calls work as they are: create, pay, read', async () => {
+  const page = await browser.open(`${local.url}/`)
+  const calls: string[] = []
+  for (const button of await page.getByRole('button', { name: 'a chamada' }).all()) {
+    await button.click()
+    calls.push(await page.evaluate<string>('navigator.clipboard.readText()'))
+  }
+  assert.deepEqual(calls, await page.locator('pre').allInnerTexts())
+  const script = calls.map((call) => call.replaceAll('http://vintem.test', local.url)).join('\n')
+  const { stdout: output } = await promisify(execFile)('bash', ['-euc', script])
+  assert.match(output, /^"id":"charge_\w+"\n"brCode":"000201[^"]+"\n"url":"[^"]+\/pay\/[\w-]+"\n/)
+  const [, paid, read] = /(\{"status":201.*?\})(\{"status":200.*\})$/s.exec(output.trim())!
+  const { data } = JSON.parse(read!)
+  assert.equal(JSON.parse(paid!).data.chargeId, data.id)
+  assert.deepEqual([data.status, data.paymentStatus], ['COMPLETED', 'PAID'])
+})
+
+test('the key is copied by a button, and marked by hand without scripts', async () => {
+  const page = await browser.open(`${local.url}/`)
+  await page.getByRole('button', { name: 'Copiar a chave' }).click()
+  await page.getByRole('button', { name: 'Copiado a chave' }).waitFor()
+  assert.equal(await page.evaluate<string>('navigator.clipboard.readText()'), local.apiKey)
+  const plain = await browser.open(`${local.url}/`, { javaScript: false })
+  assert.equal(await plain.getByRole('button').count(), 0)
+  assert.equal(await plain.locator('code.key').innerText(), local.apiKey)
+})
+
+test('English is spoken when it is asked for, and in the dark it can be read', async () => {
+  const page = await browser.open(`${local.url}/?lang=en`, { dark: true })
+  await page.getByRole('heading', { name: 'Vintém is running' }).waitFor()
+  await isAccessible(page)
+  await page.getByRole('navigation').getByRole('link', { name: 'Bank' }).click()
+  await page.getByRole('heading', { name: 'Simulated bank' }).waitFor()
+  await isAccessible(page)
+})
+
+test('key and mails are shown at home only: under no other name, and on no server', async () => {
+  const elsewhere = await ask(local, 'GET', '/', { host: 'evil.example' })
+  assert.equal(elsewhere.status, 200)
+  assert.doesNotMatch(elsewhere.text, /vk_sandbox_/)
+  const server = await startApi({}, { local: false })
+  const page = await browser.open(`${server.url}/`)
+  const text = await page.locator('body').innerText()
+  assert.doesNotMatch(text, /vk_|E-mails|Banco simulado/)
+  assert.match(text, /Parado: inicie um com --role worker/)
+  assert.match(text, /VINTEM_KEY/)
+  assert.equal((await server.call('GET', '/mailbox')).status, 404)
+  await isAccessible(page)
+  await server.client()
+  await page.reload()
+  await page.getByRole('link', { name: 'Banco simulado' }).waitFor()
+})

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { payer } from '../support/api.ts'
+import { ask, type Local, startLocal } from './local.ts'
+import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
+
+const local = await startLocal()
+const browser = browsing()
+const mailbox = `${local.url}/mailbox`
+
+/** Mails are sent by the worker, soon after what they tell of. */
+async function arrives(page: Page, subject: string) {
+  const mail = page.getByRole('link', { name: subject })
+  while ((await mail.count()) === 0) await page.reload()
+  return mail.first()
+}
+
+const sendLink = (to: Local, name: string) =>
+  to.post('/charge/payment-link', {
+    ...{ total: 5990, notifyCustomer: true, customer: payer({ name }) },
+  })
+
+test('nobody was sent anything yet, and the page says what to do', async () => {
+  const page = await browser.open(mailbox)
+  await page.getByText('Nenhum e-mail ainda').waitFor()
+  await isAccessible(page)
+})
+
+test('the one-time code is one click away, and confirms its withdrawal', async () => {
+  const { withdrawId } = await local.post('/account-balance/withdraw', { value: 5000 })
+  const page = await browser.open(mailbox, { phone: true })
+  await arrives(page, 'Código para confirmar o saque de R$ 50,00')
+  await isAccessible(page)
+  await fitsTheWindow(page)
+  const button = page.getByRole('button', { name: 'Copiar Código mais recente' })
+  await button.click()
+  await page.getByRole('button', { name: 'Copiado Código mais recente' }).waitFor()
+  const otp = await page.evaluate<string>('navigator.clipboard.readText()')
+  assert.equal(otp, await page.locator('.otp .digits').innerText())
+  const path = `/account-balance/withdraw/${withdrawId}/confirm`
+  const { status } = await local.post(path, { otp })
+  assert.equal(status, 'PROCESSING')
+  await arrives(page, 'Saque de R$ 50,00 concluído')
+})
+
+test('mails are listed newest first, and read as in a mail program', async () => {
+  await sendLink(local, 'Maria da Silva')
+  const page = await browser.open(mailbox)
+  const subject = 'Padaria do Vintém: cobrança de R$ 59,90'
+  const mail = await arrives(page, subject)
+  const subjects = await page.locator('.mail strong').allInnerTexts()
+  assert.equal(subjects[0], subject)
+  assert.match(subjects.at(-1)!, /^Código para confirmar/)
+  await mail.click()
+  await page.getByRole('heading', { name: subject }).waitFor()
+  const letter = page.frameLocator('iframe')
+  await letter.getByText('Olá, Maria da Silva!').waitFor()
+  await isAccessible(page)
+  const link = letter.getByRole('link', { name: 'Pagar com Pix' })
+  assert.match((await link.getAttribute('href'))!, /^http:\/\/vintem\.test\/pay\/[\w-]{43}$/)
+  // It opens a tab of its own: the checkout lets nobody show it in a frame.
+  assert.equal(await letter.locator('base').getAttribute('target'), '_blank')
+})
+
+test('without scripts the code and the mail are there to read', async () => {
+  const page = await browser.open(mailbox, { javaScript: false })
+  assert.match(await page.locator('.otp .digits').innerText(), /^\d{6}$/)
+  assert.equal(await page.getByRole('button').count(), 0)
+  await page.getByRole('link', { name: 'Código para confirmar' }).click()
+  await page.frameLocator('iframe').getByText('Confirme o saque').waitFor()
+})
+
+test('English is spoken when it is asked for', async () => {
+  const page = await browser.open(`${mailbox}?lang=en`)
+  await page.getByRole('heading', { name: 'Mails sent' }).waitFor()
+  await page.getByRole('link', { name: 'Código para confirmar' }).click()
+  await page.getByText('Sent at').waitFor()
+  await isAccessible(page)
+})
+
+test('a name that is markup stays text in the list and in the mail', async () => {
+  const before = (await (await browser.open(mailbox)).locator('.mail').count()) + 1
+  await sendLink(local, INJECTION)
+  const page = await browser.open(mailbox)
+  while ((await page.locator('.mail').count()) < before) await page.reload()
+  await page.locator('.mail a').first().click()
+  await page.frameLocator('iframe').getByText(INJECTION).waitFor()
+  assert.equal(await page.frameLocator('iframe').locator('img, script').count(), 0)
+  await page.getByText('Só o texto').click()
+  await showsAsText(page, INJECTION)
+})
+
+test('mails are read at home only, under no name of others', async () => {
+  const { text } = await ask(local, 'GET', '/mailbox', { host: 'localhost:3000' })
+  const id = /\/mailbox\/([0-9a-f-]{36})"/.exec(text)![1]
+  for (const path of ['/mailbox', `/mailbox/${id}`, `/mailbox/${id}/content`]) {
+    assert.equal((await ask(local, 'GET', path, { host: '[::1]:3000' })).status, 200)
+    assert.equal((await ask(local, 'GET', path, { host: 'evil.example' })).status, 404)
+  }
+  assert.equal((await ask(local, 'GET', '/mailbox/..%2F..%2Fsecret.key', {})).status, 404)
+})

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, afterEach } from 'node:test'
+import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core'
+import { launchChromium } from './chromium.ts'
+
+/** How somebody looks at pages. */
+export type Visit = {
+  /** With a phone of 360 × 740 points instead of a desktop's window. */
+  phone?: boolean
+  /** False: with scripts turned off. */
+  javaScript?: boolean
+  /** What the browser asks for; pages are Portuguese unless they are told otherwise. */
+  language?: 'pt' | 'en'
+  dark?: boolean
+  calm?: boolean
+}
+
+export type Visitor = {
+  /** Another tab of the same person. */
+  open(url: string): Promise<Page>
+  context: BrowserContext
+}
+
+export type Browsing = {
+  visitor(visit?: Visit): Promise<Visitor>
+  /** A page that somebody new looks at. */
+  open(url: string, visit?: Visit): Promise<Page>
+}
+
+const WINDOW = { width: 1280, height: 800 }
+const PHONE = { width: 360, height: 740 }
+const PATIENCE_MS = 10_000
+
+/**
+ * One browser for all the tests of a file. A test fails when one of its pages has complained: of an
+ * error in a script, of something that its Content-Security-Policy forbids, of a file that is not
+ * there; or when it has asked anybody but the server that it came from.
+ */
+export function browsing(): Browsing {
+  let browser: Promise<Browser> | null = null
+  let contexts: BrowserContext[] = []
+  let complaints: string[] = []
+  afterEach(async () => {
+    const [open, heard] = [contexts, complaints]
+    contexts = []
+    complaints = []
+    await Promise.all(open.map((context) => context.close()))
+    assert.deepEqual(heard, [], 'a page has complained')
+  })
+  after(async () => (await browser)?.close())
+
+  const visitor = async (visit: Visit = {}): Promise<Visitor> => {
+    browser ??= launchChromium()
+    const context = await (await browser).newContext(optionsOf(visit))
+    contexts.push(context)
+    context.setDefaultTimeout(PATIENCE_MS)
+    listen(context, complaints)
+    const open = async (url: string) => {
+      const page = await context.newPage()
+      await page.goto(url)
+      return page
+    }
+    return { open, context }
+  }
+  return { visitor, open: async (url, visit) => (await visitor(visit)).open(url) }
+}
+
+function optionsOf({ phone, javaScript = true, language = 'pt', dark, calm }: Visit) {
+  return {
+    ...(phone ? { viewport: PHONE, hasTouch: true, isMobile: true } : { viewport: WINDOW }),
+    javaScriptEnabled: javaScript,
+    locale: language === 'pt' ? 'pt-BR' : 'en-US',
+    timezoneId: 'America/Sao_Paulo',
+    colorScheme: dark ? ('dark' as const) : ('light' as const),
+    reducedMotion: calm ? ('reduce' as const) : ('no-preference' as const),
+    permissions: ['clipboard-read', 'clipboard-write'],
+  }
+}
+
+function listen(context: BrowserContext, complaints: string[]): void {
+  const origins = new Set<string>()
+  context.on('page', (page) => {
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isRefusal(message, page)) complaints.push(message.text())
+    })
+  })
+  context.on('weberror', (fault) => {
+    complaints.push(String(fault.error()))
+  })
+  context.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (!/^https?:/.test(protocol)) return
+    origins.add(origin)
+    if (origins.size > 1) complaints.push(`asked another server: ${request.url()}`)
+  })
+}
+
+/** A page that says no with its status, such as a form sent back, is not a missing file. */
+const isRefusal = (message: ConsoleMessage, page: Page): boolean =>
+  message.text().startsWith('Failed to load resource') && message.location().url === page.url()
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+type Violation = { id: string; help: string; nodes: { html: string; failureSummary: string }[] }
+
+/** Everybody can use the page, as far as a machine can tell. */
+export async function isAccessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<{ violations: Violation[] }>(
+    `axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
+  )
+  const told = found.violations.map(({ id, help, nodes }) => ({
+    [`${id}: ${help}`]: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`),
+  }))
+  assert.deepEqual(told, [], page.url())
+}
+
+/** A name that is markup, should anybody take it for that. */
+export const INJECTION = `"><script>document.title='broken'</script><img src=x onerror=alert(1)>`
+
+/** The text stands on the page as it was written, and nothing of it has become markup. */
+export async function showsAsText(page: Page, text: string): Promise<void> {
+  const shown = await page.locator('body').innerText()
+  assert.ok(shown.includes(text), `${page.url()} shows ${text}`)
+  assert.equal(await page.locator('img[src=x]').count(), 0)
+  assert.notEqual(await page.title(), 'broken')
+}
+
+/** Nothing sticks out to the right of the window. */
+export async function fitsTheWindow(page: Page): Promise<void> {
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+  const { width: most } = page.viewportSize()!
+  assert.ok(width <= most, `${page.url()} is ${width} wide in a window of ${most}`)
+}
