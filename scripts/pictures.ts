@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../test/browser/chromium.ts'
+
+/** Takes the pictures of the README: of a server of its own, with a sandbox that is being used. */
+const ROOT = join(import.meta.dirname, '..')
+const FOLDER = join(ROOT, 'docs', 'pictures')
+const MOST_BYTES = 120 * 1024
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 1.5 }
+const DESKTOP = { viewport: { width: 1120, height: 760 } }
+const TALL = { viewport: { width: 1120, height: 980 } }
+
+const folder = mkdtempSync(join(tmpdir(), 'vintem-pictures-'))
+const port = await freePort()
+const url = `http://127.0.0.1:${port}`
+const server = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+  cwd: folder,
+  env: { ...process.env, DATA_DIR: join(folder, 'data'), PORT: String(port), LOG_LEVEL: 'silent' },
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const ended = once(server, 'exit')
+try {
+  await Promise.race([once(server.stdout, 'data'), ended])
+  mkdirSync(FOLDER, { recursive: true })
+  const browser = await launchChromium()
+  await takeAll(browser).finally(() => browser.close())
+} finally {
+  server.kill('SIGTERM')
+  await ended
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function freePort(): Promise<number> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  taken.close()
+  await once(taken, 'close')
+  return port
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is read for one field or two
+async function post(path: string, json: unknown): Promise<any> {
+  const { apiKey } = JSON.parse(readFileSync(join(folder, 'data', 'sandbox.json'), 'utf8'))
+  const reply = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-KEY': apiKey },
+    body: JSON.stringify(json),
+  })
+  const { data, message } = (await reply.json()) as { data: unknown; message: string }
+  if (!reply.ok) throw new Error(`${path}: ${message}`)
+  return data
+}
+
+function charge(amount: number, name: string) {
+  const customer = { name, taxId: '52998224725', email: 'maria@example.com' }
+  return post('/charge/pix', { amount, customer, expiresIn: 3600 })
+}
+
+async function takeAll(browser: Browser): Promise<void> {
+  const paid = await charge(8990, 'Ana Souza')
+  await post('/bank/pix', { brCode: paid.brCode })
+  await post(`/refund/${paid.id}`, { value: 1990 })
+  await charge(123_456, 'João Pereira')
+  const open = await charge(1990, 'Maria da Silva')
+  await post('/charge/payment-link', {
+    ...{ total: 5990, notifyCustomer: true },
+    customer: { name: 'Maria da Silva', taxId: '52998224725', email: 'maria@example.com' },
+  })
+  await post('/account-balance/withdraw', { value: 5000 })
+
+  await take(browser, 'checkout-phone', open.url, PHONE)
+  await take(browser, 'checkout-desktop', open.url, DESKTOP)
+  const code = encodeURIComponent(open.brCode)
+  await take(browser, 'bank', `${url}/bank?code=${code}`, TALL)
+  await take(browser, 'mailbox', `${url}/mailbox`, DESKTOP, async (page) => {
+    while ((await page.locator('.mail').count()) < 2) await page.reload()
+  })
+}
+
+async function take(
+  browser: Browser,
+  name: string,
+  address: string,
+  window: typeof PHONE | typeof DESKTOP,
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<void> {
+  const page = await browser.newPage({ ...window, locale: 'pt-BR', reducedMotion: 'reduce' })
+  await page.goto(address)
+  await prepare(page)
+  const path = join(FOLDER, `${name}.png`)
+  await page.screenshot({ path })
+  await page.close()
+  const { size } = statSync(path)
+  if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MOST_BYTES}`)
+  console.log(`docs/pictures/${name}.png  ${Math.ceil(size / 1024)} KB`)
+}
