@@ -16,10 +16,10 @@ import { migrate } from '../src/db/migrate.ts'
  * of their tests.
  */
 const ALONE = [
-  ...['test/faults/*.test.ts', 'test/start.test.ts', 'src/db/embedded.test.ts'],
-  ...['test/api/money-model.test.ts', 'test/deliveries/*.test.ts', 'src/lib/exchange.test.ts'],
-  ...['test/journeys/*.test.ts', 'test/cli.test.ts', 'test/export.test.ts'],
-  ...['src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
+  ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', 'test/browser/*.test.ts'],
+  ...['test/start.test.ts', 'src/db/embedded.test.ts', 'test/api/money-model.test.ts'],
+  ...['test/deliveries/*.test.ts', 'src/lib/exchange.test.ts', 'test/cli.test.ts'],
+  ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
 ]
 const SHARING = 8
 /** One more than most machines have cores at least, since many tests wait. */

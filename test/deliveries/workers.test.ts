@@ -100,10 +100,11 @@ test('workers on one database share the work and double none of it', async (t) =
   const shares = () => [first!.sent(), second!.sent()]
   await delivering(first!.app, () =>
     delivering(second!.app, async () => {
+      // Who has worked looks again after who has not, so that each gets something in its turn.
       await until('both have their share', async () => {
         told.push(...(await tell(app, company.id, 3)).map(publicId))
-        const least = (told.length - 6) * WEBHOOKS
-        await until('most has arrived', () => receiver.received.length >= least)
+        const all = told.length * WEBHOOKS
+        await until('all has arrived', () => receiver.received.length >= all)
         return told.length >= EVENTS && Math.min(...shares()) > 0
       })
       await until('nothing waits', async () => {
@@ -233,24 +234,28 @@ test('a worker that has lost a line sends no more than what it had at hand, and 
 })
 
 test('a worker that stops lets receivers answer, and leaves the rest as it was', async () => {
+  const MANY = 300
   const { receiver, hook, tell, arrived } = await gated()
   const engine = openEngine(app)
   const stopping = new AbortController()
-  await tell(5)
+  await tell(MANY)
   const running = engine.run(stopping.signal)
   const answer = await arrived(1)
+  receiver.answer = (response) => response.writeHead(200).end()
   stopping.abort()
   answer(200)
   await running
-  assert.equal(receiver.received.length, 1)
-  assert.equal((await endedOf(app, hook)).length, 1)
+  // One that was just asking the database may have had a few more at hand.
+  const sent = receiver.received.length
+  assert.ok(sent < MANY, `${sent} were sent`)
+  assert.equal((await endedOf(app, hook)).length, sent)
   const waiting = await waitingOf(app, hook)
-  assert.equal(waiting.length, 4)
+  assert.equal(waiting.length, MANY - sent)
   assert.ok(waiting.every(({ tries, attempts }) => tries + attempts.length === 0))
   await engine.close()
-  receiver.answer = (response) => response.writeHead(200).end()
   await deliverAll()
-  assert.equal((await endedOf(app, hook)).length, 5, 'others go on at once')
+  assert.equal((await endedOf(app, hook)).length, MANY, 'others go on at once')
+  assert.equal(receiver.received.length, MANY)
 })
 
 test('SIGTERM ends a worker in order: what is answered counts, the rest is free at once and has lost no try', async () => {
