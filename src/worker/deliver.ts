@@ -39,9 +39,9 @@ const REST = 4
 const LONGEST_REST_MS = 20
 const BREATH_MS = 2
 const KEEP_EVERY_MS = 5_000
-const MOST_RECORDED = 256
+const MOST_RECORDED = 512
 /** What became of a delivery is written down with that of others, within so long. */
-const GATHER_MS = 5
+const GATHER_MS = 20
 /** Lines taken at a look while others might take some. */
 const MOST_TAKEN = 50
 /** How long what could not be written down is kept from being sent again. */
