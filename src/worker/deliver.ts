@@ -36,7 +36,7 @@ import {
 const LOOK_AGAIN_MS = 250
 /** However often it is rung, looking takes no more than one in so many parts of the time. */
 const REST = 4
-const LONGEST_REST_MS = 20
+const LONGEST_REST_MS = 5
 const BREATH_MS = 2
 const KEEP_EVERY_MS = 5_000
 const MOST_RECORDED = 512
