@@ -18,7 +18,8 @@ export const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 /** A PostgreSQL with the durable settings of a fresh install, for everything one run compares. */
 export async function benchDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'vintem-bench-'))
-  const embedded = await startEmbedded({ dataDir })
+  // A server, the obvious stack and pgbench are connected at the same time.
+  const embedded = await startEmbedded({ dataDir, settings: { max_connections: '200' } })
   await migrate(embedded.url)
   return {
     url: embedded.url,
