@@ -30,7 +30,7 @@ async function postTo(url: string, options: Partial<SenderOptions> = {}): Promis
 
 /** What our side's sockets have read, including what the parser has thrown away. */
 const ourSockets: Socket[] = []
-subscribe('undici:client:connected', (message) => {
+subscribe('net.client.socket', (message) => {
   ourSockets.push((message as { socket: Socket }).socket)
 })
 const lastRead = () => ourSockets.at(-1)?.bytesRead ?? 0
@@ -351,7 +351,4 @@ test('closing waits for what is under way, and nothing is sent afterwards', asyn
   await closing
   await server.isClosed()
   await assert.rejects(sender.post(server.url, HEADERS, BODY), /connections are closed/)
-  await assert.rejects(senderOf().post(server.url, { 'x-y': 'a\r\nb' }, BODY), {
-    code: 'UND_ERR_INVALID_ARG',
-  })
 })

@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici'
 import { hostFault } from './addresses.ts'
-import { type Connections, createConnections } from './connections.ts'
+import { feed, isWhole, newAnswer } from './answer.ts'
+import { type Connections, createConnections, type Origin } from './connections.ts'
 import { asMachine, asNameServers, hookOf, type Lookup } from './lookup.ts'
 import { createMemo } from './memo.ts'
 
@@ -45,37 +45,42 @@ const LIMITS = {
   /** Shorter than most servers keep a connection: a request that crosses its end is lost. */
   idle_ms: 2_000,
 }
+/** Of a body. */
 const MOST_READ = 16 * 1024
-const KEPT = 1024
 
 /** Posts to servers that are not ours and may be slow, broken or hostile. */
 export function createSender(options: SenderOptions): Sender {
   const { guarded, lookup = guarded ? asNameServers() : asMachine } = options
   const limits = { ...LIMITS, ...options.limits }
   const { deadline_ms } = limits
-  const hook = hookOf(lookup, guarded)
-  const connections = createConnections({ ...limits, lookup: hook, mostHead: MOST_READ })
+  const connections = createConnections({ ...limits, lookup: hookOf(lookup, guarded) })
   const targets = createMemo<Target>(4096)
   return {
     async post(url, headers, body, signal) {
       signal?.throwIfAborted()
       const text = String(url)
-      const { origin, path, fault } = targets.of(text, () => targetOf(text, options))
+      const target = targets.of(text, () => targetOf(text, options))
+      const { fault } = target
       if (fault) return { outcome: 'failed', status: null, error: fault, body: '', latency_ms: 0 }
-      const request = { origin, path, method: 'POST', headers, body } as const
-      return exchange(connections, request, deadline_ms, signal)
+      return exchange(connections, target, requestOf(target, headers, body), deadline_ms, signal)
     },
     close: connections.close,
   }
 }
 
-type Target = { origin: string; path: string; fault: string | null }
+/** Where a request goes to, and how it begins. */
+type Target = Origin & { begin: string; fault: string | null }
+
+const NOWHERE = { origin: '', hostname: '', port: 0, secure: false, begin: '' }
 
 function targetOf(text: string, options: SenderOptions): Target {
   const url = URL.parse(text)
-  if (!url) return { origin: '', path: '', fault: 'address not valid' }
-  const { origin, pathname, search } = url
-  return { origin, path: pathname + search, fault: targetFault(url, options) }
+  if (!url) return { ...NOWHERE, fault: 'address not valid' }
+  const { origin, hostname, host, protocol, pathname, search } = url
+  const secure = protocol === 'https:'
+  const port = Number(url.port || (secure ? 443 : 80))
+  const begin = `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+  return { origin, hostname, port, secure, begin, fault: targetFault(url, options) }
 }
 
 function targetFault({ protocol, hostname }: URL, options: SenderOptions): string | null {
@@ -85,58 +90,74 @@ function targetFault({ protocol, hostname }: URL, options: SenderOptions): strin
   return !isSpoken || (guarded && hostFault(hostname)) ? 'address not allowed' : null
 }
 
-type Request = Dispatcher.DispatchOptions & { origin: string }
+/** Some are ours to say: two requests could be made of one by them. */
+const NAME =
+  /^(?!(?:host|connection|content-length|transfer-encoding|expect|upgrade)$)[!#$%&'*+\-.^_`|~\w]+$/i
+const VALUE = /^[\t\x20-\x7e]*$/
+
+/** A whole request. Throws where it would not be the one that was meant. */
+function requestOf({ begin }: Target, headers: Record<string, string>, body: string): string {
+  let text = begin
+  for (const name in headers) {
+    const value = headers[name]!
+    if (!VALUE.test(value) || !NAME.test(name)) {
+      throw Object.assign(new Error(`header ${JSON.stringify(name)} cannot be sent`), {
+        code: 'ERR_INVALID_HEADER',
+      })
+    }
+    text += `${name}: ${value}\r\n`
+  }
+  return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
 
 function exchange(
   connections: Connections,
-  request: Request,
+  target: Target,
+  request: string,
   deadline_ms: number,
   signal: AbortSignal | undefined,
 ): Promise<Exchange> {
   const began = performance.now()
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>()
-  const client = connections.take(request.origin)
-  const kept: Buffer[] = []
-  let status: number | null = null
-  let read = 0
+  const answer = newAnswer()
   let isOver = false
 
-  function end(settle: () => void, isComplete = false): void {
-    if (isOver) return
+  function end(isComplete: boolean): boolean {
+    if (isOver) return false
     isOver = true
     clearTimeout(timer)
     if (signal) stopsOf(signal).delete(stop)
-    if (isComplete) connections.keep(request.origin, client)
-    else connections.drop(request.origin, client)
-    settle()
+    if (isComplete) connections.keep(connection, answer.lasts_s * 1000)
+    else connections.drop(connection)
+    return true
   }
-  const finish = (error: string | null, isComplete = false) =>
-    end(() => {
-      const latency_ms = Math.round(performance.now() - began)
-      resolve({ ...judge(status, error), status, body: textOf(kept), latency_ms })
-    }, isComplete)
-  const stop = () => end(() => reject(signal?.reason))
+  function finish(error: string | null, isComplete = false): void {
+    if (!end(isComplete)) return
+    const { status } = answer
+    const latency_ms = Math.round(performance.now() - began)
+    resolve({ ...judge(status, error), status, body: textOf(answer.body), latency_ms })
+  }
+  const stop = () => {
+    if (end(false)) reject(signal?.reason)
+  }
+  const user = {
+    onText(text: string) {
+      try {
+        feed(answer, text)
+      } catch (error) {
+        return finish(wordsFor(error as Error))
+      }
+      if (answer.step === 'done') finish(null, true)
+      else if (answer.read > MOST_READ) finish(null)
+    },
+    onEnd(error: Error | null) {
+      if (error) finish(wordsFor(error))
+      else finish(isWhole(answer) ? null : 'connection closed')
+    },
+  }
+  const connection = connections.send(target, request, user)
   const timer = setTimeout(() => finish(`no answer within ${deadline_ms / 1000} s`), deadline_ms)
   if (signal) stopsOf(signal).add(stop)
-
-  client.dispatch(request, {
-    // By this one undici knows the present form of handlers.
-    onRequestStart() {},
-    onResponseStart(_, code) {
-      if (code >= 200) status = code
-    },
-    onResponseData(_, chunk) {
-      if (read < KEPT) kept.push(chunk.subarray(0, KEPT - read))
-      read += chunk.length
-      if (read > MOST_READ) finish(null)
-    },
-    onResponseEnd: () => finish(null, true),
-    onResponseError(_, error) {
-      // A request that cannot be written is a mistake of ours.
-      if (codeOf(error) === 'UND_ERR_INVALID_ARG') end(() => reject(error))
-      else finish(wordsFor(error))
-    },
-  })
   return promise
 }
 
@@ -165,29 +186,25 @@ function judge(status: number | null, error: string | null): Pick<Exchange, 'out
 }
 
 /** Readable text for a database that takes any character but NUL. */
-function textOf(chunks: Buffer[]): string {
-  if (chunks.length === 0) return ''
+function textOf(body: string): string {
+  if (body === '') return ''
   // As a stream: a character that was cut at the end is left out instead of replaced.
-  return new TextDecoder().decode(Buffer.concat(chunks), { stream: true }).replaceAll('\0', '')
+  const text = new TextDecoder().decode(Buffer.from(body, 'latin1'), { stream: true })
+  return text.replaceAll('\0', '')
 }
-
-/** The parser's errors have a name only. */
-const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.name
 
 const WORDS: [codes: RegExp, words: string][] = [
   [/^ECONNREFUSED$/, 'connection refused'],
   [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'connection reset'],
-  [/^UND_ERR_SOCKET$/, 'connection closed'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'no connection in time'],
+  [/^ETIMEDOUT$/, 'no connection in time'],
   [/^(EHOST|ENET)(UNREACH|DOWN)$|^EADDRNOTAVAIL$/, 'host not reachable'],
-  [/^HTTPParser|^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/, 'answer not understood'],
   [/^(EPROTO$|ERR_SSL_)/, 'TLS not possible'],
   [/CERT|ISSUER|LEAF|CRL|HOSTNAME|INVALID_(CA|PURPOSE)|PATH_LENGTH/, 'certificate not valid'],
 ]
 
 /** Error messages name addresses, so that none is repeated but our own. */
-function wordsFor(error: Error): string {
-  const code = codeOf(error)
+function wordsFor(error: NodeJS.ErrnoException): string {
+  const code = error.code ?? ''
   if (code === 'ERR_REFUSED') return error.message
   return WORDS.find(([codes]) => codes.test(code))?.[1] ?? 'connection failed'
 }

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { subscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { serve, serveRaw } from '../../test/support/servers.ts'
+import { createSender, type Sender, type SenderOptions } from './exchange.ts'
+
+const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'msg_1' }
+const BODY = '{"event":"Charge.Paid"}'
+
+function senderOf(options: Partial<SenderOptions> = {}): Sender {
+  const sender = createSender({ guarded: false, ...options })
+  after(() => sender.close())
+  return sender
+}
+
+const ourSockets: Socket[] = []
+subscribe('net.client.socket', (message) => {
+  ourSockets.push((message as { socket: Socket }).socket)
+})
+
+test('a connection that its server has closed or spoilt meanwhile is not used again', async () => {
+  const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+  const spoils: ((socket: Socket) => void)[] = [
+    (socket) => socket.end(),
+    (socket) => socket.resetAndDestroy(),
+    (socket) => socket.write(answer.replace('ok', 'no')),
+  ]
+  for (const spoil of spoils) {
+    const server = await serveRaw((socket) => socket.write(answer))
+    const sender = senderOf({ limits: { idle_ms: 60_000 } })
+    assert.equal((await sender.post(server.url, HEADERS, BODY)).body, 'ok')
+    const ours = ourSockets.at(-1)!
+    const closed = new Promise((resolve) => ours.once('close', resolve))
+    spoil(server.sockets[0]!)
+    await closed
+    assert.equal((await sender.post(server.url, HEADERS, BODY)).body, 'ok')
+    assert.equal(server.sockets.length, 2)
+  }
+})
+
+test('a server that closes soon is not called again in its last second', async () => {
+  for (const [offer, connections] of [
+    ['Keep-Alive: timeout=1', 2],
+    ['Connection: close', 2],
+    ['Keep-Alive: timeout=9', 1],
+  ] as const) {
+    const server = await serve((_, response) => {
+      const [name, value] = offer.split(': ')
+      response.writeHead(200, { [name!]: value }).end()
+    })
+    const sender = senderOf()
+    for (let i = 0; i < 2; i++) await sender.post(server.url, HEADERS, BODY)
+    assert.equal(server.sockets.length, connections, offer)
+  }
+})
+
+test('no header makes two requests of one', async () => {
+  const server = await serve((_, response) => response.end())
+  const sender = senderOf()
+  const headers = [
+    ...[{ 'x-y': 'a\r\nb' }, { 'x-y': 'a\nb: c' }, { 'x-y': 'a\0' }, { 'x-y': 'ç' }, { 'x y': '' }],
+    ...[{ 'x:y': 'a' }, { 'x\r\ny': 'a' }, { '': 'a' }, { 'Content-Length': '0' }, { Host: 'a' }],
+    ...[{ 'transfer-encoding': 'chunked' }, { connection: 'close' }, { Expect: '100-continue' }],
+  ]
+  for (const given of headers) {
+    const code = 'ERR_INVALID_HEADER'
+    await assert.rejects(sender.post(server.url, given as never, BODY), { code })
+  }
+  assert.equal(server.sockets.length, 0)
+})
