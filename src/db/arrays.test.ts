@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { booleans, bytes, integers, texts, timestamps, uuids } from './arrays.ts'
+import { booleans, bytes, integers, texts, tids, timestamps, uuids } from './arrays.ts'
 
 const url = await cloneDatabase()
 
@@ -29,6 +29,10 @@ const moment = fc.date({
   noInvalidDate: true,
 })
 
+const place = fc
+  .tuple(fc.nat(2 ** 32 - 1), fc.nat(2 ** 16 - 1))
+  .map(([block, row]) => `(${block},${row})`)
+
 const cases: [type: string, values: fc.Arbitrary<unknown[]>, encode: (values: never) => Buffer][] =
   [
     ['uuid', orNull(fc.uuid()), uuids],
@@ -37,6 +41,7 @@ const cases: [type: string, values: fc.Arbitrary<unknown[]>, encode: (values: ne
     ['bool', orNull(fc.boolean()), booleans],
     ['bytea', orNull(fc.uint8Array().map((part) => Buffer.from(part))), bytes],
     ['timestamptz', orNull(moment), timestamps],
+    ['tid', orNull(place), tids],
   ]
 
 for (const [type, values, encode] of cases) {

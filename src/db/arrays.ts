@@ -86,3 +86,14 @@ export const timestamps = encoder<Date>({
   size: () => 8,
   write: (to, at, value) => writeInteger64(to, at, (value.getTime() - EPOCH_MS) * 1000),
 })
+
+/** Places of rows, as they are written: `(block,row)`. */
+export const tids = encoder<string>({
+  oid: 27,
+  size: () => 6,
+  write: (to, at, value) => {
+    const comma = value.indexOf(',')
+    to.writeUInt32BE(Number(value.slice(1, comma)), at)
+    to.writeUInt16BE(Number(value.slice(comma + 1, -1)), at + 4)
+  },
+})

@@ -1,3 +1,4 @@
+import { isoOf } from '../../lib/clock.ts'
 import type { Exchange } from '../../lib/exchange.ts'
 import { packPair, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
@@ -61,7 +62,8 @@ export function resultOf(delivery: DueDelivery, exchange: Exchange, now: Date): 
   const latencyMs = Math.round(latency_ms)
   return {
     delivery,
-    attempt: { at: now.toISOString(), status, error, latencyMs, response },
+    at: now,
+    attempt: { at: isoOf(now), status, error, latencyMs, response },
     verdict: judge(exchange.outcome, delivery.tries, now),
   }
 }
@@ -98,7 +100,7 @@ function healthOf(results: Result[]) {
   const works = results.at(-1)!.verdict.outcome === 'DELIVERED'
   return {
     ...{ companyId, webhookId, failures: works ? 0 : failed.length },
-    at: new Date(results.at(-1)!.attempt.at),
+    at: results.at(-1)!.at,
     recovered:
       works && (failed.length > 0 || results.some(({ delivery }) => delivery.receiver.failing)),
     gone: results.find(({ attempt }) => attempt.status === 410)?.delivery.receiver ?? null,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isoOf } from '../../lib/clock.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { AnyEventType } from '../events.ts'
 
@@ -34,7 +35,7 @@ export function headersOf({ eventId, deliveryId, type, body, signers, ...at }: S
     'user-agent': 'Vintem-Webhooks/1',
     'x-webhook-event': type,
     'x-webhook-delivery': deliveryId,
-    'x-webhook-timestamp': ownNow.toISOString(),
+    'x-webhook-timestamp': isoOf(ownNow),
     'x-webhook-signature': plain.join(', '),
     'webhook-id': id,
     'webhook-timestamp': seconds,

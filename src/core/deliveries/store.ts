@@ -1,5 +1,5 @@
-import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import { integers, texts, tids, timestamps, uuids } from '../../db/arrays.ts'
+import { type Row, type Tx, violatedConstraint } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { AnyEventType } from '../events.ts'
 import type { Attempt, Verdict } from './rules.ts'
@@ -243,7 +243,7 @@ function toReading(row: ReadingRow): Reading {
 }
 
 /** What became of a delivery. */
-export type Result = { delivery: DueDelivery; attempt: Attempt; verdict: Verdict }
+export type Result = { delivery: DueDelivery; at: Date; attempt: Attempt; verdict: Verdict }
 
 /**
  * Writes down what became of deliveries, where their lines are still ours: what has ended moves to
@@ -251,44 +251,54 @@ export type Result = { delivery: DueDelivery; attempt: Attempt; verdict: Verdict
  * elsewhere and is left alone: it is then delivered once more, under the same id.
  */
 export async function record(tx: Tx, worker: number, results: Result[]): Promise<void> {
-  await tx.query({
-    name: 'record_deliveries',
-    text: `with result as materialized (
-             select r.* from unnest($1::text[]::tid[], $2::uuid[], $3::uuid[], $4::uuid[],
-               $5::text[], $6::text[], $7::timestamptz[], $9::timestamptz[])
-               r (place, company_id, webhook_id, event_id, outcome, attempt, next_attempt_at, at)
-             join delivery_lines l on l.company_id = r.company_id
-               and l.webhook_id = r.webhook_id and l.worker = $8
-           ), ended as (
-             delete from deliveries d using result r
-             where d.ctid = r.place and d.company_id = r.company_id
-               and d.webhook_id = r.webhook_id and d.event_id = r.event_id
-               and r.outcome <> 'RETRY'
-             returning r.company_id, r.webhook_id, r.event_id, r.outcome,
-               d.attempts || r.attempt::jsonb as attempts, d.created_at, r.at
-           ), logged as (
-             insert into delivery_log
-               (company_id, webhook_id, event_id, status, attempts, created_at, finished_at)
-             select * from ended
-             on conflict (company_id, webhook_id, event_id) do update set
-               status = excluded.status, attempts = excluded.attempts,
-               finished_at = excluded.finished_at
-           )
-           update deliveries d set tries = d.tries + 1, attempts = d.attempts || r.attempt::jsonb,
-             next_attempt_at = r.next_attempt_at
-           from result r
-           where d.ctid = r.place and d.company_id = r.company_id
-             and d.webhook_id = r.webhook_id and d.event_id = r.event_id
-             and r.outcome = 'RETRY'`,
-    values: [
-      texts(results.map(({ delivery }) => delivery.place)),
-      ...webhookColumns(results.map(({ delivery }) => delivery.receiver)),
-      uuids(results.map(({ delivery }) => delivery.eventId)),
-      texts(results.map(({ verdict }) => verdict.outcome)),
-      texts(results.map(({ attempt }) => JSON.stringify([attempt]))),
-      timestamps(results.map(({ verdict }) => (verdict.outcome === 'RETRY' ? verdict.at : null))),
-      worker,
-      timestamps(results.map(({ attempt }) => new Date(attempt.at))),
-    ],
-  })
+  const values = [
+    tids(results.map(({ delivery }) => delivery.place)),
+    ...webhookColumns(results.map(({ delivery }) => delivery.receiver)),
+    uuids(results.map(({ delivery }) => delivery.eventId)),
+    texts(results.map(({ verdict }) => verdict.outcome)),
+    texts(results.map(({ attempt }) => JSON.stringify([attempt]))),
+    timestamps(results.map(({ verdict }) => (verdict.outcome === 'RETRY' ? verdict.at : null))),
+    worker,
+    timestamps(results.map(({ at }) => at)),
+  ]
+  try {
+    await tx.query({ name: 'record_deliveries', text: RECORD(''), values })
+  } catch (error) {
+    if (violatedConstraint(error) !== 'delivery_log_pkey') throw error
+    await tx.query({ name: 'record_deliveries_again', text: RECORD(REPLACE), values })
+  }
 }
+
+/**
+ * What is pending is not in the log, so that nothing is ever replaced there. To be ready for it in
+ * each statement would cost a fifth of the whole.
+ */
+const REPLACE = `on conflict (company_id, webhook_id, event_id) do update set
+  status = excluded.status, attempts = excluded.attempts, finished_at = excluded.finished_at`
+
+const RECORD = (onConflict: string) => `
+  with result as materialized (
+    select r.* from unnest($1::tid[], $2::uuid[], $3::uuid[], $4::uuid[],
+      $5::text[], $6::text[], $7::timestamptz[], $9::timestamptz[])
+      r (place, company_id, webhook_id, event_id, outcome, attempt, next_attempt_at, at)
+    join delivery_lines l on l.company_id = r.company_id
+      and l.webhook_id = r.webhook_id and l.worker = $8
+  ), ended as (
+    delete from deliveries d using result r
+    where d.ctid = r.place and d.company_id = r.company_id
+      and d.webhook_id = r.webhook_id and d.event_id = r.event_id
+      and r.outcome <> 'RETRY'
+    returning r.company_id, r.webhook_id, r.event_id, r.outcome,
+      d.attempts || r.attempt::jsonb as attempts, d.created_at, r.at
+  ), logged as (
+    insert into delivery_log
+      (company_id, webhook_id, event_id, status, attempts, created_at, finished_at)
+    select * from ended
+    ${onConflict}
+  )
+  update deliveries d set tries = d.tries + 1, attempts = d.attempts || r.attempt::jsonb,
+    next_attempt_at = r.next_attempt_at
+  from result r
+  where d.ctid = r.place and d.company_id = r.company_id
+    and d.webhook_id = r.webhook_id and d.event_id = r.event_id
+    and r.outcome = 'RETRY'`
