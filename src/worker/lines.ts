@@ -26,7 +26,7 @@ const SLOW_MS = 1_000
 /** A fast receiver has its next deliveries at hand, so that it never waits for the database. */
 const AHEAD = 15
 /** Of a stranger too, a few are read at once. */
-const LEAST_AHEAD = 8
+const LEAST_AHEAD = 16
 const FAST_MS = 100
 
 type Line = {
@@ -224,9 +224,10 @@ function launch(lines: Lines, line: Line, delivery: DueDelivery): void {
 function goOn(lines: Lines, line: Line): void {
   const { blocked, flights } = lines
   pump(lines, line)
-  // From a copy: one that still may not fly is blocked again, and would be met again and again.
-  for (const other of [...blocked]) {
-    if (flights.all >= MOST_FLYING) break
+  // As many as there are now: one that still may not fly is blocked again, as the last.
+  let met = blocked.size
+  for (const other of blocked) {
+    if (flights.all >= MOST_FLYING || met-- === 0) break
     blocked.delete(other)
     pump(lines, other)
   }
