@@ -32,11 +32,17 @@ import {
   wantedOf,
 } from './lines.ts'
 
-/** How often webhooks with something due are looked for while others are busy. */
+/**
+ * How often webhooks with something due are looked for while others are busy. With thousands of
+ * them a look takes long, and is then taken less often.
+ */
 const LOOK_AGAIN_MS = 250
-/** However often it is rung, looking takes no more than one in so many parts of the time. */
+const LOOK_AGAIN_MOST_MS = 800
+const LOOK_SHARE = 10
+/** However often it is rung, one look is not right after the other. */
 const REST = 4
-const LONGEST_REST_MS = 5
+const SHORT_REST_MS = 5
+const LONG_LOOK_MS = 10
 const BREATH_MS = 2
 const KEEP_EVERY_MS = 5_000
 const MOST_RECORDED = 512
@@ -122,16 +128,26 @@ async function lookAround(desk: Desk, signal: AbortSignal): Promise<void> {
     const isMore = await look(desk)
     const took_ms = performance.now() - began_ms
     if (isEmpty(lines) && !isMore) return
-    const rested = pause(Math.min(REST * took_ms, LONGEST_REST_MS), undefined, { signal })
-    if (!isMore) await listen(app, lines, signal)
+    const rested = pause(restAfter(took_ms), undefined, { signal })
+    const again_ms = Math.min(Math.max(LOOK_SHARE * took_ms, LOOK_AGAIN_MS), LOOK_AGAIN_MOST_MS)
+    if (!isMore) await listen(app, lines, again_ms, signal)
     await rested.catch(() => {})
   }
 }
 
+/** As short as others can wait, unless looking would then take most of the time. */
+const restAfter = (took_ms: number): number =>
+  took_ms > LONG_LOOK_MS ? took_ms : Math.min(REST * took_ms, SHORT_REST_MS)
+
 /** Until the bell is rung, nothing is under way any more, or it is time to look in any case. */
-async function listen(app: App, lines: Lines, signal: AbortSignal): Promise<void> {
+async function listen(
+  app: App,
+  lines: Lines,
+  again_ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   const enough = new AbortController()
-  const bell = app.alarm.wait(TASK.deliver, LOOK_AGAIN_MS, AbortSignal.any([signal, enough.signal]))
+  const bell = app.alarm.wait(TASK.deliver, again_ms, AbortSignal.any([signal, enough.signal]))
   await Promise.race([bell, untilQuiet(lines)])
   enough.abort()
   await bell

@@ -17,6 +17,7 @@ const MOST_FLYING = 1024
 /** Receivers that failed last time may not take all of it from the others. */
 const MOST_FAILING = 256
 const MOST_READ = 1024
+const LEAST_READ = 128
 /** What is at hand in all: a thousand fast receivers must not fill the memory. */
 const MOST_HELD = 8192
 /** The most that is on its way to one receiver at a time, and to one that takes its time. */
@@ -28,6 +29,8 @@ const AHEAD = 15
 /** Of a stranger too, a few are read at once. */
 const LEAST_AHEAD = 16
 const FAST_MS = 100
+/** How long a line with a backlog is read on before it is read from its first delivery again. */
+const READ_ON_MS = 1_000
 
 type Line = {
   key: WebhookKey
@@ -44,6 +47,7 @@ type Line = {
   after: Turn | null
   /** How often more was noted: a read that was under way then may have missed it. */
   notes: number
+  noted_ms: number
   served_ms: number
 }
 
@@ -51,8 +55,8 @@ type Line = {
 export type Lines = {
   fly: Fly
   byName: Map<string, Line>
-  /** Lines that wait for a free place. */
-  blocked: Set<Line>
+  /** Lines that wait for a free place, apart by whether their receivers failed last time. */
+  blocked: { well: Set<Line>; failing: Set<Line> }
   flights: { all: number; failing: number }
   stopped: boolean
   onRoom(): void
@@ -63,7 +67,7 @@ export type Lines = {
 export const createLines = (fly: Lines['fly']): Lines => ({
   fly,
   byName: new Map(),
-  blocked: new Set(),
+  blocked: { well: new Set(), failing: new Set() },
   flights: { all: 0, failing: 0 },
   stopped: false,
   onRoom: () => {},
@@ -83,9 +87,12 @@ export const isEmpty = ({ byName }: Lines): boolean => byName.size === 0
  * committed late may stand before what was read last.
  */
 export function noteDue(lines: Lines, webhooks: WebhookKey[]): void {
+  const now_ms = performance.now()
   for (const key of webhooks) {
     const line = lineOf(lines, key)
-    Object.assign(line, { more: true, after: null, notes: line.notes + 1 })
+    // One that is read on in any case is not made to begin anew all the time.
+    if (line.more && now_ms - line.noted_ms < READ_ON_MS) continue
+    Object.assign(line, { more: true, after: null, notes: line.notes + 1, noted_ms: now_ms })
   }
   lines.onRoom()
 }
@@ -97,14 +104,16 @@ type Wish = Wanted & { notes: number }
 export function wantedOf({ byName }: Lines): Wish[] {
   const open = [...byName.values()].filter(hasRoom)
   open.sort((a, b) => a.served_ms - b.served_ms)
-  let rest = Math.min(MOST_READ, MOST_HELD - heldOf(byName))
+  const held = heldOf(byName)
+  // The first are soon on their way, while more are read.
+  let rest = Math.min(MOST_READ, Math.max(2 * held, LEAST_READ), MOST_HELD - held)
   // A line may have less than it could take: none keeps the others out of a read.
   const share = Math.max(LEAST_AHEAD, Math.ceil(MOST_READ / open.length))
   return open.flatMap((line) => {
-    const { key, after, held, notes } = line
+    const { key, after, notes } = line
     const room = Math.min(roomOf(line), share, rest)
     rest -= room
-    return room > 0 ? [{ ...key, room, after, inHand: after ? [] : [...held], notes }] : []
+    return room > 0 ? [{ ...key, room, after, inHand: after ? [] : [...line.held], notes }] : []
   })
 }
 
@@ -178,13 +187,13 @@ export function stop(lines: Lines): Promise<void> {
   })
 }
 
-const mayFly = ({ flights }: Lines, { failing }: Line): boolean =>
+const mayFly = ({ flights }: Lines, failing: boolean): boolean =>
   flights.all < MOST_FLYING && (!failing || flights.failing < MOST_FAILING)
 
 function pump(lines: Lines, line: Line): void {
   while (!lines.stopped && line.flying < line.limit && line.queue.length > 0) {
-    if (!mayFly(lines, line)) {
-      lines.blocked.add(line)
+    if (!mayFly(lines, line.failing)) {
+      lines.blocked[line.failing ? 'failing' : 'well'].add(line)
       return
     }
     launch(lines, line, line.queue.shift()!)
@@ -220,19 +229,22 @@ function launch(lines: Lines, line: Line, delivery: DueDelivery): void {
   })
 }
 
-/** Each that waits for a free place gets its chance, as long as there is one. */
 function goOn(lines: Lines, line: Line): void {
   const { blocked, flights } = lines
   pump(lines, line)
-  // As many as there are now: one that still may not fly is blocked again, as the last.
-  let met = blocked.size
-  for (const other of blocked) {
-    if (flights.all >= MOST_FLYING || met-- === 0) break
-    blocked.delete(other)
-    pump(lines, other)
-  }
+  unblock(lines, blocked.well, false)
+  unblock(lines, blocked.failing, true)
   if (flights.all === 0) lines.onLanded()
   if (hasRoom(line)) lines.onRoom()
+}
+
+/** Each that waits for a free place gets its chance, as long as there is one. */
+function unblock(lines: Lines, waiting: Set<Line>, failing: boolean): void {
+  for (const line of waiting) {
+    if (!mayFly(lines, failing)) return
+    waiting.delete(line)
+    pump(lines, line)
+  }
 }
 
 function lineOf({ byName }: Lines, { companyId, webhookId }: WebhookKey): Line {
@@ -241,7 +253,7 @@ function lineOf({ byName }: Lines, { companyId, webhookId }: WebhookKey): Line {
   if (known) return known
   const line: Line = {
     ...{ key, limit: 1, failing: false, fast: false, flying: 0, queue: [] },
-    ...{ held: new Set<Uuid>(), more: false, after: null, notes: 0, served_ms: 0 },
+    ...{ held: new Set<Uuid>(), more: false, after: null, notes: 0, noted_ms: 0, served_ms: 0 },
   }
   byName.set(nameOf(key), line)
   return line

@@ -176,6 +176,26 @@ test('a delivery that succeeded can be sent again', async () => {
   assert.deepEqual([status, attempts.length], ['DELIVERED', 2])
 })
 
+test('should one stand in the log already, what comes of it now is what stands there', async () => {
+  const client = await api.client()
+  const { receiver, webhook } = await makeReceiver(client)
+  await tried(client, webhook)
+  await delivering.run()
+  await api.rows(
+    `insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
+     select company_id, webhook_id, event_id, created_at, created_at from delivery_log
+     where webhook_id = $1`,
+    [webhook.id],
+  )
+  fail(receiver)
+  await failToTheEnd()
+  const all = await listed(client, webhook)
+  assert.deepEqual(
+    all.map(({ status, attempts }) => [status, attempts.length]),
+    [['FAILED', 1 + RETRY_S.length]],
+  )
+})
+
 test('a delivery that waits is brought forward, one that is due is left to whoever has it', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
