@@ -18,6 +18,12 @@ export function toCents(value: number | string): Cents {
   return amount as Cents
 }
 
+/** An amount as the scheme writes it: 1234.56. */
+export function formatDecimal(amount: Cents): string {
+  const digits = String(amount).padStart(3, '0')
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
 /**
  * An amount as people in Brazil read it: R$ 1.234,56. The space is an ordinary one, so that a
  * search for the amount finds it. Cut as text, since no fraction of a real is ever a number here.

@@ -26,9 +26,13 @@ for (const { read, list, field } of KINDS) {
     assert.deepEqual(read({ [list]: [{ [field]: 'x'.repeat(64) }] }), ['x'.repeat(64)])
   })
 
+  test(`${list}: one that stands alone is read too`, () => {
+    assert.deepEqual(read({ [field]: 'A1', status: 'x' }), ['A1'])
+  })
+
   test(`${list}: a list that is none names nothing`, () => {
     const entry = { [field]: 'A1' }
-    const bodies = [undefined, null, 'x', 7, [], [entry], {}, entry, { [list]: entry }]
+    const bodies = [undefined, null, 'x', 7, [], [entry], {}, { [list]: entry }]
     for (const body of [...bodies, { [list]: 'A1' }, { [list]: { 0: entry, length: 1 } }]) {
       assert.deepEqual(read(body), [])
     }

@@ -1,3 +1,4 @@
+import { type Cents, formatDecimal } from '../lib/money.ts'
 import type { AgreementStatus, Collection } from './port.ts'
 
 /** What a callback names, each by the scheme's id of it. */
@@ -27,29 +28,37 @@ export const namesOf = ({ endToEndIds, agreements, collections }: Named): string
   ...collections,
 ]
 
+/**
+ * Banks tell of a few things at a time. Each is asked about, so that whoever names thousands is not
+ * followed there; what is left out is found by reconciling.
+ */
+const MOST_NAMED = 500
+
+/** A bank that tells of one thing at a time may leave the list around it out. */
 function idsIn(body: unknown, list: string, field: string): string[] {
-  const entries = ((body ?? {}) as Record<string, unknown>)[list]
+  const entries = ((body ?? {}) as Record<string, unknown>)[list] ?? [body]
   if (!Array.isArray(entries)) return []
   const ids = entries.flatMap((entry: unknown) => {
     const id = (entry as Record<string, unknown> | null)?.[field]
     return typeof id === 'string' && /^[A-Za-z0-9]{1,64}$/.test(id) ? [id] : []
   })
-  return [...new Set(ids)]
+  return [...new Set(ids)].slice(0, MOST_NAMED)
 }
 
-type Pix = { endToEndId: string; txid: string | null; amount: number; receivedAt: Date }
+type Pix = { endToEndId: string; txid: string | null; amount: Cents; receivedAt: Date }
 
 const pixEntry = ({ endToEndId, txid, amount, receivedAt }: Pix) => ({
   endToEndId,
   ...(txid === null ? {} : { txid }),
-  valor: `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`,
+  valor: formatDecimal(amount),
   horario: receivedAt.toISOString(),
 })
 
 /** What a bank of the scheme sends when money has arrived. */
 export const callbackBody = (pix: Pix) => ({ pix: [pixEntry(pix)] })
 
-const AGREEMENT_STATUS: Record<AgreementStatus, string> = {
+/** The scheme's words. */
+export const AGREEMENT_STATUS: Record<AgreementStatus, string> = {
   CREATED: 'CRIADA',
   APPROVED: 'APROVADA',
   REJECTED: 'REJEITADA',

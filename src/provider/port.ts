@@ -22,6 +22,8 @@ export type Payee = {
   city: string
   pixKey: string
   clockAhead_ms?: number
+  /** The connection to its bank; another one when it was connected anew. */
+  bankId?: Uuid | null
 }
 
 /**
@@ -105,14 +107,20 @@ export type Collection = {
   attempts: Attempt[]
 }
 
-/** The port to a bank. Ids are ours, so that every order can be repeated and asked about. */
+/**
+ * The port to a bank that collects. Ids are ours, so that every order can be repeated and asked
+ * about.
+ */
 export type Provider = {
   name: string
   issueCharge(
     payee: Payee,
     charge: { id: Uuid; amount: Cents; expiresAt: Date },
   ): Promise<Outcome<{ brCode: string }>>
+  /** Rejected by a bank that knows it to be paid. Removed again is removed still. */
   removeCharge(payee: Payee, id: Uuid): Promise<Outcome<null>>
+  /** What has arrived for a charge, whether or not anybody has told of it. */
+  findPaid(payee: Payee, id: Uuid): Promise<Outcome<ReceivedPix[]>>
   issueStaticCode(
     payee: Payee,
     code: { id: Uuid; amount: Cents },
@@ -124,8 +132,6 @@ export type Provider = {
   refund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned>>
   /** What became of an order that was given before; null when the bank never got it. */
   findRefund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned | null>>
-  send(payee: Payee, order: SendOrder): Promise<Outcome<Sent>>
-  findSent(payee: Payee, order: SendOrder): Promise<Outcome<Sent | null>>
   listTransfers(payee: Payee, period: Period): Promise<Outcome<BankTransfer[]>>
   createAgreement(payee: Payee, order: AgreementOrder): Promise<Outcome<Agreement>>
   /** Null when the bank never got the order. */
@@ -143,8 +149,17 @@ export type Provider = {
   findCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection | null>>
   /** One more attempt at a FAILED one. The same day again is the same attempt. */
   retryCollection(payee: Payee, id: Uuid, on: LocalDate): Promise<Outcome<Collection>>
-  /** Canceled again is canceled still. Rejected when it is PAID. */
+  /** Canceled again is canceled still. Rejected when it is PAID, by some banks when it FAILED. */
   cancelCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection>>
   /** Null when the bank can be worked with, otherwise what is wrong, in plain words. */
   check(): Promise<string | null>
+}
+
+/** The port to a bank that sends money, which API Pix cannot: a withdrawal has a way of its own. */
+export type Payouts = {
+  name: string
+  /** Accepted means done. A bank that is still at it answers `unknown`. */
+  send(payee: Payee, order: SendOrder): Promise<Outcome<Sent>>
+  /** What became of an order that was given before; null when the bank never got it. */
+  findSent(payee: Payee, order: SendOrder): Promise<Outcome<Sent | null>>
 }

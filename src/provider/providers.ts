@@ -1,29 +1,50 @@
 import { assert } from '../lib/assert.ts'
 import { problem } from '../lib/problems.ts'
-import type { Outcome, Provider } from './port.ts'
+import type { Bacen } from './bacen/bacen.ts'
+import type { Outcome, Payouts, Provider } from './port.ts'
 import type { Simulator } from './simulator/simulator.ts'
+
+/** What decides where a company's money is. */
+type Account = {
+  mode: 'sandbox' | 'live'
+  bankId: string | null
+  payouts: 'manual' | 'bank' | null
+}
 
 export type Providers = {
   simulator: Simulator
-  of(company: { mode: 'sandbox' | 'live' }, devMode: boolean): Provider
+  bacen: Bacen
+  of(company: Account, devMode: boolean): Provider
+  /** The bank that holds the company's money. A live company may have none yet. */
+  bankOf(company: Account): Provider | null
+  /** Who sends the company's withdrawals; null when an operator does, by hand. */
+  payoutsOf(company: Account): Payouts | null
   /** The one that a callback came from. */
   named(name: string): Provider
 }
 
 /** Chooses the bank: play money goes to the simulated one, a live company's charges to its own. */
-export function createProviders(simulator: Simulator): Providers {
+export function createProviders(simulator: Simulator, bacen: Bacen): Providers {
+  const bankOf = ({ mode, bankId }: Account) =>
+    mode === 'sandbox' ? simulator : bankId === null ? null : bacen
   return {
-    simulator,
+    ...{ simulator, bacen, bankOf },
     named(name) {
-      assert(name === simulator.name, 'a callback names a provider that there is')
-      return simulator
+      const named = [simulator, bacen].find((provider) => provider.name === name)
+      assert(named, 'a callback names a provider that there is')
+      return named
     },
     of(company, devMode) {
-      if (company.mode === 'sandbox' || devMode) return simulator
+      const provider = devMode ? simulator : bankOf(company)
+      if (provider) return provider
       throw problem(
         'provider_unavailable',
-        'No bank is connected to this live company. Connect one; charges with devMode=true can be tried without it.',
+        'No bank is connected to this live company. The operator connects one with vintem bank connect; charges with devMode=true can be tried without it.',
       )
+    },
+    payoutsOf(company) {
+      if (company.mode === 'sandbox') return simulator
+      return company.payouts === 'bank' ? bacen.payouts : null
     },
   }
 }

@@ -2,6 +2,8 @@
 export type Random = {
   /** A whole number from 0 on and below `end`. */
   below(end: number): number
+  /** From 0 on and below 1. */
+  part(): number
   /** True once in so many times. */
   onceIn(times: number): boolean
   /** For a client of its own, whose choices do not depend on how fast the others are. */
@@ -17,6 +19,7 @@ export function createRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return (mixed ^ (mixed >>> 14)) >>> 0
   }
-  const below = (end: number): number => Math.floor((next() / 2 ** 32) * end)
-  return { below, onceIn: (times) => below(times) === 0, fork: () => createRandom(next()) }
+  const part = () => next() / 2 ** 32
+  const below = (end: number): number => Math.floor(part() * end)
+  return { below, part, onceIn: (times) => below(times) === 0, fork: () => createRandom(next()) }
 }

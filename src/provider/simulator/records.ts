@@ -120,6 +120,16 @@ export async function findByIds(
   return rows.map(toTransfer)
 }
 
+/** What payers have sent for a charge. */
+export async function findByTxid(tx: Tx, accountId: Uuid, txid: string): Promise<Transfer[]> {
+  const rows = await tx.query<TransferRow>({
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and txid = $2 and direction = 'received' order by at`,
+    values: [accountId, txid],
+  })
+  return rows.map(toTransfer)
+}
+
 export async function listTransfers(
   tx: Tx,
   accountId: Uuid,

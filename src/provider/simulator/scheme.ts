@@ -5,7 +5,7 @@ import type { LocalDate } from '../../lib/local-time.ts'
  * A number no participant of the scheme has, so that simulated payments can never pass for real
  * ones.
  */
-const ISPB = '99999999'
+export const ISPB = '99999999'
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 const unique = (): string =>

@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { dynamicCode, staticCode } from '../../pix/brcode.ts'
-import type { BankTransfer, Payee, Provider, ReceivedPix, RefundOrder } from '../port.ts'
-import { staticTxid } from '../txid.ts'
+import type { BankTransfer, Payee, Payouts, Provider, ReceivedPix, RefundOrder } from '../port.ts'
+import { chargeTxid, staticTxid } from '../txid.ts'
 import { agreeing, type Deciding } from './agreements.ts'
 import { accept, answer, refused, reject } from './answers.ts'
 import { type CollectingDue, collecting } from './collections.ts'
@@ -23,6 +23,7 @@ export type Payment = { txid: string | null; amount: Cents; endToEndId?: string;
 
 /** The provider and, beyond it, the payer's side: what comes from another bank. */
 export type Simulator = Provider &
+  Payouts &
   Deciding &
   CollectingDue & {
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
@@ -64,13 +65,17 @@ export function createSimulator(publicUrl: string, books: Database, clock: Clock
   }
 }
 
-function reading(books: Tx): Pick<Provider, 'findReceived' | 'listReceived' | 'listTransfers'> {
+type Reading = Pick<Provider, 'findReceived' | 'findPaid' | 'listReceived' | 'listTransfers'>
+
+function reading(books: Tx): Reading {
   const isReceived = ({ direction }: Transfer) => direction === 'received'
   return {
     findReceived: async ({ id }, endToEndIds) => {
       const found = await records.findByIds(books, id, endToEndIds)
       return accept(found.filter(isReceived).map(toReceived))
     },
+    findPaid: async ({ id }, charge) =>
+      accept((await records.findByTxid(books, id, chargeTxid(charge))).map(toReceived)),
     listReceived: async ({ id }, period) => {
       const found = await records.listTransfers(books, id, period)
       return accept(found.filter(isReceived).map(toReceived))
@@ -80,7 +85,7 @@ function reading(books: Tx): Pick<Provider, 'findReceived' | 'listReceived' | 'l
   }
 }
 
-type Sending = Pick<Provider, 'refund' | 'findRefund' | 'send' | 'findSent'>
+type Sending = Pick<Provider & Payouts, 'refund' | 'findRefund' | 'send' | 'findSent'>
 
 function sending(books: Tx, nowOf: (payee: Payee) => Date): Sending {
   const find = (accountId: Uuid, orderId: string) => records.findByOrder(books, accountId, orderId)

@@ -1,0 +1,194 @@
+import { suffixOf, type Uuid } from '../../lib/ids.ts'
+import { createRecent, type Recent } from '../../lib/memo.ts'
+import { formatDecimal } from '../../lib/money.ts'
+import { oneLine } from '../../lib/one-line.ts'
+import { kindOfTaxId } from '../../pix/tax-id.ts'
+import type {
+  Agreement,
+  AgreementOrder,
+  AgreementStatus,
+  Frequency,
+  Outcome,
+  Payee,
+  Provider,
+} from '../port.ts'
+import { accept, notDone, notTold, type Reply, reject, unsure } from './answers.ts'
+import type { AtBank, Bank } from './client.ts'
+import { agreementCode } from './codes.ts'
+import { readList } from './pages.ts'
+import { type Fields, fieldsOf, listOf, readMoment, textOf } from './text.ts'
+
+type Agreeing = Pick<Provider, 'createAgreement' | 'findAgreement' | 'cancelAgreement'>
+
+/** The place of an agreement's payload. A bank lets one agreement have it. */
+type Place = { id: number; location: string | null }
+
+export function agreeing(at: AtBank): Agreeing {
+  const underWay = new Map<Uuid, Promise<Outcome<Agreement>>>()
+  const places = createRecent<Place>(2_000)
+  return {
+    // Who orders it while it is being ordered waits for the same answer: a bank would make two.
+    createAgreement(payee, order) {
+      const known = underWay.get(order.id)
+      if (known) return known
+      const ordered = at(payee, (bank) => create(bank, payee, order, places)).finally(() => {
+        underWay.delete(order.id)
+      })
+      underWay.set(order.id, ordered)
+      return ordered
+    },
+    findAgreement: (payee, { id, externalId }) =>
+      at(payee, (bank) => (externalId ? read(bank, payee, externalId) : search(bank, payee, id))),
+    cancelAgreement: (payee, { externalId }) =>
+      at(payee, (bank) => cancel(bank, payee, externalId)),
+  }
+}
+
+/**
+ * Orders an agreement once. A bank makes another with every order, so it is asked first, and asked
+ * again when it did not simply obey. What it may be still at keeps its place: ordered again with
+ * the same place, a bank that has made it by then refuses.
+ */
+async function create(
+  bank: Bank,
+  payee: Payee,
+  order: AgreementOrder,
+  places: Recent<Place>,
+): Promise<Outcome<Agreement>> {
+  const { rec, locrec } = bank.connection.profile.paths
+  if (rec === null || locrec === null)
+    return reject('the bank is not known to offer Pix Automático')
+  const before = await search(bank, payee, order.id)
+  if (before.kind !== 'accepted') return before
+  if (before.value) return accept(before.value)
+  const place = places.get(order.id) ?? (await newPlace(bank))
+  if ('kind' in place) return place
+  places.set(order.id, place)
+  const reply = await bank.ask({
+    ...{ method: 'POST', resource: 'rec', path: '' },
+    body: bodyOf(order, place),
+  })
+  const externalId = reply.kind === 'done' ? textOf(reply.body.idRec) : null
+  if (reply.kind === 'done' && externalId) {
+    const made = await read(bank, payee, externalId)
+    if (made.kind === 'accepted' && made.value) return accept(made.value)
+    return shown(payee, {
+      ...reply.body,
+      loc: fieldsOf(reply.body.loc).location ? reply.body.loc : place,
+    })
+  }
+  const after = await search(bank, payee, order.id)
+  if (after.kind !== 'accepted') return after
+  if (after.value) return accept(after.value)
+  return reply.kind === 'done' ? unsure('the bank does not name the agreement') : notDone(reply)
+}
+
+async function newPlace(bank: Bank): Promise<Place | Outcome<never>> {
+  const reply = await bank.ask({ method: 'POST', resource: 'locrec', path: '' })
+  if (reply.kind !== 'done') return notDone(reply)
+  const id = Number(reply.body.id ?? Number.NaN)
+  if (!Number.isSafeInteger(id)) return unsure('the bank names no place for the agreement')
+  return { id, location: textOf(reply.body.location) }
+}
+
+const PERIODS: Record<Frequency, string> = {
+  WEEKLY: 'SEMANAL',
+  MONTHLY: 'MENSAL',
+  SEMIANNUAL: 'SEMESTRAL',
+  ANNUAL: 'ANUAL',
+}
+const SUBJECT_MAX = 35
+const NAME_MAX = 140
+
+const cut = (text: string, most: number): string =>
+  [...oneLine(text)].slice(0, most).join('').trim()
+
+function bodyOf(order: AgreementOrder, { id: loc }: Place) {
+  const { taxId, name } = order.payer
+  return {
+    vinculo: {
+      objeto: cut(order.description, SUBJECT_MAX) || 'Assinatura',
+      devedor: { [kindOfTaxId(taxId)]: taxId, nome: cut(name, NAME_MAX) },
+      contrato: suffixOf(order.id),
+    },
+    calendario: { dataInicial: order.startsOn, periodicidade: PERIODS[order.frequency] },
+    valor: { valorRec: formatDecimal(order.value) },
+    politicaRetentativa: order.retries ? 'PERMITE_3R_7D' : 'NAO_PERMITE',
+    loc,
+  }
+}
+
+/** Clocks differ, so an agreement may be older or newer at the bank than it is here. */
+const MARGIN_ms = 300_000
+
+/** The agreement that bears our id; of several, which there should not be, the one that counts. */
+async function search(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<Agreement | null>> {
+  const made_ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+  const now_ms = bank.clock.now().getTime()
+  const listed = await readList(bank, {
+    ...{ resource: 'rec', entries: 'recs', id: 'idRec' },
+    from: new Date(Math.min(made_ms, now_ms) - MARGIN_ms),
+    to: new Date(Math.max(made_ms, now_ms) + MARGIN_ms),
+  })
+  if (listed.kind !== 'accepted') return listed
+  const contract = suffixOf(id)
+  const found = listed.value.filter(({ vinculo }) => fieldsOf(vinculo).contrato === contract)
+  const best = found.sort((a, b) => rankOf(a) - rankOf(b))[0]
+  const externalId = best && textOf(best.idRec)
+  return externalId ? read(bank, payee, externalId) : accept(null)
+}
+
+const rankOf = ({ status }: Fields): number =>
+  status === 'APROVADA' ? 0 : status === 'CRIADA' ? 1 : 2
+
+const ask = (bank: Bank, method: 'GET' | 'PATCH', idRec: string, body?: unknown): Promise<Reply> =>
+  bank.ask({
+    ...{ method, resource: 'rec', path: `/${encodeURIComponent(idRec)}` },
+    ...(body === undefined ? {} : { body }),
+  })
+
+async function read(bank: Bank, payee: Payee, idRec: string): Promise<Outcome<Agreement | null>> {
+  const reply = await ask(bank, 'GET', idRec)
+  if (reply.kind === 'missing') return accept(null)
+  return reply.kind === 'done' ? shown(payee, reply.body) : notTold(reply)
+}
+
+const STATUS = new Map<unknown, AgreementStatus>([
+  ['CRIADA', 'CREATED'],
+  ['APROVADA', 'APPROVED'],
+  ['REJEITADA', 'REJECTED'],
+  ['EXPIRADA', 'EXPIRED'],
+  ['CANCELADA', 'CANCELED'],
+])
+
+/** What waits for its payer needs a code; what is decided on needs none any more. */
+function shown(payee: Payee, body: Fields): Outcome<Agreement> {
+  const status = STATUS.get(body.status)
+  const externalId = textOf(body.idRec)
+  const brCode = agreementCode(body, payee)
+  if (!externalId) return unsure('the bank does not name the agreement')
+  if (!status) return unsure('the bank gives the agreement a status that is not known')
+  if (status === 'CREATED' && !brCode) return unsure('the bank gives no code to agree with')
+  return accept({ externalId, brCode: brCode ?? '', status, decidedAt: decidedAt(body, status) })
+}
+
+function decidedAt(body: Fields, status: AgreementStatus): Date | null {
+  if (status === 'CREATED') return null
+  const changes = listOf(body.atualizacao).filter((change) => change.status === body.status)
+  return changes.map(({ data }) => readMoment(data)).findLast((at) => at !== null) ?? null
+}
+
+async function cancel(bank: Bank, payee: Payee, idRec: string): Promise<Outcome<null>> {
+  const order = await ask(bank, 'PATCH', idRec, { status: 'CANCELADA' })
+  if (order.kind === 'done' && (order.body.status ?? 'CANCELADA') === 'CANCELADA') {
+    return accept(null)
+  }
+  const found = await read(bank, payee, idRec)
+  if (found.kind !== 'accepted') return unsure(order.kind === 'done' ? found.reason : order.reason)
+  if (found.value === null) return reject('the bank knows no such agreement')
+  const { status } = found.value
+  if (status === 'CANCELED') return accept(null)
+  if (order.kind === 'done') return unsure('the bank is still at it')
+  const hasEnded = status === 'REJECTED' || status === 'EXPIRED'
+  return hasEnded ? reject(`the agreement is ${status} and cannot be canceled`) : notDone(order)
+}

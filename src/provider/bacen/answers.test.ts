@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { notDone, notTold, replyOf } from './answers.ts'
+
+const answer = (status: number, body: unknown) => replyOf(status, JSON.stringify(body))
+
+test('any 2xx with fields, or with nothing, is done', () => {
+  for (const status of [200, 201, 202, 206]) {
+    assert.deepEqual(answer(status, { a: 1 }), { kind: 'done', body: { a: 1 } })
+  }
+  assert.deepEqual(replyOf(204, ''), { kind: 'done', body: {} })
+})
+
+test('what says nothing about the order leaves it unknown', () => {
+  const page = '<html><body>Em manutenção</body></html>'
+  for (const status of [200, 301, 302, 400, 401, 403, 404, 410, 500, 502, 503, 504]) {
+    assert.equal(replyOf(status, page).kind, 'unknown', String(status))
+  }
+  for (const status of [401, 408, 425, 429, 500, 502, 503, 504]) {
+    assert.equal(answer(status, { title: 'Indisponível' }).kind, 'unknown', String(status))
+  }
+  for (const text of ['"x"', '7', 'null', '{', 'true']) {
+    assert.equal(replyOf(200, text).kind, 'unknown', text)
+    assert.equal(replyOf(400, text).kind, 'unknown', text)
+  }
+})
+
+test('what there is not is missing, by its status or by the name of the fault', () => {
+  const type = 'https://pix.bcb.gov.br/api/v2/error/PixNaoEncontrado'
+  assert.equal(answer(404, { type, title: 'Não Encontrado', status: 404 }).kind, 'missing')
+  assert.equal(replyOf(404, '').kind, 'missing')
+  assert.equal(answer(410, { title: 'Removido' }).kind, 'missing')
+  assert.equal(answer(400, { nome: 'pix_nao_encontrado', mensagem: 'x' }).kind, 'missing')
+  assert.equal(answer(400, { type, title: 'x' }).kind, 'missing')
+  assert.equal(answer(400, { nome: 'valor_invalido', mensagem: 'x' }).kind, 'refused')
+})
+
+test('each shape of refusal gives its words', () => {
+  const shapes: [body: unknown, reason: string][] = [
+    [
+      { type: 'x', title: 'Inválida', status: 400, detail: 'A cobrança é inválida.' },
+      'A cobrança é inválida',
+    ],
+    [
+      {
+        title: 'Cobrança inválida.',
+        violacoes: [
+          { propriedade: 'cob.valor.original', razao: 'deve ser > 0', valor: '52998224725' },
+        ],
+      },
+      'Cobrança inválida; cob valor original: deve ser > 0',
+    ],
+    [{ nome: 'valor_invalido', mensagem: 'Valor inválido' }, 'Valor inválido'],
+    [
+      { erros: [{ codigo: '4769798', mensagem: 'Chave não pertence ao usuário.' }] },
+      'Chave não pertence ao usuário',
+    ],
+    [{ statusCode: 400, error: 'Bad Request', message: 'Campo ausente' }, 'Campo ausente'],
+    [{ mensagens: [{ mensagem: 'Dado inválido', codigo: '1' }] }, 'Dado inválido'],
+    [{ error: 'invalid_scope' }, 'invalid_scope'],
+    [[{ message: 'Não' }], 'Não'],
+    [{}, 'the bank answers with status 422'],
+    [{ detail: { a: 1 }, title: null }, 'the bank answers with status 422'],
+  ]
+  for (const [body, reason] of shapes) {
+    assert.deepEqual(answer(422, body), { kind: 'refused', reason, status: 422 })
+  }
+})
+
+test('a refusal ends an order, but it is no answer to a question', () => {
+  const refusal = { kind: 'refused', reason: 'não', status: 400 } as const
+  assert.deepEqual(notDone(refusal), { kind: 'rejected', reason: 'não' })
+  assert.deepEqual(notTold(refusal), { kind: 'unknown', reason: 'não' })
+  assert.equal(notDone({ kind: 'unknown', reason: 'silêncio' }).kind, 'unknown')
+})
+
+test('no answer that a bank could give makes the reading fail', () => {
+  const text = fc.oneof(fc.string(), fc.json())
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 599 }), text, (status, body) => {
+      const { kind } = replyOf(status, body)
+      if (kind === 'done') assert.ok(status >= 200 && status < 300)
+      if (kind === 'refused' || kind === 'missing') assert.ok(status >= 400 && status < 500)
+    }),
+  )
+})

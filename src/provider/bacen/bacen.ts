@@ -1,0 +1,53 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Payee, Payouts, Provider } from '../port.ts'
+import { agreeing } from './agreements.ts'
+import { charging } from './charges.ts'
+import { createClient } from './client.ts'
+import { collecting } from './collections.ts'
+import type { Connection } from './connection.ts'
+import { efiPayouts } from './efi-payouts.ts'
+import { type Inspection, inspect } from './inspect.ts'
+import { LIMITS, type Limits } from './line.ts'
+import { reading } from './received.ts'
+import { refunding } from './refunds.ts'
+import { type Callbacks, callbacks } from './webhooks.ts'
+
+export type { Inspection } from './inspect.ts'
+export type { Limits } from './line.ts'
+export type { CallbackState } from './webhooks.ts'
+
+/** The banks that speak the Central Bank's API Pix, each company with its own. */
+export type Bacen = Provider &
+  Callbacks & {
+    payouts: Payouts
+    /** Whether a company's connection works, in plain words about what to fix. */
+    inspect(payee: Payee): Promise<Inspection>
+    /** Waits for what is under way. */
+    close(): Promise<void>
+  }
+
+export type BacenParts = {
+  /** A company's connection, by what it says of itself; null when none is connected. */
+  connectionOf(payee: Payee): Promise<Connection | null>
+  clock: Clock
+  limits?: Partial<Limits>
+}
+
+export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): Bacen {
+  const client = createClient({ connectionOf, clock, limits: { ...LIMITS, ...limits } })
+  const { at } = client
+  return {
+    name: 'bacen',
+    ...charging(at),
+    ...reading(at),
+    ...refunding(at),
+    ...agreeing(at),
+    ...collecting(at),
+    ...callbacks(client),
+    payouts: efiPayouts(at),
+    inspect: (payee) => inspect(client, payee),
+    // Each company has a bank of its own, so there is nothing to say of all at once.
+    check: async () => null,
+    close: client.close,
+  }
+}

@@ -1,0 +1,104 @@
+import type { Uuid } from '../../lib/ids.ts'
+import { type Cents, formatDecimal } from '../../lib/money.ts'
+import { staticCode } from '../../pix/brcode.ts'
+import type { Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
+import { chargeTxid, staticTxid } from '../txid.ts'
+import { accept, notDone, notTold, type Reply, reject, unsure } from './answers.ts'
+import type { AtBank, Bank, Call } from './client.ts'
+import { chargeCode } from './codes.ts'
+import { readReceived } from './received.ts'
+import { type Fields, fieldsOf, listOf, readAmount, textOf } from './text.ts'
+
+type Charging = Pick<Provider, 'issueCharge' | 'removeCharge' | 'findPaid' | 'issueStaticCode'>
+type NewCharge = { id: Uuid; amount: Cents; expiresAt: Date }
+type Issued = Outcome<{ brCode: string }>
+
+export const charging = (at: AtBank): Charging => ({
+  issueCharge: (payee, charge) => at(payee, (bank) => issue(bank, payee, charge)),
+  removeCharge: (payee, id) => at(payee, (bank) => remove(bank, id)),
+  findPaid: (payee, id) => at(payee, (bank) => findPaid(bank, id)),
+  // API Pix has no static codes: the key in them is all that a payer's bank needs.
+  issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
+    accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
+})
+
+const call = (method: Call['method'], id: Uuid, body?: unknown): Call => ({
+  ...{ method, resource: 'cob', path: `/${chargeTxid(id)}` },
+  ...(body === undefined ? {} : { body }),
+})
+
+const find = (bank: Bank, id: Uuid): Promise<Reply> => bank.ask(call('GET', id))
+
+/**
+ * A charge that the bank refuses, or does not answer about, may be there from before: what it says
+ * when asked decides. Only a lost connection, with which the order never arrived, is worth another.
+ */
+async function issue(bank: Bank, payee: Payee, charge: NewCharge): Promise<Issued> {
+  const first = await orderOnce(bank, payee, charge)
+  const isLost = first.reply.kind === 'unknown' && first.reply.isConnection && first.isMissing
+  return (isLost ? await orderOnce(bank, payee, charge) : first).issued
+}
+
+/** What came of an order: the bank's reply to it, and whether it says that it has no such charge. */
+type Ordered = { reply: Reply; issued: Issued; isMissing: boolean }
+
+async function orderOnce(bank: Bank, payee: Payee, charge: NewCharge): Promise<Ordered> {
+  const reply = await bank.ask(call('PUT', charge.id, bodyOf(bank, payee, charge)))
+  const issued = reply.kind === 'done' ? issuedBy(bank, payee, charge, reply.body) : null
+  if (issued?.kind === 'accepted') return { reply, issued, isMissing: false }
+  const found = await find(bank, charge.id)
+  const isMissing = found.kind === 'missing'
+  if (found.kind === 'done') {
+    return { reply, issued: issuedBy(bank, payee, charge, found.body), isMissing }
+  }
+  if (reply.kind === 'done') return { reply, issued: issued ?? notTold(found), isMissing }
+  return { reply, issued: isMissing ? notDone(reply) : unsure(reply.reason), isMissing }
+}
+
+function bodyOf({ clock }: Bank, { pixKey }: Payee, { amount, expiresAt }: NewCharge) {
+  const left_ms = expiresAt.getTime() - clock.now().getTime()
+  return {
+    calendario: { expiracao: Math.max(1, Math.ceil(left_ms / 1000)) },
+    valor: { original: formatDecimal(amount) },
+    chave: pixKey,
+  }
+}
+
+function issuedBy(bank: Bank, payee: Payee, { amount }: NewCharge, body: Fields): Issued {
+  const status = statusOf(body)
+  const found = readAmount(fieldsOf(body.valor).original)
+  if (found !== null && found !== amount) return reject('a charge of another amount has its id')
+  if (status === 'removed') return reject('the charge was removed')
+  if (status === 'unknown') return unsure('the bank gives the charge a status that is not known')
+  const brCode = chargeCode(body, bank.connection.profile.codeFields, payee)
+  return brCode ? accept({ brCode }) : unsure('the bank gives no code that can be paid')
+}
+
+type Status = 'open' | 'paid' | 'removed' | 'unknown'
+
+function statusOf(body: Fields): Status {
+  const status = textOf(body.status) ?? ''
+  if (status.startsWith('REMOVIDA')) return 'removed'
+  return status === 'ATIVA' ? 'open' : status === 'CONCLUIDA' ? 'paid' : 'unknown'
+}
+
+async function remove(bank: Bank, id: Uuid): Promise<Outcome<null>> {
+  const order = await bank.ask(call('PATCH', id, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }))
+  if (order.kind === 'done' || order.kind === 'missing') return accept(null)
+  const found = await find(bank, id)
+  if (found.kind === 'missing') return accept(null)
+  if (found.kind !== 'done') return unsure(order.reason)
+  const status = statusOf(found.body)
+  if (status === 'removed') return accept(null)
+  // What it refuses to remove and calls open can still be paid.
+  return status === 'paid' ? reject('it has been paid') : unsure(order.reason)
+}
+
+async function findPaid(bank: Bank, id: Uuid): Promise<Outcome<ReceivedPix[]>> {
+  const found = await find(bank, id)
+  if (found.kind === 'missing') return accept([])
+  if (found.kind !== 'done') return notTold(found)
+  if (!textOf(found.body.status)) return unsure('the answer of the bank is not understood')
+  const entries = listOf(found.body.pix)
+  return readReceived(entries.map((entry) => ({ txid: chargeTxid(id), ...entry })))
+}

@@ -1,0 +1,59 @@
+import { suffixOf } from '../../lib/ids.ts'
+import { formatDecimal } from '../../lib/money.ts'
+import type { Outcome, Payee, Payouts, SendOrder, Sent } from '../port.ts'
+import { accept, notTold, reject, unsure } from './answers.ts'
+import type { AtBank, Bank } from './client.ts'
+import { type Fields, plainWords, readAmount, textOf } from './text.ts'
+
+/**
+ * Withdrawals through Efí. Our id is the order's there: given again it is the same order, and what
+ * became of it can be asked.
+ */
+export const efiPayouts = (at: AtBank): Payouts => ({
+  name: 'bacen',
+  send: (payee, order) => at(payee, (bank) => send(bank, payee, order)),
+  findSent: (payee, order) => at(payee, (bank) => find(bank, order)),
+})
+
+const CONFLICT = 409
+
+async function send(bank: Bank, payee: Payee, order: SendOrder): Promise<Outcome<Sent>> {
+  if (bank.connection.profile.payouts !== 'efi') return reject('the bank sends nothing for others')
+  const reply = await bank.ask({
+    ...{ method: 'PUT', resource: null, path: `/v3/gn/pix/${suffixOf(order.id)}` },
+    body: {
+      valor: formatDecimal(order.amount),
+      pagador: { chave: payee.pixKey },
+      favorecido: { chave: order.pixKey },
+    },
+  })
+  if (reply.kind === 'done') return sentBy(order, reply.body)
+  const found = await find(bank, order)
+  if (found.kind !== 'accepted') return found
+  if (found.value) return accept(found.value)
+  // Who has an order with this id, and does not show it, may be sending it right now. Whatever says
+  // that there is no such place may stand in front of the bank, and not know what it has got.
+  const isRefused = reply.kind === 'refused' && reply.status !== CONFLICT
+  return isRefused ? reject(reply.reason) : unsure(reply.reason)
+}
+
+async function find(bank: Bank, order: SendOrder): Promise<Outcome<Sent | null>> {
+  const path = `/v2/gn/pix/enviados/id-envio/${suffixOf(order.id)}`
+  const reply = await bank.ask({ method: 'GET', resource: null, path })
+  if (reply.kind === 'missing') return accept(null)
+  return reply.kind === 'done' ? sentBy(order, reply.body) : notTold(reply)
+}
+
+function sentBy({ amount }: SendOrder, body: Fields): Outcome<Sent> {
+  const found = readAmount(body.valor)
+  if (found !== null && found !== amount) return unsure('an order of another amount has its id')
+  const endToEndId = textOf(body.endToEndId) ?? textOf(body.e2eId)
+  switch (body.status) {
+    case 'REALIZADO':
+      return endToEndId ? accept({ endToEndId }) : unsure('the bank does not name what it sent')
+    case 'NAO_REALIZADO':
+      return reject(plainWords(textOf(body.motivo) ?? '') || 'the bank could not send it')
+    default:
+      return unsure('the bank is still at it')
+  }
+}

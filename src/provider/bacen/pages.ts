@@ -1,0 +1,70 @@
+import type { Outcome } from '../port.ts'
+import { accept, notTold, unsure } from './answers.ts'
+import type { Bank } from './client.ts'
+import type { Resource } from './profile.ts'
+import { type Fields, fieldsOf, listOf, textOf } from './text.ts'
+
+export type List = {
+  resource: Resource
+  /** The field that holds the entries, and the one that tells them apart. */
+  entries: string
+  id: string
+  from: Date
+  to: Date
+}
+
+const PAGE_SIZE = 100
+/** Far more than a company has in a few days; a bank that never ends is not listened to. */
+const MOST_PAGES = 2_000
+const SECOND_ms = 1000
+
+/**
+ * Reads a whole list, page by page, each entry once. A page that says nothing new although more
+ * are announced means that entries are missing, and then nothing is known.
+ */
+export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]>> {
+  const found = new Map<string, Fields>()
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const reply = await bank.ask({
+      ...{ method: 'GET', resource: list.resource, path: '' },
+      query: queryOf(bank, list, page),
+    })
+    if (reply.kind !== 'done') return notTold(reply)
+    const entries = listOf(reply.body[list.entries])
+    if (!isList(reply.body, list)) return unsure('the list of the bank is not understood')
+    const before = found.size
+    for (const entry of entries) {
+      const id = textOf(entry[list.id])
+      if (id === null) return unsure('an entry of the list of the bank is not understood')
+      found.set(id, entry)
+    }
+    const isLast = entries.length === 0 || page + 1 >= pagesOf(reply.body, entries.length, page)
+    if (isLast) return accept([...found.values()])
+    if (found.size === before) return unsure('the bank repeats a page of its list')
+  }
+  return unsure('the list of the bank does not end')
+}
+
+/** An empty list may be left out, but not all that stands around it too. */
+const isList = (body: Fields, { entries }: List): boolean =>
+  Array.isArray(body[entries]) || (!(entries in body) && 'parametros' in body)
+
+/** A bank that knows no milliseconds is asked up to the end of the second. */
+function queryOf(bank: Bank, { from, to }: List, page: number): Record<string, string> {
+  const last = bank.connection.profile.dates === 'seconds' ? ceilSecond(to) : to
+  return {
+    inicio: bank.moment(from),
+    fim: bank.moment(last),
+    'paginacao.paginaAtual': String(page),
+    'paginacao.itensPorPagina': String(PAGE_SIZE),
+  }
+}
+
+const ceilSecond = (at: Date): Date => new Date(Math.ceil(at.getTime() / SECOND_ms) * SECOND_ms)
+
+/** How many pages there are; after a full one of a bank that does not say, there may be another. */
+function pagesOf(body: Fields, entries: number, page: number): number {
+  const count = fieldsOf(fieldsOf(body.parametros).paginacao).quantidadeDePaginas
+  if (Number.isInteger(Number(count ?? Number.NaN))) return Number(count)
+  return entries >= PAGE_SIZE ? page + 2 : page + 1
+}

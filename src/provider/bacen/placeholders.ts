@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import type { Connection } from './connection.ts'
+
+type Holder = Pick<Connection, 'clientId' | 'appKey' | 'account'>
+
+const PLACE = /\{(clientId|appKey|account|uuid)\}/g
+
+/** Fills in what a profile leaves open; what holds a value that there is not is left out. */
+export function fill(template: Record<string, string>, holder: Holder): Record<string, string> {
+  const values: Record<string, string | null> = {
+    clientId: holder.clientId,
+    appKey: holder.appKey,
+    account: holder.account?.number ?? null,
+  }
+  const entries = Object.entries(template).flatMap(([name, text]) => {
+    const named = [...text.matchAll(PLACE)].map(([, place]) => place!)
+    if (named.some((place) => place !== 'uuid' && !values[place])) return []
+    const filled = text.replace(PLACE, (_, place: string) => values[place] ?? randomUUID())
+    return [[name, filled]]
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,137 @@
+import { idOfSuffix } from '../../lib/ids.ts'
+import type { BankTransfer, Outcome, Payee, Period, Provider, ReceivedPix } from '../port.ts'
+import { accept, notTold, type Reply, unsure } from './answers.ts'
+import type { AtBank, Bank } from './client.ts'
+import { readList } from './pages.ts'
+import { type Fields, fieldsOf, listOf, readAmount, readMoment, textOf } from './text.ts'
+
+type Reading = Pick<Provider, 'findReceived' | 'listReceived' | 'listTransfers'>
+
+export const reading = (at: AtBank): Reading => ({
+  findReceived: (payee, ids) => at(payee, (bank) => findReceived(bank, payee, ids), 'list'),
+  listReceived: (payee, period) =>
+    at(payee, (bank) => listIn(bank, payee, period, ({ pix }) => [pix]), 'list'),
+  listTransfers: (payee, period) => at(payee, (bank) => listIn(bank, payee, period, moved), 'list'),
+})
+
+/** The scheme's ids of payments; a bank refuses to look for anything else. */
+const PAYMENT_ID = /^E[0-9A-Z]{8}\d{12}[A-Za-z0-9]{11}$/
+const AT_ONCE = 8
+
+async function findReceived(
+  bank: Bank,
+  payee: Payee,
+  ids: string[],
+): Promise<Outcome<ReceivedPix[]>> {
+  const asked = [...new Set(ids)].filter((id) => PAYMENT_ID.test(id))
+  const found: ReceivedPix[] = []
+  for (let i = 0; i < asked.length; i += AT_ONCE) {
+    const some = asked.slice(i, i + AT_ONCE)
+    const answers = await Promise.all(some.map((id) => findOne(bank, payee, id)))
+    for (const answer of answers) {
+      if (answer.kind !== 'accepted') return answer
+      found.push(...answer.value)
+    }
+  }
+  return accept(found)
+}
+
+async function findOne(bank: Bank, payee: Payee, id: string): Promise<Outcome<ReceivedPix[]>> {
+  const reply: Reply = await bank.ask({ method: 'GET', resource: 'pix', path: `/${id}` })
+  if (reply.kind === 'missing') return accept([])
+  if (reply.kind !== 'done') return notTold(reply)
+  if (reply.body.endToEndId !== id) return unsure('the bank answers with another payment')
+  return isForeign(reply.body, payee) ? accept([]) : readReceived([reply.body])
+}
+
+/** One that is not understood could be money, so the others are not taken without it. */
+export function readReceived(entries: Fields[]): Outcome<ReceivedPix[]> {
+  const read = entries.map(readPix)
+  return read.every((pix) => pix !== null)
+    ? accept(read)
+    : unsure('a payment in the answer of the bank is not understood')
+}
+
+function readPix(entry: Fields): ReceivedPix | null {
+  const endToEndId = textOf(entry.endToEndId)
+  const amount = readAmount(entry.valor)
+  const receivedAt = readMoment(entry.horario)
+  if (!endToEndId || amount === null || !receivedAt) return null
+  return { endToEndId, txid: textOf(entry.txid), amount, receivedAt }
+}
+
+const DAY_ms = 86_400_000
+/** Banks refuse long periods, the strictest those of more than 5 days. */
+const SPAN_ms = 4 * DAY_ms
+/** A bank may list by another clock than the one by which it dates payments. */
+const MARGIN_ms = 60_000
+
+type Entry = { pix: ReceivedPix; entry: Fields }
+
+/**
+ * Lists what has arrived in a period. Bounds are counted in or out as a bank likes, so it is asked
+ * for a little more and the moment of each payment decides.
+ */
+async function listIn<T>(
+  bank: Bank,
+  payee: Payee,
+  { from, to }: Period,
+  take: (entry: Entry) => T[] | null,
+): Promise<Outcome<T[]>> {
+  const all = new Map<string, T[]>()
+  for (let start = from.getTime(); start < to.getTime(); start += SPAN_ms) {
+    const end = Math.min(start + SPAN_ms, to.getTime())
+    const listed = await readList(bank, {
+      ...{ resource: 'pix', entries: 'pix', id: 'endToEndId' },
+      ...widened(bank, start, end),
+    })
+    if (listed.kind !== 'accepted') return listed
+    const read = readReceived(listed.value)
+    if (read.kind !== 'accepted') return read
+    for (const [i, pix] of read.value.entries()) {
+      const entry = listed.value[i]!
+      const isIn = pix.receivedAt >= from && pix.receivedAt < to && !isForeign(entry, payee)
+      const taken = isIn ? take({ pix, entry }) : []
+      if (taken === null) return unsure('a refund in the list of the bank is not understood')
+      if (taken.length > 0) all.set(pix.endToEndId, taken)
+    }
+  }
+  return accept([...all.values()].flat())
+}
+
+/** What is still to come is not asked for unless the period reaches there itself. */
+function widened(bank: Bank, start: number, end: number): Period {
+  const latest = Math.max(end, bank.clock.now().getTime())
+  return {
+    from: new Date(start - MARGIN_ms),
+    to: new Date(Math.min(end + MARGIN_ms, latest)),
+  }
+}
+
+/** An account may have other keys too, and what came to them is no business of this company. */
+function isForeign(entry: Fields, { pixKey }: Payee): boolean {
+  const key = textOf(entry.chave)
+  return key !== null && plainKey(key) !== plainKey(pixKey)
+}
+
+const plainKey = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/** A payment and what was returned of it: banks list returns with what they return only. */
+function moved({ pix, entry }: Entry): BankTransfer[] | null {
+  const { endToEndId, amount, receivedAt: at } = pix
+  const returned = listOf(entry.devolucoes)
+    .filter(({ status }) => status === 'DEVOLVIDO')
+    .map(readReturn)
+  if (!returned.every((transfer) => transfer !== null)) return null
+  return [{ direction: 'received', endToEndId, orderId: null, amount, at }, ...returned]
+}
+
+function readReturn(entry: Fields): BankTransfer | null {
+  const { liquidacao, solicitacao } = fieldsOf(entry.horario)
+  const endToEndId = textOf(entry.rtrId)
+  const amount = readAmount(entry.valor)
+  const at = readMoment(liquidacao) ?? readMoment(solicitacao)
+  if (!endToEndId || amount === null || !at) return null
+  const orderId = idOfSuffix(textOf(entry.id) ?? '')
+  return { direction: 'returned', endToEndId, orderId, amount, at }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '../../lib/ids.ts'
+import type { Line } from './line.ts'
+import { given, newCharge, openScene } from './scene.test-support.ts'
+import { createTokens } from './token.ts'
+
+const TOKEN = 'POST token'
+const BASIC = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write']
+
+test('however many wait for a token, it is asked for once', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  const orders = Array.from({ length: 20 }, () => bacen.issueCharge(payee, newCharge(scene)))
+  for (const issued of await Promise.all(orders)) given(issued)
+  given(await bacen.findPaid(payee, newId()))
+  assert.equal(bank.seen(TOKEN), 1)
+})
+
+test('a token is renewed before it ends', async () => {
+  const { bank, bacen, clock, payee } = await openScene()
+  for (const [seconds, asked] of [
+    [0, 1],
+    [3530, 1],
+    [20, 2],
+    [3530, 2],
+    [20, 3],
+  ] as const) {
+    clock.advance(seconds)
+    given(await bacen.findPaid(payee, newId()))
+    assert.equal(bank.seen(TOKEN), asked)
+  }
+  assert.ok(bank.state().requests.every(({ status }) => status !== 401))
+})
+
+test('a token that the bank has forgotten is renewed once, and the order repeated', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  given(await bacen.findPaid(payee, newId()))
+  bank.revokeTokens()
+  const orders = Array.from({ length: 10 }, () => bacen.issueCharge(payee, newCharge(scene)))
+  for (const issued of await Promise.all(orders)) given(issued)
+  assert.equal(bank.seen(TOKEN), 2)
+  assert.equal(bank.state().charges.size, 10)
+})
+
+test('a bank that takes no token at all leaves the order unknown, and is not asked on and on', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  bank.faults.next('PUT /cob', 'expired token', 2)
+  bank.faults.next('GET /cob', 'expired token', 2)
+  const outcome = await bacen.issueCharge(payee, newCharge(scene))
+  assert.equal(outcome.kind, 'unknown')
+  assert.equal(bank.seen('PUT /cob/{txid}'), 2)
+  assert.equal(bank.state().charges.size, 0)
+})
+
+test('without a token nothing is ordered, and it is said why', async () => {
+  const scene = await openScene({ connection: { clientSecret: 'wrong' } })
+  const { bank, bacen, payee } = scene
+  assert.deepEqual(await bacen.issueCharge(payee, newCharge(scene)), {
+    kind: 'unknown',
+    reason: 'the bank gives no token: invalid_client',
+  })
+  assert.deepEqual((await bacen.inspect(payee)).faults, ['the bank gives no token: invalid_client'])
+  assert.ok(bank.state().requests.every(({ operation }) => operation === TOKEN))
+})
+
+test('a request for a token is repeated when its connection was lost', async () => {
+  const { bank, bacen, payee } = await openScene()
+  bank.faults.next(TOKEN, 'lose answer')
+  given(await bacen.findPaid(payee, newId()))
+  assert.equal(bank.seen(TOKEN), 2)
+})
+
+for (const client of ['basic', 'body', 'id only'] as const) {
+  for (const body of ['form', 'json'] as const) {
+    for (const grant of ['body', 'query'] as const) {
+      test(`a bank that wants client ${client}, ${body}, grant in the ${grant} is asked so`, async () => {
+        const { bacen, payee } = await openScene({ style: { token: { client, body, grant } } })
+        given(await bacen.findPaid(payee, newId()))
+      })
+    }
+  }
+}
+
+test('what is granted is compared with what is needed', async () => {
+  const { bank, bacen, payee } = await openScene()
+  bank.grant(BASIC)
+  const { faults, scopes } = await bacen.inspect(payee)
+  assert.deepEqual(faults, [])
+  assert.deepEqual(scopes.granted, BASIC)
+  assert.ok(scopes.missing.includes('rec.write') && scopes.missing.includes('cobr.read'))
+  assert.ok(scopes.missing.every((scope) => !BASIC.includes(scope)))
+})
+
+test('a check asks for a token of its own, and says when payments cannot be read', async () => {
+  const { bank, bacen, payee } = await openScene()
+  given(await bacen.findPaid(payee, newId()))
+  bank.grant(['cob.read', 'cob.write'])
+  const { faults, scopes } = await bacen.inspect(payee)
+  assert.equal(faults.length, 1)
+  assert.match(faults[0]!, /^received payments cannot be read: /)
+  assert.ok(scopes.missing.includes('pix.read'))
+})
+
+test('a bank that refuses all for one scope is asked for what charges need', async () => {
+  const { bank, clock } = await openScene()
+  const asked: string[] = []
+  const line: Line = {
+    async send({ body }) {
+      const scope = new URLSearchParams(body ?? '').get('scope') ?? ''
+      asked.push(scope)
+      return scope.includes('rec')
+        ? { kind: 'refused', reason: 'invalid_scope', status: 400 }
+        : { kind: 'done', body: { access_token: 'abc', expires_in: '600' } }
+    },
+    close: async () => {},
+  }
+  const token = await createTokens(bank.connection(), line, clock).current()
+  assert.ok(token.kind === 'token')
+  assert.deepEqual(token.scopes, BASIC)
+  assert.equal(asked.length, 2)
+  assert.equal(token.endsAt.getTime() - clock.now().getTime(), 540_000)
+})
+
+test('scopes are read as a text or a list, and a bank may say nothing of them', async () => {
+  const { bank, clock } = await openScene()
+  const scopesIn = async (scope: unknown) => {
+    const send: Line['send'] = async () => ({ kind: 'done', body: { access_token: 'a', scope } })
+    const tokens = createTokens(bank.connection(), { send, close: async () => {} }, clock)
+    const token = await tokens.current()
+    return token.kind === 'token' && token.scopes
+  }
+  for (const scope of ['cob.read pix.read', 'cob.read, pix.read', ['cob.read', 'pix.read']]) {
+    assert.deepEqual(await scopesIn(scope), ['cob.read', 'pix.read'])
+  }
+  for (const scope of [undefined, null, '', 7]) assert.equal(await scopesIn(scope), null)
+})

@@ -1,0 +1,75 @@
+import type { Uuid } from '../../lib/ids.ts'
+import { localDateOf } from '../../lib/local-time.ts'
+import { type Cents, formatDecimal } from '../../lib/money.ts'
+import { AGREEMENT_STATUS } from '../callback.ts'
+import type { Frequency, Payee } from '../port.ts'
+import { chargeTxid } from '../txid.ts'
+import type { AgreementRecord } from './agreement-records.ts'
+import { statusOf } from './agreements.ts'
+import { ISPB } from './scheme.ts'
+
+/** A charge as its payer's bank asks for it. */
+export type Payable = {
+  id: Uuid
+  amount: Cents
+  status: 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'
+  createdAt: Date
+  expiresAt: Date
+}
+
+const CHARGE_STATUS: Record<Payable['status'], string> = {
+  OPEN: 'ATIVA',
+  // Expiry is no status of the scheme: the times tell of it.
+  EXPIRED: 'ATIVA',
+  COMPLETED: 'CONCLUIDA',
+  CANCELED: 'REMOVIDA_PELO_USUARIO_RECEBEDOR',
+}
+
+/**
+ * What stands at the location of a code to pay, in the words of the scheme. Anybody who has the
+ * code can read it, so that it does not tell who is to pay.
+ */
+export const chargePayload = (
+  { pixKey: chave }: Pick<Payee, 'pixKey'>,
+  { id, amount, status, createdAt, expiresAt }: Payable,
+  now: Date,
+) => ({
+  revisao: 0,
+  calendario: {
+    ...{ criacao: createdAt.toISOString(), apresentacao: now.toISOString() },
+    expiracao: Math.round((expiresAt.getTime() - createdAt.getTime()) / 1000),
+  },
+  ...{
+    txid: chargeTxid(id),
+    status: CHARGE_STATUS[status],
+    valor: { original: formatDecimal(amount) },
+  },
+  chave,
+})
+
+const PERIODS: Record<Frequency, string> = {
+  WEEKLY: 'SEMANAL',
+  MONTHLY: 'MENSAL',
+  SEMIANNUAL: 'SEMESTRAL',
+  ANNUAL: 'ANUAL',
+}
+
+/** What stands at the location of a code to agree to. */
+export function agreementPayload(
+  { name: nome }: Pick<Payee, 'name'>,
+  agreement: AgreementRecord,
+  now: Date,
+) {
+  const { id, externalId: idRec, value, frequency, retries, createdAt, decidedAt } = agreement
+  const status = statusOf(agreement, now)
+  const changes = [{ status: 'CRIADA', data: createdAt.toISOString() }]
+  const since = status === 'EXPIRED' ? agreement.expiresAt : decidedAt
+  if (since) changes.push({ status: AGREEMENT_STATUS[status], data: since.toISOString() })
+  return {
+    ...{ idRec, vinculo: { contrato: chargeTxid(id) }, valor: { valorRec: formatDecimal(value) } },
+    calendario: { dataInicial: localDateOf(createdAt), periodicidade: PERIODS[frequency] },
+    recebedor: { nome, ispbParticipante: ISPB },
+    politicaRetentativa: retries ? 'PERMITE_3R_7D' : 'NAO_PERMITE',
+    atualizacao: changes,
+  }
+}

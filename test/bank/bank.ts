@@ -1,0 +1,188 @@
+import type { IncomingMessage } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '../../src/lib/clock.ts'
+import { newId } from '../../src/lib/ids.ts'
+import type { LocalDate } from '../../src/lib/local-time.ts'
+import type { Account, Connection } from '../../src/provider/bacen/connection.ts'
+import type { Profile } from '../../src/provider/bacen/profile.ts'
+import { findProfile } from '../../src/provider/bacen/profiles.ts'
+import type { Books, Course } from './books.ts'
+import { type Identity, toPfx, trust } from './certificates.ts'
+import { type Collected, collect } from './collections.ts'
+import { type Seen, serving } from './desk.ts'
+import { type Faults, openTroubles } from './faults.ts'
+import { type Client, type Office, openOffice, type Token } from './oauth.ts'
+import { type Payer, payer } from './payer.ts'
+import { finishRefunds } from './pix.ts'
+import { unique } from './scheme.ts'
+import { finishSends } from './sends.ts'
+import { movedTo, PLAIN, profileOf, type Style, styleOf } from './style.ts'
+import { openPostman, type Postman, type SentCallback } from './webhooks.ts'
+
+export type Credentials = Client &
+  Identity & { pfx: string; passphrase: string; account: Account; expired: Identity }
+
+/** `token` may be given in part. */
+export type StyleOptions = Partial<Omit<Style, 'token'>> & { token?: Partial<Style['token']> }
+
+export type Bank = {
+  url: string
+  tokenUrl: string
+  ca: string
+  credentials: Credentials
+  /**
+   * A profile that points at this bank. Without a name it says what the bank's style is; with one
+   * the bank becomes the one that the profile is of, and only the profile's hosts are replaced.
+   */
+  profile(named?: Profile | string): Profile
+  /** All that is needed to speak to it. */
+  connection(fields?: Partial<Connection>): Connection
+  style(changes: StyleOptions): void
+  faults: Faults
+  payer: Payer
+  collect(on: LocalDate, outcome?: (txid: string) => Collected): void
+  /** How refunds, and money that is sent, end from now on. */
+  course(changes: { refunds?: Course; sends?: Course }): void
+  finishRefunds(isDone?: boolean): void
+  finishSends(isDone?: boolean): void
+  grant: Office['grant']
+  /** Tokens that were given out are good no more. */
+  revokeTokens(): void
+  callbacks: Pick<Postman, 'forge' | 'releaseHeld'>
+  /** All that the bank knows, to look at and, where a test must, to change. */
+  state(): State
+  /** How often an operation was called, as `PUT /cob/{txid}`; `POST token` for tokens. */
+  seen(operation: string): number
+  /** What did not agree with the document; empty at the end of every test. */
+  violations(): string[]
+  /** Over when all callbacks have arrived. */
+  settled(): Promise<void>
+  close(): Promise<void>
+}
+
+export type State = Omit<Books, 'tell' | 'nextId'> & {
+  requests: Seen[]
+  tokens: Token[]
+  callbacks: SentCallback[]
+}
+
+const PASSPHRASE = 'padaria'
+const ACCOUNT: Account = { branch: '0001', number: '123456', type: 'CORRENTE' }
+const RECEIVER = { cnpj: '11222333000181', name: 'Padaria Sao Joao', city: 'SAO PAULO' }
+
+function newBooks(clock: Clock, style: Style): Books {
+  let last = 100
+  return {
+    ...{ clock, style, receiver: RECEIVER, account: ACCOUNT, refunds: [] },
+    ...{ charges: new Map(), pix: new Map(), locations: new Map(), recs: new Map() },
+    ...{ cobrs: new Map(), sends: new Map(), foreignKeys: new Set() },
+    webhooks: { pix: new Map(), rec: null, cobr: null },
+    ...{ refunding: 'at once', sending: 'at once' },
+    tell: () => {},
+    nextId: () => ++last,
+  }
+}
+
+const styled = (style: Style, { token, ...changes }: StyleOptions): Style => ({
+  ...style,
+  ...changes,
+  token: { ...style.token, ...token },
+})
+
+/** A bank on this machine that speaks API Pix as the Central Bank's document describes it. */
+export async function startBank(options: { clock: Clock; style?: StyleOptions }): Promise<Bank> {
+  const trusted = await trust()
+  const client = { clientId: `id-${unique(12)}`, clientSecret: unique(24), appKey: unique(16) }
+  const books = newBooks(options.clock, styled(PLAIN, options.style ?? {}))
+  const office = openOffice(client, books.clock)
+  const troubles = openTroubles()
+  const violations: string[] = []
+  const postman = openPostman(books, troubles, trusted.server, violations)
+  books.tell = postman.tell
+  const desk = serving({ books, office, troubles, client, violations, postman })
+  const server = createServer(
+    {
+      key: trusted.server.key,
+      cert: trusted.server.certificate,
+      ca: trusted.ca,
+      requestCert: true,
+    },
+    (request: IncomingMessage, reply) => void desk.serve(request, reply),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const credentials = credentialsOf(client, trusted, options.clock)
+  const profile = (named?: Profile | string): Profile => {
+    const found = typeof named === 'string' ? findProfile(named) : named
+    if (!found) return profileOf(books.style, url)
+    books.style = styleOf(found)
+    return movedTo(url, found)
+  }
+  return {
+    ...{ url, ca: trusted.ca, credentials, profile, grant: office.grant },
+    ...{ faults: troubles, payer: payer(books), callbacks: postman },
+    get tokenUrl() {
+      return url + books.style.token.path
+    },
+    connection: (fields = {}) => connectionOf(credentials, trusted.ca, { profile, fields }),
+    style: (changes) => {
+      books.style = styled(books.style, changes)
+    },
+    collect: (on, outcome) => collect(books, on, outcome),
+    course: ({ refunds = books.refunding, sends = books.sending }) => {
+      books.refunding = refunds
+      books.sending = sends
+    },
+    finishRefunds: (isDone) => finishRefunds(books, isDone),
+    finishSends: (isDone) => finishSends(books, isDone),
+    revokeTokens: office.revoke,
+    state: () => ({
+      ...books,
+      ...{ requests: desk.seen, tokens: office.tokens, callbacks: postman.sent },
+    }),
+    seen: (operation) => desk.seen.filter((one) => one.operation === operation).length,
+    violations: () => violations,
+    settled: postman.settled,
+    async close() {
+      troubles.clear()
+      await postman.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+type Trusted = Awaited<ReturnType<typeof trust>>
+
+/** What takes long to make is made when it is asked for. */
+function credentialsOf(client: Client, { client: own, issue }: Trusted, clock: Clock): Credentials {
+  let pfx: string | undefined
+  let expired: Identity | undefined
+  return {
+    ...{ ...client, ...own, passphrase: PASSPHRASE, account: ACCOUNT },
+    get pfx() {
+      pfx ??= toPfx(own, PASSPHRASE)
+      return pfx
+    },
+    get expired() {
+      expired ??= issue('Padaria Sao Joao', new Date(clock.now().getTime() - 60_000))
+      return expired
+    },
+  }
+}
+
+function connectionOf(
+  credentials: Credentials,
+  ca: string,
+  { profile, fields }: { profile(): Profile; fields: Partial<Connection> },
+): Connection {
+  const { clientId, clientSecret, appKey, certificate, key, account } = credentials
+  const own = fields.profile ?? profile()
+  return {
+    ...{ id: newId(), profile: own, clientId, appKey, ca, account },
+    clientSecret: own.token.client === 'id only' ? null : clientSecret,
+    certificate: { kind: 'pem', certificate, key, passphrase: null },
+    ...fields,
+  }
+}

@@ -1,0 +1,133 @@
+import type { Clock } from '../../src/lib/clock.ts'
+import type { LocalDate } from '../../src/lib/local-time.ts'
+import type { CallbackKind } from './document.ts'
+import type { Style } from './style.ts'
+
+export type Charge = {
+  txid: string
+  amount: number
+  key: string
+  expires_s: number
+  revision: number
+  status: 'ATIVA' | 'CONCLUIDA' | 'REMOVIDA_PELO_USUARIO_RECEBEDOR' | 'REMOVIDA_PELO_PSP'
+  createdAt: Date
+  location: string
+  locationId: number
+  code: string
+}
+
+export type Refund = {
+  id: string
+  endToEndId: string
+  returnId: string
+  amount: number
+  askedAt: Date
+  doneAt: Date | null
+  status: 'EM_PROCESSAMENTO' | 'DEVOLVIDO' | 'NAO_REALIZADO'
+}
+
+export type Pix = {
+  endToEndId: string
+  txid: string | null
+  amount: number
+  /** A Pix that an agreement brings has none. */
+  key: string | null
+  at: Date
+}
+
+export type RecStatus = 'CRIADA' | 'APROVADA' | 'REJEITADA' | 'EXPIRADA' | 'CANCELADA'
+export type Change = { status: string; data: Date }
+
+export type Rec = {
+  id: string
+  contract: string
+  object: string | null
+  debtor: { cpf?: string; cnpj?: string; nome: string }
+  startsOn: LocalDate
+  frequency: 'SEMANAL' | 'MENSAL' | 'TRIMESTRAL' | 'SEMESTRAL' | 'ANUAL'
+  amount: number | null
+  retries: 'NAO_PERMITE' | 'PERMITE_3R_7D'
+  locationId: number | null
+  status: RecStatus
+  changes: Change[]
+  /** Who has ended it. */
+  endedBy: 'USUARIO_PAGADOR' | 'USUARIO_RECEBEDOR' | null
+  createdAt: Date
+}
+
+export type LocRec = { id: number; location: string; createdAt: Date; recId: string | null }
+
+export type AttemptStatus =
+  | 'SOLICITADA'
+  | 'AGENDADA'
+  | 'PAGA'
+  | 'CANCELADA'
+  | 'REJEITADA'
+  | 'EXPIRADA'
+export type Attempt = {
+  on: LocalDate
+  type: 'AGND' | 'NTAG'
+  endToEndId: string
+  status: AttemptStatus
+  changes: Change[]
+}
+
+export type Cobr = {
+  txid: string
+  recId: string
+  amount: number
+  dueOn: LocalDate
+  account: { conta: string; tipoConta: string; agencia?: string }
+  adjusted: boolean
+  status: 'CRIADA' | 'ATIVA' | 'CONCLUIDA' | 'EXPIRADA' | 'REJEITADA' | 'CANCELADA'
+  endedBy: 'USUARIO_PAGADOR' | 'USUARIO_RECEBEDOR' | null
+  attempts: Attempt[]
+  changes: Change[]
+  createdAt: Date
+}
+
+export type Send = {
+  id: string
+  endToEndId: string
+  amount: number
+  from: string
+  to: string
+  askedAt: Date
+  status: 'EM_PROCESSAMENTO' | 'REALIZADO' | 'NAO_REALIZADO'
+}
+
+export type Webhook = { url: string; at: Date; key: string | null }
+
+/** How an order ends that a bank may leave open at first. */
+export type Course = 'at once' | 'later' | 'refused'
+
+export type Receiver = { cnpj: string; name: string; city: string }
+
+/** All that the bank knows. */
+export type Books = {
+  clock: Clock
+  style: Style
+  receiver: Receiver
+  account: { branch: string | null; number: string; type: 'CORRENTE' | 'POUPANCA' | 'PAGAMENTO' }
+  charges: Map<string, Charge>
+  pix: Map<string, Pix>
+  refunds: Refund[]
+  locations: Map<number, LocRec>
+  recs: Map<string, Rec>
+  cobrs: Map<string, Cobr>
+  sends: Map<string, Send>
+  webhooks: { pix: Map<string, Webhook>; rec: Webhook | null; cobr: Webhook | null }
+  refunding: Course
+  sending: Course
+  /** Keys of somebody else. */
+  foreignKeys: Set<string>
+  /** Tells the receiver, if it wants to be told. */
+  tell(kind: CallbackKind, key: string | null, body: unknown): void
+  nextId(): number
+}
+
+export const refundsOf = ({ refunds }: Books, endToEndId: string): Refund[] =>
+  refunds.filter((one) => one.endToEndId === endToEndId)
+
+export const shownChanges = (changes: Change[]) =>
+  changes.map(({ status, data }) => ({ status, data: data.toISOString() }))

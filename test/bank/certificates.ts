@@ -1,0 +1,115 @@
+import { generateKeyPair } from 'node:crypto'
+import { promisify } from 'node:util'
+import forge from 'node-forge'
+
+/** Certificate and key as PEM. */
+export type Identity = { certificate: string; key: string }
+
+type Authority = { name: string; key: forge.pki.rsa.PrivateKey; certificate: forge.pki.Certificate }
+
+const DAY_ms = 86_400_000
+const generate = promisify(generateKeyPair)
+
+/** Who stands behind all stand-in banks of a process, and what they let in. */
+export type Trust = {
+  ca: string
+  server: Identity
+  client: Identity
+  /** What a bank of this authority gives a client; by default for a year. */
+  issue(name: string, endsAt: Date): Identity
+  /** A certificate that looks right, of an authority that nobody trusts. */
+  foreign(): Identity
+}
+
+let made: Promise<Trust> | undefined
+
+/** Made once for a process: to make a key takes long. */
+export function trust(): Promise<Trust> {
+  made ??= make()
+  return made
+}
+
+async function make(): Promise<Trust> {
+  const [own, clients] = await Promise.all([newKey(), newKey()])
+  const authority = newAuthority('Autoridade de teste', own)
+  const yearAway = new Date(Date.now() + 365 * DAY_ms)
+  const issue = (name: string, endsAt: Date) => sign(authority, clients, name, endsAt)
+  return {
+    ca: forge.pki.certificateToPem(authority.certificate),
+    server: sign(authority, own, '127.0.0.1', yearAway),
+    client: issue('Padaria Sao Joao', yearAway),
+    issue,
+    foreign: () => sign(newAuthority('Outra autoridade', own), clients, 'Ninguem', yearAway),
+  }
+}
+
+async function newKey(): Promise<forge.pki.rsa.PrivateKey> {
+  const { privateKey } = await generate('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  })
+  return forge.pki.privateKeyFromPem(privateKey)
+}
+
+const publicOf = ({ n, e }: forge.pki.rsa.PrivateKey) => forge.pki.setRsaPublicKey(n, e)
+
+function newAuthority(name: string, key: forge.pki.rsa.PrivateKey): Authority {
+  const certificate = blank(name, new Date(Date.now() + 3650 * DAY_ms))
+  certificate.publicKey = publicOf(key)
+  certificate.setIssuer(certificate.subject.attributes)
+  certificate.setExtensions([{ name: 'basicConstraints', cA: true, critical: true }])
+  certificate.sign(key, forge.md.sha256.create())
+  return { name, key, certificate }
+}
+
+let serial = 0
+
+function blank(name: string, endsAt: Date): forge.pki.Certificate {
+  const certificate = forge.pki.createCertificate()
+  serial += 1
+  certificate.serialNumber = serial.toString(16).padStart(4, '01')
+  // It begins before it ends, also when it has ended already.
+  certificate.validity.notBefore = new Date(Math.min(Date.now(), endsAt.getTime()) - DAY_ms)
+  certificate.validity.notAfter = endsAt
+  certificate.setSubject([{ name: 'commonName', value: name }])
+  return certificate
+}
+
+function sign(
+  authority: Authority,
+  key: forge.pki.rsa.PrivateKey,
+  name: string,
+  endsAt: Date,
+): Identity {
+  const certificate = blank(name, endsAt)
+  certificate.publicKey = publicOf(key)
+  certificate.setIssuer(authority.certificate.subject.attributes)
+  certificate.setExtensions([
+    { name: 'basicConstraints', cA: false },
+    { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
+    {
+      name: 'subjectAltName',
+      altNames: [
+        { type: 7, ip: '127.0.0.1' },
+        { type: 2, value: 'localhost' },
+      ],
+    },
+  ])
+  certificate.sign(authority.key, forge.md.sha256.create())
+  return {
+    certificate: forge.pki.certificateToPem(certificate),
+    key: forge.pki.privateKeyToPem(key),
+  }
+}
+
+/** An identity in the form in which most banks hand it out, as base64. */
+export function toPfx({ certificate, key }: Identity, passphrase: string): string {
+  const asn1 = forge.pkcs12.toPkcs12Asn1(
+    forge.pki.privateKeyFromPem(key),
+    [forge.pki.certificateFromPem(certificate)],
+    passphrase,
+    { algorithm: 'aes256' },
+  )
+  return forge.util.encode64(forge.asn1.toDer(asn1).getBytes())
+}

@@ -1,0 +1,198 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import type { Resource } from '../../src/provider/bacen/profile.ts'
+import { type Answer, type Call, type Handlers, refuse } from './answers.ts'
+import type { Books } from './books.ts'
+import { charges } from './charges.ts'
+import { collections } from './collections.ts'
+import { apiPix, type Operation, type Params } from './document.ts'
+import type { Fault, Troubles } from './faults.ts'
+import { type Client, demandFault, type Office } from './oauth.ts'
+import { received } from './pix.ts'
+import { recurrences } from './recurrences.ts'
+import { SEND_OPERATIONS, sends } from './sends.ts'
+import { inStyle } from './style.ts'
+import { type Postman, webhooks } from './webhooks.ts'
+
+export type Parts = {
+  books: Books
+  office: Office
+  troubles: Troubles
+  client: Client
+  violations: string[]
+  postman: Postman
+}
+
+/** A call that has come in; no status when it was not answered. */
+export type Seen = { operation: string; path: string; status: number | null; fault: Fault | null }
+
+type Found = {
+  operation: string
+  scopes: string[]
+  params: Params
+  /** Null for what the document does not have. */
+  known: Operation | null
+}
+
+type Incoming = { method: string; path: string; query: Params; headers: Params; text: string }
+
+const TOKEN = 'POST token'
+const PAGE = '<!doctype html><title>Manutenção</title><h1>Serviço indisponível</h1>'
+
+export function serving(parts: Parts) {
+  const { books, troubles } = parts
+  const seen: Seen[] = []
+  const handlers: Handlers = {
+    ...charges(books),
+    ...received(books),
+    ...recurrences(books),
+    ...collections(books),
+    ...webhooks(books, () => parts.postman),
+    ...sends(books),
+  }
+  const serve = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
+    const incoming = await read(request)
+    const { method, path } = incoming
+    const isToken = method === 'POST' && path === books.style.token.path
+    const found = isToken ? null : find(books, method, path)
+    const operation = isToken ? TOKEN : (found?.operation ?? `${method} ${path}`)
+    const fault = troubles.ofCall(operation)
+    const entry: Seen = { operation, path, status: null, fault }
+    seen.push(entry)
+    if (fault === 'drop') return void request.socket.destroy()
+    if (fault === 'expired token') parts.office.revoke()
+    const answer = standIn(fault) ?? (await act(parts, handlers, found, incoming))
+    if (fault === 'lose answer') return void request.socket.destroy()
+    if (fault === 'slow') await Promise.race([troubles.held(), gone(request.socket as TLSSocket)])
+    entry.status = fault === '5xx after effect' ? 500 : answer.status
+    write(reply, fault === '5xx after effect' ? unavailable(500) : answer)
+  }
+  return { seen, serve }
+}
+
+const gone = (socket: TLSSocket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.destroyed) resolve()
+    else socket.once('close', () => resolve())
+  })
+
+const unavailable = (status: number): Answer =>
+  refuse(status, 'ServicoIndisponivel', 'Serviço não está disponível no momento.')
+
+/** What answers instead of the bank, which never sees the call then. */
+function standIn(fault: Fault | null): Answer | null {
+  if (fault === '5xx') return unavailable(503)
+  if (fault === 'html') return { status: 502, body: PAGE }
+  if (fault === 'html 200') return { status: 200, body: PAGE }
+  return null
+}
+
+async function act(
+  parts: Parts,
+  handlers: Handlers,
+  found: Found | null,
+  incoming: Incoming,
+): Promise<Answer> {
+  const { books, office, violations } = parts
+  const { method, path, query, headers, text } = incoming
+  if (method === 'POST' && path === books.style.token.path)
+    return office.issue(books.style, { query, headers, text })
+  const refused = admission(parts, found, incoming)
+  if (refused) return inStyle(books.style, refused)
+  if (!found) return inStyle(books.style, refuse(404, 'NaoEncontrado'))
+  const call: Call = { params: found.params, query: ownQuery(books, query), headers, body: null }
+  const faults = readBody(call, text)
+  faults.push(...(found.known ? apiPix().requestFaults(found.known, call) : []))
+  faults.push(...dateFaults(books, call.query))
+  violations.push(...faults.map((fault) => `${found.operation} ${fault}`))
+  if (faults.length > 0) return inStyle(books.style, refuse(400, 'RequisicaoInvalida', ...faults))
+  const answer = await handlers[found.operation]!(call)
+  violations.push(...answerFaults(found, answer).map((fault) => `${found.operation} ${fault}`))
+  return inStyle(books.style, answer)
+}
+
+/** Why a call does not come to the bank's counter at all, or null. */
+function admission(parts: Parts, found: Found | null, incoming: Incoming): Answer | null {
+  const { books, office, client, violations } = parts
+  const { method, path, headers } = incoming
+  if (!found) {
+    violations.push(`${method} ${path}: the document has no such operation`)
+    return null
+  }
+  const denied = office.refusal(headers.authorization, found.scopes)
+  if (denied) return refuse(denied.status, 'AcessoNegado', denied.body.error)
+  const demanded = demandFault(books.style.demands, client, incoming)
+  if (!demanded) return null
+  violations.push(`${found.operation}: ${demanded}`)
+  return refuse(403, 'AcessoNegado', demanded)
+}
+
+/** The resources that are part of an operation's path, by what it begins with. */
+const resourceOf = (path: string): Resource => path.split('/')[1] as Resource
+
+function find({ style }: Books, method: string, path: string): Found | null {
+  for (const [resource, prefix] of Object.entries(style.paths)) {
+    if (prefix === null || !path.startsWith(`${prefix}/`)) continue
+    const own = path.slice(prefix.length)
+    const found = resourceOf(own) === resource ? apiPix().find(method, own) : null
+    if (!found) continue
+    const { operation, params } = found
+    const name = `${method} ${operation.path}`
+    return { operation: name, scopes: operation.scopes, params, known: operation }
+  }
+  for (const one of style.sends ? SEND_OPERATIONS : []) {
+    const groups = one.method === method ? one.form.exec(path)?.groups : undefined
+    const operation = `${method} ${one.path}`
+    if (groups) return { operation, scopes: one.scopes, params: { ...groups }, known: null }
+  }
+  return null
+}
+
+/** What a bank wants in every query is none of the document's business. */
+function ownQuery({ style }: Books, query: Params): Params {
+  const own = { ...query }
+  for (const { name, place } of style.demands) if (place !== 'header') delete own[name]
+  return own
+}
+
+function readBody(call: Call, text: string): string[] {
+  call.body = undefined
+  if (text === '') return []
+  if (!call.headers['content-type']?.startsWith('application/json')) return ['body: not JSON']
+  try {
+    call.body = JSON.parse(text)
+    return []
+  } catch {
+    return ['body: not JSON']
+  }
+}
+
+function dateFaults({ style }: Books, { inicio = '', fim = '' }: Params): string[] {
+  return style.dates === 'seconds' && /\.\d+/.test(inicio + fim) ? ['query: milliseconds'] : []
+}
+
+/** Of refusals that the document does not list, the form at least is the one of a problem. */
+function answerFaults({ known }: Found, { status, body }: Answer): string[] {
+  if (!known || (status >= 400 && !(status in known.tree.responses))) return []
+  return apiPix().answerFaults(known, status, body)
+}
+
+async function read(request: IncomingMessage): Promise<Incoming> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  const { pathname, searchParams } = new URL(request.url!, 'https://bank')
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+  return {
+    ...{ method: request.method!, path: pathname, query: Object.fromEntries(searchParams) },
+    headers: Object.fromEntries(headers),
+    text: Buffer.concat(parts).toString('utf8'),
+  }
+}
+
+function write(reply: ServerResponse, { status, body }: Answer): void {
+  if (body === undefined) return void reply.writeHead(status).end()
+  const isPage = typeof body === 'string'
+  const json = status >= 400 ? 'application/problem+json' : 'application/json'
+  reply.writeHead(status, { 'content-type': isPage ? 'text/html; charset=utf-8' : json })
+  reply.end(isPage ? body : JSON.stringify(body))
+}

@@ -1,0 +1,208 @@
+import { type Profile, RESOURCES, type Resource } from '../../src/provider/bacen/profile.ts'
+import type { Answer, Body } from './answers.ts'
+
+/** What a bank wants with every call besides the token. */
+export type Demand = { name: string; place: 'header' | 'query' | 'either'; value: Expected }
+type Expected = 'appKey' | 'clientId' | 'uuid' | 'anything'
+
+/** How a bank differs from the document. `any`: nothing is known of it, and so nothing checked. */
+export type Style = {
+  token: {
+    client: 'basic' | 'body' | 'id only' | 'any'
+    body: 'form' | 'json' | 'any'
+    grant: 'body' | 'query' | 'any'
+    /** Whether scopes have to be asked for. */
+    scopes: 'asked' | 'given'
+    path: string
+  }
+  /** What stands before each resource; a bank may lack some. */
+  paths: Record<Resource, string | null>
+  demands: Demand[]
+  /** The field with the copy-and-paste text; null for none. */
+  code: 'pixCopiaECola' | 'textoImagemQRcode' | 'brcode' | null
+  /** What is answered where 201 is due. */
+  created: 200 | 201
+  dates: 'milliseconds' | 'seconds'
+  errors: 'problem' | 'efi' | 'bb'
+  /** Whether callbacks go to the registered URL with `/pix`, `/rec` or `/cobr` behind it. */
+  suffix: boolean
+  /** Fields and values that the document does not have yet. */
+  extras: boolean
+  /** What comes of a PUT to a charge that exists and is active. */
+  repeated: 'alters' | 400 | 409
+  /** Whether lists leave out what happened at their very end. */
+  lists: 'inclusive' | 'exclusive'
+  /** A page holds no more than this, however many are asked for. */
+  mostPerPage: number
+  /** Whether charges can be created without a txid of ours. */
+  postsCharges: boolean
+  /** Whether a callback URL is tried before it is taken. */
+  probes: boolean
+  /** Whether money can be sent through Efí's endpoints. */
+  sends: boolean
+}
+
+export const PLAIN: Style = {
+  token: { client: 'basic', body: 'form', grant: 'body', scopes: 'asked', path: '/oauth/token' },
+  paths: Object.fromEntries(RESOURCES.map((one) => [one, '/api/v2'])) as Style['paths'],
+  demands: [],
+  code: 'pixCopiaECola',
+  created: 201,
+  dates: 'milliseconds',
+  errors: 'problem',
+  suffix: true,
+  extras: false,
+  repeated: 'alters',
+  lists: 'inclusive',
+  mostPerPage: 1000,
+  postsCharges: true,
+  probes: false,
+  sends: false,
+}
+
+const OPEN = { client: 'any', body: 'any', grant: 'any', scopes: 'given' } as const
+
+type Peculiar = Partial<Omit<Style, 'token'>> & { token?: Partial<Style['token']> }
+
+/** What is known of each bank. What is not known of one is let pass, and differs at random. */
+const PECULIAR: Record<string, Peculiar> = {
+  efi: {
+    token: { client: 'basic', body: 'json', grant: 'body' },
+    ...{ errors: 'efi', probes: true, sends: true, repeated: 409 },
+  },
+  inter: {
+    token: { client: 'body', body: 'form', grant: 'body', scopes: 'asked' },
+    ...{ suffix: false, repeated: 400, mostPerPage: 2 },
+  },
+  itau: { demands: [{ name: 'x-correlationID', place: 'header', value: 'uuid' }], extras: true },
+  bb: {
+    demands: [{ name: 'gw-dev-app-key', place: 'either', value: 'appKey' }],
+    ...{ code: 'textoImagemQRcode', errors: 'bb', suffix: false, mostPerPage: 3 },
+  },
+  sicredi: { repeated: 400, code: null },
+  santander: {
+    token: { grant: 'query' },
+    ...{ dates: 'seconds', postsCharges: false, lists: 'exclusive' },
+  },
+  sicoob: { token: { client: 'id only' }, code: 'brcode', repeated: 409 },
+  bradesco: { created: 200, code: null, extras: true },
+}
+
+/** The style of the bank that a profile is of, at the places that the profile has. */
+export function styleOf(profile: Profile): Style {
+  const peculiar = PECULIAR[profile.name.replace(/-sandbox$/, '')] ?? {}
+  const base = new URL(profile.baseUrl).pathname.replace(/\/$/, '')
+  const paths = Object.entries(profile.paths).map(([resource, prefix]) => [
+    resource,
+    // What a bank has at another host the stand-in has at its own.
+    prefix === null ? null : base + prefix.replace(/^https:\/\/[^/]+/, ''),
+  ])
+  return {
+    ...PLAIN,
+    ...peculiar,
+    token: { ...OPEN, ...peculiar.token, path: new URL(profile.token.url).pathname },
+    paths: Object.fromEntries(paths),
+  }
+}
+
+/** The path of an address, without a slash at its end. */
+const placeOf = (address: string): string => new URL(address).pathname.replace(/\/$/, '')
+
+/** A profile that is of another bank, as this one: every address is this bank's. */
+export function movedTo(url: string, profile: Profile): Profile {
+  const moved = (address: string) => url + placeOf(address)
+  const paths = Object.entries(profile.paths).map(([resource, prefix]) => [
+    resource,
+    prefix?.startsWith('https:') ? moved(prefix) : prefix,
+  ])
+  const token = { ...profile.token, url: moved(profile.token.url) }
+  return { ...profile, baseUrl: moved(profile.baseUrl), paths: Object.fromEntries(paths), token }
+}
+
+/** A profile that says of this bank what it is like. */
+export function profileOf(style: Style, url: string): Profile {
+  const known = <T extends string>(value: T | 'any', otherwise: T): T =>
+    value === 'any' ? otherwise : (value as T)
+  const placed = (place: 'header' | 'query') =>
+    Object.fromEntries(
+      style.demands
+        .filter((one) => (place === 'query') === (one.place === 'query'))
+        .map(({ name, value }) => [name, value === 'anything' ? 'x' : `{${value}}`]),
+    )
+  return {
+    name: 'custom',
+    title: 'Banco de teste',
+    baseUrl: url,
+    token: {
+      url: url + style.token.path,
+      client: known(style.token.client, 'basic'),
+      body: known(style.token.body, 'form'),
+      grant: known(style.token.grant, 'body'),
+      asksScopes: style.token.scopes === 'asked',
+      headers: {},
+    },
+    paths: style.paths,
+    headers: placed('header'),
+    query: placed('query'),
+    dates: style.dates,
+    codeFields: style.code === null ? [] : [style.code],
+    webhook: { headers: style.probes ? { 'x-skip-mtls-checking': 'true' } : {} },
+    payouts: style.sends ? 'efi' : null,
+  }
+}
+
+/** An answer of the document as this bank gives it. */
+export function inStyle(style: Style, { status, body }: Answer): Answer {
+  const given = status === 201 ? style.created : status
+  if (body === undefined) return { status: given }
+  if (status >= 400) return { status: given, body: problemIn(style, body) }
+  const dated = style.dates === 'seconds' ? withoutMilliseconds(body) : body
+  const coded = withCode(style, dated)
+  return { status: given, body: style.extras ? withExtras(coded) : coded }
+}
+
+function problemIn({ errors }: Style, { type, title, status, detail, violacoes }: Body): Body {
+  const name = String(type).split('/').at(-1)
+  if (errors === 'efi')
+    return { nome: name!.replace(/\B[A-Z]/g, '_$&').toLowerCase(), mensagem: detail ?? title }
+  if (errors === 'bb')
+    return {
+      ...{ statusCode: status, error: title, message: detail },
+      erros: (violacoes ?? [{ razao: detail }]).map(({ razao }: Body) => ({
+        ...{ codigo: '4769515', versao: '1', mensagem: razao, ocorrencia: 'CHOM00000062715' },
+      })),
+    }
+  return { type, title, status, detail, ...(violacoes ? { violacoes } : {}) }
+}
+
+const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z$/
+
+function mapTree(node: Body, change: (node: Body, name: string) => Body, name = ''): Body {
+  if (Array.isArray(node)) return node.map((one) => mapTree(one, change, name))
+  if (node === null || typeof node !== 'object') return change(node, name)
+  const fields = Object.entries(node).map(([key, held]) => [key, mapTree(held, change, key)])
+  return change(Object.fromEntries(fields), name)
+}
+
+const withoutMilliseconds = (body: Body): Body =>
+  mapTree(body, (node) => (typeof node === 'string' ? node.replace(MOMENT, '$1Z') : node))
+
+function withCode({ code }: Style, body: Body): Body {
+  return mapTree(body, (node, name) => {
+    if (node === null || typeof node !== 'object' || node.pixCopiaECola === undefined) return node
+    const { pixCopiaECola, ...rest } = node
+    // Only charges were there before the document had a name for it.
+    const field = name === 'dadosQR' ? 'pixCopiaECola' : code
+    return code === null ? rest : { ...rest, [field!]: pixCopiaECola }
+  })
+}
+
+/** Enumerations of which nothing depends: they may have new values any day. */
+const OPEN_ENUMS = ['natureza', 'tipo', 'tipoCob', 'tipoJornada', 'jornada', 'tipoConta']
+
+const withExtras = (body: Body): Body =>
+  mapTree(body, (node, name) => {
+    if (OPEN_ENUMS.includes(name)) return 'NOVIDADE'
+    if (node === null || typeof node !== 'object') return node
+    return { ...node, campoNovo: { valor: 1, lista: [null, 'x'] } }
+  })

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId, type Uuid } from '../../src/lib/ids.ts'
+import { toCents } from '../../src/lib/money.ts'
+import { parse } from '../../src/pix/brcode.ts'
+import type { ReceivedPix } from '../../src/provider/port.ts'
+import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
+import { given, reasonOf } from '../support/agreements.ts'
+import { agreements, collections, retries } from './conformance-agreements.ts'
+import { around, type Ground, type Guarantee, idsOf, type Open } from './conformance-ground.ts'
+
+const AMOUNT = toCents(1234)
+const HOUR_s = 3600
+const UNKNOWN = 'E99999999202608201500zzzzzzzzzzz'
+
+/** The behaviour that the port promises of every bank. */
+export function conform(name: string, open: Open): void {
+  const guarantee = (words: string, act: (ground: Ground) => Promise<void>) =>
+    test(`${name}: ${words}`, async () => {
+      const ground = await open()
+      await act(ground)
+      ground.verify()
+    })
+  charges(guarantee)
+  payments(guarantee)
+  refunds(guarantee)
+  agreements(guarantee)
+  collections(guarantee)
+  retries(guarantee)
+  guarantee('money is sent once for its order, and found again', sendsOnce)
+}
+
+async function issue({ provider, payee, clock }: Ground, id = newId()) {
+  const expiresAt = new Date(clock.now().getTime() + HOUR_s * 1000)
+  const { brCode } = given(await provider.issueCharge(payee, { id, amount: AMOUNT, expiresAt }))
+  return { id, brCode, txid: chargeTxid(id) }
+}
+
+const paidOf = async ({ provider, payee }: Ground, id: Uuid) =>
+  given(await provider.findPaid(payee, id))
+
+function charges(guarantee: Guarantee): void {
+  guarantee('a charge is issued once, paid, and what has arrived is found', async (ground) => {
+    const { provider, payee, clock } = ground
+    const { id, brCode, txid } = await issue(ground)
+    assert.equal(parse(brCode).kind, 'dynamic')
+    assert.equal((await issue(ground, id)).brCode, brCode, 'issued again it is the same')
+    assert.deepEqual(await paidOf(ground, id), [])
+    const endToEndId = await ground.pay(brCode, AMOUNT)
+    const pix: ReceivedPix = { endToEndId, txid, amount: AMOUNT, receivedAt: clock.now() }
+    assert.deepEqual(await paidOf(ground, id), [pix])
+    assert.deepEqual(given(await provider.findReceived(payee, [endToEndId])), [pix])
+    assert.deepEqual(given(await provider.listReceived(payee, around(ground))), [pix])
+    const removed = await provider.removeCharge(payee, id)
+    if (ground.remembers) assert.match(reasonOf(removed), /paid/)
+    assert.deepEqual(await paidOf(ground, id), [pix], 'and money stays where it is')
+  })
+
+  guarantee('a charge is removed, however often, and one that never was too', async (ground) => {
+    const { provider, payee } = ground
+    const { id } = await issue(ground)
+    for (const one of [id, id, newId()])
+      assert.equal(given(await provider.removeCharge(payee, one)), null)
+    assert.deepEqual(await paidOf(ground, id), [])
+    assert.deepEqual(await paidOf(ground, newId()), [])
+  })
+
+  guarantee(
+    'a static code names key, amount and itself, and is paid many times',
+    async (ground) => {
+      const { provider, payee } = ground
+      const id = newId()
+      const { brCode } = given(await provider.issueStaticCode(payee, { id, amount: AMOUNT }))
+      const code = parse(brCode)
+      assert.ok(code.kind === 'static')
+      assert.deepEqual([code.key, code.amount, code.txid], [payee.pixKey, AMOUNT, staticTxid(id)])
+      const paid = [await ground.pay(brCode, AMOUNT), await ground.pay(brCode, AMOUNT)]
+      const found = given(await provider.listReceived(payee, around(ground)))
+      assert.deepEqual(idsOf(found), paid.sort())
+      assert.deepEqual(new Set(found.map(({ txid }) => txid)), new Set([staticTxid(id)]))
+    },
+  )
+}
+
+function payments(guarantee: Guarantee): void {
+  guarantee(
+    'late, doubled and uneven payments are all seen, in every way to ask',
+    async (ground) => {
+      const { provider, payee, clock } = ground
+      const start = clock.now()
+      const { id, brCode } = await issue(ground)
+      const paid = [await ground.pay(brCode, AMOUNT)]
+      clock.advance(2 * HOUR_s)
+      paid.push(await ground.pay(brCode, AMOUNT), await ground.pay(brCode, 1))
+      const removed = await issue(ground)
+      given(await provider.removeCharge(payee, removed.id))
+      const after = await ground.pay(removed.brCode, AMOUNT)
+      assert.deepEqual(idsOf(await paidOf(ground, id)), paid.toSorted())
+      assert.deepEqual(idsOf(await paidOf(ground, removed.id)), [after])
+      const asked = [...paid, UNKNOWN, after]
+      const found = given(await provider.findReceived(payee, asked))
+      assert.deepEqual(idsOf(found), [...paid, after].sort(), 'what nobody has sent is left out')
+      const period = { from: start, to: around(ground).to }
+      assert.deepEqual(idsOf(given(await provider.listReceived(payee, period))), idsOf(found))
+      assert.deepEqual(given(await provider.findReceived(payee, [])), [])
+    },
+  )
+
+  guarantee(
+    'a period holds what came at its start, and not what came at its end',
+    async (ground) => {
+      const { provider, payee, clock } = ground
+      const times: Date[] = []
+      const ids: string[] = []
+      for (let i = 0; i < 7; i++) {
+        times.push(clock.now())
+        ids.push(await ground.payKey(100 + i))
+        clock.advance(60)
+      }
+      const period = { from: times[1]!, to: times[6]! }
+      const found = given(await provider.listReceived(payee, period))
+      assert.deepEqual(idsOf(found), ids.slice(1, 6).sort())
+      assert.deepEqual(new Set(found.map(({ txid }) => txid)), new Set([null]))
+      const amounts = found.map(({ amount }) => amount).sort()
+      assert.deepEqual(amounts, [101, 102, 103, 104, 105])
+      const empty = { from: times[0]!, to: times[0]! }
+      assert.deepEqual(given(await provider.listReceived(payee, empty)), [])
+    },
+  )
+}
+
+function refunds(guarantee: Guarantee): void {
+  guarantee(
+    'a refund is done once for its order, in part or whole, never beyond',
+    async (ground) => {
+      const { provider, payee } = ground
+      const { brCode } = await issue(ground)
+      const endToEndId = await ground.pay(brCode, AMOUNT)
+      const orderOf = (amount: number, id = newId()) => ({
+        id,
+        endToEndId,
+        amount: toCents(amount),
+      })
+      const part = orderOf(1000)
+      assert.equal(given(await provider.findRefund(payee, part)), null)
+      const done = given(await provider.refund(payee, part))
+      assert.match(done.returnId, /^D[0-9A-Za-z]{31}$/)
+      assert.deepEqual(given(await provider.refund(payee, part)), done, 'repeated it is the same')
+      assert.deepEqual(given(await provider.findRefund(payee, part)), done)
+      const beyond = orderOf(235)
+      reasonOf(await provider.refund(payee, beyond))
+      assert.equal(given(await provider.findRefund(payee, beyond)), null)
+      const rest = orderOf(234)
+      const second = given(await provider.refund(payee, rest))
+      reasonOf(await provider.refund(payee, orderOf(1)))
+      reasonOf(await provider.refund(payee, { ...orderOf(1), endToEndId: UNKNOWN }))
+      const moved = given(await provider.listTransfers(payee, around(ground)))
+      const shown = moved.map(({ at, ...transfer }) => transfer)
+      const expected = [
+        { direction: 'received', endToEndId, orderId: null, amount: AMOUNT },
+        { direction: 'returned', endToEndId: done.returnId, orderId: part.id, amount: 1000 },
+        { direction: 'returned', endToEndId: second.returnId, orderId: rest.id, amount: 234 },
+      ]
+      const byId = (a: { endToEndId: string }, b: { endToEndId: string }) =>
+        a.endToEndId < b.endToEndId ? -1 : 1
+      assert.deepEqual(shown.sort(byId), expected.sort(byId))
+    },
+  )
+}
+
+/** A bank that is still at it says `unknown`, and can be asked. */
+async function sendsOnce({ payouts, payee }: Ground): Promise<void> {
+  if (!payouts) return
+  const order = { id: newId(), amount: AMOUNT, pixKey: 'maria@example.com' }
+  assert.equal(given(await payouts.findSent(payee, order)), null)
+  const first = await payouts.send(payee, order)
+  assert.notEqual(first.kind, 'rejected', JSON.stringify(first))
+  const found = given(await payouts.findSent(payee, order))!
+  assert.match(found.endToEndId, /^E[0-9A-Za-z]{31}$/)
+  if (first.kind === 'accepted') assert.deepEqual(first.value, found)
+  assert.deepEqual(given(await payouts.send(payee, order)), found)
+}
