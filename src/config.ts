@@ -58,6 +58,11 @@ export const OPTIONS = {
     reason:
       'Comma-separated addresses or CIDRs whose X-Forwarded-For is believed. Limits on failed keys count by address.',
   },
+  CALLBACK_CLIENT_HEADER: {
+    shown: 'empty: not asked for',
+    reason:
+      'Header and value, such as "x-client-verify: SUCCESS", by which a proxy among TRUSTED_PROXIES says that a bank’s callback came with a client certificate it has verified. Callbacks without it are refused.',
+  },
   RATE_LIMIT: {
     shown: '500',
     reason:
@@ -109,6 +114,8 @@ export type Config = {
   smtpUrl: string | null
   mailFrom: string
   trustedProxies: string[]
+  /** What a trusted proxy adds to callbacks of banks that it has verified. */
+  callbackClient: { header: string; value: string } | null
   rateLimit: { perSecond: number; burst: number } | null
   staticSalesLimit: number
   deliveryRetentionDays: number
@@ -173,6 +180,17 @@ function readProxies({ text, fault }: Reader): string[] {
   )
   if (wrong.length > 0) fault('TRUSTED_PROXIES', 'must list addresses or CIDRs such as 10.0.0.0/8')
   return named
+}
+
+function readCallbackClient({ text, fault }: Reader, proxies: string[]): Config['callbackClient'] {
+  const name = 'CALLBACK_CLIENT_HEADER'
+  const given = text(name)
+  if (given === null) return null
+  const [, header, value] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(given) ?? []
+  if (!header || !value)
+    fault(name, 'must be a header and its value, like x-client-verify: SUCCESS')
+  if (proxies.length === 0) fault(name, 'needs TRUSTED_PROXIES: anybody else could send the header')
+  return header && value ? { header: header.toLowerCase(), value } : null
 }
 
 function readUrl({ text, fault }: Reader, name: OptionName, protocols: string[]): string | null {
@@ -248,6 +266,7 @@ export function readConfig(env: Environment): Config {
   const shownHost = isIPv6(named) ? `[${named}]` : named
   const publicUrl = readUrl(read, 'PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '')
   const url = publicUrl ?? `http://${shownHost}:${port}`
+  const trustedProxies = readProxies(read)
   const config: Config = {
     local,
     databaseUrl,
@@ -259,7 +278,8 @@ export function readConfig(env: Environment): Config {
     secretKey: readSecretKey(read, local, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
-    trustedProxies: readProxies(read),
+    trustedProxies,
+    callbackClient: readCallbackClient(read, trustedProxies),
     rateLimit: readRateLimit(read),
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),

@@ -30,6 +30,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   undo.push(() => app.db.end())
   undo.push(async () => app.mailer.close())
   undo.push(() => app.sender.close())
+  undo.push(() => app.providers.bacen.close())
   await requireSameSecret(app.db, app.vault)
   await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null

@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { App } from './core/app.ts'
 import { countDiffering } from './core/audits/store.ts'
+import { certificateWarning } from './core/banks/certificates.ts'
+import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { groupCallbacks } from './core/payments/callbacks.ts'
 import { followTold } from './core/recurrences/told.ts'
@@ -19,6 +21,8 @@ import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
+import { createBacen } from './provider/bacen/bacen.ts'
+import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
 import { readSandbox } from './sandbox.ts'
@@ -43,7 +47,9 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const alarm = createAlarm()
   const db = openDatabase(databaseUrl, config.databasePoolSize, alarm.ring)
   const vault = createVault(config.secretKey)
-  const providers = createProviders(createSimulator(publicUrl, db, clock))
+  const connectionOf = (payee: Payee) => openConnection(db, vault, payee)
+  const bacen = createBacen({ connectionOf, clock })
+  const providers = createProviders(createSimulator(publicUrl, db, clock), bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
@@ -57,6 +63,12 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
 const differ = (companies: number): string =>
   `The books of ${companies} companies differ, and their payouts are stopped: run vintem ledger audit.`
 
+async function findWarnings(app: App): Promise<string[]> {
+  const differing = await countDiffering(app.db)
+  const certificates = await certificateWarning(app)
+  return [differing > 0 ? differ(differing) : null, certificates].filter((text) => text !== null)
+}
+
 export type Service = {
   server: FastifyInstance
   keys: KeyRing
@@ -69,9 +81,9 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
   const state = { closing: false }
   const isReady = async () => {
     if (state.closing) return { faults: ['The server is shutting down.'], warnings: [] }
-    const differing = await countDiffering(app.db).catch(() => null)
-    if (differing === null) return { faults: ['The database does not answer.'], warnings: [] }
-    return { faults: [], warnings: differing > 0 ? [differ(differing)] : [] }
+    const warnings = await findWarnings(app).catch(() => null)
+    if (warnings === null) return { faults: ['The database does not answer.'], warnings: [] }
+    return { faults: [], warnings }
   }
   const pages = createPages(app, () => readSandbox(app))
   const server = await buildServer({ app, keys, isReady, state, pages })

@@ -1,5 +1,6 @@
 import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { problem } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
 
 /**
@@ -8,11 +9,17 @@ import type { Vault } from '../lib/vault.ts'
  */
 export type KeptAnswer = { key: string; fingerprint: Buffer; status: number; sealedBody: Buffer }
 
+/** What a client's Idempotency-Key stands for. */
+export type Guarded = Pick<KeptAnswer, 'key' | 'fingerprint'>
+
+export const inProgress = () =>
+  problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
+
 const contextOf = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
 
 export function sealAnswer(
   vault: Vault,
-  guard: { companyId: Uuid; key: string; fingerprint: Buffer },
+  guard: Guarded & { companyId: Uuid },
   answer: { status: number; body: string },
 ): KeptAnswer {
   const { companyId, key, fingerprint } = guard

@@ -149,6 +149,7 @@ function makeCall(
       if (guard) await amend(app, guard, remember(data))
       return data
     },
+    guard,
     keep:
       guard &&
       ((data) => {

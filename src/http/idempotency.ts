@@ -16,7 +16,7 @@ export type Answer = {
   kept: boolean
 }
 
-export type Guard = { companyId: Uuid; key: string; fingerprint: Buffer }
+export type Guard = idempotency.Guarded & { companyId: Uuid }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
@@ -47,7 +47,7 @@ function replay(app: App, kept: KeptAnswer, guard: Guard): Answer {
   return { status: kept.status, body, headers: REPLAYED, kept: true }
 }
 
-const inProgress = () => problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
+const { inProgress } = idempotency
 
 /** Whether an insert failed because the same key is being, or has been, used elsewhere. */
 const lostRace = (error: unknown): boolean =>

@@ -1,11 +1,15 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { App } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
+import { listCertificates } from '../core/banks/store.ts'
+import { oldestAsked } from '../core/payments/reconcile-store.ts'
+import { countWaiting } from '../core/withdrawals/by-hand-store.ts'
 
 /** Adds what is not counted but looked up when somebody asks. */
 export function watch(app: App): void {
   watchPool(app.metrics.registry, app)
   watchMoney(app.metrics.registry, app)
+  watchBanks(app.metrics.registry, app)
 }
 
 /** What an operator is woken for: books that differ, and work that is not getting done. */
@@ -28,6 +32,41 @@ function watchMoney(registry: Registry, { db, clock }: App): void {
         const waiting_ms = due ? clock.now().getTime() - due.getTime() : 0
         this.set({ work }, Math.max(0, waiting_ms / 1000))
       }
+    },
+  })
+}
+
+/** What an operator has to see to: silent banks, certificates, and what no bank sends. */
+function watchBanks(registry: Registry, { db, clock }: App): void {
+  new Gauge({
+    name: 'vintem_bank_unasked_oldest_seconds',
+    help: 'How long ago the bank was last asked what it has received that has answered least',
+    registers: [registry],
+    async collect() {
+      const asked = await oldestAsked(db)
+      this.set(asked ? Math.max(0, (clock.now().getTime() - asked.getTime()) / 1000) : 0)
+    },
+  })
+  new Gauge({
+    name: 'vintem_bank_certificate_end_timestamp_seconds',
+    help: 'When the certificate of a bank connection ends, in seconds since 1970',
+    labelNames: ['company', 'profile'],
+    registers: [registry],
+    async collect() {
+      const certificates = await listCertificates(db)
+      // A connection that is gone shall not be watched on.
+      this.reset()
+      for (const { companyId: company, profile, certificateEndsAt } of certificates) {
+        this.set({ company, profile }, certificateEndsAt.getTime() / 1000)
+      }
+    },
+  })
+  new Gauge({
+    name: 'vintem_withdrawals_by_hand',
+    help: 'Withdrawals that wait for an operator to send them',
+    registers: [registry],
+    async collect() {
+      this.set(await countWaiting(db))
     },
   })
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
 import { payAtBank } from '../core/payments/bank.ts'
+import { readAgreementLocation, readChargeLocation } from '../core/payments/locations.ts'
 import { BankPayment, BankReceipt } from '../core/payments/view.ts'
 import { decideAtBank } from '../core/recurrences/bank.ts'
 import { BankAuthorization, BankDecision } from '../core/recurrences/bank-view.ts'
@@ -60,6 +61,25 @@ const TAKEN: Order[] = [
 export function registerPayers(server: FastifyInstance, app: App): void {
   const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
   for (const order of TAKEN) register(server, app, order, buckets || null)
+  for (const [path, read] of LOCATIONS) {
+    server.get(path, async (request, reply) => {
+      requireRoom(buckets || null, request.ip)
+      const payload = await read(app, (request.params as { token: string }).token)
+      return reply.header('Cache-Control', 'no-store').send(payload)
+    })
+  }
+}
+
+/** Where the codes of the simulated bank point to, for the banks of payers. */
+const LOCATIONS = [
+  ['/cob/:token', readChargeLocation],
+  ['/rec/:token', readAgreementLocation],
+] as const
+
+function requireRoom(buckets: Buckets | null, address: string): void {
+  const wait_s = buckets?.take(address, performance.now()) ?? 0
+  if (wait_s === 0) return
+  throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
 
 function register(server: FastifyInstance, app: App, order: Order, buckets: Buckets | null): void {
@@ -68,10 +88,7 @@ function register(server: FastifyInstance, app: App, order: Order, buckets: Buck
   const serialize = fastJson(order.data as never) as (data: unknown) => string
 
   server.post(order.path, async (request, reply) => {
-    const wait_s = buckets?.take(request.ip, performance.now()) ?? 0
-    if (wait_s > 0) {
-      throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
-    }
+    requireRoom(buckets, request.ip)
     const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
     requireNone([...faults, ...check(value)])
     const data = await order.act(app, value as never, request.params as never)

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
-import type { KeptAnswer } from '../core/idempotency.ts'
+import type { Guarded, KeptAnswer } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { ProblemCode } from '../lib/problems.ts'
 
@@ -25,6 +25,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
    * they began.
    */
   revise(data: Data): Promise<Data>
+  /** How the same request is known again where a bank is asked before anything is written. */
+  guard: Guarded | null
   /** Makes the answer to keep, for commands that write it themselves; null without a key. */
   keep: ((data: Data) => KeptAnswer) | null
 }

@@ -12,6 +12,7 @@ import { admission, asked } from './admission.ts'
 import type { KeyRing, Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
+import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import { watch } from './metrics.ts'
 import { registerOperations } from './operations.ts'
@@ -101,6 +102,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.setErrorHandler(refuse)
   registerOperations(server, parts)
   registerPayers(server, app)
+  registerCallbacks(server, app)
   registerRoutes(server, parts)
   parts.pages.register(server)
   watch(app)

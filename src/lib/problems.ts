@@ -11,6 +11,7 @@ export const CATALOGUE = {
   missing_api_key: [401, 'The request has no X-API-KEY header.'],
   invalid_api_key: [401, 'The API key is unknown or revoked.'],
   insufficient_scope: [403, 'The API key lacks the scope that this operation needs.'],
+  client_certificate_required: [403, 'The client certificate of a bank is missing.'],
   route_not_found: [404, 'No operation has this method and path.'],
   charge_not_found: [404, 'The company has no charge with this id.'],
   customer_not_found: [404, 'The company has no customer with this id.'],

@@ -1,8 +1,9 @@
 import type { App } from '../core/app.ts'
 import { inTimeOf, nowOf } from '../core/companies/clock.ts'
+import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { LEASE_S } from '../core/orders.ts'
-import { askAbout } from '../core/recurrences/agreements.ts'
+import { askAbout, putOff } from '../core/recurrences/agreements.ts'
 import {
   type Case,
   generateCharges,
@@ -10,8 +11,9 @@ import {
   stepBilling,
 } from '../core/recurrences/billing.ts'
 import { claimDue } from '../core/recurrences/billing-store.ts'
-import type { Billing } from '../core/recurrences/rules.ts'
+import type { Billing, Recurrence } from '../core/recurrences/rules.ts'
 import { find, findDue } from '../core/recurrences/store.ts'
+import { atOnce } from '../lib/at-once.ts'
 import { toPublic, type Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 
@@ -19,7 +21,7 @@ import { describeError } from '../lib/log.ts'
 const MOST_GENERATED = 500
 /** Collections that banks are told of, or asked about, at once. */
 const AT_ONCE = 10
-/** Few enough that a slow bank is through with them before their lease is over. */
+/** Few enough that a bank which answers is through with them before their lease is over. */
 const MOST_CLAIMED = 50
 
 /** Generates the charges of cycles whose day has come, company by company. */
@@ -45,20 +47,17 @@ export async function billDue(app: App, signal?: AbortSignal, only: Uuid | null 
     found = claimed.length
     const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
     const cases: Case[] = []
-    await atOnce(groups, async ([companyId, due]) => {
+    await atOnce(AT_ONCE, groups, async ([companyId, due]) => {
       cases.push(...(await open(app, companyId, due)))
     })
-    await atOnce(cases, (one) => step(app, one))
+    const silent = new Set<Uuid>()
+    await atOnce(AT_ONCE, cases, async (one) => {
+      // A bank that did not answer about one is asked about the others when their lease is over.
+      if (silent.has(one.company.id)) return
+      const isReal = one.provider !== app.providers.simulator
+      if (!(await step(app, one)) && isReal) silent.add(one.company.id)
+    })
   }
-}
-
-/** Does something with each of many, a few at a time. */
-async function atOnce<T>(all: T[], act: (one: T) => Promise<void>): Promise<void> {
-  const rest = [...all]
-  const work = async () => {
-    for (let one = rest.pop(); one; one = rest.pop()) await act(one)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
 /** What fails here is taken up again when its lease is over. */
@@ -72,26 +71,45 @@ async function open(app: App, companyId: Uuid, due: Billing[]): Promise<Case[]> 
   }
 }
 
-async function step(app: App, one: Case): Promise<void> {
-  await stepBilling(one).catch((error) => {
+/** Tells whether the bank has answered. */
+function step(app: App, one: Case): Promise<boolean> {
+  return stepBilling(one).catch((error) => {
     const charge = toPublic('charge', one.billing.chargeId)
     app.log.error({ ...describeError(error), charge }, 'a billing was interrupted')
+    return true
   })
 }
 
 const MOST_ASKED = 100
+const BANKS_AT_ONCE = 8
 
-/** Asks banks about agreements that nobody has told of for a day, or whose time is over. */
+/** Asks banks about agreements that nobody has told of for a while, or whose time is over. */
 export async function followDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   for (let found = MOST_ASKED; found >= MOST_ASKED && !signal?.aborted; ) {
     const due = await findDue(app.db.light, 'CREATED', app.wall.now(), MOST_ASKED, only)
     found = due.reduce((sum, { ids }) => sum + ids.length, 0)
-    for (const { companyId, ids } of due) {
-      const company = await findCompany(app.db.light, companyId)
-      for (const id of company ? ids : []) {
-        const recurrence = await find(app.db, companyId, id)
-        if (recurrence) await askAbout(inTimeOf(app, company!), company!, recurrence)
-      }
-    }
+    await atOnce(BANKS_AT_ONCE, due, ({ companyId, ids }) => followOf(app, companyId, ids))
   }
+}
+
+/** A bank that does not answer about one agreement is not asked about the others right now. */
+async function followOf(app: App, companyId: Uuid, ids: Uuid[]): Promise<void> {
+  const company = await findCompany(app.db.light, companyId)
+  if (!company) return
+  const own = inTimeOf(app, company)
+  let answers = true
+  for (const id of ids) {
+    const recurrence = await find(app.db, companyId, id)
+    if (recurrence && !answers) await putOff(own, recurrence)
+    else if (recurrence) answers = await ask(own, company, recurrence)
+  }
+}
+
+/** Tells whether the bank has answered. */
+async function ask(app: App, company: Company, recurrence: Recurrence): Promise<boolean> {
+  return askAbout(app, company, recurrence).catch((error) => {
+    const subscription = toPublic('rec', recurrence.id)
+    app.log.error({ ...describeError(error), subscription }, 'an agreement was not asked about')
+    return false
+  })
 }

@@ -1,13 +1,24 @@
 import type { App } from '../core/app.ts'
 import { expireCharges } from '../core/charges/commands.ts'
-import { type FindDue, findDue, findSettling } from '../core/charges/due-store.ts'
+import {
+  type DueCharges,
+  type FindDue,
+  findDue,
+  findDueAtBanks,
+  findSettling,
+} from '../core/charges/due-store.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import { receiveCharges } from '../core/payments/commands.ts'
+import { settleBeforeExpiry } from '../core/payments/late.ts'
 import type { Tx } from '../db/database.ts'
+import { atOnce } from '../lib/at-once.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 
 const MOST = 1000
+/** Charges that banks are asked about before they are called expired, at a time. */
+const MOST_ASKED = 200
+const BANKS_AT_ONCE = 8
 
 type Sweep = {
   find: FindDue
@@ -47,3 +58,40 @@ export const expireDueCharges = (app: App, signal?: AbortSignal, only: Uuid | nu
 /** Makes paid money withdrawable when the company's delay is over. */
 export const receiveDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
   sweep(app, RECEIVE, only, signal)
+
+/** A bank that did not answer is left alone for so long. */
+const SILENCE_MS = 30_000
+
+/**
+ * Expires charges of companies with a bank, which is asked first. Apart from all others: a bank
+ * that is slow holds up nobody but its own.
+ */
+export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Promise<void> } {
+  const silentUntil_ms = new Map<Uuid, number>()
+  const expire = async ({ companyId, ids }: DueCharges): Promise<number> => {
+    const over = await settleBeforeExpiry(app, companyId, ids)
+    if (over.length < ids.length) {
+      silentUntil_ms.set(companyId, app.wall.now().getTime() + SILENCE_MS)
+    }
+    const now = app.wall.now()
+    return app.db.transaction((tx) => expireCharges(tx, companyId, over, now))
+  }
+  const run = async (signal?: AbortSignal) => {
+    for (let found = MOST_ASKED; found >= MOST_ASKED && !signal?.aborted; ) {
+      const now = app.wall.now()
+      for (const [id, until_ms] of silentUntil_ms) {
+        if (until_ms <= now.getTime()) silentUntil_ms.delete(id)
+      }
+      const silent = [...silentUntil_ms.keys()]
+      const due = await findDueAtBanks(app.db.light, now, MOST_ASKED, silent)
+      found = 0
+      await atOnce(BANKS_AT_ONCE, due, async (charges) => {
+        found += await expire(charges).catch((error) => {
+          app.log.error({ ...describeError(error), company: charges.companyId }, EXPIRE.failed)
+          return 0
+        })
+      })
+    }
+  }
+  return { run }
+}

@@ -1,5 +1,6 @@
 import type { App } from '../core/app.ts'
 import { auditDue } from '../core/audits/commands.ts'
+import { takeBackOrphans } from '../core/charges/intents.ts'
 import { purgeKept } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
@@ -10,7 +11,8 @@ import { collectDue } from '../core/recurrences/bank.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
-import { expireDueCharges, receiveDueCharges } from './charges.ts'
+import { watchCertificates } from './certificates.ts'
+import { createExpiringAtBanks, expireDueCharges, receiveDueCharges } from './charges.ts'
 import { playTestClocks } from './clocks.ts'
 import { createDelivering } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
@@ -27,7 +29,7 @@ export type Task = {
 
 /** A task that keeps something from one run to the next. */
 export type KeepingTask = Pick<Task, 'name' | 'every_ms'> & {
-  open(app: App): { run(signal: AbortSignal): Promise<void>; close(): Promise<void> }
+  open(app: App): { run(signal: AbortSignal): Promise<void>; close?(): Promise<void> }
 }
 
 /** Callbacks and the traces of mails are kept for a month, for whoever asks what happened. */
@@ -36,12 +38,15 @@ const KEPT_MS = 30 * 24 * 3600 * 1000
 export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDelivering },
   { name: 'watch webhooks', every_ms: 60_000, run: watchWebhooks },
+  { name: 'watch certificates', every_ms: 3_600_000, run: watchCertificates },
   { name: 'clear the queue', every_ms: 60_000, run: clearQueue },
   { name: 'note positions', every_ms: 60_000, run: ({ db }) => notePosition(db) },
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
+  { name: 'expire charges at banks', every_ms: 500, open: createExpiringAtBanks },
   { name: 'receive charges', every_ms: 500, run: receiveDueCharges },
   { name: 'settle callbacks', every_ms: 1_000, run: settleDueCallbacks },
   { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
+  { name: 'take back orphans', every_ms: 5_000, run: takeBackOrphans },
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
   { name: 'expire withdrawals', every_ms: 500, run: expireDueWithdrawals },
   { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },
@@ -91,7 +96,7 @@ async function work(app: App, task: Task | KeepingTask, signal: AbortSignal): Pr
   if ('run' in task) return loop(app, task, signal)
   const opened = task.open(app)
   await loop(app, { name, every_ms, run: () => opened.run(signal) }, signal)
-  await opened.close()
+  await opened.close?.()
 }
 
 async function loop(app: App, task: Task, signal: AbortSignal): Promise<void> {

@@ -179,7 +179,7 @@ type Callback = { companyId: Uuid; body: unknown }
 function tell({ company }: Client, payments: Pix[]): Callback {
   const receivedAt = api.clock.now()
   const pix = payments.flatMap(({ endToEndId, amount }) => {
-    const told = random() < 0.1 ? 100 * amount : amount
+    const told = toCents(random() < 0.1 ? 100 * amount : amount)
     return callbackBody({ endToEndId, txid: null, amount: told, receivedAt }).pix
   })
   return { companyId: company.id, body: { pix } }

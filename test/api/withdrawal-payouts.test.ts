@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
 import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
-import type { Outcome, Provider, SendOrder, Sent } from '../../src/provider/port.ts'
+import type { Outcome, Payouts, SendOrder, Sent } from '../../src/provider/port.ts'
 import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
 import { lettersOf } from '../support/mail.ts'
@@ -24,9 +24,9 @@ const SILENT = { kind: 'unknown', reason: 'no answer' } as const
 const REFUSED = { kind: 'rejected', reason: 'the key is gone' } as const
 
 /** The app with a bank that does otherwise than the simulated one. */
-const withBank = (change: Partial<Provider>): App => ({
+const withBank = (change: Partial<Payouts>): App => ({
   ...api.app,
-  providers: { ...api.app.providers, of: () => ({ ...bank, ...change }) },
+  providers: { ...api.app.providers, payoutsOf: () => ({ ...bank, ...change }) },
 })
 
 const shown = async (client: Client, id: string) => (await client.get(`${PATH}/${id}`)).body.data

@@ -95,13 +95,6 @@ test('a value that is no number of cents is refused, and nothing is held', async
   assert.deepEqual(await stored(api), before)
 })
 
-test('a live company without a bank is told so before anything is held', async () => {
-  const client = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
-  const before = await stored(api)
-  assert.deepEqual(answer(await client.post(PATH, { value: 1 })), [503, 'provider_unavailable'])
-  assert.deepEqual(await stored(api), before)
-})
-
 test('reading needs balance:read, and everything else balance:write', async () => {
   const reader = await api.client({}, { scopes: ['balance:read'] })
   const writer = await api.client({}, { scopes: ['balance:write'] })

@@ -7,16 +7,18 @@ import { parseArgs } from 'node:util'
 
 /**
  * The long version of the tests in this folder, for which `npm test` has no time:
- * `npm run test:faults -- --kills 200 --seed 7`, or KILLS and SEED in the environment.
+ * `npm run test:faults -- --kills 200 --operations 5000 --seed 7`, or KILLS, BANK_OPERATIONS and
+ * SEED in the environment.
  */
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: process.env.KILLS ?? '200' },
     seed: { type: 'string', default: process.env.SEED ?? String(randomInt(2 ** 31)) },
     load: { type: 'string', default: process.env.LOAD ?? '250' },
+    operations: { type: 'string', default: process.env.BANK_OPERATIONS ?? '5000' },
   },
 })
-const { kills, seed, load } = values
+const { kills, seed, load, operations } = values
 for (const [name, value] of Object.entries(values)) {
   if (!/^\d{1,10}$/.test(value)) throw new Error(`--${name} must be a whole number`)
 }
@@ -25,11 +27,12 @@ for (const [name, value] of Object.entries(values)) {
 const MOST_MS = 30_000
 const report = join(mkdtempSync(join(tmpdir(), 'vintem-faults-')), 'report.json')
 console.log(`${kills} kills with seed ${seed}; the report will be ${report}`)
-const child = spawn(process.execPath, ['test/run.ts', 'test/faults/money-kill.test.ts'], {
+const FILES = ['test/faults/money-kill.test.ts', 'test/faults/bank.test.ts']
+const child = spawn(process.execPath, ['test/run.ts', ...FILES], {
   stdio: 'inherit',
   env: {
     ...process.env,
-    ...{ KILLS: kills, SEED: seed, LOAD: load, REPORT: report },
+    ...{ KILLS: kills, SEED: seed, LOAD: load, REPORT: report, BANK_OPERATIONS: operations },
     TEST_TIMEOUT_MS: String(600_000 + Number(kills) * MOST_MS),
   },
 })

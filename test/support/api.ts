@@ -101,6 +101,7 @@ export async function startApi(
     await service.close()
     app.mailer.close()
     await app.sender.close()
+    await app.providers.bacen.close()
     await app.db.end()
   })
   const call = caller(url)

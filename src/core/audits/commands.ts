@@ -1,11 +1,11 @@
 import type { Database } from '../../db/database.ts'
 import { findUnproved, type Proof, prove } from '../../ledger/audit.ts'
 import { assert } from '../../lib/assert.ts'
+import { atOnce } from '../../lib/at-once.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
-import type { Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
-import { nowOf } from '../companies/clock.ts'
+import { findBank } from '../banks/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { BankSilent, bankHorizon, compareBank, compareBooked } from './bank.ts'
@@ -14,6 +14,8 @@ import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './s
 /** Also a company that stands still is looked at now and then: its bank may not. */
 const IDLE_MS = 600_000
 const MOST = 1000
+/** A bank that does not answer keeps few others waiting. */
+const AT_ONCE = 4
 /** More than this tells an operator nothing new. */
 const MOST_FAULTS = 10
 
@@ -38,9 +40,13 @@ export async function auditCompany(
   const last = await findAudit(app.db, companyId)
   const since = whole ? 0 : last.checkedEntry
   const { proof, faults } = await auditBooks(app.db, companyId, since)
-  const until = bankHorizon(nowOf(app, company))
-  const from = (whole ? null : last.bankCheckedUntil) ?? company.createdAt
-  const bank = await auditBank(app, company, { since, entries: proof.entries, from, until })
+  const until = await bankHorizon(app, company)
+  const opened = (await findBank(app.db, companyId))?.connectedAt ?? company.createdAt
+  const checked = (whole ? null : last.bankCheckedUntil) ?? opened
+  const from = checked < opened ? opened : checked
+  const bank = await auditBank(app, company, {
+    ...{ since, entries: proof.entries, opened, from, until },
+  })
   const found = [...faults, ...bank.faults]
   await saveAudit(
     app.db,
@@ -75,27 +81,26 @@ const accountFaults = ({ balance }: Proof, expected: Expected): string[] =>
     return [`${account} is ${balance[account]}, the ${owner} make ${expected[account]}`]
   })
 
-type Span = { since: number; entries: number; from: Date; until: Date }
+type Span = { since: number; entries: number; opened: Date; from: Date; until: Date }
 type BankAudit = { state: AuditResult['bank']; faults: string[] }
 
-async function auditBank(app: App, company: Company, span: Span): Promise<BankAudit> {
-  const provider = bankOf(app, company)
+async function auditBank(
+  app: App,
+  company: Company,
+  { since, entries, opened, from, until }: Span,
+): Promise<BankAudit> {
+  const provider = app.providers.bankOf(company)
   if (!provider) return { state: 'none', faults: [] }
   try {
     const faults = [
-      ...(await compareBooked(app, provider, company, span.since, span.entries)),
-      ...(await compareBank(app, provider, company, span.from, span.until)),
+      ...(await compareBooked(app, provider, company, { since, until: entries, opened })),
+      ...(await compareBank(app, provider, company, from, until)),
     ]
     return { state: 'asked', faults }
   } catch (error) {
     if (!(error instanceof BankSilent)) throw error
     return { state: 'silent', faults: [] }
   }
-}
-
-/** The bank that holds the company's money. A live company may have none yet, and no money. */
-function bankOf({ providers }: App, company: Company): Provider | null {
-  return company.mode === 'sandbox' ? providers.simulator : null
 }
 
 /** Only what is proved in full is not looked at again. */
@@ -127,10 +132,10 @@ function tell({ log }: App, company: Uuid, last: Audit, faults: string[]): void 
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
   const idle = new Date(app.wall.now().getTime() - IDLE_MS)
   const due = await findUnproved(app.db, idle, MOST)
-  for (const companyId of due) {
+  await atOnce(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     await auditCompany(app, companyId, { whole: false }).catch((error) => {
       app.log.error({ ...describeError(error), company: companyId }, 'an audit failed')
     })
-  }
+  })
 }

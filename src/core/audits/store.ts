@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Period } from '../../provider/port.ts'
 
 export type Audit = {
   checkedEntry: number
@@ -106,6 +107,20 @@ type Amounts = Map<string, number>
 
 const toAmounts = (rows: { id: string; amount: number }[]): Amounts =>
   new Map(rows.map(({ id, amount }) => [id, amount]))
+
+/** From the first to the last of some payments. */
+export async function spanOfPayments(
+  tx: Tx,
+  companyId: Uuid,
+  ids: string[],
+): Promise<Period | null> {
+  const [row] = await tx.query<{ from: Date | null; to: Date }>({
+    text: `select min(received_at) as from, max(received_at) + interval '1 millisecond' as to
+           from payments where company_id = $1 and end_to_end_id = any ($2::text[])`,
+    values: [companyId, ids],
+  })
+  return row?.from ? { from: row.from, to: row.to } : null
+}
 
 export async function amountsOfPayments(tx: Tx, companyId: Uuid, ids: string[]): Promise<Amounts> {
   const rows = await tx.query<{ id: string; amount: number }>({

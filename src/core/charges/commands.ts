@@ -7,8 +7,9 @@ import { turn } from '../../lib/turn.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import type { KeptAnswer } from '../idempotency.ts'
+import type { Guarded, KeptAnswer } from '../idempotency.ts'
 import { end as endBillings, find as findBilling } from '../recurrences/billing-store.ts'
+import { type Issued, issue } from './intents.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
 import type { Charge } from './rules.ts'
@@ -22,17 +23,28 @@ export type Draft = Pick<
 > & { lifetime_s: number }
 
 /** A charge is paid with a code, which a link gets only when a payer opens it. */
-async function prepare(app: App, company: Company, draft: Draft): Promise<Charge> {
-  const { lifetime_s, ...fields } = draft
-  const id = newId()
-  const createdAt = app.clock.now()
-  const expiresAt = new Date(createdAt.getTime() + lifetime_s * 1000)
+async function prepare(
+  app: App,
+  company: Company,
+  draft: Draft,
+  guard: Guarded | null,
+): Promise<{ charge: Charge; issued: Issued | null }> {
   const provider = app.providers.of(company, draft.devMode)
-  const brCode =
-    draft.kind === 'LINK'
-      ? null
-      : accepted(await provider.issueCharge(company, { id, amount: draft.amount, expiresAt }))
-          .brCode
+  if (draft.kind !== 'LINK') {
+    const issued = await issue(app, company, provider, draft, guard)
+    return { charge: chargeOf(company, draft, issued), issued }
+  }
+  const createdAt = app.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + draft.lifetime_s * 1000)
+  const named = { id: newId(), createdAt, expiresAt, brCode: null }
+  return { charge: chargeOf(company, draft, named), issued: null }
+}
+
+function chargeOf(
+  company: Company,
+  { lifetime_s: _, ...fields }: Draft,
+  { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,
+): Charge {
   return {
     ...fields,
     companyId: company.id,
@@ -56,8 +68,9 @@ async function prepare(app: App, company: Company, draft: Draft): Promise<Charge
 /** How a charge is shown to who created it, and what is kept of that for a retry. */
 export type Showing<T> = {
   show(charge: Charge): T
-  /** Null when the client sent no Idempotency-Key. */
+  /** Both null when the client sent no Idempotency-Key. */
   keep: ((shown: T) => KeptAnswer) | null
+  guard: Guarded | null
 }
 
 /**
@@ -72,10 +85,14 @@ export async function createCharge<T extends object>(
   for (;;) {
     const twin = await findTwin(app, company.id, draft)
     if (twin) return { shown: showing.show(twin), repeated: true }
-    const charge = await prepare(app, company, draft)
+    const { charge, issued } = await prepare(app, company, draft, showing.guard)
     try {
-      return { shown: await write(app, company, charge, showing), repeated: false }
+      await issued?.confirm()
+      const shown = await write(app, company, charge, showing)
+      await issued?.finish()
+      return { shown, repeated: false }
     } catch (error) {
+      await issued?.leave()
       // The twin was made between our look and our insert: the next look finds it.
       if (violatedConstraint(error) !== 'charges_open_external_id') throw error
     }
@@ -127,13 +144,18 @@ export async function withdrawCode(app: App, company: Company, charge: Charge): 
   if (rules.cancel(charge, app.clock.now()) === 'already-canceled') return false
   const { id, recurrenceId, brCode, devMode } = charge
   const provider = app.providers.of(company, devMode)
-  if (brCode) accepted(await provider.removeCharge(company, id))
+  const removed = brCode ? await provider.removeCharge(company, id) : null
+  if (removed?.kind === 'rejected') throw rules.notPayable('COMPLETED')
+  if (removed) accepted(removed)
   const billing = recurrenceId === null ? null : await findBilling(app.db, company.id, id)
   if (!billing?.ordered) return false
   const collection = accepted(await provider.findCollection(company, id))
   if (collection?.status === 'PAID') throw rules.notPayable('COMPLETED')
   if (!collection) throw beingTold()
-  accepted(await provider.cancelCollection(company, id))
+  const canceled = await provider.cancelCollection(company, id)
+  // A bank may not take back what it has tried before. It tries again only if it is told to.
+  const isAtRest = collection.status === 'FAILED' && canceled.kind === 'rejected'
+  if (!isAtRest) accepted(canceled)
   return true
 }
 

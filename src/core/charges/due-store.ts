@@ -15,6 +15,8 @@ type Wait = {
   name: string
   state: string
   stateOfOne: string
+  /** Whether it waits apart from others when its company has a bank. */
+  isAsked?: true
   moment: 'expires_at' | 'settles_at'
 }
 
@@ -23,6 +25,7 @@ const EXPIRING: Wait = {
   name: 'due',
   state: `status = 'OPEN' and kind <> 'RECURRING'`,
   stateOfOne: `status = (select 'OPEN') and kind <> 'RECURRING'`,
+  isAsked: true,
   moment: 'expires_at',
 }
 /** Paid charges whose money becomes withdrawable. */
@@ -33,9 +36,17 @@ const SETTLING: Wait = {
   moment: 'settles_at',
 }
 
-const due = ({ state, moment }: Wait) =>
+const HAS_BANK = 'exists (select from bank_connections b where b.company_id = c.company_id)'
+
+const due = ({ state, moment, isAsked }: Wait) =>
   `select c.company_id, c.id, 0::int8 as ahead_ms from charges c
    where c.${state} and c.${moment} <= $1 and ${hasNoClock('c')}
+     ${isAsked ? `and not ${HAS_BANK}` : ''}
+   order by c.${moment} limit $2`
+
+const dueAtBanks = ({ state, moment }: Wait) =>
+  `select c.company_id, c.id, 0::int8 as ahead_ms from charges c
+   where c.${state} and c.${moment} <= $1 and ${HAS_BANK} and c.company_id <> all ($3::uuid[])
    order by c.${moment} limit $2`
 
 /** One by one: what is due by one company's clock is looked for among its own charges. */
@@ -61,11 +72,25 @@ async function find(
     text: only === null ? `(${due(wait)}) union all (${byClocks})` : byClocks,
     values: [now, most, ...valuesOf(only)],
   })
-  return [...Map.groupBy(rows, ({ company_id }) => company_id)].map(([companyId, found]) => ({
+  return byCompany(rows)
+}
+
+const byCompany = (rows: DueRow[]): DueCharges[] =>
+  [...Map.groupBy(rows, ({ company_id }) => company_id)].map(([companyId, found]) => ({
     companyId,
     clockAhead_ms: found[0]!.ahead_ms,
     ids: found.map(({ id }) => id),
   }))
+
+/** Charges past their deadline whose banks know whether they were paid in time, but for some. */
+export async function findDueAtBanks(
+  tx: Tx,
+  now: Date,
+  most: number,
+  but: Uuid[],
+): Promise<DueCharges[]> {
+  const [text, values] = [dueAtBanks(EXPIRING), [now, most, but]]
+  return byCompany(await tx.query<DueRow>({ name: 'find_due_at_banks', text, values }))
 }
 
 /** The first such moment of a company, looked for among its own charges. */

@@ -43,6 +43,9 @@ export async function createCompany(
     settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
     clockAhead_ms: 0,
+    bankId: null,
+    payouts: null,
+    payoutKey: null,
     createdAt: now,
     updatedAt: now,
   }

@@ -24,6 +24,12 @@ export type Company = {
   staticSalesLimit: number | null
   /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
   clockAhead_ms: number
+  /** The connection to its bank; a live company may have none, a sandbox has the simulated one. */
+  bankId: Uuid | null
+  /** Who sends its withdrawals to the Pix network when a bank is connected. */
+  payouts: 'manual' | 'bank' | null
+  /** Where its withdrawals go, if not to its Pix key. */
+  payoutKey: string | null
   createdAt: Date
   updatedAt: Date
 }

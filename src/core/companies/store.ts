@@ -28,6 +28,9 @@ type CompanyRow = {
   settlement_delay_s: number
   static_sales_limit: number | null
   clock_ahead_ms: number
+  bank_id: Uuid | null
+  payouts: 'manual' | 'bank' | null
+  payout_key: string | null
   created_at: Date
   updated_at: Date
 }
@@ -58,6 +61,9 @@ const toCompany = (row: CompanyRow): Company => ({
   settlementDelay_s: row.settlement_delay_s,
   staticSalesLimit: row.static_sales_limit,
   clockAhead_ms: row.clock_ahead_ms,
+  bankId: row.bank_id,
+  payouts: row.payouts,
+  payoutKey: row.payout_key,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
@@ -98,13 +104,15 @@ export async function insertCompany(tx: Tx, company: Company): Promise<void> {
   })
 }
 
-/** Companies c with their clocks, which most have not. */
-const COLUMNS = 'c.*, coalesce(t.ahead_ms, 0) as clock_ahead_ms'
-const CLOCKED = 'left join test_clocks t on t.company_id = c.id'
+/** Companies c with their clocks and banks, which most have not. */
+const COLUMNS = `c.*, coalesce(t.ahead_ms, 0) as clock_ahead_ms, b.id as bank_id, b.payouts,
+  b.payout_key`
+const JOINS = `left join test_clocks t on t.company_id = c.id
+               left join bank_connections b on b.company_id = c.id`
 
 export async function findCompany(tx: Tx, id: Uuid): Promise<Company | null> {
   const rows = await tx.query<CompanyRow>({
-    text: `select ${COLUMNS} from companies c ${CLOCKED} where c.id = $1`,
+    text: `select ${COLUMNS} from companies c ${JOINS} where c.id = $1`,
     values: [id],
   })
   return rows[0] ? toCompany(rows[0]) : null
@@ -113,7 +121,7 @@ export async function findCompany(tx: Tx, id: Uuid): Promise<Company | null> {
 /** For the operator: the one list that is not scoped to a company. */
 export async function listCompanies(tx: Tx): Promise<Company[]> {
   const rows = await tx.query<CompanyRow>({
-    text: `select ${COLUMNS} from companies c ${CLOCKED} order by c.id`,
+    text: `select ${COLUMNS} from companies c ${JOINS} order by c.id`,
   })
   return rows.map(toCompany)
 }
@@ -165,7 +173,7 @@ export async function findActiveKey(tx: Tx, id: Uuid): Promise<ActiveKey | null>
   const [row] = await tx.query<CompanyRow & { key_hash: Buffer; key_scopes: Scope[] }>({
     name: 'find_active_key',
     text: `select ${COLUMNS}, k.hash as key_hash, k.scopes as key_scopes
-           from api_keys k join companies c on c.id = k.company_id ${CLOCKED}
+           from api_keys k join companies c on c.id = k.company_id ${JOINS}
            where k.id = $1 and k.revoked_at is null`,
     values: [id],
   })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { toCents } from '../../lib/money.ts'
 import type { Company, Language } from '../companies/rules.ts'
 import {
+  composeCertificateEnding,
   composePaymentLink,
   composeWebhookDeactivated,
   composeWebhookFailing,
@@ -30,6 +31,9 @@ const company = (fields: Partial<Company> = {}): Company => ({
   settlementDelay_s: 0,
   clockAhead_ms: 0,
   staticSalesLimit: null,
+  bankId: null,
+  payouts: null,
+  payoutKey: null,
   createdAt: NOW,
   updatedAt: NOW,
   ...fields,
@@ -70,6 +74,7 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
     end: CODE.expiresAt,
   }),
   composeWebhookDeactivated(from, { name: stranger, url: HOOK, reason: 'GONE' }),
+  composeCertificateEnding(from, { bank: stranger, endsAt: CODE.expiresAt }),
 ]
 
 /** What a reader of the HTML part sees. */
@@ -154,6 +159,17 @@ test('a company is told why its webhook is inactive, and how to get what it miss
     assertSays(letter, told[reason], 'PUT /webhook/{id}', 'POST /webhook/{id}/replay')
     assert.doesNotMatch(letter.text + letter.html, /abc123/, 'a token in the address stays out')
   }
+})
+
+test('a company is told which certificate ends when, what then stops, and how to renew it', () => {
+  const ending = { bank: 'Efí', endsAt: NOW }
+  const letter = composeCertificateEnding(company(), ending)
+  assert.equal(letter.to, 'dona@example.com')
+  assert.equal(letter.subject, 'O certificado da conexão com Efí vence em 20/08/2026')
+  assertSays(letter, 'Efí', '20/08/2026 12:00', 'nenhuma cobrança Pix', 'vintem bank connect')
+  const english = composeCertificateEnding(company({ language: 'en' }), ending)
+  assert.equal(english.subject, 'The certificate of the connection to Efí ends on 20/08/2026')
+  assertSays(english, 'no Pix charge can be created', 'vintem bank connect')
 })
 
 test('a long list of items is cut', () => {

@@ -168,3 +168,27 @@ export function composeWebhookDeactivated(
     ],
   })
 }
+
+/** In time for somebody to renew it, which at some banks takes days. */
+export function composeCertificateEnding(
+  company: Company,
+  { bank, endsAt }: { bank: string; endsAt: Date },
+): Letter {
+  const { certificate: texts } = TEXTS[company.language]
+  const end = formatMoment(endsAt)
+  const facts: [string, string][] = [
+    [texts.bank, bank],
+    [texts.end, end],
+  ]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(bank, end.slice(0, 10)),
+    title: texts.title,
+    blocks: [
+      paragraph(texts.intro(company.name)),
+      { kind: 'facts', facts },
+      paragraph(texts.after),
+      paragraph(texts.renew),
+    ],
+  })
+}

@@ -5,6 +5,7 @@ export type MailKind =
   | 'payment-link'
   | 'webhook-failing'
   | 'webhook-deactivated'
+  | 'certificate-ending'
 
 /** How a mail ends; until then it waits for its next attempt. */
 export type MailOutcome = 'SENT' | 'FAILED' | 'EXPIRED'

@@ -57,6 +57,15 @@ export type Texts = {
     kept: string
     activate: string
   }
+  certificate: {
+    subject(bank: string, day: string): string
+    title: string
+    intro(company: string): string
+    bank: string
+    end: string
+    after: string
+    renew: string
+  }
 }
 
 const pt: Texts = {
@@ -122,6 +131,18 @@ const pt: Texts = {
     activate:
       'Depois de corrigir o problema, reative o webhook com PUT /webhook/{id} e o status ACTIVE, e reenvie o que falhou com POST /webhook/{id}/replay.',
   },
+  certificate: {
+    subject: (bank, day) => `O certificado da conexão com ${bank} vence em ${day}`,
+    title: 'Renove o certificado do banco',
+    intro: (company) =>
+      `A conexão de ${company} com o banco usa um certificado que está perto do fim.`,
+    bank: 'Banco',
+    end: 'Vence em (horário de Brasília)',
+    after:
+      'Depois disso o banco recusa a conexão: nenhuma cobrança Pix pode ser criada e nenhum pagamento é confirmado até que haja um certificado novo.',
+    renew:
+      'Emita um certificado novo no portal do banco e entregue-o a quem opera este serviço, que o instala com vintem bank connect. As cobranças em aberto continuam valendo.',
+  },
 }
 
 const en: Texts = {
@@ -186,6 +207,18 @@ const en: Texts = {
     kept: 'Nothing is lost: the events are still in GET /event, and the deliveries that were not made can be sent again.',
     activate:
       'Once the problem is solved, make the webhook active with PUT /webhook/{id} and the status ACTIVE, and send again what failed with POST /webhook/{id}/replay.',
+  },
+  certificate: {
+    subject: (bank, day) => `The certificate of the connection to ${bank} ends on ${day}`,
+    title: 'Renew the bank’s certificate',
+    intro: (company) =>
+      `The connection of ${company} to its bank uses a certificate that is close to its end.`,
+    bank: 'Bank',
+    end: 'Ends at (Brasília time)',
+    after:
+      'From then on the bank refuses the connection: no Pix charge can be created and no payment is confirmed until there is a new certificate.',
+    renew:
+      'Issue a new certificate in the bank’s portal and hand it to who operates this service, who installs it with vintem bank connect. Open charges stay valid.',
   },
 }
 

@@ -4,7 +4,10 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { Provider, ReceivedPix } from '../../provider/port.ts'
+import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
+import { findNamed } from '../banks/reconcile-store.ts'
+import { findBank } from '../banks/store.ts'
 import { inTimeOf, nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -24,6 +27,8 @@ const FIRST_LEASE_MS = 30_000
 const MOST_ATTEMPTS = 7
 const MOST_STORED = 256
 const MOST_SETTLED = 512
+/** Fewer where each payment is asked about by itself. */
+const MOST_ASKED = 32
 /** Leaves connections for everybody else: two groups may be under way. */
 const COMPANIES_AT_ONCE = 3
 
@@ -46,8 +51,10 @@ export type CallbackGroups = {
   /** Stores a callback together with those that arrive at the same time. Resolved means durable. */
   store: Batcher<StoredCallback, null>
   /** Confirms and settles callbacks that arrive together; a company's change its balance once. */
-  settle: Batcher<{ app: App; told: Told }, Settling>
+  settle: Batcher<Item, Settling>
 }
+
+type Item = { app: App; told: Told }
 
 type Settling = 'settled' | 'unconfirmed' | 'failed'
 
@@ -60,8 +67,37 @@ export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
       },
       { most: MOST_STORED, lanes: 2 },
     ),
-    settle: createBatcher((items) => settleTold(follow, items), { most: MOST_SETTLED, lanes: 2 }),
+    settle: settleApart(follow),
   }
+}
+
+/**
+ * The simulated bank answers at once, so that all it tells is settled together. Another may hang,
+ * and then keeps nobody but its own company waiting.
+ */
+function settleApart(follow: Follow): CallbackGroups['settle'] {
+  const run = (items: Item[]) => settleTold(follow, items)
+  const simulated = createBatcher(run, { most: MOST_SETTLED, lanes: 2 })
+  const banks = new Map<Uuid, { settle: CallbackGroups['settle']; waiting: number }>()
+
+  async function settle(item: Item): Promise<Settling> {
+    const { companyId, provider } = item.told
+    if (provider === item.app.providers.simulator.name) return simulated(item)
+    const bank = banks.get(companyId) ?? {
+      ...{ settle: createBatcher(run, { most: MOST_ASKED }), waiting: 0 },
+    }
+    banks.set(companyId, bank)
+    bank.waiting += 1
+    return bank.settle(item).finally(() => {
+      bank.waiting -= 1
+      if (bank.waiting === 0) banks.delete(companyId)
+    })
+  }
+  async function idle(): Promise<void> {
+    const own = [...banks.values()].map((bank) => bank.settle.idle())
+    await Promise.all([simulated.idle(), ...own])
+  }
+  return Object.assign(settle, { idle })
 }
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:callback:${id}`
@@ -87,7 +123,7 @@ export async function receiveCallback(
 }
 
 /** A few companies at a time: one that fails does not keep the others from their money. */
-async function settleTold(follow: Follow, items: { app: App; told: Told }[]): Promise<Settling[]> {
+async function settleTold(follow: Follow, items: Item[]): Promise<Settling[]> {
   const results = new Map<Uuid, Settling>()
   const { app } = items[0]!
   const byCompany = Map.groupBy(
@@ -133,10 +169,12 @@ async function settleTogether(
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
   const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))
   const known = new Set(confirmed.map(({ endToEndId }) => endToEndId))
+  const ours =
+    provider === app.providers.simulator ? confirmed : await since(app, company, confirmed)
   const now = app.wall.now()
   const arrival = { booked: isBooked(company, name), now: nowOf(app, company) }
   await app.db.transaction(async (tx) => {
-    await settlePayments(tx, company, confirmed, arrival)
+    await settlePayments(tx, company, ours, arrival)
     await markProcessed(tx, companyId, doneOf(group, known), now)
   })
   const told = {
@@ -169,6 +207,20 @@ async function confirm(
   if (endToEndIds.length === 0) return []
   const outcome = await provider.findReceived(company, endToEndIds)
   return outcome.kind === 'accepted' ? outcome.value : []
+}
+
+/** Leaves out what arrived before the bank was connected, and pays nothing of ours. */
+async function since(
+  { db }: App,
+  { id: companyId }: Company,
+  confirmed: ReceivedPix[],
+): Promise<ReceivedPix[]> {
+  const connectedAt = (await findBank(db, companyId))?.connectedAt
+  const isEarly = ({ receivedAt }: ReceivedPix) => connectedAt && receivedAt < connectedAt
+  const idOf = ({ txid }: ReceivedPix) => Object.values<Uuid>(namedBy(txid) ?? {})[0]
+  const ids = confirmed.filter(isEarly).flatMap((pix) => idOf(pix) ?? [])
+  const named = await findNamed(db, companyId, ids)
+  return confirmed.filter((pix) => !isEarly(pix) || named.has(idOf(pix) ?? ''))
 }
 
 /** Takes up callbacks that were stored and never settled. */

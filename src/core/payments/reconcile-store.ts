@@ -10,6 +10,41 @@ export async function startReconciling(tx: Tx, companyId: Uuid, now: Date): Prom
   })
 }
 
+/** Whether nobody has asked a bank further back for a day. */
+export async function mayLookBack(tx: Tx, companyId: Uuid, now: Date): Promise<boolean> {
+  const rows = await tx.query({
+    text: `select from reconciliations where company_id = $1
+           and (looked_back_at is null or looked_back_at <= $2::timestamptz - interval '1 day')`,
+    values: [companyId, now],
+  })
+  return rows.length === 1
+}
+
+export async function markLookedBack(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update reconciliations set looked_back_at = $2 where company_id = $1',
+    values: [companyId, now],
+  })
+}
+
+/** Up to when all that the bank has listed is settled. */
+export async function findAskedUntil(tx: Tx, companyId: Uuid): Promise<Date | null> {
+  const [row] = await tx.query<{ asked_until: Date }>({
+    text: 'select asked_until from reconciliations where company_id = $1',
+    values: [companyId],
+  })
+  return row?.asked_until ?? null
+}
+
+/** Up to when the bank has been asked that has answered least of all real ones. */
+export async function oldestAsked(tx: Tx): Promise<Date | null> {
+  const [row] = await tx.query<{ asked: Date | null }>({
+    text: `select min(greatest(r.asked_until, b.connected_at)) as asked
+           from bank_connections b join reconciliations r on r.company_id = b.company_id`,
+  })
+  return row!.asked
+}
+
 export type Due = { company_id: Uuid; asked_until: Date; busy: boolean }
 
 /** Leases companies that are due, and tells whether they have charges that may be paid. */

@@ -1,21 +1,27 @@
+import { atOnce } from '../../lib/at-once.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
-import type { Period } from '../../provider/port.ts'
+import type { Period, Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { findBank } from '../banks/store.ts'
 import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { claimDue, finish } from './reconcile-store.ts'
-import { isBooked } from './rules.ts'
+import { claimDue, finish, markLookedBack, mayLookBack } from './reconcile-store.ts'
+import { isBooked, OVERLAP_MS } from './rules.ts'
 import { settlePayments } from './settle.ts'
 import { findKnown } from './store.ts'
 
 /** A company with charges to be paid is asked about every minute, an idle one less often. */
 const BUSY_MS = 60_000
 const IDLE_MS = 600_000
-/** Banks list a payment a little later than they book it. */
-const OVERLAP_MS = 600_000
+/** After a long silence a real bank is asked about so much at once. */
+const WINDOW_MS = 7 * 24 * 3_600_000
+/** Once a day a real bank is asked for so much again: some list a payment only much later. */
+const LOOK_BACK_MS = 48 * 3_600_000
 const MOST_COMPANIES = 50
+/** A bank that does not answer keeps few others waiting. */
+const BANKS_AT_ONCE = 8
 const MOST_TOGETHER = 500
 
 const leaseEnd = ({ wall }: App) => new Date(wall.now().getTime() + BUSY_MS)
@@ -27,11 +33,11 @@ const leaseEnd = ({ wall }: App) => new Date(wall.now().getTime() + BUSY_MS)
 export async function reconcileDue(app: App, signal?: AbortSignal): Promise<void> {
   for (let found = MOST_COMPANIES; found === MOST_COMPANIES && !signal?.aborted; ) {
     const due = await claimDue(app.db, app.wall.now(), leaseEnd(app), MOST_COMPANIES)
-    for (const { company_id: companyId, asked_until: since, busy } of due) {
-      await reconcile(app, companyId, since, busy).catch((error) => {
+    await atOnce(BANKS_AT_ONCE, due, ({ company_id: companyId, asked_until: since, busy }) =>
+      reconcile(app, companyId, since, busy).catch((error) => {
         app.log.error({ ...describeError(error), company: companyId }, 'reconciling failed')
-      })
-    }
+      }),
+    )
     found = due.length
   }
 }
@@ -40,17 +46,49 @@ async function reconcile(app: App, companyId: Uuid, since: Date, busy: boolean):
   const company = await findCompany(app.db, companyId)
   if (!company) return
   const own = inTimeOf(app, company)
-  const to = own.clock.now()
-  const from = new Date(since.getTime() - OVERLAP_MS)
-  const settled = await settleListed(own, company, { from, to })
-  const next_ms = busy || settled > 0 ? BUSY_MS : IDLE_MS
-  await finish(app.db, companyId, to, new Date(app.wall.now().getTime() + next_ms))
+  const now = own.clock.now()
+  const isReal = app.providers.bankOf(company) !== app.providers.simulator
+  const window_ms = isReal ? WINDOW_MS : Number.POSITIVE_INFINITY
+  let [until, settled] = [since, 0]
+  const isLookingBack = isReal && (await mayLookBack(app.db, companyId, app.wall.now()))
+  do {
+    const isFirst = until === since
+    const overlap_ms = isFirst && isLookingBack ? LOOK_BACK_MS : OVERLAP_MS
+    const from = new Date(until.getTime() - overlap_ms)
+    until = new Date(Math.min(until.getTime() + window_ms, now.getTime()))
+    settled += await settleListed(own, company, { from, to: until })
+    const next_ms = busy || settled > 0 ? BUSY_MS : IDLE_MS
+    await finish(app.db, companyId, until, new Date(app.wall.now().getTime() + next_ms))
+  } while (until < now)
+  if (isLookingBack) await markLookedBack(app.db, companyId, app.wall.now())
 }
 
-/** Settles all that the bank has received in a period; gives the number that was new. */
-async function settleListed(app: App, company: Company, period: Period): Promise<number> {
+/** Where the company's money may have arrived: trials of a live one at the simulated bank. */
+function banksOf({ providers }: App, company: Company): Provider[] {
+  const own = providers.bankOf(company)
+  return own && own !== providers.simulator ? [providers.simulator, own] : [providers.simulator]
+}
+
+async function settleListed(app: App, company: Company, { from, to }: Period): Promise<number> {
+  const connectedAt = (await findBank(app.db, company.id))?.connectedAt
+  let fresh = 0
+  for (const bank of banksOf(app, company)) {
+    // What a bank had received before it was connected is nobody's business here.
+    const isBefore = bank !== app.providers.simulator && connectedAt && from < connectedAt
+    const period = { from: isBefore ? connectedAt : from, to }
+    if (period.from < to) fresh += await settleAt(app, company, bank, period)
+  }
+  return fresh
+}
+
+/** Settles all that a bank has received in a period; gives the number that was new. */
+export async function settleAt(
+  app: App,
+  company: Company,
+  provider: Provider,
+  period: Period,
+): Promise<number> {
   const companyId = company.id
-  const provider = app.providers.simulator
   // The end is not reached yet, so that what arrives at this very moment is asked for again.
   const outcome = await provider.listReceived(company, period)
   if (outcome.kind !== 'accepted') throw new Error(`the bank did not answer: ${outcome.reason}`)

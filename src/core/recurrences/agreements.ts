@@ -27,9 +27,27 @@ export async function followAgreement(
     app.log.warn({ subscription: toPublic('rec', id), reason }, 'a bank does not know an agreement')
     return false
   }
-  const agreement = outcome.value
+  const agreement = await endOverdue(app, company, recurrence, outcome.value)
+  if (!agreement) return false
   await app.db.transaction((tx) => takeOver(tx, app, recurrence, agreement))
   return true
+}
+
+/**
+ * A bank may keep an undecided agreement for good. When its time is over it is taken back, so that
+ * nobody agrees any more to what we call expired.
+ */
+async function endOverdue(
+  app: App,
+  company: Company,
+  { id, externalId, expiresAt }: Recurrence,
+  agreement: Agreement,
+): Promise<Agreement | null> {
+  if (agreement.status !== 'CREATED' || expiresAt! > app.clock.now()) return agreement
+  const provider = app.providers.of(company, false)
+  const ended = await provider.cancelAgreement(company, { id, externalId: externalId! })
+  if (ended.kind !== 'accepted') return null
+  return { ...agreement, status: 'EXPIRED', decidedAt: expiresAt }
 }
 
 async function takeOver(
@@ -49,11 +67,24 @@ async function takeOver(
   else tx.wake(TASK.generate)
 }
 
-/** Asks about an agreement that nobody has told of, and says when it is asked about again. */
-export async function askAbout(app: App, company: Company, recurrence: Recurrence): Promise<void> {
+/**
+ * Asks about an agreement that nobody has told of, and says when it is asked about again. Tells
+ * whether the bank has answered.
+ */
+export async function askAbout(
+  app: App,
+  company: Company,
+  recurrence: Recurrence,
+): Promise<boolean> {
   await store.postpone(app.db, recurrence, askAgainAt(recurrence, app.clock.now()))
-  await followAgreement(app, company, recurrence)
+  return followAgreement(app, company, recurrence)
 }
+
+const PAUSE_MS = 60_000
+
+/** Leaves an agreement for later while its bank does not answer about others. */
+export const putOff = (app: App, recurrence: Recurrence): Promise<void> =>
+  store.postpone(app.db, recurrence, new Date(app.clock.now().getTime() + PAUSE_MS))
 
 /**
  * Ends an agreement at the bank before it is ended here: what we call ended must not be billed

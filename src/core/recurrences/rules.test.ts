@@ -134,11 +134,13 @@ test('the first charge is generated on the day of approval in São Paulo, or the
   }
 })
 
-test('an undecided agreement is asked about daily and at its end, from which on it is expired', () => {
-  const expiresAt = later(START, 25 * HOUR_MS)
-  const one = undecided({ expiresAt })
-  assert.deepEqual(askAgainAt(one, START), later(START, 24 * HOUR_MS))
-  assert.deepEqual(askAgainAt(one, later(START, 2 * HOUR_MS)), expiresAt)
+test('an undecided agreement is asked about ever more rarely, and at its end it is expired', () => {
+  const expiresAt = later(START, 65 * HOUR_MS)
+  const one = undecided({ createdAt: START, expiresAt })
+  const asked = [START]
+  while (asked.at(-1)! < expiresAt) asked.push(askAgainAt(one, asked.at(-1)!))
+  const hours = asked.map((at) => (at.getTime() - START.getTime()) / HOUR_MS)
+  assert.deepEqual(hours, [0, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 56, 65])
   assert.deepEqual(askAgainAt(one, expiresAt), later(expiresAt, 24 * HOUR_MS))
   assert.equal(asOf(one, later(expiresAt, -1)), one)
   const over = asOf(one, expiresAt)

@@ -58,6 +58,7 @@ export const AGREEMENT_LIFETIME_S = 30 * 24 * 3600
 /** Days to pay, where the product does not say. */
 export const DAY_DUE = 3
 const DAY_MS = 24 * 3600 * 1000
+const SOON_MS = 15 * 60 * 1000
 
 /** What a payer is asked to agree to: the product as it is now. */
 export type Terms = Pick<
@@ -121,10 +122,15 @@ export function follow(
   }
 }
 
-/** An undecided agreement is asked about once a day, and when its time is over. */
-export const askAgainAt = ({ expiresAt }: Recurrence, now: Date): Date => {
-  const tomorrow = new Date(now.getTime() + DAY_MS)
-  return expiresAt! > now && expiresAt! < tomorrow ? expiresAt! : tomorrow
+/**
+ * An undecided agreement is asked about soon, then after as long again as it has waited, at least
+ * once a day, and when its time is over. Most payers decide at once or not at all.
+ */
+export function askAgainAt({ createdAt, expiresAt }: Recurrence, now: Date): Date {
+  const waited_ms = now.getTime() - createdAt.getTime()
+  const pause_ms = Math.min(Math.max(waited_ms, SOON_MS), DAY_MS)
+  const next = new Date(now.getTime() + pause_ms)
+  return expiresAt! > now && expiresAt! < next ? expiresAt! : next
 }
 
 /** Whether a merchant's wish to end it has anything to do. */

@@ -1,11 +1,13 @@
 import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
-import type { Returned } from '../../provider/port.ts'
+import type { Outcome, Provider, Returned } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { nowOf } from '../companies/clock.ts'
+import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { carryOut, LEASE_S, retryIn_s } from '../orders.ts'
 import { completeRefund, failRefund } from './commands.ts'
+import type { Refund } from './rules.ts'
 import { type Claim, claimDue, postpone } from './store.ts'
 
 /** Of all companies, or only of one whose clock is being moved. */
@@ -20,7 +22,7 @@ export async function returnMoney(app: App, { refund, orderedBefore }: Claim): P
   const outcome = await carryOut<Returned>({
     log: app.log,
     orderedBefore,
-    find: () => bank().findRefund(company, refund),
+    find: () => findAt(bank(), company, refund),
     order: () => bank().refund(company, refund),
   })
   const now = nowOf(app, company)
@@ -36,4 +38,21 @@ export async function returnMoney(app: App, { refund, orderedBefore }: Claim): P
       ? completeRefund(tx, refund, outcome.value.returnId, now)
       : failRefund(tx, refund, outcome.reason, now),
   )
+}
+
+/**
+ * What became of a refund that was ordered. That a bank has none of this id counts only where it
+ * has the payment: the company may have changed banks since.
+ */
+async function findAt(
+  bank: Provider,
+  company: Company,
+  refund: Refund,
+): Promise<Outcome<Returned | null>> {
+  const found = await bank.findRefund(company, refund)
+  if (found.kind !== 'accepted' || found.value !== null) return found
+  const received = await bank.findReceived(company, [refund.endToEndId])
+  if (received.kind !== 'accepted') return received
+  if (received.value.length > 0) return found
+  return { kind: 'unknown', reason: 'the bank has no such payment' }
 }

@@ -74,6 +74,14 @@ export async function finish(tx: Tx, refund: Refund): Promise<void> {
   })
 }
 
+export async function find(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | null> {
+  const rows = await tx.query<RefundRow>({
+    text: 'select * from refunds where company_id = $1 and id = $2',
+    values: [companyId, id],
+  })
+  return rows[0] ? toRefund(rows[0]) : null
+}
+
 export async function listOfCharge(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<Refund[]> {
   const rows = await tx.query<RefundRow>({
     text: 'select * from refunds where company_id = $1 and charge_id = $2 order by id desc',
@@ -116,10 +124,11 @@ export type Claim = { refund: Refund; orderedBefore: boolean }
 const AGREES = `not exists (
   select from audits a where a.company_id = r.company_id and a.difference is not null)`
 
+/** Those that a bank has left without an answer come after those that it was never told of. */
 const DUE = `select r.company_id, r.id, r.ordered_at is not null as ordered_before,
     $1::timestamptz as now from refunds r
   where r.status = 'PROCESSING' and r.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('r')}
-  order by r.next_attempt_at limit $3 for update skip locked`
+  order by r.attempts > 0, r.next_attempt_at limit $3 for update skip locked`
 
 const dueByClocks = (only: Uuid | null) =>
   `select r.company_id, r.id, r.ordered_at is not null as ordered_before, ${NOW} as now

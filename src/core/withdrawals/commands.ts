@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
+import { assert } from '../../lib/assert.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
@@ -8,6 +9,7 @@ import type { Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
 import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
@@ -29,11 +31,10 @@ export async function startWithdrawal(
   company: Company,
   value: Cents,
 ): Promise<Withdrawal> {
-  // A company without a bank hears of it before its money is held for nothing.
-  app.providers.of(company, false)
   const [now, id, code] = [app.clock.now(), newId(), rules.makeCode()]
   const otpHash = hashOf(app.vault, company.id, id, code)
-  const fields = { companyId: company.id, id, value, destination: company.pixKey, otpHash }
+  const destination = company.payoutKey ?? company.pixKey
+  const fields = { companyId: company.id, id, value, destination, otpHash }
   const withdrawal = rules.start(fields, now)
   await becomePending(tx, withdrawal, now)
   await hold(tx, withdrawal, now)
@@ -125,7 +126,10 @@ async function refuseGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Prom
   if (refused) await conclude(tx, refused, now)
 }
 
-/** Goes on to the payout, by the hash of a code whose try was counted. */
+/**
+ * Goes on to the payout, by the hash of a code whose try was counted. Where no bank sends for the
+ * company an operator does.
+ */
 export async function confirmWithdrawal(
   tx: Tx,
   app: App,
@@ -134,9 +138,12 @@ export async function confirmWithdrawal(
   hash: Buffer | null,
 ): Promise<Withdrawal> {
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
-  const confirmed = rules.confirm(withdrawal, hash, app.clock.now())
+  const company = await findCompany(tx, companyId)
+  assert(company, 'a withdrawal has its company')
+  const manual = app.providers.payoutsOf(company) === null
+  const confirmed = rules.confirm(withdrawal, hash, app.clock.now(), manual)
   await store.update(tx, confirmed)
-  tx.wake(TASK.payouts)
+  if (!manual) tx.wake(TASK.payouts)
   return confirmed
 }
 

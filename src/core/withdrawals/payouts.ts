@@ -4,6 +4,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { findBank } from '../banks/store.ts'
 import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -21,16 +22,18 @@ export const claimDuePayouts = (app: App, most: number, only: Uuid | null = null
   app.db.transaction((tx) => claimPayouts(tx, app.wall.now(), LEASE_S, most, only))
 
 /** Pays out what was claimed: the bank is told or asked, then what it said is written down. */
-export async function payOut(app: App, { withdrawal, orderedBefore }: Claim): Promise<void> {
+export async function payOut(app: App, claim: Claim): Promise<void> {
+  const { withdrawal, orderedBefore } = claim
   const company = await findCompany(app.db, withdrawal.companyId)
   assert(company, 'a withdrawal has its company')
+  const bank = app.providers.payoutsOf(company)
+  if (!bank || (await isElsewhere(app, claim))) return leaveToOperator(app, claim)
   const { id, value: amount, destination: pixKey } = withdrawal
-  const bank = () => app.providers.of(company, false)
   const outcome = await carryOut<Sent>({
     log: app.log,
     orderedBefore,
-    find: () => bank().findSent(company, { id, amount, pixKey }),
-    order: () => bank().send(company, { id, amount, pixKey }),
+    find: () => bank.findSent(company, { id, amount, pixKey }),
+    order: () => bank.send(company, { id, amount, pixKey }),
   })
   if (outcome.kind === 'unknown') {
     const { reason } = outcome
@@ -38,6 +41,26 @@ export async function payOut(app: App, { withdrawal, orderedBefore }: Claim): Pr
   }
   const own = inTimeOf(app, company)
   await app.db.transaction((tx) => recordOutcome(tx, own, company, withdrawal, outcome))
+}
+
+/** Another bank than the one that is connected may have sent it, and only that one knows. */
+async function isElsewhere(
+  { db }: App,
+  { withdrawal: { companyId, orderedAt }, orderedBefore }: Claim,
+): Promise<boolean> {
+  const bank = orderedBefore ? await findBank(db, companyId) : null
+  return bank !== null && orderedAt! < bank.connectedAt
+}
+
+/** The company's bank was taken away, or sends no more, since the withdrawal was confirmed. */
+async function leaveToOperator(app: App, { withdrawal, orderedBefore }: Claim): Promise<void> {
+  const { companyId, id, attempts } = withdrawal
+  await app.db.transaction(async (tx) => {
+    const current = await findWithdrawal(tx, companyId, id, 'for update')
+    const left = rules.handOver(current, attempts, orderedBefore)
+    if (left) await update(tx, left)
+  })
+  app.log.warn({ withdrawal: toPublic('wd', id) }, 'a payout is left to an operator')
 }
 
 async function recordOutcome(
@@ -55,7 +78,7 @@ async function recordOutcome(
 }
 
 /** The end of a payout: the books, the event and the mail say the same. */
-async function finish(
+export async function finish(
   tx: Tx,
   { vault, wall }: App,
   company: Company,

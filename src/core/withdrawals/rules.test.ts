@@ -10,8 +10,11 @@ import {
   asOf,
   cancel,
   concluded,
+  concludedByHand,
   confirm,
+  handOver,
   isDue,
+  isEndToEndId,
   MOST_TRIES,
   makeCode,
   postingOf,
@@ -205,4 +208,49 @@ test('whatever happens in whatever order, a withdrawal ends at most once, and it
       assert.equal(withdrawal.nextAttemptAt !== null, withdrawal.status === 'PROCESSING')
     }),
   )
+})
+
+test('what no bank sends waits for nobody’s turn, and ends by the word of an operator alone', () => {
+  const manual = confirm(pending(), HASH, at(1), true)
+  assert.deepEqual([manual.manual, manual.nextAttemptAt], [true, null])
+  const endToEndId = 'E12345678202608201500abcdefghijk'
+  const done = concludedByHand(manual, { endToEndId }, at(2)) as Withdrawal
+  assert.deepEqual(
+    [done.status, done.endToEndId, done.finishedAt],
+    ['COMPLETED', endToEndId, at(2)],
+  )
+  assert.equal(concludedByHand(done, { endToEndId }, at(3)), 'told before')
+  const failed = concludedByHand(manual, { failure: 'gone' }, at(2)) as Withdrawal
+  assert.equal(concludedByHand(failed, { failure: 'gone' }, at(3)), 'told before')
+  for (const ended of [done, failed]) {
+    refusal(() => concludedByHand(ended, { failure: 'other' }, at(3)))
+  }
+  for (const other of [pending(), processing()]) {
+    refusal(() => concludedByHand(other, { endToEndId }, at(3)))
+  }
+})
+
+test('a payout is left to an operator only by who has it in hand', () => {
+  const ordered = { ...processing(), orderedAt: at(1) }
+  assert.equal(handOver(ordered, 0, true), null)
+  assert.equal(handOver({ ...ordered, status: 'COMPLETED' }, 1, true), null)
+  const [told, untold] = [handOver(ordered, 1, true)!, handOver(ordered, 1, false)!]
+  assert.deepEqual([told.manual, told.nextAttemptAt, told.orderedAt], [true, null, at(1)])
+  assert.equal(untold.orderedAt, null)
+})
+
+test('an id of the scheme names an institution and a minute that there is', () => {
+  const id = (minute: string) => `E12345678${minute}abcdefghijk`
+  assert.ok(isEndToEndId(id('202608201500')))
+  assert.ok(isEndToEndId(id('202802292359')))
+  for (const minute of [
+    '202613011500',
+    '202602301500',
+    '202608202400',
+    '202608201560',
+    '20260820',
+  ]) {
+    assert.equal(isEndToEndId(id(minute)), false, minute)
+  }
+  assert.equal(isEndToEndId(id('202608201500').replace('E', 'D')), false)
 })

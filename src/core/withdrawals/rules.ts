@@ -36,6 +36,10 @@ export type Withdrawal = {
   otpAttempts: number
   otpSent: number
   endToEndId: string | null
+  /** An operator sends it, by hand, and nobody else takes it up. */
+  manual: boolean
+  /** When the bank was first about to be told of it. */
+  orderedAt: Date | null
   /** How often the payout was taken up. */
   attempts: number
   nextAttemptAt: Date | null
@@ -68,6 +72,8 @@ export const start = (fields: Start, now: Date): Withdrawal => ({
   otpAttempts: 0,
   otpSent: 1,
   endToEndId: null,
+  manual: false,
+  orderedAt: null,
   attempts: 0,
   nextAttemptAt: null,
   createdAt: now,
@@ -159,8 +165,16 @@ function requireWaiting(withdrawal: Withdrawal, now: Date): void {
   if (current.status !== 'PENDING_OTP') throw noLongerWaits(current)
 }
 
-/** `hash` is that of the code whose try was counted; null when there was no try to count. */
-export function confirm(withdrawal: Withdrawal, hash: Buffer | null, now: Date): Withdrawal {
+/**
+ * `hash` is that of the code whose try was counted; null when there was no try to count. What no
+ * bank sends waits for an operator.
+ */
+export function confirm(
+  withdrawal: Withdrawal,
+  hash: Buffer | null,
+  now: Date,
+  manual = false,
+): Withdrawal {
   requireWaiting(withdrawal, now)
   if (hash === null) throw triesUsed()
   // Another code was sent since the try was counted.
@@ -170,7 +184,8 @@ export function confirm(withdrawal: Withdrawal, hash: Buffer | null, now: Date):
     status: 'PROCESSING',
     otpHash: null,
     confirmedAt: now,
-    nextAttemptAt: now,
+    manual,
+    nextAttemptAt: manual ? null : now,
   }
 }
 
@@ -224,6 +239,58 @@ export function concluded(
     return { ...ended(withdrawal, 'FAILED', now), failure: outcome.reason }
   }
   return { ...withdrawal, nextAttemptAt: after(now, retryIn_s(attempt)) }
+}
+
+/**
+ * Leaves a payout to an operator, for good, because the company has no bank any more that sends;
+ * null when somebody else has taken it up.
+ */
+export function handOver(
+  withdrawal: Withdrawal,
+  attempt: number,
+  orderedBefore: boolean,
+): Withdrawal | null {
+  if (withdrawal.status !== 'PROCESSING' || withdrawal.attempts !== attempt) return null
+  const orderedAt = orderedBefore ? withdrawal.orderedAt : null
+  return { ...withdrawal, manual: true, nextAttemptAt: null, orderedAt }
+}
+
+/** The sending institution, a minute of UTC, and 11 characters of the sender's choice. */
+const END_TO_END_ID = /^E[0-9A-Z]{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)[0-9A-Za-z]{11}$/
+
+/** Whether the scheme could have given a payment this id. */
+export function isEndToEndId(text: string): boolean {
+  const [, ...parts] = END_TO_END_ID.exec(text) ?? []
+  const [year, month, day, hour, minute] = parts
+  const at = new Date(`${year}-${month}-${day}T${hour}:${minute}:00Z`)
+  // A day that its month lacks is read as one of the next.
+  return !Number.isNaN(at.getTime()) && at.getUTCDate() === Number(day)
+}
+
+/** What an operator says of a withdrawal that they were to send. */
+export type ByHand = { endToEndId: string } | { failure: string }
+
+const notByHand = (description: string): Problem =>
+  problem('withdrawal_not_confirmable', description)
+
+/** The same word again changes nothing: then it is 'told before'. Another one is refused. */
+export function concludedByHand(
+  withdrawal: Withdrawal,
+  word: ByHand,
+  now: Date,
+): Withdrawal | 'told before' {
+  const { status, manual, endToEndId, failure } = withdrawal
+  const isSame = 'failure' in word ? failure === word.failure : endToEndId === word.endToEndId
+  if (manual && isSame && status !== 'PROCESSING') return 'told before'
+  if (status === 'COMPLETED') throw notByHand(`The withdrawal is COMPLETED as ${endToEndId}.`)
+  if (status === 'FAILED') throw notByHand(`The withdrawal is FAILED: ${failure}.`)
+  if (status !== 'PROCESSING') {
+    throw notByHand(`The withdrawal is ${status}: its one-time code did not confirm it.`)
+  }
+  if (!manual) throw notByHand('The bank sends this withdrawal: its end comes by itself.')
+  return 'failure' in word
+    ? { ...ended(withdrawal, 'FAILED', now), failure: word.failure }
+    : { ...ended(withdrawal, 'COMPLETED', now), endToEndId: word.endToEndId }
 }
 
 /** Money on its way out is held from the start, and only a completed withdrawal has spent it. */

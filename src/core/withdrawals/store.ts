@@ -17,6 +17,8 @@ type WithdrawalRow = Row & {
   otp_attempts: number
   otp_sent: number
   end_to_end_id: string | null
+  manual: boolean
+  ordered_at: Date | null
   attempts: number
   next_attempt_at: Date | null
   created_at: Date
@@ -36,6 +38,8 @@ const toWithdrawal = (row: WithdrawalRow): Withdrawal => ({
   otpAttempts: row.otp_attempts,
   otpSent: row.otp_sent,
   endToEndId: row.end_to_end_id,
+  manual: row.manual,
+  orderedAt: row.ordered_at,
   attempts: row.attempts,
   nextAttemptAt: row.next_attempt_at,
   createdAt: row.created_at,
@@ -67,12 +71,13 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
   await tx.query({
     text: `update withdrawals set status = $3, failure = $4, otp_hash = $5, otp_expires_at = $6,
              otp_sent = $7, end_to_end_id = $8, next_attempt_at = $9, confirmed_at = $10,
-             finished_at = $11
+             finished_at = $11, manual = $12, ordered_at = $13
            where company_id = $1 and id = $2`,
     values: [
       ...[withdrawal.companyId, withdrawal.id, withdrawal.status, withdrawal.failure],
       ...[withdrawal.otpHash, withdrawal.otpExpiresAt, withdrawal.otpSent, withdrawal.endToEndId],
       ...[withdrawal.nextAttemptAt, withdrawal.confirmedAt, withdrawal.finishedAt],
+      ...[withdrawal.manual, withdrawal.orderedAt],
     ],
   })
 }

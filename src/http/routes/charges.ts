@@ -86,11 +86,11 @@ const createPix = route({
   message: 'Charge created.',
   problems: ['provider_unavailable'],
   async handle(call) {
-    const { app, company, keep } = call
+    const { app, company, keep, guard } = call
     await turn()
     const draft = pixDraft(app, company, call.body, call.fingerprint)
     const show = (charge: Charge) => showCreatedPix(charge, app.publicUrl)
-    return created(call, await createCharge(app, company, draft, { show, keep }))
+    return created(call, await createCharge(app, company, draft, { show, keep, guard }))
   },
 })
 
@@ -114,7 +114,10 @@ const createLink = route({
     const { app, company } = call
     const draft = await linkDraft(app, company, call.body, call.fingerprint)
     const show = (charge: Charge) => showCreatedLink(charge, app.publicUrl)
-    return created(call, await createCharge(app, company, draft, { show, keep: call.keep }))
+    return created(
+      call,
+      await createCharge(app, company, draft, { show, keep: call.keep, guard: call.guard }),
+    )
   },
 })
 
@@ -279,7 +282,10 @@ const duplicateOne = route({
     const original = await findCharge(app, company.id, chargeIdOf(call))
     const draft = duplicate(original, call.body, call.fingerprint)
     const show = (charge: Charge) => showCharge(charge, showing(call), { image: true })
-    return created(call, await createCharge(app, company, draft, { show, keep: call.keep }))
+    return created(
+      call,
+      await createCharge(app, company, draft, { show, keep: call.keep, guard: call.guard }),
+    )
   },
 })
 

@@ -42,7 +42,7 @@ const start = route({
   data: StartedWithdrawal,
   status: 201,
   message: 'Withdrawal started. Confirm it with the code sent by e-mail.',
-  problems: ['withdrawal_pending', 'insufficient_balance', 'provider_unavailable'],
+  problems: ['withdrawal_pending', 'insufficient_balance'],
   async handle(call) {
     const { app, company, body } = call
     return call.commit(async (tx) => {

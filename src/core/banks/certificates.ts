@@ -1,0 +1,44 @@
+import { assert } from '../../lib/assert.ts'
+import type { App } from '../app.ts'
+import { findCompany } from '../companies/store.ts'
+import { composeCertificateEnding } from '../mails/letters.ts'
+import { queueMails } from '../mails/store.ts'
+import { openConnection } from './commands.ts'
+import { type BankRecord, listCertificates, markWarned } from './store.ts'
+
+/** Some banks take days to issue another certificate, and somebody has to notice the mail. */
+export const WARN_DAYS = 30
+const DAY_MS = 24 * 3600 * 1000
+
+/** Certificates that end before this moment are to be renewed. */
+export const renewalHorizon = (now: Date): Date => new Date(now.getTime() + WARN_DAYS * DAY_MS)
+
+/** Tells a company that its certificate ends soon. True when it was this call that did. */
+export function warnOfEnd({ db, vault, wall }: App, bank: BankRecord): Promise<boolean> {
+  const { companyId, id: bankId, certificateEndsAt: endsAt } = bank
+  return db.transaction(async (tx) => {
+    const createdAt = wall.now()
+    if (!(await markWarned(tx, bank, createdAt))) return false
+    const company = await findCompany(tx, companyId)
+    assert(company, 'a bank is connected to a company')
+    const connection = await openConnection(tx, vault, { ...company, bankId })
+    assert(connection, 'a connection that was just marked is there')
+    const letter = composeCertificateEnding(company, { bank: connection.profile.title, endsAt })
+    const mail = { companyId, kind: 'certificate-ending', letter, expiresAt: null } as const
+    await queueMails(tx, vault, [{ ...mail, createdAt }])
+    return true
+  })
+}
+
+/** What an operator should know of certificates, in a sentence; null when all is well. */
+export async function certificateWarning({ db, wall }: Pick<App, 'db' | 'wall'>) {
+  const now = wall.now()
+  const ending = (await listCertificates(db)).filter(
+    ({ certificateEndsAt }) => certificateEndsAt < renewalHorizon(now),
+  )
+  const ended = ending.filter(({ certificateEndsAt }) => certificateEndsAt <= now)
+  if (ending.length === 0) return null
+  const counted = `${ending.length} bank ${ending.length === 1 ? 'certificate ends' : 'certificates end'}`
+  const past = ended.length > 0 ? ` (${ended.length} of them ended already)` : ''
+  return `${counted} within ${WARN_DAYS} days${past}: vintem bank show tells which.`
+}

@@ -1,0 +1,80 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto'
+import type { Tx } from '../../db/database.ts'
+import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import type { Connection } from '../../provider/bacen/connection.ts'
+import type { Payee } from '../../provider/port.ts'
+import { announceChange } from '../companies/announce.ts'
+import { type BankRecord, deleteBank, findBank, saveBank } from './store.ts'
+
+const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:bank:${id}`
+
+/** What an operator gives to connect a company's bank. */
+export type NewBank = Omit<Connection, 'id'> & {
+  payouts: BankRecord['payouts']
+  payoutKey?: string | null
+  certificateEndsAt: Date
+}
+
+/**
+ * Connects a company to its bank, in the place of a bank that it had. Whoever registered the
+ * address for callbacks goes on knowing it.
+ */
+export async function connectBank(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  { payouts, payoutKey = null, certificateEndsAt, ...connection }: NewBank,
+  now: Date,
+): Promise<BankRecord> {
+  const id = newId()
+  const before = await findBank(tx, companyId)
+  const known = before && (await openConnection(tx, vault, { id: companyId }))
+  const isSame = known?.profile.baseUrl === connection.profile.baseUrl
+  const bank: BankRecord = {
+    ...{ companyId, id, profile: connection.profile.name, payouts, payoutKey, certificateEndsAt },
+    sealed: vault.seal(JSON.stringify(connection), contextOf(companyId, id)),
+    callbackId: before?.callbackId ?? randomUUID(),
+    // Credentials are renewed at the same bank: what arrived while they failed is still ours.
+    connectedAt: before && isSame ? before.connectedAt : now,
+  }
+  await saveBank(tx, bank)
+  await announceChange(tx, companyId)
+  return bank
+}
+
+/** Forgets a bank, and all that opened the account there. */
+export async function disconnectBank(tx: Tx, companyId: Uuid): Promise<boolean> {
+  const isGone = await deleteBank(tx, companyId)
+  if (isGone) await announceChange(tx, companyId)
+  return isGone
+}
+
+/** Opens what is needed to speak to a company's bank; null when it has none (any more). */
+export async function openConnection(
+  tx: Tx,
+  vault: Vault,
+  { id: companyId }: Pick<Payee, 'id' | 'bankId'>,
+): Promise<Connection | null> {
+  const bank = await findBank(tx, companyId)
+  if (!bank) return null
+  const connection = JSON.parse(vault.open(bank.sealed, contextOf(companyId, bank.id)))
+  return { ...connection, id: bank.id }
+}
+
+const CALLBACKS = '/bank/callbacks/'
+
+/** Where a company's bank tells of money. Who knows the address can only make us ask the bank. */
+export const callbackUrl = (
+  publicUrl: string,
+  { companyId, callbackId }: Pick<BankRecord, 'companyId' | 'callbackId'>,
+): string => `${publicUrl}${CALLBACKS}${packPair(companyId, callbackId)}`
+
+/** The company that an address for callbacks is of. */
+export async function findCalledBack(tx: Tx, token: string): Promise<Uuid | null> {
+  const named = unpackPair(token)
+  const bank = named && (await findBank(tx, named.companyId))
+  if (!bank) return null
+  const isRight = timingSafeEqual(Buffer.from(bank.callbackId), Buffer.from(named.id))
+  return isRight ? bank.companyId : null
+}

@@ -1,0 +1,126 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Guarded } from '../idempotency.ts'
+
+/** A charge that a bank may know of before we have written it down. */
+export type Intent = { companyId: Uuid; id: Uuid; createdAt: Date; expiresAt: Date }
+
+type IntentRow = Row & {
+  company_id: Uuid
+  id: Uuid
+  created_at: Date
+  expires_at: Date
+  leased_until: Date
+  fingerprint: Buffer | null
+  attempts: number
+}
+
+const toIntent = (row: IntentRow): Intent => ({
+  companyId: row.company_id,
+  id: row.id,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+})
+
+/** False when the key has an intent already. */
+export async function insert(
+  tx: Tx,
+  { companyId, id, createdAt, expiresAt }: Intent,
+  guard: Guarded | null,
+  leasedUntil: Date,
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: 'insert_intent',
+    text: `insert into charge_intents (company_id, id, created_at, expires_at, idempotency_key,
+             fingerprint, leased_until, next_attempt_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $7)
+           on conflict (company_id, idempotency_key) where idempotency_key is not null do nothing
+           returning id`,
+    values: [
+      ...[companyId, id, createdAt, expiresAt, guard?.key ?? null, guard?.fingerprint ?? null],
+      leasedUntil,
+    ],
+  })
+  return rows.length === 1
+}
+
+export type Standing = Intent & {
+  fingerprint: Buffer
+  leasedUntil: Date
+  /** How often the task has taken it up, to take the charge back. */
+  attempts: number
+}
+
+/** The intent that a request with the same key has left behind, or is at work on. */
+export async function lockByKey(tx: Tx, companyId: Uuid, key: string): Promise<Standing | null> {
+  const [row] = await tx.query<IntentRow>({
+    text: `select * from charge_intents where company_id = $1 and idempotency_key = $2
+           for update`,
+    values: [companyId, key],
+  })
+  if (!row) return null
+  const { fingerprint, leased_until: leasedUntil, attempts } = row
+  return { ...toIntent(row), fingerprint: fingerprint!, leasedUntil, attempts }
+}
+
+/** False when somebody has begun to take the charge back from the bank, or has done so. */
+export async function lease(tx: Tx, { companyId, id }: Intent, until: Date): Promise<boolean> {
+  const rows = await tx.query({
+    text: `update charge_intents set leased_until = $3, next_attempt_at = $3
+           where company_id = $1 and id = $2 and attempts = 0 returning id`,
+    values: [companyId, id, until],
+  })
+  return rows.length === 1
+}
+
+/** Leaves it to whoever comes next: the same request once more, or later the task. */
+export async function release(tx: Tx, { companyId, id }: Intent, now: Date, next: Date) {
+  await tx.query({
+    text: `update charge_intents set leased_until = $3, next_attempt_at = $4
+           where company_id = $1 and id = $2`,
+    values: [companyId, id, now, next],
+  })
+}
+
+/** Gives the key up, for another charge to be made with it. */
+export async function forgetKey(tx: Tx, { companyId, id }: Intent): Promise<void> {
+  await tx.query({
+    text: `update charge_intents set idempotency_key = null
+           where company_id = $1 and id = $2`,
+    values: [companyId, id],
+  })
+}
+
+export async function remove(tx: Tx, { companyId, id }: Intent): Promise<void> {
+  await tx.query({
+    name: 'delete_intent',
+    text: 'delete from charge_intents where company_id = $1 and id = $2',
+    values: [companyId, id],
+  })
+}
+
+export type Orphan = Intent & { attempts: number; isWritten: boolean }
+
+/** Leases intents that nobody is at work on any more, and tells whether their charges stand. */
+export async function claimOrphans(
+  tx: Tx,
+  now: Date,
+  leasedUntil: Date,
+  most: number,
+): Promise<Orphan[]> {
+  const rows = await tx.query<IntentRow & { is_written: boolean }>({
+    text: `update charge_intents i set attempts = attempts + 1, leased_until = $2,
+             next_attempt_at = $2
+           from (select company_id, id from charge_intents where next_attempt_at <= $1
+                 order by next_attempt_at limit $3 for update skip locked) due
+           where i.company_id = due.company_id and i.id = due.id
+           returning i.*, exists (select 1 from charges c
+             where c.company_id = i.company_id and c.id = i.id) as is_written`,
+    values: [now, leasedUntil, most],
+  })
+  return rows.map((row) => ({
+    ...toIntent(row),
+    attempts: row.attempts,
+    isWritten: row.is_written,
+  }))
+}

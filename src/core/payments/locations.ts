@@ -1,0 +1,31 @@
+import { unpackPair } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { findAgreement } from '../../provider/simulator/agreement-records.ts'
+import { agreementPayload, chargePayload } from '../../provider/simulator/payloads.ts'
+import type { App } from '../app.ts'
+import { asOf } from '../charges/rules.ts'
+import { findMany } from '../charges/store.ts'
+import { nowOf } from '../companies/clock.ts'
+import { findCompany } from '../companies/store.ts'
+
+/**
+ * What a payer's bank reads where a code of the simulated bank points to. Codes of real banks point
+ * to those.
+ */
+export async function readChargeLocation(app: App, token: string): Promise<object> {
+  const named = unpackPair(token)
+  const [charge] = named ? await findMany(app.db, [named]) : []
+  const company = charge?.brCode ? await findCompany(app.db, charge.companyId) : null
+  const isOurs = company && (company.mode === 'sandbox' || charge!.devMode)
+  if (!isOurs) throw problem('charge_not_found', 'The simulated bank has issued no such code.')
+  const now = nowOf(app, company)
+  return chargePayload(company, asOf(charge!, now), now)
+}
+
+export async function readAgreementLocation(app: App, token: string): Promise<object> {
+  const named = unpackPair(token)
+  const found = named && (await findAgreement(app.db, named.companyId, named.id))
+  const company = found && (await findCompany(app.db, found.accountId))
+  if (!company) throw problem('recurrence_not_found', 'The simulated bank has issued no such code.')
+  return agreementPayload(company, found, nowOf(app, company))
+}

@@ -1,0 +1,63 @@
+import type { Tx } from '../../db/database.ts'
+import { assert } from '../../lib/assert.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
+import { oneLine } from '../../lib/one-line.ts'
+import { invalid, problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import { inTimeOf } from '../companies/clock.ts'
+import { findCompany } from '../companies/store.ts'
+import { findKnown } from '../payments/store.ts'
+import { findCompanyOf, findSentAs } from './by-hand-store.ts'
+import { findWithdrawal } from './commands.ts'
+import { finish } from './payouts.ts'
+import { type ByHand, concludedByHand, isEndToEndId, type Withdrawal } from './rules.ts'
+
+const LONGEST_REASON = 140
+
+/** An operator has sent the money; what proves it is the scheme's id of the payment. */
+export function completeByHand(app: App, id: Uuid, endToEndId: string): Promise<Withdrawal> {
+  if (!isEndToEndId(endToEndId)) {
+    throw invalid(
+      'endToEndId: must be the 32 characters that begin with E, as they stand on the receipt of the Pix',
+    )
+  }
+  return concludeByHand(app, id, { endToEndId })
+}
+
+/** An operator could not send the money: it is given back. The company is told the reason. */
+export function failByHand(app: App, id: Uuid, reason: string): Promise<Withdrawal> {
+  const failure = oneLine(reason)
+  if (failure.length === 0 || failure.length > LONGEST_REASON) {
+    throw invalid(`reason: must have 1 to ${LONGEST_REASON} characters`)
+  }
+  return concludeByHand(app, id, { failure })
+}
+
+async function concludeByHand(app: App, id: Uuid, word: ByHand): Promise<Withdrawal> {
+  const companyId = await findCompanyOf(app.db, id)
+  if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
+  const company = await findCompany(app.db, companyId)
+  assert(company, 'a withdrawal has its company')
+  const own = inTimeOf(app, company)
+  return app.db.transaction(async (tx) => {
+    const now = own.clock.now()
+    const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
+    const next = concludedByHand(withdrawal, word, now)
+    if (next === 'told before') return withdrawal
+    if ('endToEndId' in word) await requireUnused(tx, companyId, word.endToEndId)
+    await finish(tx, own, company, next, now)
+    return next
+  })
+}
+
+/** One Pix is one withdrawal, and none that came in. */
+async function requireUnused(tx: Tx, companyId: Uuid, endToEndId: string): Promise<void> {
+  const other = await findSentAs(tx, endToEndId)
+  if (other) {
+    const id = toPublic('wd', other)
+    throw invalid(`endToEndId: ${endToEndId} is the payment of another withdrawal, ${id}`)
+  }
+  if ((await findKnown(tx, companyId, [endToEndId])).size > 0) {
+    throw invalid(`endToEndId: ${endToEndId} is a payment that the company has received`)
+  }
+}
