@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import type { Company } from '../core/companies/rules.ts'
+import { listCompanies } from '../core/companies/store.ts'
 import { findSecretKeyId } from '../core/installation.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
@@ -7,6 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
 import { createSimulator } from '../provider/simulator/simulator.ts'
+import { type Answer, columns } from './command.ts'
 import { tell } from './faults.ts'
 import { type Connection, openConnection } from './session.ts'
 
@@ -20,6 +23,21 @@ const CLOCK_TOLERANCE_MS = 2_000
 export async function check(name: string, inspect: () => Promise<Finding>): Promise<Check> {
   const [state, detail] = await inspect().catch((error): Finding => ['failed', tell(error)])
   return { name, state, detail }
+}
+
+/** Checks as an answer, with what they come to. */
+export function report(checks: Check[], heading = ''): Answer {
+  const failed = checks.some(({ state }) => state === 'failed')
+  const rows = checks.map(({ name, state, detail }) => [state, name, detail])
+  const text = `${heading}${columns(rows)}\n${conclude(checks)}\n`
+  return { json: { ok: !failed, checks }, text, failed }
+}
+
+function conclude(checks: Check[]): string {
+  const count = (state: State) => checks.filter((check) => check.state === state).length
+  const [failed, warnings] = [count('failed'), count('warning')]
+  if (failed > 0) return `${failed} failed, ${warnings} to look at.`
+  return warnings > 0 ? `Vintém can work; ${warnings} to look at.` : 'All is well.'
 }
 
 export async function checkDatabase(config: Config): Promise<Check[]> {
@@ -120,20 +138,21 @@ async function inspectClock(db: Database): Promise<Finding> {
 async function inspectProvider(db: Database | null, { publicUrl }: Config): Promise<Finding> {
   const fault = db ? await createSimulator(publicUrl, db, systemClock).check() : null
   if (fault) return ['failed', fault]
-  const live = db && (await hasTable(db, 'companies')) ? await countLive(db) : 0
-  if (live === 0) return ['ok', 'The simulated bank is ready.']
+  const stranded = db && (await hasTable(db, 'bank_connections')) ? await listStranded(db) : []
+  if (stranded.length === 0) return ['ok', 'The simulated bank is ready.']
+  const named = stranded.slice(0, MOST_NAMED).map(({ id, name }) => `${name} (${id})`)
+  if (stranded.length > MOST_NAMED) named.push(`${stranded.length - MOST_NAMED} more`)
   return [
     'warning',
-    `The simulated bank is ready, but no bank is connected: live companies (${live}) can only create dev-mode charges.`,
+    `The simulated bank is ready, but no bank is connected to ${named.join(', ')}: these live companies can only create dev-mode charges. Run vintem bank connect.`,
   ]
 }
 
-async function countLive(db: Database): Promise<number> {
-  const [row] = await db.query<{ live: number }>({
-    text: `select count(*)::int as live from companies where mode = 'live'`,
-  })
-  return row!.live
-}
+const MOST_NAMED = 5
+
+/** Live companies without a bank. */
+const listStranded = async (db: Database): Promise<Company[]> =>
+  (await listCompanies(db)).filter(({ mode, bankId }) => mode === 'live' && bankId === null)
 
 export async function inspectMail(config: Config): Promise<Finding> {
   const { smtpUrl, mailFrom: from, dataDir, local } = config

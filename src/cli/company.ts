@@ -5,6 +5,7 @@ import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
 import { type Args, type Command, columns, Refusal } from './command.ts'
+import { asTyped } from './faults.ts'
 import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
 import { withDatabase } from './session.ts'
 
@@ -78,13 +79,6 @@ function readCompany({ options, switches }: Args): NewCompany & { apiVersion: st
   const [first, ...rest] = [...broken, ...others.filter((fault) => fault !== null)]
   if (first) throw invalid(first, ...rest)
   return fields
-}
-
-/** Rules name the field of the API (taxId); the operator typed an option (--tax-id). */
-function asTyped(fault: string): string {
-  return fault.replace(/^\w+(?=:)/, (field) => {
-    return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-  })
 }
 
 function readWhole(options: Args['options'], name: string, most: number) {

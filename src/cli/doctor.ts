@@ -1,7 +1,7 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { type Config, ConfigFault, loadConfig } from '../config.ts'
-import { type Check, check, checkDatabase, type Finding, inspectMail } from './checks.ts'
-import { type Command, columns } from './command.ts'
+import { type Check, check, checkDatabase, type Finding, inspectMail, report } from './checks.ts'
+import type { Command } from './command.ts'
 import { tell } from './faults.ts'
 
 const MIB = 1024 * 1024
@@ -13,21 +13,7 @@ export const doctor: Command = {
   summary: 'Check configuration, database, clock, provider and mail, and say what to do.',
   operands: [],
   options: {},
-  async run() {
-    const checks = await diagnose()
-    const failed = checks.some(({ state }) => state === 'failed')
-    const rows = checks.map(({ name, state, detail }) => [state, name, detail])
-    const text = `${columns(rows)}\n${conclude(checks)}\n`
-    return { json: { ok: !failed, checks }, text, failed }
-  },
-}
-
-function conclude(checks: Check[]): string {
-  const count = (state: Check['state']) => checks.filter((check) => check.state === state).length
-  const failed = count('failed')
-  const warnings = count('warning')
-  if (failed > 0) return `${failed} failed, ${warnings} to look at.`
-  return warnings > 0 ? `Vintém can work; ${warnings} to look at.` : 'All is well.'
+  run: async () => report(await diagnose()),
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Problem } from '../lib/problems.ts'
+import { invalid, Problem } from '../lib/problems.ts'
 
 /**
  * Shared code says what an operator can mend with an Error of its own or a plain one, and
@@ -23,4 +23,21 @@ export function tell(error: unknown): string {
   return sentence((error as Error).message)
 }
 
+/** What a part of a sentence says, as a whole one. */
+export const asSentence = (text: string): string =>
+  sentence(text.replace(/^./u, (first) => first.toUpperCase()))
+
 const sentence = (text: string): string => (/[.!?:]$/.test(text) ? text : `${text}.`)
+
+/** Rules name the field of the API (taxId); the operator typed an option (--tax-id). */
+export function asTyped(fault: string): string {
+  return fault.replace(/^\w+(?=:)/, (field) => {
+    return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  })
+}
+
+/** Throws all that is wrong at once, if anything is. */
+export function requireNone(faults: (string | null)[]): void {
+  const [first, ...others] = faults.filter((fault) => fault !== null)
+  if (first) throw invalid(first, ...others)
+}

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { bankCommands } from './bank.ts'
 import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './command.ts'
 import { companyCommands } from './company.ts'
 import { doctor } from './doctor.ts'
@@ -7,10 +8,13 @@ import { isBug, tell } from './faults.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
+import { withdrawalCommands } from './withdrawal.ts'
 
 const COMMANDS: Command[] = [
   ...companyCommands,
   ...keyCommands,
+  ...bankCommands,
+  ...withdrawalCommands,
   ...exportCommands,
   ...ledgerCommands,
   migrateDatabase,

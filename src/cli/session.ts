@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from '../config.ts'
 import type { App } from '../core/app.ts'
-import { waitUntilHeard } from '../core/companies/announce.ts'
+import { hearEverywhere, waitUntilHeard } from '../core/companies/announce.ts'
 import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { attachEmbedded } from '../db/embedded.ts'
@@ -14,6 +14,7 @@ import { Refusal } from './command.ts'
 export type Connection = { url: string; db: Database; close(): Promise<void> }
 
 const INTERRUPTED = 130
+const UNHEARD = 'A running server has not confirmed this yet; it will within ten seconds.\n'
 
 /** Reaches the database. An interrupted command leaves no PostgreSQL of its own behind. */
 export function openConnection(config: Config): Promise<Connection> {
@@ -88,12 +89,16 @@ export async function withApp<R>(act: (app: App) => Promise<R>): Promise<R> {
     await requireSameSecret(app.db, app.vault)
     return await act(app)
   } finally {
+    await app.providers.bacen.close()
     await app.db.end()
     await close()
   }
 }
 
 async function settle(url: string): Promise<string> {
-  if (await waitUntilHeard(url)) return ''
-  return 'A running server has not confirmed this yet; it will within ten seconds.\n'
+  return (await waitUntilHeard(url)) ? '' : UNHEARD
 }
+
+/** The same as `settle`, for who acts with an app. */
+export const settleWith = async ({ db }: App): Promise<string> =>
+  (await hearEverywhere(db)) ? '' : UNHEARD

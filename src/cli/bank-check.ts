@@ -1,0 +1,130 @@
+import type { App } from '../core/app.ts'
+import { renewalHorizon } from '../core/banks/certificates.ts'
+import { callbackUrl, openConnection } from '../core/banks/commands.ts'
+import { type BankRecord, findBank } from '../core/banks/store.ts'
+import type { Company } from '../core/companies/rules.ts'
+import type { CallbackState, Inspection } from '../provider/bacen/bacen.ts'
+import type { Connection } from '../provider/bacen/connection.ts'
+import type { Check, Finding } from './checks.ts'
+import { Refusal } from './command.ts'
+import { asSentence } from './faults.ts'
+import { time } from './records.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+
+const toCheck = (name: string, [state, detail]: Finding): Check => ({ name, state, detail })
+
+export async function requireBank(
+  { db, vault }: App,
+  company: Company,
+): Promise<{ bank: BankRecord; connection: Connection }> {
+  const bank = await findBank(db, company.id)
+  const connection = bank && (await openConnection(db, vault, { ...company, bankId: bank.id }))
+  if (bank && connection) return { bank, connection }
+  throw new Refusal(`No bank is connected to ${company.name}. Run vintem bank connect.`)
+}
+
+/** Everything that has to be right for money to come in, and what to do where it is not. */
+export async function checkBank(app: App, company: Company): Promise<Check[]> {
+  const { bank, connection } = await requireBank(app, company)
+  const { faults, scopes } = await app.providers.bacen.inspect(company)
+  return [
+    toCheck('certificate', inspectCertificate(bank, app.clock.now())),
+    ...inspectAccess(faults),
+    ...(faults.length > 0 ? [] : [toCheck('scopes', inspectScopes(scopes))]),
+    toCheck('subscriptions', inspectSubscriptions(connection)),
+    toCheck('withdrawals', inspectWithdrawals(bank, connection, scopes)),
+    ...(faults.length > 0 ? [NOT_ASKED] : await inspectCallbacks(app, company, bank)),
+  ]
+}
+
+const NOT_ASKED = toCheck('callbacks', [
+  'warning',
+  'They are looked at when the bank lets us in: run vintem bank check then.',
+])
+
+function inspectCertificate({ certificateEndsAt: end }: BankRecord, now: Date): Finding {
+  const days = Math.floor((end.getTime() - now.getTime()) / DAY_MS)
+  const renew = 'Get a new one from the bank, then run vintem bank connect with it.'
+  if (end <= now) return ['failed', `It has ended on ${time(end)}. ${renew}`]
+  const detail = `It ends on ${time(end)}, in ${days} ${days === 1 ? 'day' : 'days'}.`
+  return end < renewalHorizon(now) ? ['warning', `${detail} ${renew}`] : ['ok', detail]
+}
+
+const REMEDY = 'Mend what it names, then run vintem bank connect with all that is right.'
+
+/** What the bank says when it is asked for a token, and with that for what it has received. */
+const inspectAccess = (faults: string[]): Check[] =>
+  faults.length === 0
+    ? [toCheck('access', ['ok', 'The bank lets us in, and shows what it has received.'])]
+    : faults.map((fault) => toCheck('access', ['failed', `${asSentence(fault)} ${REMEDY}`]))
+
+function inspectScopes({ granted, missing }: Inspection['scopes']): Finding {
+  if (granted === null) return ['ok', 'The bank does not say which scopes it grants.']
+  if (missing.length === 0) return ['ok', 'All that are needed are granted.']
+  const detail = `The bank has not granted ${missing.join(', ')}. Allow them for the application in the bank’s portal`
+  // Many companies sell without subscriptions, and have no agreement with their bank about them.
+  return missing.every((scope) => /^(payloadlocation|webhook)?(rec|cobr)\./.test(scope))
+    ? ['warning', `${detail}, or sell without subscriptions.`]
+    : ['failed', `${detail}.`]
+}
+
+function inspectSubscriptions({ profile, account }: Connection): Finding {
+  if (profile.paths.rec === null || profile.paths.cobr === null) {
+    return ['ok', `${profile.title} is used without Pix Automático: subscriptions are refused.`]
+  }
+  if (account) return ['ok', 'Pix Automático is collected to the account that was given.']
+  return [
+    'warning',
+    'Pix Automático needs the account: run vintem bank connect with --account and --branch.',
+  ]
+}
+
+function inspectWithdrawals(
+  { payouts }: BankRecord,
+  { profile }: Connection,
+  { unsent }: Inspection['scopes'],
+): Finding {
+  if (payouts === 'bank' && unsent.length > 0) {
+    const detail = `${profile.title} has not granted ${unsent.join(', ')}`
+    return ['failed', `${detail}. Allow it in the bank’s portal, or connect without --payouts.`]
+  }
+  if (payouts === 'bank') return ['ok', `${profile.title} sends them by itself.`]
+  return ['ok', 'You send them by hand: vintem withdrawal list shows those that wait.']
+}
+
+/** Whether an address that a bank calls is the one it was given; some put their suffix to it. */
+const isSame = ({ kind, url }: CallbackState, wanted: string): boolean =>
+  url === wanted || url === `${wanted}/${kind}`
+
+/** Registers what is not registered, or is registered elsewhere. */
+async function inspectCallbacks(app: App, company: Company, bank: BankRecord): Promise<Check[]> {
+  const { bacen } = app.providers
+  const wanted = callbackUrl(app.publicUrl, bank)
+  if (!wanted.startsWith('https://')) {
+    const detail = `PUBLIC_URL is ${app.publicUrl}, and banks call https addresses only: set it. Until then payments are found by asking, up to a minute late.`
+    return [toCheck('callbacks', ['warning', detail])]
+  }
+  const found = await bacen.findCallbacks(company)
+  if (found.length > 0 && found.every((state) => isSame(state, wanted))) {
+    return found.map((state) => tellOf(state, wanted, 'are registered'))
+  }
+  const registered = await bacen.registerCallbacks(company, wanted)
+  return registered.map((state) => tellOf(state, wanted, 'have been registered now'))
+}
+
+const KINDS: Record<CallbackState['kind'], string> = {
+  pix: 'Callbacks for payments',
+  rec: 'Callbacks for subscriptions',
+  cobr: 'Callbacks for charges of subscriptions',
+}
+
+function tellOf(state: CallbackState, wanted: string, done: string): Check {
+  const { kind, fault, url } = state
+  const what = KINDS[kind]
+  if (isSame(state, wanted) && fault === null)
+    return toCheck('callbacks', ['ok', `${what} ${done}.`])
+  const reason = fault ?? (url ? 'the bank has kept another address' : 'the bank has no address')
+  const detail = `${what} are not registered: ${reason}. Until they are, payments are found by asking, up to a minute late.`
+  return toCheck('callbacks', ['failed', detail])
+}

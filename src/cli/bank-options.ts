@@ -1,0 +1,237 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { NewBank } from '../core/banks/commands.ts'
+import { readCertificate } from '../provider/bacen/certificate.ts'
+import type { Account, Certificate } from '../provider/bacen/connection.ts'
+import type { Profile } from '../provider/bacen/profile.ts'
+import {
+  customProfile,
+  findProfile,
+  PROFILE_NAMES,
+  urlFault,
+  withUrls,
+} from '../provider/bacen/profiles.ts'
+import type { Args, Option } from './command.ts'
+import { asTyped, requireNone, tell } from './faults.ts'
+
+const FILE = { value: 'FILE' } as const
+const ACCOUNT_TYPES = ['CORRENTE', 'POUPANCA', 'PAGAMENTO'] as const
+const LARGEST_FILE_BYTES = 256 * 1024
+
+export const CONNECT_OPTIONS: Record<string, Option> = {
+  company: { value: 'COMPANY_ID', required: true, help: 'the live company whose bank it is' },
+  profile: { value: 'NAME', required: true, help: `${PROFILE_NAMES.join(', ')} or custom` },
+  'client-id': { value: 'ID', required: true, help: 'as the bank has given it' },
+  'client-secret-file': { ...FILE, help: 'holds the secret that goes with the client id' },
+  certificate: { ...FILE, required: true, help: 'the certificate: PFX (.p12) or PEM' },
+  key: { ...FILE, help: 'the private key of a PEM certificate' },
+  'passphrase-file': { ...FILE, help: 'holds the passphrase of the PFX or of the key' },
+  'app-key-file': { ...FILE, help: 'holds the key of the application, where a bank wants one' },
+  account: { value: 'NUMBER', help: 'the account with its digit; subscriptions need it' },
+  branch: { value: 'NUMBER', help: 'the branch of the account' },
+  'account-type': { value: 'TYPE', help: 'corrente (default), poupanca or pagamento' },
+  payouts: { value: 'WHO', help: 'who sends withdrawals: manual (default, you) or bank' },
+  'payout-key': { value: 'KEY', help: 'the Pix key that withdrawals go to (default --pix-key)' },
+  ca: { ...FILE, help: 'authorities (PEM) to trust beside the well-known ones' },
+  'base-url': { value: 'URL', help: 'in place of the profile’s own' },
+  'token-url': { value: 'URL', help: 'in place of the profile’s own' },
+  'profile-file': { ...FILE, help: 'the settings of a custom profile, as JSON' },
+}
+
+/** What was typed, and where all that is wrong with it is gathered. */
+type Typed = { options: Args['options']; fault(text: string): null }
+
+function readBytes({ options, fault }: Typed, name: string): Buffer | null {
+  if (options[name] === undefined) return null
+  // The command may run in another folder than it was typed in: the whole path shows that.
+  const path = resolve(options[name])
+  try {
+    const bytes = readFileSync(path)
+    if (bytes.length === 0) return fault(`--${name}: ${path} is empty`)
+    return bytes.length <= LARGEST_FILE_BYTES ? bytes : fault(`--${name}: ${path} is too large`)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return fault(`--${name}: there is no file ${path}`)
+    return fault(`--${name}: ${path} cannot be read (${code})`)
+  }
+}
+
+/** A secret stands in its file alone; the newline that editors put after it is no part of it. */
+function readSecret(typed: Typed, name: string): string | null {
+  const text = readBytes(typed, name)?.toString('utf8').trim()
+  if (text === undefined) return null
+  return /^\S+$/.test(text) ? text : typed.fault(`--${name}: the file must hold the secret alone`)
+}
+
+/** A passphrase may have spaces, but not the newline that editors put after it. */
+const readPassphrase = (typed: Typed): string | null =>
+  readBytes(typed, 'passphrase-file')
+    ?.toString('utf8')
+    .replace(/\r?\n$/, '') ?? null
+
+const isPem = (bytes: Buffer): boolean => bytes.includes('-----BEGIN ')
+
+/** Some banks hand out the certificate alone in its binary form, as .cer or .der. */
+function toPem(bytes: Buffer): string | null {
+  try {
+    return new X509Certificate(bytes).toString()
+  } catch {
+    return null
+  }
+}
+
+/** Which of the two forms it has is read from the file, whatever it is named. */
+function readIdentity(typed: Typed): Certificate | null {
+  const { fault } = typed
+  const [file, key] = [readBytes(typed, 'certificate'), readBytes(typed, 'key')]
+  const passphrase = readPassphrase(typed)
+  if (!file) return null
+  const certificate = isPem(file) ? file.toString('utf8') : key && toPem(file)
+  if (!certificate) {
+    if (key) return fault('--key: a PFX file holds its key: leave --key out')
+    return { kind: 'pfx', pfx: file.toString('base64'), passphrase }
+  }
+  const hasKey = /-----BEGIN [A-Z ]*PRIVATE KEY/.test(certificate)
+  const own = key?.toString('utf8') ?? (hasKey ? certificate : null)
+  if (own) return { kind: 'pem', certificate, key: own, passphrase }
+  // A key that could not be read is a fault of its own.
+  return typed.options.key ? null : fault('--key: a PEM certificate needs its private key')
+}
+
+function readEnd({ fault }: Typed, certificate: Certificate, now: Date): Date | null {
+  try {
+    const { endsAt } = readCertificate(certificate)
+    if (endsAt > now) return endsAt
+    const day = endsAt.toISOString().slice(0, 10)
+    return fault(`--certificate: has ended on ${day}; get a new one from the bank`)
+  } catch (error) {
+    return fault(`--certificate: ${tell(error)}`)
+  }
+}
+
+/** What was typed in place of a profile's own addresses. */
+const urlsOf = ({ 'base-url': baseUrl, 'token-url': tokenUrl }: Args['options']) => ({
+  ...(baseUrl && { baseUrl }),
+  ...(tokenUrl && { tokenUrl }),
+})
+
+function requireUrls({ options, fault }: Typed): void {
+  for (const name of ['base-url', 'token-url']) {
+    const rule = options[name] === undefined ? null : urlFault(options[name])
+    if (rule) fault(`--${name}: ${rule}`)
+  }
+}
+
+function readProfile(typed: Typed): Profile | null {
+  const { options, fault } = typed
+  const name = options.profile!
+  if (name === 'custom') return readCustom(typed)
+  requireUrls(typed)
+  if (options['profile-file']) fault('--profile-file: is for --profile custom alone')
+  const found = findProfile(name)
+  if (found) return withUrls(found, urlsOf(options))
+  return fault(`--profile: ${name} is none of ${PROFILE_NAMES.join(', ')}, custom`)
+}
+
+/** Addresses may be typed, all else stands in a file, which not every bank needs. */
+function readCustom(typed: Typed): Profile | null {
+  const { options, fault } = typed
+  const { 'profile-file': file } = options
+  const settings = file ? readJson(typed, 'profile-file') : {}
+  if (settings === null) return null
+  const made = customProfile({ ...settings, ...urlsOf(options) })
+  if ('profile' in made) return made.profile
+  for (const one of made.faults) {
+    fault(file ? `--profile-file: ${one}` : asTyped(one.replace(' ', ': ')))
+  }
+  return null
+}
+
+function readJson(typed: Typed, name: string): object | null {
+  const bytes = readBytes(typed, name)
+  if (!bytes) return null
+  try {
+    const settings = JSON.parse(bytes.toString('utf8'))
+    return settings instanceof Object ? settings : typed.fault(`--${name}: must be a JSON object`)
+  } catch {
+    // The parser would quote the file, and it may be the wrong one.
+    return typed.fault(`--${name}: is not JSON`)
+  }
+}
+
+/** Whether a profile asks for a value of the connection. */
+const wants = ({ headers, query, token }: Profile, name: string): boolean =>
+  JSON.stringify([headers, query, token.headers]).includes(`{${name}}`)
+
+function requireSecrets({ options, fault }: Typed, profile: Profile): void {
+  const { title, token } = profile
+  if (token.client !== 'id only' && !options['client-secret-file']) {
+    fault(`--client-secret-file: ${title} wants a client secret`)
+  }
+  if (wants(profile, 'appKey') && !options['app-key-file']) {
+    fault(`--app-key-file: ${title} wants the key of the application`)
+  }
+}
+
+function readAccount({ options, fault }: Typed): Account | null {
+  const { account, branch = null, 'account-type': typed = 'corrente' } = options
+  const type = ACCOUNT_TYPES.find((one) => one === typed.toUpperCase())
+  const number = account?.replace(/[.\s-]/g, '').toUpperCase()
+  if (!type) fault('--account-type: must be corrente, poupanca or pagamento')
+  if (branch && !/^\d{1,4}$/.test(branch)) fault('--branch: must be up to 4 digits')
+  if (!number) return branch ? fault('--branch: is of use only with --account') : null
+  if (!/^\d{1,19}[\dX]$/.test(number)) fault('--account: must be its number, with the digit')
+  return { number, branch, type: type ?? 'CORRENTE' }
+}
+
+function readPayouts({ options, fault }: Typed, profile: Profile | null): NewBank['payouts'] {
+  const { payouts = 'manual' } = options
+  if (payouts !== 'manual' && payouts !== 'bank') fault('--payouts: must be manual or bank')
+  else if (payouts === 'bank' && profile?.payouts === null) {
+    fault(`--payouts: withdrawals cannot be sent through ${profile.title}: leave them to manual`)
+  } else return payouts
+  return 'manual'
+}
+
+function readPayoutKey({ options, fault }: Typed): string | null {
+  const { 'payout-key': key } = options
+  if (key === undefined || /^[\x21-\x7e]{1,77}$/.test(key)) return key ?? null
+  return fault('--payout-key: 1 to 77 characters without spaces')
+}
+
+function readAuthorities(typed: Typed): string | null {
+  const bytes = readBytes(typed, 'ca')
+  if (!bytes) return null
+  return isPem(bytes) ? bytes.toString('utf8') : typed.fault('--ca: must be certificates as PEM')
+}
+
+/** Names every fault at once, and before a database or a bank is reached for nothing. */
+export function readBank({ options }: Args, now: Date): NewBank {
+  const faults: string[] = []
+  const fault = (text: string) => {
+    faults.push(text)
+    return null
+  }
+  const typed = { options, fault }
+  const profile = readProfile(typed)
+  if (profile) requireSecrets(typed, profile)
+  const certificate = readIdentity(typed)
+  const read = {
+    clientId: options['client-id']!,
+    clientSecret: readSecret(typed, 'client-secret-file'),
+    appKey: readSecret(typed, 'app-key-file'),
+    ca: readAuthorities(typed),
+    account: readAccount(typed),
+    payouts: readPayouts(typed, profile),
+    payoutKey: readPayoutKey(typed),
+  }
+  const certificateEndsAt = certificate && readEnd(typed, certificate, now)
+  requireNone(faults)
+  return {
+    ...read,
+    profile: profile!,
+    certificate: certificate!,
+    certificateEndsAt: certificateEndsAt!,
+  }
+}

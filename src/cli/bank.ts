@@ -1,0 +1,156 @@
+import type { App } from '../core/app.ts'
+import { callbackUrl, connectBank, disconnectBank, type NewBank } from '../core/banks/commands.ts'
+import { listCertificates } from '../core/banks/store.ts'
+import type { Company } from '../core/companies/rules.ts'
+import { findCompany } from '../core/companies/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import { readCertificate } from '../provider/bacen/certificate.ts'
+import { checkBank, requireBank } from './bank-check.ts'
+import { CONNECT_OPTIONS, readBank } from './bank-options.ts'
+import { reconcile } from './bank-reconcile.ts'
+import { report } from './checks.ts'
+import { type Answer, type Command, columns, Refusal } from './command.ts'
+import { tell } from './faults.ts'
+import { requireCompany, time } from './records.ts'
+import { settleWith, withApp } from './session.ts'
+
+const COMPANY = {
+  value: 'COMPANY_ID',
+  required: true,
+  help: 'the company whose bank it is',
+} as const
+
+const connect: Command = {
+  name: 'bank connect',
+  summary: 'Connect a live company to its bank, or give it new credentials, and check it.',
+  operands: [],
+  options: CONNECT_OPTIONS,
+  async run(args) {
+    const now = systemClock.now()
+    const fields = readBank(args, now)
+    return withApp(async (app) => {
+      const found = await requireLive(app, args.options.company!)
+      requirePayoutKey(found, fields)
+      await app.db.transaction((tx) => connectBank(tx, app.vault, found.id, fields, now))
+      const doubt = await settleWith(app)
+      const company = (await findCompany(app.db, found.id))!
+      const { title } = fields.profile
+      const heading = `${company.name} is connected to ${title}; the credentials are sealed.\n${doubt}\n`
+      return report(await checkBank(app, company), heading)
+    })
+  },
+}
+
+/** What is sent to the key that it is sent from goes nowhere. */
+function requirePayoutKey({ pixKey }: Company, { payouts, payoutKey }: NewBank): void {
+  if (payouts === 'manual' || (payoutKey !== null && payoutKey !== pixKey)) return
+  throw new Refusal(
+    '--payout-key: a bank that sends withdrawals needs the Pix key they go to, another than the one by which the company collects.',
+  )
+}
+
+async function requireLive({ db }: App, id: string): Promise<Company> {
+  const company = await requireCompany(db, id)
+  if (company.mode === 'live') return company
+  throw new Refusal(
+    `${company.name} is a sandbox, whose bank is the simulated one. Create a company with --live.`,
+  )
+}
+
+const check: Command = {
+  name: 'bank check',
+  summary: 'Check the connection to a bank, register its callbacks, and say what to do.',
+  operands: [],
+  options: { company: COMPANY },
+  run: ({ options }) =>
+    withApp(async (app) =>
+      report(await checkBank(app, await requireCompany(app.db, options.company!))),
+    ),
+}
+
+const disconnect: Command = {
+  name: 'bank disconnect',
+  summary: 'Forget a company’s bank and all that opened the account there.',
+  operands: [],
+  options: { company: COMPANY },
+  run: ({ options }) =>
+    withApp(async (app) => {
+      const company = await requireCompany(app.db, options.company!)
+      const { bank, connection } = await requireBank(app, company)
+      const kept = await removeCallbacks(app, company, callbackUrl(app.publicUrl, bank))
+      await app.db.transaction((tx) => disconnectBank(tx, company.id))
+      const doubt = await settleWith(app)
+      const { title } = connection.profile
+      const callbacks =
+        kept === null
+          ? 'No callback of ours is left there.\n'
+          : `Its callbacks could not be removed (${kept}): remove them in the bank’s portal.\n`
+      return {
+        json: { companyId: company.id, disconnected: true, callbacksRemoved: kept === null },
+        text:
+          `${company.name} is no longer connected to ${title}, and its credentials are deleted.\n` +
+          `${callbacks}What is still paid there is found when it is connected again: vintem bank reconcile --settle.\n${doubt}`,
+      }
+    }),
+}
+
+/** Null when none of ours is left, otherwise why not. Those of other programs are let alone. */
+async function removeCallbacks(app: App, company: Company, own: string): Promise<string | null> {
+  const { bacen } = app.providers
+  try {
+    const found = await bacen.findCallbacks(company)
+    const isOurs = found.some(({ url, fault }) => fault !== null || url?.startsWith(own))
+    if (!isOurs) return null
+    const left = await bacen.removeCallbacks(company)
+    return left.find(({ fault }) => fault !== null)?.fault ?? null
+  } catch (error) {
+    return tell(error)
+  }
+}
+
+const show: Command = {
+  name: 'bank show',
+  summary: 'Show the bank of a company, or all banks and the ends of their certificates.',
+  operands: [],
+  options: { company: { value: 'COMPANY_ID', help: 'only this company (default all)' } },
+  run: ({ options }) =>
+    withApp((app) => (options.company ? showOne(app, options.company) : showAll(app))),
+}
+
+async function showAll({ db }: App): Promise<Answer> {
+  const banks = await listCertificates(db)
+  const heading = ['COMPANY ID', 'PROFILE', 'CERTIFICATE ENDS']
+  const rows = banks.map(({ companyId, profile, certificateEndsAt }) => [
+    ...[companyId, profile, time(certificateEndsAt)],
+  ])
+  return { json: banks, text: rows.length > 0 ? columns([heading, ...rows]) : 'No banks.\n' }
+}
+
+/** All but what opens the account. */
+async function showOne(app: App, id: string): Promise<Answer> {
+  const company = await requireCompany(app.db, id)
+  const { bank, connection } = await requireBank(app, company)
+  const { profile, clientId, account, certificate } = connection
+  const fields = {
+    companyId: company.id,
+    profile: profile.name,
+    bank: profile.title,
+    baseUrl: profile.baseUrl,
+    tokenUrl: profile.token.url,
+    clientId,
+    certificate: readCertificate(certificate).subject,
+    certificateEndsAt: bank.certificateEndsAt,
+    account: account && [account.branch, account.number, account.type].filter(Boolean).join(' '),
+    payouts: bank.payouts,
+    payoutKey: bank.payoutKey ?? company.pixKey,
+    callbackUrl: callbackUrl(app.publicUrl, bank),
+    connectedAt: bank.connectedAt,
+  }
+  const rows = Object.entries(fields).map(([name, value]) => [
+    name,
+    value instanceof Date ? time(value) : String(value ?? '-'),
+  ])
+  return { json: fields, text: columns(rows) }
+}
+
+export const bankCommands = [connect, check, show, reconcile, disconnect]

@@ -1,0 +1,101 @@
+import { completeByHand, failByHand } from '../core/withdrawals/by-hand.ts'
+import { listWaiting, type Waiting } from '../core/withdrawals/by-hand-store.ts'
+import type { Withdrawal } from '../core/withdrawals/rules.ts'
+import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
+import { formatReais } from '../lib/money.ts'
+import { invalid, Problem } from '../lib/problems.ts'
+import { type Answer, type Command, columns, Refusal } from './command.ts'
+import { asTyped } from './faults.ts'
+import { requireCompany, time } from './records.ts'
+import { withApp, withDatabase } from './session.ts'
+
+const list: Command = {
+  name: 'withdrawal list',
+  summary: 'List the withdrawals that wait for you to send them.',
+  operands: [],
+  options: { company: { value: 'COMPANY_ID', help: 'only of this company (default all)' } },
+  run: ({ options }) =>
+    withDatabase(async ({ db }) => {
+      const company = options.company ? await requireCompany(db, options.company) : null
+      const waiting = await listWaiting(db, company?.id ?? null)
+      return { json: waiting.map(show), text: table(waiting) }
+    }),
+}
+
+const show = ({ id, orderedAt, differs, ...fields }: Waiting) => ({
+  ...{ id: toPublic('wd', id), ...fields },
+  note: noteOf({ orderedAt, differs }),
+})
+
+/** What to look at before the money is sent. */
+function noteOf({ orderedAt, differs }: Pick<Waiting, 'orderedAt' | 'differs'>): string | null {
+  if (differs) return 'the books differ: run vintem ledger audit before you send it'
+  if (orderedAt === null) return null
+  return `the bank was told to send it on ${time(orderedAt)}: look at its statement first`
+}
+
+function table(waiting: Waiting[]): string {
+  if (waiting.length === 0) return 'No withdrawal waits for you.\n'
+  const heading = ['WITHDRAWAL ID', 'VALUE', 'TO PIX KEY', 'CONFIRMED', 'COMPANY', 'NOTE']
+  const rows = waiting.map(({ id, value, destination, confirmedAt, companyName, ...rest }) => [
+    ...[toPublic('wd', id), formatReais(value), destination, time(confirmedAt), companyName],
+    noteOf(rest) ?? '',
+  ])
+  return (
+    `${columns([heading, ...rows])}\n` +
+    'Send each by Pix from the account of its company, then say so:\n' +
+    '  vintem withdrawal complete <withdrawal-id> --end-to-end-id <id on the receipt>\n' +
+    '  vintem withdrawal fail <withdrawal-id> --reason <why it cannot be sent>\n'
+  )
+}
+
+const complete: Command = {
+  name: 'withdrawal complete',
+  summary: 'Say that you have sent a withdrawal: its money has left.',
+  operands: ['withdrawal-id'],
+  options: {
+    'end-to-end-id': { value: 'ID', required: true, help: 'of the Pix: E and 31 more characters' },
+  },
+  run: ({ operands, options }) => conclude(operands[0]!, completeByHand, options['end-to-end-id']!),
+}
+
+const fail: Command = {
+  name: 'withdrawal fail',
+  summary: 'Say that a withdrawal cannot be sent: its money is available again.',
+  operands: ['withdrawal-id'],
+  options: {
+    reason: { value: 'TEXT', required: true, help: 'why, for the company, which gets it by mail' },
+  },
+  run: ({ operands, options }) => conclude(operands[0]!, failByHand, options.reason!),
+}
+
+async function conclude(
+  text: string,
+  act: typeof completeByHand | typeof failByHand,
+  word: string,
+): Promise<Answer> {
+  const id = idOf(text)
+  const withdrawal = await withApp((app) => act(app, id, word)).catch((error) => {
+    throw error instanceof Problem && error.code === 'invalid_value'
+      ? invalid(asTyped(error.message))
+      : error
+  })
+  return answer(withdrawal)
+}
+
+function idOf(text: string): Uuid {
+  const id = fromPublic('wd', text)
+  if (id) return id
+  throw new Refusal(`${text} is no id of a withdrawal, which is wd_ and 26 characters.`)
+}
+
+function answer({ id, status, value, endToEndId, failure }: Withdrawal): Answer {
+  const name = `The withdrawal ${toPublic('wd', id)} of ${formatReais(value)}`
+  const text =
+    status === 'COMPLETED'
+      ? `${name} is COMPLETED as ${endToEndId}. The company is told.\n`
+      : `${name} is FAILED (${failure}). Its money is available again, and the company is told.\n`
+  return { json: { id: toPublic('wd', id), status, value, endToEndId, failure }, text }
+}
+
+export const withdrawalCommands = [list, complete, fail]
