@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -104,6 +104,18 @@ test('what the README shows works as it stands: pay, balance, withdraw, audit', 
     env: inherited,
   })
   assert.match(books, /R\$.950,00 +R\$.19,90[\s\S]*The books agree\./)
+})
+
+test('the README finds the code in a mail, whatever digits its other lines begin with', () => {
+  const found = /^export OTP=.*$/m.exec(withdraw!)![0]
+  const place = temporaryFolder()
+  mkdirSync(join(place, '.data/mail'), { recursive: true })
+  const lines = ['153027', '97251607-a61b-4181-b588-43fe7a807308', '8196026fc8</td>', '123456-90ab']
+  for (const end of ['\r\n', '\n']) {
+    writeFileSync(join(place, '.data/mail/1.eml'), lines.join(end) + end)
+    const script = `${found}; printf %s "$OTP"`
+    assert.equal(execFileSync('bash', ['-euc', script], { cwd: place, encoding: 'utf8' }), '153027')
+  }
 })
 
 /** The README's receiver on a port, as a user starts it in the clone and stops it by Ctrl-C. */
