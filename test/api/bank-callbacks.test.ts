@@ -151,6 +151,21 @@ test('what a bank lists hours late is found when it is asked further back, once 
   assert.deepEqual(await stateOf(shop, id), PAID)
 })
 
+test('without callbacks a payment is found within a minute, however idle the company was', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  for (let minute = 0; minute < 3; minute++) {
+    api.clock.advance(60)
+    await reconcileDue(api.app)
+  }
+  const { data } = (await shop.post('/charge/pix/static', { amount: 700 })).body
+  api.clock.advance(59)
+  await reconcileDue(api.app)
+  shop.bank.payer.pay(data.brCode)
+  api.clock.advance(60)
+  await reconcileDue(api.app)
+  assert.equal(await bookedBy(shop), 700)
+})
+
 test('a bank that does not answer is seen by the operator', async () => {
   const silent = await startApi()
   const shop = await openBanked(silent)

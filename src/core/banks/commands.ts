@@ -5,6 +5,7 @@ import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
 import type { Payee } from '../../provider/port.ts'
 import { announceChange } from '../companies/announce.ts'
+import { reconcileSoon } from '../payments/reconcile-store.ts'
 import { type BankRecord, deleteBank, findBank, saveBank } from './store.ts'
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:bank:${id}`
@@ -39,6 +40,7 @@ export async function connectBank(
     connectedAt: before && isSame ? before.connectedAt : now,
   }
   await saveBank(tx, bank)
+  await reconcileSoon(tx, companyId, now)
   await announceChange(tx, companyId)
   return bank
 }

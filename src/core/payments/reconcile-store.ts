@@ -45,6 +45,15 @@ export async function oldestAsked(tx: Tx): Promise<Date | null> {
   return row!.asked
 }
 
+/** Asks the bank soon: it may have changed. */
+export async function reconcileSoon(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: `update reconciliations set next_attempt_at = least(next_attempt_at, $2)
+           where company_id = $1`,
+    values: [companyId, now],
+  })
+}
+
 export type Due = { company_id: Uuid; asked_until: Date; busy: boolean }
 
 /** Leases companies that are due, and tells whether they have charges that may be paid. */

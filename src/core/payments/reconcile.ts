@@ -12,7 +12,10 @@ import { isBooked, OVERLAP_MS } from './rules.ts'
 import { settlePayments } from './settle.ts'
 import { findKnown } from './store.ts'
 
-/** A company with charges to be paid is asked about every minute, an idle one less often. */
+/**
+ * A company with charges to be paid is asked about every minute, as is one with a real bank, whose
+ * static codes may be paid any time; an idle one less often.
+ */
 const BUSY_MS = 60_000
 const IDLE_MS = 600_000
 /** After a long silence a real bank is asked about so much at once. */
@@ -47,7 +50,8 @@ async function reconcile(app: App, companyId: Uuid, since: Date, busy: boolean):
   if (!company) return
   const own = inTimeOf(app, company)
   const now = own.clock.now()
-  const isReal = app.providers.bankOf(company) !== app.providers.simulator
+  const bank = app.providers.bankOf(company)
+  const isReal = bank !== null && bank !== app.providers.simulator
   const window_ms = isReal ? WINDOW_MS : Number.POSITIVE_INFINITY
   let [until, settled] = [since, 0]
   const isLookingBack = isReal && (await mayLookBack(app.db, companyId, app.wall.now()))
@@ -57,7 +61,7 @@ async function reconcile(app: App, companyId: Uuid, since: Date, busy: boolean):
     const from = new Date(until.getTime() - overlap_ms)
     until = new Date(Math.min(until.getTime() + window_ms, now.getTime()))
     settled += await settleListed(own, company, { from, to: until })
-    const next_ms = busy || settled > 0 ? BUSY_MS : IDLE_MS
+    const next_ms = busy || isReal || settled > 0 ? BUSY_MS : IDLE_MS
     await finish(app.db, companyId, until, new Date(app.wall.now().getTime() + next_ms))
   } while (until < now)
   if (isLookingBack) await markLookedBack(app.db, companyId, app.wall.now())
