@@ -21,7 +21,14 @@ const ALONE = [
   ...['test/deliveries/*.test.ts', 'src/lib/exchange.test.ts', 'test/cli.test.ts'],
   ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
 ]
-const SHARING = 8
+const SHARING = 6
+/** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
+const BANKS = [
+  ...['test/bank/*.test.ts', 'test/bank-cli.test.ts', 'test/api/bank-*.test.ts'],
+  ...['test/providers/bacen*.test.ts', 'test/providers/conformance.test.ts'],
+  ...['src/provider/bacen/*.test.ts'],
+]
+const SHARING_BANKS = 2
 /** One more than most machines have cores at least, since many tests wait. */
 const AT_ONCE = 3
 
@@ -70,19 +77,32 @@ function filesToRun(): string[] {
   if (asked.length > 0) return asked.map((file) => resolve(file))
   const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort()))
   const all = globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort()
+  const banks = new Set(globSync(BANKS))
   const others = all.filter((file) => !alone.has(file))
-  const shared = Array.from({ length: SHARING }, (_, n) =>
+  return [
+    ...[...alone].map((file) => resolve(file)),
+    ...shared('banks', [...banks].sort(), SHARING_BANKS),
+    ...shared(
+      'others',
+      others.filter((file) => !banks.has(file)),
+      SHARING,
+    ),
+  ]
+}
+
+/** Files that run the given ones, about as many each. */
+function shared(name: string, files: string[], count: number): string[] {
+  return Array.from({ length: count }, (_, n) =>
     share(
-      n,
-      others.filter((_, i) => i % SHARING === n),
+      `${name}-${n}`,
+      files.filter((_, i) => i % count === n),
     ),
   )
-  return [...[...alone].map((file) => resolve(file)), ...shared]
 }
 
 /** Writes a file that runs others one after the other, and what they have opened ends with each. */
-function share(number: number, files: string[]): string {
-  const path = join(dataDir, `shared-${number}.test.mjs`)
+function share(name: string, files: string[]): string {
+  const path = join(dataDir, `shared-${name}.test.mjs`)
   const lines = files.map((file) => {
     const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) =>
       JSON.stringify(text),

@@ -23,10 +23,13 @@ export type Trust = {
 
 let made: Promise<Trust> | undefined
 
-/** Made once for a process: to make a key takes long. */
-export function trust(): Promise<Trust> {
+/**
+ * Made once for a process: to make a key takes long. Each caller has a promise of its own, for
+ * tests belong to the file in which what they wait for was begun.
+ */
+export async function trust(): Promise<Trust> {
   made ??= make()
-  return made
+  return await made
 }
 
 async function make(): Promise<Trust> {

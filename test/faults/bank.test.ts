@@ -17,7 +17,7 @@ import { lastCode } from '../support/mail.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { createRandom } from './random.ts'
 
-const OPERATIONS = Number(process.env.BANK_OPERATIONS ?? 200)
+const OPERATIONS = Number(process.env.BANK_OPERATIONS ?? 150)
 const SEED = Number(process.env.SEED ?? 20260820)
 
 const RATES: Rates = {

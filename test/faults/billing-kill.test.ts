@@ -18,7 +18,7 @@ import { until } from './until.ts'
  * A few kills with every test run; `KILLS=20 SUBSCRIPTIONS=5000 node test/run.ts FILE` for what is
  * promised.
  */
-const { SEED = '1', KILLS = '3', SUBSCRIPTIONS = '300' } = process.env
+const { SEED = '1', KILLS = '2', SUBSCRIPTIONS = '200' } = process.env
 const [kills, total] = [Number(KILLS), Number(SUBSCRIPTIONS)]
 const { below } = createRandom(Number(SEED))
 const VALUE = 1990
