@@ -103,7 +103,7 @@ test('a worker that dies over a moment lets another go on at once', async () => 
   await playTestClocks(app)
   assert.equal((await clockOf(client)).status, 'ADVANCING', 'while it lives nobody else plays')
   await api.rows(
-    `select pg_terminate_backend(pid) from pg_locks
+    `select pg_terminate_backend(pid, 10000) from pg_locks
      where locktype = 'advisory' and classid = ${0x76696e76}
        and database = (select oid from pg_database where datname = current_database())`,
   )
