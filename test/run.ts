@@ -25,6 +25,7 @@ const SHARING = 6
 /** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
 const BANKS = [
   ...['test/bank/*.test.ts', 'test/bank-cli.test.ts', 'test/api/bank-*.test.ts'],
+  ...['test/journeys/bank.test.ts', 'test/faults/bank.test.ts'],
   ...['test/providers/bacen*.test.ts', 'test/providers/conformance.test.ts'],
   ...['src/provider/bacen/*.test.ts'],
 ]
@@ -75,18 +76,13 @@ async function makeTemplate(url: string): Promise<void> {
 function filesToRun(): string[] {
   const asked = process.argv.slice(2)
   if (asked.length > 0) return asked.map((file) => resolve(file))
-  const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort()))
-  const all = globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort()
-  const banks = new Set(globSync(BANKS))
-  const others = all.filter((file) => !alone.has(file))
+  const banks = new Set(globSync(BANKS).sort())
+  const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort())).difference(banks)
+  const all = new Set(globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort())
   return [
+    ...shared('banks', [...banks], SHARING_BANKS),
     ...[...alone].map((file) => resolve(file)),
-    ...shared('banks', [...banks].sort(), SHARING_BANKS),
-    ...shared(
-      'others',
-      others.filter((file) => !banks.has(file)),
-      SHARING,
-    ),
+    ...shared('others', [...all.difference(alone).difference(banks)], SHARING),
   ]
 }
 
