@@ -104,25 +104,26 @@ test('a check asks for a token of its own, and says when payments cannot be read
   assert.ok(scopes.missing.includes('pix.read'))
 })
 
-test('a bank that refuses all for one scope is asked for what charges need', async () => {
-  const { bank, clock } = await openScene()
-  const asked: string[] = []
-  const line: Line = {
-    async send({ body }) {
-      const scope = new URLSearchParams(body ?? '').get('scope') ?? ''
-      asked.push(scope)
-      return scope.includes('rec')
-        ? { kind: 'refused', reason: 'invalid_scope', status: 400 }
-        : { kind: 'done', body: { access_token: 'abc', expires_in: '600' } }
-    },
-    close: async () => {},
-  }
-  const token = await createTokens(bank.connection(), line, clock).current()
-  assert.ok(token.kind === 'token')
-  assert.deepEqual(token.scopes, BASIC)
-  assert.equal(asked.length, 2)
-  assert.equal(token.endsAt.getTime() - clock.now().getTime(), 540_000)
-})
+for (const reason of ['invalid_scope', 'the bank answers with status 400'])
+  test(`a bank that refuses all for one scope (${reason}) is asked for what charges need`, async () => {
+    const { bank, clock } = await openScene()
+    const asked: string[] = []
+    const line: Line = {
+      async send({ body }) {
+        const scope = new URLSearchParams(body ?? '').get('scope') ?? ''
+        asked.push(scope)
+        return scope.includes('rec')
+          ? { kind: 'refused', reason, status: 400 }
+          : { kind: 'done', body: { access_token: 'abc', expires_in: '600' } }
+      },
+      close: async () => {},
+    }
+    const token = await createTokens(bank.connection(), line, clock).current()
+    assert.ok(token.kind === 'token')
+    assert.deepEqual(token.scopes, BASIC)
+    assert.equal(asked.length, 2)
+    assert.equal(token.endsAt.getTime() - clock.now().getTime(), 540_000)
+  })
 
 test('scopes are read as a text or a list, and a bank may say nothing of them', async () => {
   const { bank, clock } = await openScene()

@@ -79,6 +79,9 @@ export function scopesOf({ paths }: Profile, among: readonly Resource[] = RESOUR
   return offered.flatMap((name) => [`${SCOPES[name]}.read`, `${SCOPES[name]}.write`])
 }
 
+/** A refusal for what was asked for; some banks give no reason at all. */
+const TOO_MUCH = /scope|escopo|^the bank answers with status 40[03]$/i
+
 /**
  * Many companies have no agreement with their bank about recurrences, and some banks then refuse
  * all instead of granting less: what is needed for charges is asked for alone.
@@ -89,7 +92,7 @@ async function askFor(connection: Connection, line: Line, clock: Clock): Promise
     line,
     requestOf(connection, [...scopesOf(profile), ...payoutScopesOf(profile)]),
   )
-  const isTooMuch = reply.kind === 'refused' && /scope|escopo/i.test(reply.reason)
+  const isTooMuch = reply.kind === 'refused' && TOO_MUCH.test(reply.reason)
   if (!isTooMuch || !profile.token.asksScopes) return tokenOf(reply, clock)
   const basic = scopesOf(profile, BASIC)
   const answer = tokenOf(await send(line, requestOf(connection, basic)), clock)
