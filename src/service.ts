@@ -47,7 +47,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const alarm = createAlarm()
   const db = openDatabase(databaseUrl, config.databasePoolSize, alarm.ring)
   const vault = createVault(config.secretKey)
-  const connectionOf = (payee: Payee) => openConnection(db, vault, payee)
+  const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
   const bacen = createBacen({ connectionOf, clock })
   const providers = createProviders(createSimulator(publicUrl, db, clock), bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config

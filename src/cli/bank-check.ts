@@ -19,7 +19,7 @@ export async function requireBank(
   company: Company,
 ): Promise<{ bank: BankRecord; connection: Connection }> {
   const bank = await findBank(db, company.id)
-  const connection = bank && (await openConnection(db, vault, { ...company, bankId: bank.id }))
+  const connection = bank && (await openConnection(db, vault, company.id))
   if (bank && connection) return { bank, connection }
   throw new Refusal(`No bank is connected to ${company.name}. Run vintem bank connect.`)
 }

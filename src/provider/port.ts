@@ -22,8 +22,6 @@ export type Payee = {
   city: string
   pixKey: string
   clockAhead_ms?: number
-  /** The connection to its bank; another one when it was connected anew. */
-  bankId?: Uuid | null
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from '../../src/pix/brcode.ts'
 import { payer, startApi } from '../support/api.ts'
+import { decide, makeSubscription, readSubscription } from '../support/subscriptions.ts'
 
 const api = await startApi()
 const shop = await api.client()
@@ -48,6 +49,26 @@ test('it follows the charge: paid, and taken back by the merchant', async () => 
   await shop.post(`/charge/${canceled.id}/cancel`)
   const { status } = (await api.call('GET', canceled.path)).body
   assert.equal(status, 'REMOVIDA_PELO_USUARIO_RECEBEDOR')
+})
+
+test('where a code to agree to points to stands what is agreed to, and nobody’s data', async () => {
+  const { id, emv } = await makeSubscription(shop, { price: 4990 })
+  const { externalRecurrenceId } = await readSubscription(shop, id)
+  const reply = await api.call('GET', pathOf(emv))
+  assert.equal(reply.status, 200)
+  const created = { status: 'CRIADA', data: '2026-08-20T15:00:00.000Z' }
+  assert.deepEqual(reply.body, {
+    idRec: externalRecurrenceId,
+    vinculo: { contrato: id.slice('rec_'.length) },
+    valor: { valorRec: '49.90' },
+    calendario: { dataInicial: '2026-08-20', periodicidade: 'MENSAL' },
+    recebedor: { nome: shop.company.name, ispbParticipante: '99999999' },
+    politicaRetentativa: 'PERMITE_3R_7D',
+    atualizacao: [created],
+  })
+  await decide(api, emv, 'approve')
+  const { atualizacao } = (await api.call('GET', pathOf(emv))).body
+  assert.deepEqual(atualizacao, [created, { ...created, status: 'APROVADA' }])
 })
 
 test('what is no location of the simulated bank is not found', async () => {

@@ -66,7 +66,6 @@ export async function openBank(
   const bacen = createBacen({ connectionOf: async () => connection, clock })
   const payee = {
     ...{ id: newId(), name: 'Padaria São João', city: 'São Paulo', pixKey: 'dona@example.com' },
-    bankId: connection.id,
   }
   return {
     ...{ bank, bacen, connection, provider: bacen, payee, clock, remembers: true },

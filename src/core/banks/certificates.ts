@@ -15,13 +15,13 @@ export const renewalHorizon = (now: Date): Date => new Date(now.getTime() + WARN
 
 /** Tells a company that its certificate ends soon. True when it was this call that did. */
 export function warnOfEnd({ db, vault, wall }: App, bank: BankRecord): Promise<boolean> {
-  const { companyId, id: bankId, certificateEndsAt: endsAt } = bank
+  const { companyId, certificateEndsAt: endsAt } = bank
   return db.transaction(async (tx) => {
     const createdAt = wall.now()
     if (!(await markWarned(tx, bank, createdAt))) return false
     const company = await findCompany(tx, companyId)
     assert(company, 'a bank is connected to a company')
-    const connection = await openConnection(tx, vault, { ...company, bankId })
+    const connection = await openConnection(tx, vault, company.id)
     assert(connection, 'a connection that was just marked is there')
     const letter = composeCertificateEnding(company, { bank: connection.profile.title, endsAt })
     const mail = { companyId, kind: 'certificate-ending', letter, expiresAt: null } as const

@@ -3,7 +3,6 @@ import type { Tx } from '../../db/database.ts'
 import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
-import type { Payee } from '../../provider/port.ts'
 import { announceChange } from '../companies/announce.ts'
 import { reconcileSoon } from '../payments/reconcile-store.ts'
 import { type BankRecord, deleteBank, findBank, saveBank } from './store.ts'
@@ -30,7 +29,7 @@ export async function connectBank(
 ): Promise<BankRecord> {
   const id = newId()
   const before = await findBank(tx, companyId)
-  const known = before && (await openConnection(tx, vault, { id: companyId }))
+  const known = before && (await openConnection(tx, vault, companyId))
   const isSame = known?.profile.baseUrl === connection.profile.baseUrl
   const bank: BankRecord = {
     ...{ companyId, id, profile: connection.profile.name, payouts, payoutKey, certificateEndsAt },
@@ -56,7 +55,7 @@ export async function disconnectBank(tx: Tx, companyId: Uuid): Promise<boolean> 
 export async function openConnection(
   tx: Tx,
   vault: Vault,
-  { id: companyId }: Pick<Payee, 'id' | 'bankId'>,
+  companyId: Uuid,
 ): Promise<Connection | null> {
   const bank = await findBank(tx, companyId)
   if (!bank) return null

@@ -86,7 +86,7 @@ async function settleListed(app: App, company: Company, { from, to }: Period): P
 }
 
 /** Settles all that a bank has received in a period; gives the number that was new. */
-export async function settleAt(
+async function settleAt(
   app: App,
   company: Company,
   provider: Provider,
