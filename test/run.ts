@@ -9,14 +9,16 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { findChromium, NO_BROWSER } from './browser/chromium.ts'
 
+const BROWSER = 'test/browser/*.test.ts'
 /**
  * Files that take long, or would wait for each other: each has a process of its own, and the
  * longest begin. All others share a few processes, since to load the service takes longer than most
  * of their tests.
  */
 const ALONE = [
-  ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', 'test/browser/*.test.ts'],
+  ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', BROWSER],
   ...['test/start.test.ts', 'src/db/embedded.test.ts', 'test/api/money-model.test.ts'],
   ...['test/deliveries/*.test.ts', 'src/lib/exchange.test.ts', 'test/cli.test.ts'],
   ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
@@ -79,11 +81,22 @@ function filesToRun(): string[] {
   const banks = new Set(globSync(BANKS).sort())
   const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort())).difference(banks)
   const all = new Set(globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort())
+  const others = all.difference(alone).difference(banks)
+  for (const file of unseen()) alone.delete(file)
   return [
     ...shared('banks', [...banks], SHARING_BANKS),
     ...[...alone].map((file) => resolve(file)),
-    ...shared('others', [...all.difference(alone).difference(banks)], SHARING),
+    ...shared('others', [...others], SHARING),
   ]
+}
+
+/** Without a browser, the files that need one are left out, but not in CI: it has to have one. */
+function unseen(): string[] {
+  if (findChromium() !== null) return []
+  if (process.env.CI) throw new Error(NO_BROWSER)
+  const files = globSync(BROWSER)
+  console.warn(`\n${NO_BROWSER}\n${files.length} files of tests in a browser are left out.\n`)
+  return files
 }
 
 /** Files that run the given ones, about as many each. */

@@ -97,9 +97,15 @@ function listen(context: BrowserContext, complaints: string[]): void {
   })
 }
 
-/** A page that says no with its status, such as a form sent back, is not a missing file. */
-const isRefusal = (message: ConsoleMessage, page: Page): boolean =>
-  message.text().startsWith('Failed to load resource') && message.location().url === page.url()
+/**
+ * A page that says no with its status, such as a form sent back, is not a missing file; nor is the
+ * icon that a browser with a window asks every server for.
+ */
+function isRefusal(message: ConsoleMessage, page: Page): boolean {
+  const { url } = message.location()
+  const isExpected = url === page.url() || url.endsWith('/favicon.ico')
+  return message.text().startsWith('Failed to load resource') && isExpected
+}
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
