@@ -3,13 +3,13 @@ import type { App } from '../core/app.ts'
 import { hearEverywhere, waitUntilHeard } from '../core/companies/announce.ts'
 import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
+import { databaseFault } from '../db/database-fault.ts'
 import { attachEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
 import { createApp } from '../service.ts'
-import { Refusal } from './command.ts'
 
 export type Connection = { url: string; db: Database; close(): Promise<void> }
 
@@ -39,21 +39,8 @@ async function open({ databaseUrl, dataDir }: Config): Promise<Connection> {
     return { url, db, close }
   } catch (error) {
     await close()
-    throw refused(url, error)
+    throw databaseFault(url, error)
   }
-}
-
-/** Says which database does not let us in, but not with which password. */
-function refused(url: string, error: unknown): Refusal {
-  const { hostname, port } = new URL(url)
-  const place = `The database at ${hostname || 'localhost'}:${port || 5432}`
-  const { code, message } = error as { code?: string; message: string }
-  if ('severity' in (error as object)) {
-    return new Refusal(`${place} does not let us in: ${message}. Check DATABASE_URL.`)
-  }
-  return new Refusal(
-    `${place} cannot be reached (${message || code}). Check that it runs and that DATABASE_URL is right.`,
-  )
 }
 
 export type Session = {

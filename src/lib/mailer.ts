@@ -1,9 +1,10 @@
-import { access, constants, mkdir, rename, writeFile } from 'node:fs/promises'
+import { access, constants, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { assert } from './assert.ts'
 import type { Uuid } from './ids.ts'
 import { isAddress, type Mailbox, readMailbox } from './mailbox.ts'
+import { makeFolder } from './make-folder.ts'
 import { oneLine } from './one-line.ts'
 
 /** What a mail says, and to whom. Both parts are complete: a reader sees one of them. */
@@ -60,7 +61,7 @@ function smtpMailer(url: string, from: Mailbox): Mailer {
 
 function fileMailer(folder: string, from: Mailbox): Mailer {
   const writer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
-  const open = () => mkdir(folder, { recursive: true, mode: 0o700 })
+  const open = async () => makeFolder(folder)
   return {
     async send(mail) {
       const { message } = await writer.sendMail(messageOf(mail, from))
