@@ -208,11 +208,11 @@ describe('on a database of one’s own', () => {
 
   test('a database that is away or refuses us is told in a sentence, without the password', async () => {
     const away = { ...env, DATABASE_URL: 'postgres://u:sesame@127.0.0.1:1/x' }
-    assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 cannot be reached/)
+    assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 refuses connections/)
     const wrong = new URL(env.DATABASE_URL)
     wrong.password = 'sesame'
     const refused = await vintem(['company', 'list'], { ...env, DATABASE_URL: wrong.href })
-    assertSentence(refused, /does not let us in/)
+    assertSentence(refused, /does not let the user vintem in/)
     assert.doesNotMatch(refused.stderr, /sesame/)
   })
 })
