@@ -6,6 +6,7 @@ import { DataDirectoryInUse, startEmbedded } from './db/embedded.ts'
 import { MigrationFault, migrate } from './db/migrate.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
+import { noteAddress } from './running.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp, createService, type Service } from './service.ts'
 import { startWorker, type Worker } from './worker/worker.ts'
@@ -34,6 +35,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   await requireSameSecret(app.db, app.vault)
   await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null
+  if (config.local) undo.push(noteAddress(config))
   // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app))
   if (role !== 'worker') await serve(app, databaseUrl, undo)
