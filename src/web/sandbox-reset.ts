@@ -43,7 +43,7 @@ export function registerReset(scope: FastifyInstance, site: Site): void {
   scope.post(PATH, async (request, reply) => {
     if (!isAtHome(site, request)) throw problem('route_not_found')
     await site.resetSandbox()
-    return reply.redirect(inLanguage('/?fresh', languageOf(request)), 303)
+    return reply.redirect(`${inLanguage('/?fresh', languageOf(request))}#key`, 303)
   })
   // Where a form was sent back, the page has an address that can be asked for again.
   scope.get(PATH, (request, reply) => reply.redirect(inLanguage('/', languageOf(request)), 303))

@@ -26,6 +26,7 @@ test('a button makes a fresh sandbox company: its key is shown at once, the form
   await fitsTheWindow(page)
   await button.click()
   await page.getByRole('status').getByText('Nova empresa de testes criada').waitFor()
+  assert.equal(new URL(page.url()).hash, '#key', 'a phone shows the key without a search for it')
   const key = await page.locator('code.key').innerText()
   assert.notEqual(key, former)
   assert.ok((await page.locator('pre').first().innerText()).includes(key), 'calls have it too')
