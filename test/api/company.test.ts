@@ -212,6 +212,20 @@ describe('Pix key and tax id', () => {
     }
   })
 
+  test('a bank that sends withdrawals never sends them to the key that it collects by', async () => {
+    const client = await live()
+    await api.rows(
+      `insert into bank_connections (company_id, id, profile, sealed, callback_id, payouts,
+         payout_key, certificate_ends_at, connected_at)
+       values ($1, gen_random_uuid(), 'efi', '', gen_random_uuid(), 'bank', 'saque@example.com',
+         now(), now())`,
+      [client.company.id],
+    )
+    await refused(client, { pixKey: 'saque@example.com' })
+    await operate(client, { pixKey: 'outra@example.com' })
+    await api.rows('delete from bank_connections')
+  })
+
   test('of a sandbox can always be changed; codes of its charges are paid as before', async () => {
     const client = await api.client()
     const charge = await makeCharge(client, 700)

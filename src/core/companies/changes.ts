@@ -66,16 +66,16 @@ export function formerEmails(before: Company, after: Company, now: Date): string
 }
 
 /**
- * Codes, charges and subscriptions that payers have hold the Pix key, and the bank knows the
- * charges by key and tax id. So both stay once there is any of them about real money.
+ * What is changed that has to stay once payers have had anything of a live company that is about
+ * real money: printed codes hold the Pix key, and the bank knows charges by key and tax id.
  */
-export function fixedFault(before: Company, after: Company, hasRealSales: boolean): Problem | null {
-  if (before.mode === 'sandbox' || !hasRealSales) return null
-  const [first, ...others] = OPERATOR_FIELDS.filter((name) => before[name] !== after[name]).map(
-    (name) =>
-      `${name}: cannot be changed any more, because the company has live charges, codes or subscriptions; create another company`,
-  )
-  return first ? invalid(first, ...others) : null
+export const fixedChanges = (before: Company, after: Company): string[] =>
+  before.mode === 'sandbox' ? [] : OPERATOR_FIELDS.filter((name) => before[name] !== after[name])
+
+export const fixedFault = ([first, ...others]: string[]): Problem => {
+  const fault = (name: string) =>
+    `${name}: cannot be changed any more, because the company has live charges, codes or subscriptions; create another company`
+  return invalid(fault(first!), ...others.map(fault))
 }
 
 /** What a bank sends to the key that it is sent from goes nowhere. */

@@ -16,6 +16,7 @@ import {
   type Author,
   type CompanyChange,
   change,
+  fixedChanges,
   fixedFault,
   formerEmails,
   payoutFault,
@@ -84,11 +85,10 @@ export async function changeCompany(
   const before = await store.findCompany(tx, id, 'for no key update of c')
   assert(before, 'a company is never deleted')
   const after = change(before, fields, by, now)
-  const faults =
-    companyFaults(after) ??
-    fixedFault(before, after, await hasRealSales(tx, id)) ??
-    payoutFault(after)
+  const faults = companyFaults(after) ?? payoutFault(after)
   if (faults) throw faults
+  const fixed = fixedChanges(before, after)
+  if (fixed.length > 0 && (await hasRealSales(tx, id))) throw fixedFault(fixed)
   await store.updateCompany(tx, after)
   await mailChange(tx, vault, before, after, now)
   await announceChange(tx, id)
