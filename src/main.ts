@@ -7,6 +7,7 @@ import { migrate } from './db/migrate.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { noteAddress } from './running.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp, createService, type Service } from './service.ts'
 import { describeStartFault } from './start-faults.ts'
@@ -49,6 +50,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   await requireSameSecret(app.db, app.vault)
   await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null
+  if (config.local) undo.push(noteAddress(config))
   // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app))
   if (role !== 'worker') await serve(app, databaseUrl, undo)

@@ -25,7 +25,7 @@ import { createBacen, type Limits } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
-import { readSandbox } from './sandbox.ts'
+import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 import { DUE_SOURCES } from './worker/due.ts'
 
@@ -87,7 +87,10 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
     if (warnings === null) return { faults: ['The database does not answer.'], warnings: [] }
     return { faults: [], warnings }
   }
-  const pages = createPages(app, () => readSandbox(app))
+  const pages = createPages(app, {
+    sandbox: () => readSandbox(app),
+    resetSandbox: () => resetSandbox(app),
+  })
   const server = await buildServer({ app, keys, isReady, state, pages })
   return {
     server,

@@ -21,7 +21,8 @@ const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 const home = mkdtempSync(join(tmpdir(), 'vintem-cli-'))
 const dataDir = join(home, 'data')
 const local = { DATA_DIR: dataDir }
-const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY }
+const PUBLIC_URL = 'https://pix.example.com'
+const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY, PUBLIC_URL }
 after(() => rmSync(home, { recursive: true, force: true }))
 
 const [alone, hosted] = [vintemIn(home), hostedVintemIn(home)]
@@ -193,6 +194,19 @@ describe('on a database of one’s own', () => {
     assert.match(stdout, /^warning +durability .*fsync/m)
     assert.match(stdout, /^warning +provider .*no bank is connected/m)
     assert.match(stdout, /^warning +mail .*one-time codes to nobody: set SMTP_URL/m)
+  })
+
+  test('doctor refuses a public address that leads payers to their own machine', async () => {
+    const { PUBLIC_URL: _, ...bare } = env
+    const own = ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:3000']
+    const given = [bare, ...own.map((url) => ({ ...env, PUBLIC_URL: url }))]
+    for (const environment of given) {
+      const { code, stdout } = await vintem(['doctor'], environment)
+      assert.match(stdout, /^failed +public address +PUBLIC_URL is .*Set it to the https address/m)
+      assert.equal(code, 1)
+    }
+    const { stdout } = await vintem(['doctor'], env)
+    assert.match(stdout, /^ok +public address +Links lead to https:\/\/pix\.example\.com\./m)
   })
 
   test('doctor tries the mail server, and does not show its password', async () => {

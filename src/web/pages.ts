@@ -12,6 +12,7 @@ import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
+import { registerReset } from './sandbox-reset.ts'
 import type { Fault } from './texts.ts'
 
 /** The company that local mode is ready to try at once. */
@@ -23,6 +24,8 @@ export type Site = {
   assets: Assets
   /** Null: this is no local mode, or its sandbox is not there yet. */
   sandbox(): Sandbox | null
+  /** Puts a new company in its place. */
+  resetSandbox(): Promise<unknown>
 }
 
 /** Forms sent per address: enough for a busy office, too few for a flood. */
@@ -35,8 +38,8 @@ export type Pages = {
 }
 
 /** The pages for people. They need no key, take forms instead of JSON, and say sorry in words. */
-export function createPages(app: App, sandbox: Site['sandbox']): Pages {
-  const site: Site = { app, assets: readAssets(), sandbox }
+export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'>): Pages {
+  const site: Site = { app, assets: readAssets(), ...own }
   return {
     register(server) {
       server.register(async (scope) => {
@@ -60,6 +63,7 @@ export function createPages(app: App, sandbox: Site['sandbox']): Pages {
 function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope)
   registerFront(scope, site)
+  registerReset(scope, site)
   registerBank(scope, site)
   registerMailbox(scope, site)
 }

@@ -4,6 +4,7 @@ import { lastCode } from '../support/mail.ts'
 import { makePaid, makeUnmatched } from '../support/payments.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
+import { companyBodies } from './company-bodies.ts'
 
 /**
  * For each route that takes a body: a good one, which fields it must have, and for every field the
@@ -362,7 +363,7 @@ const sandbox: BodyCase[] = [
 
 export const BODIES: BodyCase[] = [
   ...[...charges, ...customers, ...products, ...webhooks],
-  ...[...money, ...recurrences, ...sandbox],
+  ...[...money, ...recurrences, ...sandbox, ...companyBodies({ NAME, EMAIL, URL })],
 ]
 
 const steps = (path: string) => path.replaceAll(/\[(\d+)\]/g, '.$1').split('.')

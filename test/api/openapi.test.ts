@@ -188,7 +188,7 @@ test('a body is said to be required where it has a field that is', () => {
     ...{ createProduct: true, changeProduct: false, createWebhook: true, changeWebhook: false },
     ...{ replayDeliveries: false, refundCharge: false, refundPayment: false },
     ...{ startWithdrawal: true, confirmWithdrawal: true, moveClock: false },
-    ...{ createRecurrence: true, createRecurrenceTemplate: true },
+    ...{ createRecurrence: true, createRecurrenceTemplate: true, changeCompany: false },
   }
   const told = BODIES.map(({ operationId }) => [
     operationId,

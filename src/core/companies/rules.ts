@@ -30,6 +30,9 @@ export type Company = {
   payouts: 'manual' | 'bank' | null
   /** Where its withdrawals go, if not to its Pix key. */
   payoutKey: string | null
+  /** Where one-time codes go until then, if not to its e-mail address: see changes.ts. */
+  codeEmail: string | null
+  codeEmailUntil: Date | null
   createdAt: Date
   updatedAt: Date
 }
@@ -53,7 +56,7 @@ export const EMAIL_FORM = /^[^\s@<>"(),:;\\[\]]{1,64}@[a-zA-Z0-9-]+(\.[a-zA-Z0-9
 /** Play money may carry made-up documents; a live company and its payers need real check digits. */
 export function taxIdFault(mode: Mode, taxId: string): string | null {
   if (!isTaxIdShape(taxId)) {
-    return 'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits), without punctuation'
+    return 'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits)'
   }
   if (mode === 'live' && !isValidTaxId(taxId)) return 'has wrong check digits'
   return null

@@ -1,4 +1,6 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
+import { Email, HttpUrl, orNull, ShortText } from '../fields.ts'
+import type { OwnField } from './changes.ts'
 import type { Company } from './rules.ts'
 
 /** A company as it stands in each of its charges. */
@@ -22,8 +24,31 @@ export const CompanyView = Type.Object({
   apiVersion: Type.String({
     description: 'The version that answers requests without X-Api-Version',
   }),
+  language: Type.Enum(['pt', 'en'], { description: 'The language of the mails it gets' }),
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
   createdAt: Type.String({ format: 'date-time' }),
+})
+
+/** How each field is sent that a company can change of itself. */
+const CHANGES = {
+  name: ShortText,
+  email: Email,
+  color: Type.String({
+    pattern: '^#[0-9a-fA-F]{6}$',
+    description: 'Color code (hex)',
+    'x-rule': 'must be a color such as #0f766e',
+  }),
+  imageUrl: orNull(HttpUrl),
+  city: ShortText,
+  language: Type.Enum(['pt', 'en']),
+} satisfies Record<OwnField, TSchema>
+
+export const CompanyChange = Type.Partial(Type.Object(CHANGES))
+
+/** A change as it is stored: colors are in small letters. */
+export const readChange = ({ color, ...fields }: Static<typeof CompanyChange>) => ({
+  ...fields,
+  ...(color === undefined ? {} : { color: color.toLowerCase() }),
 })
 
 export function showCompanyInCharge(company: Company): Static<typeof CompanyInCharge> {
@@ -44,6 +69,7 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     city: company.city,
     mode: company.mode,
     apiVersion: company.apiVersion,
+    language: company.language,
     settlementDelay: company.settlementDelay_s,
     createdAt: company.createdAt.toISOString(),
   }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { toCents } from '../../lib/money.ts'
 import type { Company, Language } from '../companies/rules.ts'
+import { composeEmailChanged, composeEmailConfirmed } from './company-letters.ts'
 import {
   composeCertificateEnding,
   composePaymentLink,
@@ -34,6 +35,8 @@ const company = (fields: Partial<Company> = {}): Company => ({
   bankId: null,
   payouts: null,
   payoutKey: null,
+  codeEmail: null,
+  codeEmailUntil: null,
   createdAt: NOW,
   updatedAt: NOW,
   ...fields,
@@ -75,6 +78,8 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   }),
   composeWebhookDeactivated(from, { name: stranger, url: HOOK, reason: 'GONE' }),
   composeCertificateEnding(from, { bank: stranger, endsAt: CODE.expiresAt }),
+  composeEmailChanged({ ...from, name: stranger }, 'antes@example.com', NOW),
+  composeEmailConfirmed({ ...from, name: stranger }),
 ]
 
 /** What a reader of the HTML part sees. */
@@ -170,6 +175,26 @@ test('a company is told which certificate ends when, what then stops, and how to
   const english = composeCertificateEnding(company({ language: 'en' }), ending)
   assert.equal(english.subject, 'The certificate of the connection to Efí ends on 20/08/2026')
   assertSays(english, 'no Pix charge can be created', 'vintem bank connect')
+})
+
+test('the former address is told which address is new, since when, where codes go and what to do', () => {
+  const changed = { codeEmail: 'antes@example.com', codeEmailUntil: CODE.expiresAt }
+  const letter = composeEmailChanged(company(changed), 'antes@example.com', NOW)
+  assert.equal(letter.to, 'antes@example.com')
+  assert.equal(letter.subject, 'O e-mail de Padaria São João foi alterado')
+  assertSays(letter, 'd***@example.com', '20/08/2026 12:00', 'até 20/08/2026 12:10')
+  assertSays(letter, 'Não foi você?', 'PUT /company', 'chaves de API')
+  const english = composeEmailChanged(company({ language: 'en' }), 'antes@example.com', NOW)
+  assert.equal(english.subject, 'The email address of Padaria São João was changed')
+  assertSays(english, 'go to the new address too', 'PUT /company')
+})
+
+test('the new address learns what it is for, and nothing of the former one', () => {
+  const changed = { codeEmail: 'antes@example.com', codeEmailUntil: CODE.expiresAt }
+  const letter = composeEmailConfirmed(company(changed))
+  assert.equal(letter.to, 'dona@example.com')
+  assertSays(letter, 'Padaria São João', 'até 20/08/2026 12:10', 'por engano')
+  assert.doesNotMatch(letter.text + letter.html, /antes@/)
 })
 
 test('a long list of items is cut', () => {

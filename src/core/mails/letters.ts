@@ -9,13 +9,13 @@ import { TEXTS } from './texts.ts'
 
 export type { Letter }
 
-const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
+export const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
 const MOST_ITEMS = 20
 
 type Contents = { to: string; subject: string; title: string; blocks: Block[]; isTest?: boolean }
 
 /** Both parts of a letter; one about play money says so. */
-function compose(company: Company, contents: Contents): Letter {
+export function compose(company: Company, contents: Contents): Letter {
   const { to, subject, title, blocks, isTest = company.mode === 'sandbox' } = contents
   const { automatic, sandbox } = TEXTS[company.language]
   const note = isTest ? [paragraph(sandbox)] : []

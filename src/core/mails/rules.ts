@@ -6,6 +6,8 @@ export type MailKind =
   | 'webhook-failing'
   | 'webhook-deactivated'
   | 'certificate-ending'
+  | 'email-changed'
+  | 'email-confirmed'
 
 /** How a mail ends; until then it waits for its next attempt. */
 export type MailOutcome = 'SENT' | 'FAILED' | 'EXPIRED'
