@@ -27,6 +27,7 @@ const create: Command = {
     image: { value: 'URL', help: 'the http(s) address of its logo' },
     language: { value: 'LANGUAGE', help: 'of its mails: pt or en (default pt)' },
     'settlement-delay': { value: 'SECONDS', help: 'from PAID to RECEIVED (live 0, sandbox 60)' },
+    'no-receipts': { help: 'payers get no mail when they have paid' },
     'static-sales-limit': { value: 'CENTS', help: 'its own monthly limit for static codes' },
     'api-version': { value: 'VERSION', help: `${VERSION_NAMES.join(' or ')} (default the newest)` },
   },
@@ -72,6 +73,7 @@ function readCompany({ options, switches }: Args): NewCompany & { apiVersion: st
     ...(delay.value !== null && { settlementDelay_s: delay.value }),
     language: language as Language,
     staticSalesLimit: limit.value,
+    mailsReceipts: !switches.has('no-receipts'),
   }
   const broken = companyFaults(fields)?.items.map(({ description }) => asTyped(description)) ?? []
   const version = versionFault(apiVersion)

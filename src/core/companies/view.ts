@@ -23,6 +23,9 @@ export const CompanyView = Type.Object({
     description: 'The version that answers requests without X-Api-Version',
   }),
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
+  mailsReceipts: Type.Boolean({
+    description: 'Whether payers who gave an e-mail address get a receipt when they have paid',
+  }),
   createdAt: Type.String({ format: 'date-time' }),
 })
 
@@ -45,6 +48,7 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     mode: company.mode,
     apiVersion: company.apiVersion,
     settlementDelay: company.settlementDelay_s,
+    mailsReceipts: company.mailsReceipts,
     createdAt: company.createdAt.toISOString(),
   }
 }

@@ -13,6 +13,7 @@ import {
   composeWithdrawalFailed,
   type Letter,
 } from './letters.ts'
+import { composeReceipt } from './receipt.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
@@ -31,6 +32,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   settlementDelay_s: 0,
   clockAhead_ms: 0,
   staticSalesLimit: null,
+  mailsReceipts: true,
   bankId: null,
   payouts: null,
   payoutKey: null,
@@ -58,6 +60,15 @@ const link = (fields = {}) => ({
   ...fields,
 })
 
+const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
+  ...{ to: 'maria@example.com', payerName: stranger, url: URL },
+  charge: { amount: toCents(4990), refunded: toCents(0), devMode: false, ...fields },
+  lines: [
+    { kind: 'amount' as const, label: 'Valor', values: ['R$ 49,90'] },
+    { kind: 'payer' as const, label: 'Pagador', values: [stranger, '***.***.247-25'] },
+  ],
+})
+
 /** Each kind of letter; what strangers can choose in it is `stranger`. */
 const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   composeWithdrawalCode(from, CODE),
@@ -67,6 +78,7 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
   composePaymentLink(from, link({ payerName: stranger, items: [{ name: stranger, quantity: 2 }] })),
+  composeReceipt(from, receipt(stranger)),
   composeWebhookFailing(from, {
     name: stranger,
     url: HOOK,
@@ -170,6 +182,27 @@ test('a company is told which certificate ends when, what then stops, and how to
   const english = composeCertificateEnding(company({ language: 'en' }), ending)
   assert.equal(english.subject, 'The certificate of the connection to Efí ends on 20/08/2026')
   assertSays(english, 'no Pix charge can be created', 'vintem bank connect')
+})
+
+test('the payer’s mails come in the company’s name, the company’s own in that of the service', () => {
+  const from = company({ name: 'Café "Açaí"', email: 'cafe@example.com' })
+  const payersMails = [composePaymentLink(from, link()), composeReceipt(from, receipt())]
+  for (const letter of payersMails) {
+    assert.deepEqual(letter.sender, { name: 'Café "Açaí"', replyTo: 'cafe@example.com' })
+    assertSays(letter, 'responda a este e-mail')
+  }
+  const others = lettersOf(from).filter(({ to }) => to === from.email)
+  assert.equal(others.length + payersMails.length, lettersOf(from).length)
+  for (const { sender } of others) assert.equal(sender, undefined)
+})
+
+test('a receipt says that money has been returned, and that play money is none', () => {
+  assert.doesNotMatch(composeReceipt(company(), receipt()).text, /devolvid|teste/i)
+  const returned = composeReceipt(company(), receipt('Maria', { refunded: toCents(100) }))
+  assertSays(returned, 'devolvido, no todo ou em parte')
+  const trial = composeReceipt(company(), receipt('Maria', { devMode: true }))
+  assertSays(trial, 'Comprovante de teste, sem valor', 'Ambiente de testes')
+  assert.match(trial.subject, /^\[TESTE\] /)
 })
 
 test('a long list of items is cut', () => {
