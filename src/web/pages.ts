@@ -12,6 +12,7 @@ import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
+import { registerPreviews } from './preview.ts'
 import type { Fault } from './texts.ts'
 
 /** The company that local mode is ready to try at once. */
@@ -47,6 +48,7 @@ export function createPages(app: App, sandbox: Site['sandbox']): Pages {
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
         registerLive(scope, site)
+        registerPreviews(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))
       })
     },
