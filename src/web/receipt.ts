@@ -40,15 +40,14 @@ const SUMS: ReceiptLine['kind'][] = ['amount', 'refunded']
 function factOf({ kind, label, values }: ReceiptLine, { charge, language }: ChargePage): Fact {
   const [first, ...others] = values
   if (SUMS.includes(kind)) return [label, first, 'sum']
-  if (kind === 'paidAt') {
-    return [label, html`<time datetime="${charge.paymentDate!.toISOString()}">${first}</time>`]
-  }
   if (kind === 'chargeId') return [label, html`<span class="code" translate="no">${first}</span>`]
   if (kind === 'endToEndId') return [label, transactionId(first!, language)]
   if (kind === 'purchase')
     return [label, values.map((value) => html`<span>${value}</span>`), 'rows']
   const small = others.map((value) => html`<br><span class="soft small">${value}</span>`)
-  return [label, html`${first}${small}`]
+  if (kind !== 'paidAt') return [label, html`${first}${small}`]
+  const moment = charge.paymentDate!.toISOString()
+  return [label, html`<time datetime="${moment}">${first}</time>${small}`]
 }
 
 function transactionId(id: string, language: ChargePage['language']): Html {

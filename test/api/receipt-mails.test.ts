@@ -61,7 +61,7 @@ test('who has paid and gave an address gets a receipt, once, in the name of the 
     assert.ok(mail.text!.includes(part), `${part} in ${mail.text}`)
     assert.ok(mail.html!.includes(part), part)
   }
-  assert.match(mail.text!, /20\/08\/2026 às 12:00:\d\d \(horário de Brasília\)/)
+  assert.match(mail.text!, /20\/08\/2026 às 12:00:\d\d · horário de Brasília/)
   assert.doesNotMatch(mail.text! + mail.html!, /52998224725|529\.982/)
   assert.deepEqual(await receiptsOf(client), ['SENT'])
 })

@@ -61,7 +61,7 @@ test('a receipt states what a Pix receipt states, the payer masked', async () =>
   const text = await page.locator('main').innerText()
   const { company } = client
   for (const fact of [
-    ...['R$ 49,80', '20/08/2026 às 12:00:00 (horário de Brasília)', company.name],
+    ...['R$ 49,80', '20/08/2026 às 12:00:00\nhorário de Brasília', company.name],
     ...['11.222.333/0001-81', 'Maria da Silva', '***.***.247-25', '2 × Pão de queijo'],
     ...[endToEndId, id],
   ]) {

@@ -6,6 +6,7 @@ export type ReceiptLabels = {
   lines: Record<ReceiptLine['kind'], string>
   notReal(amount: string): string
   moment(day: string, time: string): string
+  zone: string
   andMore(count: number): string
 }
 
@@ -22,7 +23,8 @@ const pt: ReceiptLabels = {
     chargeId: 'ID da cobrança',
   },
   notReal: (amount) => `${amount} (fictício)`,
-  moment: (day, time) => `${day} às ${time} (horário de Brasília)`,
+  moment: (day, time) => `${day} às ${time}`,
+  zone: 'horário de Brasília',
   andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
 }
 
@@ -39,7 +41,8 @@ const en: ReceiptLabels = {
     chargeId: 'Charge ID',
   },
   notReal: (amount) => `${amount} (not real money)`,
-  moment: (day, time) => `${day}, ${time} (Brasília time)`,
+  moment: (day, time) => `${day}, ${time}`,
+  zone: 'Brasília time',
   andMore: (count) => (count === 1 ? 'and 1 more item' : `and ${count} more items`),
 }
 

@@ -56,7 +56,7 @@ export function receiptLines(
   const lines: Record<ReceiptLine['kind'], string[]> = {
     amount: [isPlayMoney(company, charge) ? labels.notReal(value) : value],
     refunded: refunded > 0 ? [formatReais(refunded)] : [],
-    paidAt: [labels.moment(...formatSecond(paymentDate!))],
+    paidAt: [labels.moment(...formatSecond(paymentDate!)), labels.zone],
     receiver: [company.name, punctuateTaxId(company.taxId)],
     payer: payer && taxId ? [payer.name, maskTaxId(taxId)] : [],
     purchase: shortened(purchase, labels.andMore),
