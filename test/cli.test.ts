@@ -142,6 +142,13 @@ describe('beside a running server', () => {
     assert.equal((await getCompany(apiKey)).status, 401)
   })
 
+  test('a company mails receipts to its payers unless it was made without', async () => {
+    const mails = async (...options: string[]) =>
+      (await getCompany((await answerOf([...company(), ...options])).apiKey)).body.data
+        .mailsReceipts
+    assert.deepEqual([await mails(), await mails('--receipts=off')], [true, false])
+  })
+
   test('a further key has the scopes asked for, and no command shows a hash', async () => {
     const id = first.companyId
     const asked = ['--company', id, '--name', 'till', '--scopes', 'payments:read,company:read']

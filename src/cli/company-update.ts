@@ -23,11 +23,12 @@ export const FIELD_OPTIONS = {
   color: { value: 'HEX', help: 'the color of its pages, like #0f766e' },
   image: { value: 'URL', help: 'the http(s) address of its logo' },
   language: { value: 'LANGUAGE', help: 'of its mails: pt or en' },
+  receipts: { value: 'WHETHER', help: 'mail payers a receipt when they have paid: on or off' },
 } as const satisfies Record<string, Option>
 
 /** The fields that were typed, as they are stored. */
 export function readFields({ options }: Args): CompanyChange {
-  const { name, email, city, color, image, language, 'pix-key': pixKey } = options
+  const { name, email, city, color, image, language, receipts, 'pix-key': pixKey } = options
   const taxId = options['tax-id']
   return {
     ...(name && { name }),
@@ -38,7 +39,13 @@ export function readFields({ options }: Args): CompanyChange {
     ...(color && { color: color.toLowerCase() }),
     ...(image && { imageUrl: image }),
     ...(language && { language: language as Language }),
+    ...(receipts && { mailsReceipts: isOn(receipts) }),
   }
+}
+
+function isOn(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on'
+  throw new UsageFault('--receipts: on or off.')
 }
 
 const onceOnly = (name: 'tax-id' | 'pix-key'): Option => ({

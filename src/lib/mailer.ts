@@ -8,7 +8,14 @@ import { makeFolder } from './make-folder.ts'
 import { oneLine } from './one-line.ts'
 
 /** What a mail says, and to whom. Both parts are complete: a reader sees one of them. */
-export type Letter = { to: string; subject: string; text: string; html: string }
+export type Letter = {
+  to: string
+  subject: string
+  text: string
+  html: string
+  /** In whose name it is sent, and who gets answers; left out: it is the service's own. */
+  sender?: { name: string; replyTo: string }
+}
 
 /** A letter on its way. Sent again, it is the same message, down to the last byte. */
 export type Mail = Letter & { id: Uuid; createdAt: Date }
@@ -82,8 +89,11 @@ function fileMailer(folder: string, from: Mailbox): Mailer {
 function messageOf(mail: Mail, from: Mailbox): SendMailOptions {
   if (!isAddress(mail.to)) throw badRecipient()
   const domain = from.address.split('@')[1]
+  const { sender } = mail
   return {
-    from,
+    // The address stays ours: a mail server takes no mail from addresses that are not its own.
+    from: sender ? { name: oneLine(sender.name), address: from.address } : from,
+    ...(sender && isAddress(sender.replyTo) && { replyTo: { name: '', address: sender.replyTo } }),
     to: { name: '', address: mail.to },
     subject: oneLine(mail.subject),
     text: mail.text,

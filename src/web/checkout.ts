@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
+import { findPurchase } from '../core/charges/receipt.ts'
 import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
@@ -13,20 +14,20 @@ import { isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
 import { icon, inLanguage, languageOf, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
-import {
-  codePanel,
-  type Fact,
-  facts,
-  type Result,
-  result,
-  testNotice,
-  webAddress,
-} from './parts.ts'
+import { codePanel, type Fact, facts, result, testNotice, webAddress } from './parts.ts'
+import { previewOf } from './preview.ts'
+import { PREVIEW } from './preview-texts.ts'
+import { receipt, receiptTitle } from './receipt.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import { actOnSubscription, showSubscription } from './subscription.ts'
 
 /** The page of a charge: everything its payer needs, whatever has become of it. */
-export type ChargePage = Owner & { charge: Charge; language: Language }
+export type ChargePage = Owner & {
+  charge: Charge
+  language: Language
+  /** What a paid charge was for. */
+  purchase?: string[]
+}
 
 type Named = { Params: { token: string } }
 
@@ -38,7 +39,8 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const found = await lookUp(site.app, request.params.token)
     const language = languageOf(request)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      return sendPage(request, reply, site.assets, chargePage({ ...found, language }))
+      const purchase = found.charge.paymentDate ? await findPurchase(site.app, found.charge) : []
+      return sendPage(request, reply, site.assets, chargePage({ ...found, language, purchase }))
     }
     return showSubscription(site, request, reply, { ...found, language })
   })
@@ -86,11 +88,15 @@ export function chargePage(page: ChargePage, given: ShippingGiven | null = null)
   const state = stateOf(page)
   const waits = state === 'open' || state === 'collecting'
   return {
-    title: CHECKOUT[language].title(formatReais(charge.amount)),
+    title: charge.paymentDate
+      ? receiptTitle(page)
+      : CHECKOUT[language].title(formatReais(charge.amount)),
     ...{ language, brand: company, kind: 'pay' },
-    scripts: state === 'form' ? ['checkout.js', 'form.js'] : ['checkout.js'],
+    scripts: ['checkout.js', 'receipt.js', ...(state === 'form' ? ['form.js'] : [])],
+    styles: ['receipt.css'],
     refresh_s: waits ? REFRESH_S : null,
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
+    preview: previewOf(page, PREVIEW[language].charge(state, company.name), charge),
     body: SHOWN[state]?.(page, given) ?? null,
   }
 }
@@ -179,29 +185,6 @@ function parties({ charge, company, app, language }: ChargePage): (Fact | false)
       html`${payer.name}<br><span class="soft small">${taxId}</span>`,
     ],
   ]
-}
-
-function receipt(page: ChargePage, text: 'paid' | 'refundedAll'): Html {
-  const { charge, language } = page
-  const texts = CHECKOUT[language]
-  const successUrl = webAddress(charge.link?.successUrl)
-  const shown: Result = {
-    ...(text === 'paid' ? { kind: 'good', icon: 'check' } : { kind: 'calm', icon: 'back' }),
-    ...texts[text],
-    facts: [
-      [texts.amount, formatReais(charge.amount), 'sum'],
-      charge.refunded > 0 && [texts.refunded, formatReais(charge.refunded)],
-      [
-        texts.paidAt,
-        html`<time datetime="${charge.paymentDate!.toISOString()}">${formatMoment(charge.paymentDate!)}</time>`,
-      ],
-      [texts.endToEndId, html`<span class="code" translate="no">${charge.endToEndId}</span>`],
-      ...parties(page),
-    ],
-    link: successUrl ? { url: successUrl, label: texts.success } : null,
-    leads: text === 'paid',
-  }
-  return html`${charge.devMode && notice({ ...page, charge: { ...charge, brCode: null } })}${result(shown, language)}`
 }
 
 /** It came to no payment, or to none that the payer has to make. */

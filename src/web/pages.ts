@@ -12,6 +12,7 @@ import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
+import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
 import type { Fault } from './texts.ts'
 
@@ -50,6 +51,7 @@ export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
         registerLive(scope, site)
+        registerPreviews(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))
       })
     },

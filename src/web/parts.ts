@@ -38,6 +38,8 @@ export type Result = {
   title: string
   text: string
   facts?: (Fact | null | false)[]
+  /** What can be done with it. */
+  more?: Html
   /** Where the payer goes from here. */
   link?: { url: string; label: string } | null
   /** Whether the page leads there by itself, when it has just become this. */
@@ -53,6 +55,7 @@ ${icon(given.icon)}
 <h1 id="result-title" tabindex="-1">${given.title}</h1>
 <p>${given.text}</p>
 ${given.facts && facts(given.facts)}
+${given.more}
 ${link && html`<a class="button" href="${link.url}" rel="noreferrer">${link.label}</a>`}
 ${
   link &&

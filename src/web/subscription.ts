@@ -18,6 +18,8 @@ import { icon, inLanguage, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
 import { codePanel, facts, type Result, result, testNotice, webAddress } from './parts.ts'
 import { type PayerGiven, payerForm, readPayer } from './payer-form.ts'
+import { type Preview, previewOf } from './preview.ts'
+import { PREVIEW } from './preview-texts.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 
@@ -104,6 +106,7 @@ function offerPage(offer: Offer, given: Given | null): Page {
     ...{ language, brand: company, kind: 'pay' },
     scripts: ['checkout.js', 'form.js'],
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
+    preview: previewOfTerms(offer, terms),
     body: state === 'offer' ? offerBody(offer, given) : closedBody(offer),
   }
 }
@@ -118,6 +121,12 @@ function offerBody(offer: Offer, given: Given | null): Html {
 ${termsCard(terms, language)}
 ${offerForm(offer, given)}
 ${datesCard(language, terms, upcoming(terms, first, 0, today), texts.whenHint)}`
+}
+
+function previewOfTerms(owner: Owner & { language: Language }, terms: Terms): Preview {
+  const { company, language } = owner
+  const price = `${formatReais(terms.value)} ${SUBSCRIPTION[language].each[terms.frequency]}`
+  return previewOf(owner, PREVIEW[language].subscription(price, company.name))
 }
 
 function termsCard(terms: Terms, language: Language): Html {
@@ -201,6 +210,7 @@ async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page>
     title: SUBSCRIPTION[language].title(agreement.productName),
     ...{ language, brand: company, kind: 'pay', scripts: ['checkout.js'], body },
     refresh_s: state === 'agreeing' ? REFRESH_S : null,
+    preview: previewOfTerms(asked, agreement),
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
   }
 }

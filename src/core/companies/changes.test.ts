@@ -19,7 +19,7 @@ const COMPANY: Company = {
   ...{ email: 'a@example.com', color: '#0f766e', imageUrl: null, pixKey: 'a@example.com' },
   ...{ city: 'Sao Paulo', mode: 'live', apiVersion: '2026-08-16', language: 'pt' },
   ...{ settlementDelay_s: 0, staticSalesLimit: null, clockAhead_ms: 0, bankId: null },
-  ...{ payouts: null, payoutKey: null, codeEmail: null, codeEmailUntil: null },
+  ...{ payouts: null, payoutKey: null, codeEmail: null, codeEmailUntil: null, mailsReceipts: true },
   ...{ createdAt: START, updatedAt: START },
 }
 
@@ -76,7 +76,7 @@ test('a change of address is told to every address in use, and a day later codes
 test('only the fields sent change, and a key changes none that is the operator’s', () => {
   const other: Pick<Company, (typeof OWN_FIELDS)[number] | (typeof OPERATOR_FIELDS)[number]> = {
     ...{ name: 'Outra', email: 'b@example.com', color: '#b45309', city: 'Recife' },
-    ...{ imageUrl: 'https://x.example/1.png', language: 'en' },
+    ...{ imageUrl: 'https://x.example/1.png', language: 'en', mailsReceipts: false },
     ...{ pixKey: 'b@example.com', taxId: '52998224725' },
   }
   const names = [...OWN_FIELDS, ...OPERATOR_FIELDS]

@@ -5,7 +5,15 @@ import type { Company } from './rules.ts'
  * What a company can change of itself. A new field needs its name here, its schema in view.ts and
  * its column in store.ts; the compiler asks for both.
  */
-export const OWN_FIELDS = ['name', 'email', 'color', 'imageUrl', 'city', 'language'] as const
+export const OWN_FIELDS = [
+  'name',
+  'email',
+  'color',
+  'imageUrl',
+  'city',
+  'language',
+  'mailsReceipts',
+] as const
 
 /** What only an operator can change: it says whose money it is and where it goes. */
 export const OPERATOR_FIELDS = ['pixKey', 'taxId'] as const

@@ -57,6 +57,7 @@ export async function createCompany(
     language: fields.language ?? 'pt',
     settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
+    mailsReceipts: fields.mailsReceipts ?? true,
     clockAhead_ms: 0,
     bankId: null,
     payouts: null,

@@ -22,6 +22,8 @@ export type Company = {
   language: Language
   settlementDelay_s: number
   staticSalesLimit: number | null
+  /** Whether payers who gave an address get a mail when they have paid. */
+  mailsReceipts: boolean
   /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
   clockAhead_ms: number
   /** The connection to its bank; a live company may have none, a sandbox has the simulated one. */
@@ -64,7 +66,10 @@ export function taxIdFault(mode: Mode, taxId: string): string | null {
 
 export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
   Partial<
-    Pick<Company, 'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s' | 'language'>
+    Pick<
+      Company,
+      'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s' | 'language' | 'mailsReceipts'
+    >
   > & {
     staticSalesLimit?: number | null
   }

@@ -28,6 +28,7 @@ type CompanyRow = {
   language: Language
   settlement_delay_s: number
   static_sales_limit: number | null
+  mails_receipts: boolean
   clock_ahead_ms: number
   bank_id: Uuid | null
   payouts: 'manual' | 'bank' | null
@@ -63,6 +64,7 @@ const toCompany = (row: CompanyRow): Company => ({
   language: row.language,
   settlementDelay_s: row.settlement_delay_s,
   staticSalesLimit: row.static_sales_limit,
+  mailsReceipts: row.mails_receipts,
   clockAhead_ms: row.clock_ahead_ms,
   bankId: row.bank_id,
   payouts: row.payouts,
@@ -87,8 +89,9 @@ const toKey = (row: KeyRow): ApiKey => ({
 export async function insertCompany(tx: Tx, company: Company): Promise<void> {
   await tx.query({
     text: `insert into companies (id, name, tax_id, email, color, image_url, pix_key, city, mode,
-             api_version, language, settlement_delay_s, static_sales_limit, created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+             api_version, language, settlement_delay_s, static_sales_limit, created_at, updated_at,
+             mails_receipts)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       company.id,
       company.name,
@@ -105,6 +108,7 @@ export async function insertCompany(tx: Tx, company: Company): Promise<void> {
       company.staticSalesLimit,
       company.createdAt,
       company.updatedAt,
+      company.mailsReceipts,
     ],
   })
 }
@@ -165,6 +169,7 @@ const CHANGED_COLUMNS: Record<ChangeableField, string> = {
   imageUrl: 'image_url',
   city: 'city',
   language: 'language',
+  mailsReceipts: 'mails_receipts',
   pixKey: 'pix_key',
   taxId: 'tax_id',
 }

@@ -11,6 +11,10 @@ export const CompanyInCharge = Type.Object({
   imageUrl: Type.Optional(Type.String()),
 })
 
+const MailsReceipts = Type.Boolean({
+  description: 'Whether payers who gave an e-mail address get a receipt when they have paid',
+})
+
 export const CompanyView = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -26,6 +30,7 @@ export const CompanyView = Type.Object({
   }),
   language: Type.Enum(['pt', 'en'], { description: 'The language of the mails it gets' }),
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
+  mailsReceipts: MailsReceipts,
   createdAt: Type.String({ format: 'date-time' }),
 })
 
@@ -41,6 +46,7 @@ const CHANGES = {
   imageUrl: orNull(HttpUrl),
   city: ShortText,
   language: Type.Enum(['pt', 'en']),
+  mailsReceipts: MailsReceipts,
 } satisfies Record<OwnField, TSchema>
 
 export const CompanyChange = Type.Partial(Type.Object(CHANGES))
@@ -71,6 +77,7 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     apiVersion: company.apiVersion,
     language: company.language,
     settlementDelay: company.settlementDelay_s,
+    mailsReceipts: company.mailsReceipts,
     createdAt: company.createdAt.toISOString(),
   }
 }

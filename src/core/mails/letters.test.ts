@@ -14,6 +14,7 @@ import {
   composeWithdrawalFailed,
   type Letter,
 } from './letters.ts'
+import { composeReceipt } from './receipt.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
@@ -32,6 +33,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   settlementDelay_s: 0,
   clockAhead_ms: 0,
   staticSalesLimit: null,
+  mailsReceipts: true,
   bankId: null,
   payouts: null,
   payoutKey: null,
@@ -61,6 +63,15 @@ const link = (fields = {}) => ({
   ...fields,
 })
 
+const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
+  ...{ to: 'maria@example.com', payerName: stranger, url: URL },
+  charge: { amount: toCents(4990), refunded: toCents(0), devMode: false, ...fields },
+  lines: [
+    { kind: 'amount' as const, label: 'Valor', values: ['R$ 49,90'] },
+    { kind: 'payer' as const, label: 'Pagador', values: [stranger, '***.***.247-25'] },
+  ],
+})
+
 /** Each kind of letter; what strangers can choose in it is `stranger`. */
 const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   composeWithdrawalCode(from, CODE),
@@ -70,6 +81,7 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
   composePaymentLink(from, link({ payerName: stranger, items: [{ name: stranger, quantity: 2 }] })),
+  composeReceipt(from, receipt(stranger)),
   composeWebhookFailing(from, {
     name: stranger,
     url: HOOK,
@@ -195,6 +207,27 @@ test('the new address learns what it is for, and nothing of the former one', () 
   assert.equal(letter.to, 'dona@example.com')
   assertSays(letter, 'Padaria São João', 'até 20/08/2026 12:10', 'por engano')
   assert.doesNotMatch(letter.text + letter.html, /antes@/)
+})
+
+test('the payer’s mails come in the company’s name, the company’s own in that of the service', () => {
+  const from = company({ name: 'Café "Açaí"', email: 'cafe@example.com' })
+  const payersMails = [composePaymentLink(from, link()), composeReceipt(from, receipt())]
+  for (const letter of payersMails) {
+    assert.deepEqual(letter.sender, { name: 'Café "Açaí"', replyTo: 'cafe@example.com' })
+    assertSays(letter, 'responda a este e-mail')
+  }
+  const others = lettersOf(from).filter(({ to }) => to === from.email)
+  assert.equal(others.length + payersMails.length, lettersOf(from).length)
+  for (const { sender } of others) assert.equal(sender, undefined)
+})
+
+test('a receipt says that money has been returned, and that play money is none', () => {
+  assert.doesNotMatch(composeReceipt(company(), receipt()).text, /devolvid|teste/i)
+  const returned = composeReceipt(company(), receipt('Maria', { refunded: toCents(100) }))
+  assertSays(returned, 'devolvido, no todo ou em parte')
+  const trial = composeReceipt(company(), receipt('Maria', { devMode: true }))
+  assertSays(trial, 'Comprovante de teste, sem valor', 'Ambiente de testes')
+  assert.match(trial.subject, /^\[TESTE\] /)
 })
 
 test('a long list of items is cut', () => {

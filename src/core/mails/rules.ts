@@ -3,6 +3,7 @@ export type MailKind =
   | 'withdrawal-completed'
   | 'withdrawal-failed'
   | 'payment-link'
+  | 'receipt'
   | 'webhook-failing'
   | 'webhook-deactivated'
   | 'certificate-ending'
