@@ -45,7 +45,7 @@ async function openShell(): Promise<Shell> {
       ...['set -euo pipefail', `. ${kept}`, place(script, server.url), `export -p > ${kept}`],
     ]
     const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` }
-    return execFileSync('bash', ['-c', lines.join('\n')], { cwd: folder, env, encoding: 'utf8' })
+    return execFileSync('bash', ['--norc', '-c', lines.join('\n')], { cwd: folder, env, encoding: 'utf8' })
   }
   return { folder, run }
 }
@@ -77,7 +77,7 @@ const answersIn = (output: string): Any[] =>
 
 /** The README's receiver, as a user starts it and stops it by Ctrl-C. */
 async function startReceiver(folder: string, script: string) {
-  const child = spawn('bash', ['-euc', place(script, '')], {
+  const child = spawn('bash', ['--norc', '-euc', place(script, '')], {
     ...{ cwd: folder, detached: true, env: { ...inherited, PORT: String(RECEIVER_PORT) } },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

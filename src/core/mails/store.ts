@@ -114,6 +114,15 @@ export async function postpone(
   })
 }
 
+/** Whether a mail of this kind still waits to be sent. */
+export async function isWaiting(tx: Tx, companyId: Uuid, kind: MailKind): Promise<boolean> {
+  const rows = await tx.query({
+    text: `select 1 from mails where company_id = $1 and kind = $2 and finished_at is null limit 1`,
+    values: [companyId, kind],
+  })
+  return rows.length > 0
+}
+
 export async function purgeFinished(tx: Tx, before: Date): Promise<void> {
   await tx.query({
     text: 'delete from mails where finished_at is not null and finished_at <= $1',
