@@ -10,6 +10,7 @@ import { BankAuthorization, BankDecision } from '../core/recurrences/bank-view.t
 import { subscribeThrough } from '../core/recurrences/offers.ts'
 import { NewSubscription, SubscriptionView } from '../core/recurrences/view.ts'
 import { type Buckets, createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
 import type { Body } from './body.ts'
 import { requireNone, validator } from './violations.ts'
@@ -77,7 +78,7 @@ const LOCATIONS = [
 ] as const
 
 function requireRoom(buckets: Buckets | null, address: string): void {
-  const wait_s = buckets?.take(address, performance.now()) ?? 0
+  const wait_s = buckets?.take(clientName(address), performance.now()) ?? 0
   if (wait_s === 0) return
   throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
