@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
-import { BODIES, type BodyCase, fieldsOf, put, without } from './bodies.ts'
+import { BODIES, type BodyCase } from './bodies.ts'
+import { fieldsOf, put, without } from './paths.ts'
 import { stored } from './storage.ts'
 
 const api = await startApi()

@@ -1,0 +1,29 @@
+/**
+ * How people and their programs write what we keep in a plain form: with the punctuation that is
+ * usual in Brazil, or without it. The pattern says all that is accepted, the plain form included.
+ */
+export type Written = 'tax-id' | 'phone' | 'postal-code'
+
+export const PATTERNS: Record<Written, string> = {
+  // 529.982.247-25, 11.222.333/0001-81, 12.abc.345/01de-35
+  'tax-id': '^(?:[ ./-]*[0-9]){11}[ ./-]*$|^(?:[ ./-]*[0-9A-Za-z]){12}(?:[ ./-]*[0-9]){2}[ ./-]*$',
+  // (11) 98888-8888, +55 11 98888.8888
+  phone: '^[ ().-]*(?:\\+55)?(?:[ ().-]*[0-9]){10,11}[ ().-]*$',
+  // 01310-100, 01.310-100
+  'postal-code': '^(?:[ .-]*[0-9]){8}[ .-]*$',
+}
+
+const TO_PLAIN: Record<Written, (text: string) => string> = {
+  'tax-id': (text) => text.replaceAll(/[ ./-]/g, '').toUpperCase(),
+  phone: (text) => text.replace('+55', '').replaceAll(/[ ().-]/g, ''),
+  'postal-code': (text) => text.replaceAll(/[ .-]/g, ''),
+}
+
+const EXPRESSIONS = new Map(
+  Object.entries(PATTERNS).map(([kind, pattern]) => [kind, new RegExp(pattern, 'u')]),
+)
+
+/** The plain form. Text that the pattern does not accept stays as it is, so that it is refused. */
+export function toPlain(kind: Written, text: string): string {
+  return EXPRESSIONS.get(kind)!.test(text) ? TO_PLAIN[kind](text) : text
+}
