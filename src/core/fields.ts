@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { MAX_AMOUNT } from '../lib/money.ts'
-import { PATTERNS, type Written } from '../pix/written.ts'
+import { MOST_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 import { EMAIL_FORM } from './companies/rules.ts'
 
 /**
@@ -13,7 +13,13 @@ export const OptionalText = Type.String({ maxLength: 255 })
 
 /** Text that may be written with punctuation, of which the core gets the plain form. */
 const written = (kind: Written, description: string, rule: string) =>
-  Type.String({ pattern: PATTERNS[kind], description, 'x-rule': rule, 'x-written': kind })
+  Type.String({
+    maxLength: MOST_WRITTEN,
+    pattern: PATTERNS[kind],
+    description,
+    'x-rule': rule,
+    'x-written': kind,
+  })
 
 export const TaxId = written(
   'tax-id',

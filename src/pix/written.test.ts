@@ -67,3 +67,20 @@ test('what a pattern accepts has a plain form, which is accepted and stays the s
     { numRuns: 2000 },
   )
 })
+
+test('no text, however long, takes a pattern more than time in proportion to its length', () => {
+  const start = process.cpuUsage()
+  for (const pattern of Object.values(PATTERNS)) {
+    for (const one of [' ', '(', '-', '. ', '1', '1 ', '+55', '(+55']) {
+      assert.doesNotMatch(`${one.repeat(60_000)}x`, new RegExp(pattern, 'u'))
+    }
+  }
+  // A pattern that goes back to every place takes minutes for these; ours take milliseconds.
+  assert.ok(process.cpuUsage(start).user < 5_000_000, 'microseconds of this process alone')
+})
+
+test('text that is longer than anybody writes is left as it is', () => {
+  assert.equal(toPlain('postal-code', `01310${'-'.repeat(56)}100`), '01310100')
+  const long = `01310${'-'.repeat(57)}100`
+  assert.equal(toPlain('postal-code', long), long)
+})

@@ -162,6 +162,7 @@ test('empty text in a required field, in an array or for another type stays a vi
     ['expiresIn', { ...charge, expiresIn: '' }],
     ['devMode', { ...charge, devMode: '' }],
     ['customer.phone', { ...charge, customer: payer({ phone: ' ' }) }],
+    ['customer.phone', { ...charge, customer: payer({ phone: `11988888888${' '.repeat(60)}` }) }],
     ['customer.taxId', { ...charge, customer: payer({ taxId: 52998224725 }) }],
     ['customer.phone', { ...charge, customer: payer({ phone: '１１988888888' }) }],
   ]
