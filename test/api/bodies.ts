@@ -236,7 +236,7 @@ const products: BodyCase[] = [
     method: 'PUT',
     parents: {},
     required: [],
-    wrong: { ...PRODUCT, name: optional(NAME) },
+    wrong: { ...PRODUCT, name: optional(NAME), description: notNull(PRODUCT.description) },
     async prepare(client) {
       const { body } = await client.post('/product', GOOD_PRODUCT)
       return { path: `/product/${body.data.id}`, good: { ...GOOD_PRODUCT, name: 'Outra' } }
