@@ -33,8 +33,8 @@ function errorsPage(): string {
   return `# Errors
 
 ${MADE}In version 2026-08-16 an error is \`{status, message, data: null, errors: [{code, description}]}\`; in 2025-01-01 it is
-\`{statusCode, message, error}\` with the code in \`error\`. A validation error lists every violation, and each
-description starts with the path of its field. Quote \`X-Request-Id\` when you ask about an answer.
+\`{statusCode, message, error}\` with the code in \`error\`. The \`message\` of a validation error tells the first violation and
+how many more fields are invalid; \`errors\` lists up to 20, and each description starts with the path of its field. Quote \`X-Request-Id\` when you ask about an answer.
 
 | code | status | meaning |
 |---|---|---|
@@ -52,6 +52,16 @@ function endpointsPage(): string {
 
 ${MADE}The full schemas are at \`/docs\` and \`/openapi.json\` of a running server. Beside its own errors every
 endpoint can answer those that come with keys, versions, bodies and limits: see [errors](errors.md).
+
+- A query parameter that an operation does not have is refused with \`invalid_value\`, and so is an empty one.
+- Fields of a body that nobody reads are ignored, never stored, and named in the header \`X-Ignored-Fields\`, such as
+  \`customer.foo, items[0].bar\`: names percent-encoded, at most 20 of them, then \`...\`.
+- An optional text field that is empty counts as absent, and an empty \`Idempotency-Key\` too. In a change an absent field
+  stays as it was; \`null\` takes it away.
+- Tax ids, phones and postal codes may be written with their punctuation, phones also with \`+55\`; answers and filters know
+  one form of each.
+- The same request is known again by its body as it was sent: one written in another way is another
+  request.
 
 | operation | what it does | scope | its own errors |
 |---|---|---|---|

@@ -1,5 +1,6 @@
 import { CATALOGUE, type ProblemCode } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
+import { withBlanks } from './normalize.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
@@ -25,7 +26,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   const writes = route.method !== 'GET'
   return [
     ...route.problems,
-    ...(route.body || writes ? WITH_BODY : route.query ? (['invalid_value'] as const) : []),
+    ...(route.body || writes ? WITH_BODY : (['invalid_value'] as const)),
     ...(writes ? WITH_KEY : []),
     ...COMMON,
   ]
@@ -35,7 +36,9 @@ export function problemsOf(route: Route): ProblemCode[] {
  * Leaves out what only our validator reads, and says what a format of ours is to everybody else.
  */
 function clean(schema: unknown): unknown {
-  const text = JSON.stringify(schema, (name, value) => (name === 'x-rule' ? undefined : value))
+  const text = JSON.stringify(schema, (name, value) =>
+    name === 'x-rule' || name === 'x-written' ? undefined : value,
+  )
   const plain = text.replaceAll('"format":"unsafe",', '')
   return JSON.parse(plain.replaceAll('"format":"http-url"', '"format":"uri"'))
 }
@@ -58,12 +61,20 @@ const ALWAYS = {
 }
 const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before the next try') }
 const REPLAYED = { 'Idempotent-Replayed': header('"true" when this is the first answer again') }
+const IGNORED = {
+  'X-Ignored-Fields': header(
+    'The fields of the body that nobody reads, such as customer.foo, items[0].bar, if there are any',
+  ),
+}
 const CSV = { 'text/csv': { schema: { type: 'string', description: 'With format=csv' } } }
 const NEXT = { Link: header('The address of the next page, with rel="next", where there is one') }
 
 function responsesOf(route: Route): Record<string, unknown> {
   const isList = route.query !== undefined && 'after' in route.query.properties
-  const own = { ...(isList ? NEXT : {}), ...(route.method === 'GET' ? {} : REPLAYED) }
+  const own = {
+    ...(isList ? NEXT : {}),
+    ...(route.method === 'GET' ? {} : { ...REPLAYED, ...IGNORED }),
+  }
   const responses: Record<string, unknown> = {
     [route.status]: {
       description: route.message,
@@ -114,7 +125,7 @@ function operationOf(route: Route): unknown {
             // An empty body is an empty object, and that is enough where nothing is required.
             required: ((route.body as { required?: string[] }).required ?? []).length > 0,
             content: {
-              'application/json': { schema: clean(route.body), example: route.example },
+              'application/json': { schema: clean(withBlanks(route.body)), example: route.example },
             },
           },
         }
@@ -131,7 +142,7 @@ const components = {
       in: 'header',
       description:
         'Makes a retry safe: the same key and request get the first answer again for 24 hours.',
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
+      schema: { type: 'string', maxLength: 255 },
     },
     ApiVersion: {
       name: 'X-Api-Version',
@@ -180,7 +191,7 @@ export function openApiDocument(publicUrl: string): unknown {
       title: 'Vintém',
       version: LATEST.name,
       description:
-        'Instant payments (Pix). Amounts are integers in cents, timestamps ISO 8601. Shown is version ' +
+        'Instant payments (Pix). Amounts are integers in cents, timestamps ISO 8601. Unknown query parameters are refused, unknown fields of a body ignored and named in X-Ignored-Fields. An optional text that is empty counts as absent, in the Idempotency-Key too. Shown is version ' +
         `${LATEST.name}; 2025-01-01 answers with the bare resource and errors as {statusCode, message, error}.`,
     },
     servers: [{ url: publicUrl }],

@@ -16,7 +16,7 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   body: Body
   /** Headers of the answer beyond those that every answer has. */
   headers: Record<string, string>
-  /** The hash of path and body, by which the same request is known again. */
+  /** The hash of path and body as they were sent, by which the same request is known again. */
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>

@@ -16,8 +16,7 @@ export function success(
 export function failure({ status, message, code, items }: Problem): unknown {
   const withdrawId = items[0]?.withdrawId
   if (withdrawId !== undefined) return { statusCode: status, message, withdrawId }
-  const all = items.map(({ description }) => description).join('; ')
-  return { statusCode: status, message: all, error: code }
+  return { statusCode: status, message, error: code }
 }
 
 type Resource = { paymentStatus?: string; charges?: Resource[] }

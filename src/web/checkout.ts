@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
 import { findPurchase } from '../core/charges/receipt.ts'
-import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
+import { type Charge, isSubscriptionLink, itemTotal } from '../core/charges/rules.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { sendSimulated, settleSimulated } from '../core/payments/commands.ts'
 import { formatMoment } from '../lib/local-time.ts'
-import { formatReais, toCents } from '../lib/money.ts'
+import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
 import { maskTaxId, punctuateTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
@@ -155,9 +155,9 @@ function details(page: ChargePage): Html {
   const texts = CHECKOUT[language]
   const items = charge.link?.items ?? []
   const lines = items.map(
-    ({ quantity, product }): Fact => [
-      texts.quantity(quantity, product.name),
-      formatReais(toCents(quantity * product.price)),
+    (item): Fact => [
+      texts.quantity(item.quantity, item.product.name),
+      formatReais(itemTotal(item)),
       'item',
     ],
   )

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
 import { createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
@@ -90,8 +91,8 @@ function takeForms(scope: FastifyInstance, app: App): void {
   )
   const buckets = app.config.rateLimit && createBuckets(FORMS.perSecond, FORMS.burst)
   scope.addHook('onRequest', (request, _reply, done) => {
-    const wait_s =
-      buckets && request.method === 'POST' ? buckets.take(request.ip, performance.now()) : 0
+    const isCounted = buckets && request.method === 'POST'
+    const wait_s = isCounted ? buckets.take(clientName(request.ip), performance.now()) : 0
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
     done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
   })

@@ -4,8 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { startApi } from '../support/api.ts'
-import { BODIES, put } from './bodies.ts'
+import { BODIES } from './bodies.ts'
 import { tryAll } from './every-route.ts'
+import { put } from './paths.ts'
 
 const api = await startApi()
 

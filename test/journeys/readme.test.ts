@@ -45,7 +45,11 @@ async function openShell(): Promise<Shell> {
       ...['set -euo pipefail', `. ${kept}`, place(script, server.url), `export -p > ${kept}`],
     ]
     const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` }
-    return execFileSync('bash', ['--norc', '-c', lines.join('\n')], { cwd: folder, env, encoding: 'utf8' })
+    return execFileSync('bash', ['--norc', '-c', lines.join('\n')], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
   }
   return { folder, run }
 }

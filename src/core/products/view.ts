@@ -42,7 +42,7 @@ export const NewProduct = Type.Object({
 
 export const ProductChange = Type.Object({
   name: Type.Optional(ShortText),
-  description: Type.Optional(Type.String({ maxLength: 4096 })),
+  description: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
   price: Type.Optional(Price),
   ...OPTIONAL,
 })
