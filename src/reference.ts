@@ -1,6 +1,6 @@
 import { OPTIONS } from './config.ts'
 import { EVENTS } from './core/events.ts'
-import { problemsOf } from './http/openapi.ts'
+import { problemsOf } from './http/openapi/answers.ts'
 import { ROUTES } from './http/routes/all.ts'
 import { CATALOGUE } from './lib/problems.ts'
 

@@ -19,6 +19,7 @@ export function compileRoute(app: App, route: Route) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
+    version.upgradeQuery?.(request.query as Record<string, unknown>)
     const body = validate(request)
     const csv = route.csv && asksForCsv(request.query) ? route.csv : undefined
     const render: Render = (data) => ({

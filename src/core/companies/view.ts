@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { VERSION_NAMES } from '../../versions/history.ts'
 import type { Company } from './rules.ts'
 
 /** A company as it stands in each of its charges. */
@@ -19,7 +20,9 @@ export const CompanyView = Type.Object({
   pixKey: Type.String(),
   city: Type.String(),
   mode: Type.Enum(['sandbox', 'live']),
-  apiVersion: Type.String({
+  apiVersion: Type.Unsafe<string>({
+    type: 'string',
+    enum: VERSION_NAMES,
     description: 'The version that answers requests without X-Api-Version',
   }),
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
