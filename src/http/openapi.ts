@@ -8,7 +8,8 @@ import { describeWebhooks, EVENT_COMPONENTS } from './openapi/webhooks.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
-const TAGS: Record<Route['tag'], string> = {
+/** What each group of operations is about. */
+export const TAGS: Record<Route['tag'], string> = {
   Charges: 'Pix charges, static codes and payment links.',
   Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged by itself.',
   Refunds: 'Money of a paid charge goes back to its payer.',
@@ -61,7 +62,7 @@ function bodyOf({ body, example }: Route, { show }: Components): unknown {
   }
 }
 
-const PARAMETERS = {
+const parameters = (version: Version) => ({
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -75,8 +76,9 @@ const PARAMETERS = {
     in: 'header',
     description: 'Answers this request in another version than the one the company is pinned to.',
     schema: { type: 'string', enum: VERSION_NAMES },
+    example: version.name,
   },
-}
+})
 
 const SECURITY = {
   ApiKey: {
@@ -133,7 +135,7 @@ export function openApiDocument(publicUrl: string, version: Version = LATEST): u
     webhooks: describeWebhooks(),
     components: {
       securitySchemes: SECURITY,
-      parameters: PARAMETERS,
+      parameters: parameters(version),
       headers: HEADERS,
       responses: answers.responses,
       examples: answers.examples(),

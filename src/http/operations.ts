@@ -33,6 +33,7 @@ export function registerOperations(server: FastifyInstance, { app, isReady }: Se
     routePrefix: '/docs',
     // A self-hosted service sends its readers nowhere else.
     configuration: {
+      pageTitle: 'Vintém',
       sources: VERSIONS.toReversed().map((version) => ({
         title: `Vintém ${version.name}`,
         slug: version.name,

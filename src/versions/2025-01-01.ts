@@ -40,7 +40,7 @@ export const shapes: Shapes = {
       required: ['statusCode', 'message', 'error'],
       properties: {
         statusCode: { type: 'integer', description: 'The HTTP status' },
-        message: { type: 'string', description: 'What is wrong; every violation, with semicolons' },
+        message: { type: 'string', description: 'What is wrong, in a sentence' },
         error: { $ref: '#/components/schemas/ErrorCode' },
       },
     },

@@ -81,82 +81,99 @@ const SHARED: Record<number, string> = {
   500: 'InternalError',
 }
 
+/** A document in the making. */
+type Making = {
+  version: Version
+  components: Components
+  publicUrl: string
+  /** The codes whose shared example an answer refers to. */
+  mentioned: Set<ProblemCode>
+}
+
 /** The answers of every operation, in one version. */
-export function createAnswers(version: Version, { show }: Components, publicUrl: string) {
-  const { shapes } = version
-  const mentioned = new Set<ProblemCode>()
-
-  function success(route: Route): unknown {
-    const isList = route.query !== undefined && 'after' in route.query.properties
-    const own = headers(
-      ...(isList ? (['Link'] as const) : []),
-      ...(route.method === 'GET' ? [] : (['Idempotent-Replayed'] as const)),
-      ...(route.csv ? (['Content-Disposition'] as const) : []),
-    )
-    const { json, file } = exampleOf(route.operationId)
-    const schema = shapes.success(route.status, show(route.data))
-    const csv = { schema: { type: 'string', description: 'With format=csv' }, example: file }
-    return {
-      description: route.message,
-      headers: { ...ALWAYS, ...own },
-      content: {
-        'application/json': { schema, examples: named(json, (data) => rendered(route, data)) },
-        ...(route.csv ? { 'text/csv': csv } : {}),
-      },
-    }
-  }
-
-  function rendered({ status, message }: Route, data: unknown): unknown {
-    const text = version.success(status, message, (value) => JSON.stringify(value), data)
-    return JSON.parse(text.replaceAll('http://vintem.test', publicUrl))
-  }
-
-  const failed = (code: ProblemCode, items: Refusal) => ({
-    summary: CATALOGUE[code][1],
-    value: version.failure(items.length > 0 ? new Problem(items as never) : problem(code)),
-  })
-
-  function failure(codes: ProblemCode[], operationId?: string): unknown {
-    const waits = codes.includes('idempotency_in_progress') || codes.includes('rate_limited')
-    const examples = codes.map((code) => {
-      const own = operationId && refusalOf(operationId, code)
-      if (!own) mentioned.add(code)
-      return [code, own ? failed(code, own) : { $ref: `#/components/examples/${code}` }]
-    })
-    return {
-      description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code][1]}`).join('\n\n'),
-      headers: waits ? { ...ALWAYS, ...headers('Retry-After') } : ALWAYS,
-      content: {
-        'application/json': {
-          schema: shapes.failure(codes),
-          examples: Object.fromEntries(examples),
-        },
-      },
-    }
-  }
-
-  function answersOf(route: Route): Record<string, unknown> {
-    const answers: Record<string, unknown> = { [route.status]: success(route) }
-    for (const [status, codes] of byStatus(problemsOf(route))) {
-      const name = SHARED[status]
-      answers[status] = name
-        ? { $ref: `#/components/responses/${name}` }
-        : failure(codes, route.operationId)
-    }
-    return answers
-  }
-
+export function createAnswers(version: Version, components: Components, publicUrl: string) {
+  const making: Making = { version, components, publicUrl, mentioned: new Set() }
   const shared = byStatus([...WITH_BODY, ...COMMON]).flatMap(([status, codes]) =>
-    SHARED[status] ? [[SHARED[status], failure(codes)]] : [],
+    SHARED[status] ? [[SHARED[status], failure(making, codes)]] : [],
   )
   return {
-    answersOf,
+    answersOf: (route: Route) => answersOf(making, route),
     responses: Object.fromEntries(shared) as Record<string, unknown>,
     /** The examples that answers have referred to so far. */
     examples: (): Record<string, unknown> =>
       Object.fromEntries(
-        [...mentioned].map((code) => [code, failed(code, SHARED_REFUSALS[code] ?? [])]),
+        [...making.mentioned].map((code) => [
+          code,
+          failed(version, code, SHARED_REFUSALS[code] ?? []),
+        ]),
       ),
+  }
+}
+
+function answersOf(making: Making, route: Route): Record<string, unknown> {
+  const answers: Record<string, unknown> = { [route.status]: success(making, route) }
+  for (const [status, codes] of byStatus(problemsOf(route))) {
+    const name = SHARED[status]
+    answers[status] = name
+      ? { $ref: `#/components/responses/${name}` }
+      : failure(making, codes, route.operationId)
+  }
+  return answers
+}
+
+function success({ version, components, publicUrl }: Making, route: Route): unknown {
+  const isList = route.query !== undefined && 'after' in route.query.properties
+  const own = headers(
+    ...(isList ? (['Link'] as const) : []),
+    ...(route.method === 'GET' ? [] : (['Idempotent-Replayed'] as const)),
+    ...(route.csv ? (['Content-Disposition'] as const) : []),
+  )
+  const { json, file } = exampleOf(route.operationId)
+  const schema = version.shapes.success(route.status, components.show(route.data))
+  const csv = { schema: { type: 'string', description: 'With format=csv' }, example: file }
+  const examples = named(json, (data) => rendered(version, route, data, publicUrl))
+  return {
+    description: route.message,
+    headers: { ...ALWAYS, ...own },
+    content: {
+      'application/json': { schema, examples },
+      ...(route.csv ? { 'text/csv': csv } : {}),
+    },
+  }
+}
+
+/** An example as the version answers it, with the addresses of this server. */
+function rendered(version: Version, route: Route, data: unknown, publicUrl: string): unknown {
+  const { status, message } = route
+  const text = version.success(status, message, (value) => JSON.stringify(value), data)
+  return JSON.parse(text.replaceAll('http://vintem.test', publicUrl))
+}
+
+const failed = (version: Version, code: ProblemCode, [first, ...others]: Refusal) => ({
+  summary: CATALOGUE[code][1],
+  value: version.failure(first ? new Problem([first, ...others]) : problem(code)),
+})
+
+function failure(
+  { version, mentioned }: Making,
+  codes: ProblemCode[],
+  operationId?: string,
+): unknown {
+  const waits = codes.includes('idempotency_in_progress') || codes.includes('rate_limited')
+  const examples = codes.map((code) => {
+    const own = operationId && refusalOf(operationId, code)
+    if (!own) mentioned.add(code)
+    return [code, own ? failed(version, code, own) : { $ref: `#/components/examples/${code}` }]
+  })
+  return {
+    description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code][1]}`).join('\n\n'),
+    headers: waits ? { ...ALWAYS, ...headers('Retry-After') } : ALWAYS,
+    content: {
+      'application/json': {
+        schema: version.shapes.failure(codes),
+        examples: Object.fromEntries(examples),
+      },
+    },
   }
 }
 

@@ -153,8 +153,7 @@ const HEADERS: Record<string, string> = {
   'X-Webhook-Event': 'The name you subscribed to',
   'X-Webhook-Delivery': 'This event on its way to this webhook, as the log of deliveries names it',
   'X-Webhook-Timestamp': 'The time of this attempt in ISO 8601; not signed',
-  'X-Webhook-Signature':
-    '`sha256=` and the hexadecimal HMAC-SHA256 of the raw body; the key is the whole secret as text',
+  'X-Webhook-Signature': `\`sha256=\` and the hexadecimal HMAC-SHA256 of the raw body; the key is the whole secret as text. Examples are signed with \`${SAMPLE_SECRET}\``,
   'webhook-id': 'The id of the event; the same in every attempt. Remember it to handle each once',
   'webhook-timestamp': 'Seconds since 1970 of this attempt',
   'webhook-signature':
