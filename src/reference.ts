@@ -1,6 +1,7 @@
 import { OPTIONS } from './config.ts'
-import { EVENTS } from './core/events.ts'
-import { problemsOf } from './http/openapi.ts'
+import { EVENT_REFERENCE } from './http/openapi/webhooks.ts'
+import { openApiDocument, TAGS } from './http/openapi.ts'
+import type { Route } from './http/route.ts'
 import { ROUTES } from './http/routes/all.ts'
 import { CATALOGUE } from './lib/problems.ts'
 
@@ -42,16 +43,46 @@ ${rows.join('\n')}
 `
 }
 
+const document = openApiDocument('http://127.0.0.1:3000') as {
+  paths: Record<string, Record<string, Operation>>
+}
+
+type Media = { content: { 'application/json': { schema: Shown } } }
+type Shown = { $ref?: string; items?: Shown; properties?: { data: Shown } }
+type Operation = { requestBody?: Media; responses: Record<string, Media> }
+
+/** The name of a schema; of a list, that of its entries. */
+const nameOf = (schema: Shown | undefined): string => {
+  const name = (schema?.items ?? schema)?.$ref?.split('/').at(-1)
+  return name ? `\`${name}${schema?.items ? '[]' : ''}\`` : ''
+}
+
+function endpointRow(route: Route): string {
+  const operation = document.paths[route.path]![route.method.toLowerCase()]!
+  const body = operation.requestBody?.content['application/json'].schema
+  const answer = operation.responses[route.status]!.content['application/json'].schema
+  const codes = route.problems.map((code) => `\`${code}\``).join(', ')
+  const [sent, given] = [nameOf(body), nameOf(answer.properties?.data)]
+  return `| \`${route.method} ${route.path}\` | ${route.summary} | ${sent} | ${given} | \`${route.scope}\` | ${codes} |`
+}
+
 function endpointsPage(): string {
-  const rows = ROUTES.map((route) => {
-    const own = problemsOf(route).slice(0, route.problems.length)
-    const codes = own.map((code) => `\`${code}\``).join(', ')
-    return `| \`${route.method} ${route.path}\` | ${route.summary} | \`${route.scope}\` | ${codes} |`
-  })
+  const sections = [...Map.groupBy(ROUTES, ({ tag }) => tag)].map(
+    ([tag, routes]) => `## ${tag}
+
+${TAGS[tag]}
+
+| operation | what it does | body | answer | scope | its own errors |
+|---|---|---|---|---|---|
+${routes.map(endpointRow).join('\n')}
+`,
+  )
   return `# Endpoints
 
-${MADE}The full schemas are at \`/docs\` and \`/openapi.json\` of a running server. Beside its own errors every
-endpoint can answer those that come with keys, versions, bodies and limits: see [errors](errors.md).
+${MADE}The fields of each body and answer, with examples, are at \`/docs\` of a running server. Its OpenAPI document is at
+\`/openapi.json\`, and that of version 2025-01-01 at \`/openapi-2025-01-01.json\`. The names below are those of the
+document; \`[]\` is a list. Beside its own errors every endpoint can answer those that come with keys, versions, bodies and
+limits: see [errors](errors.md).
 
 - A query parameter that an operation does not have is refused with \`invalid_value\`, and so is an empty one.
 - Fields of a body that nobody reads are ignored, never stored, and named in the header \`X-Ignored-Fields\`, such as
@@ -63,21 +94,22 @@ endpoint can answer those that come with keys, versions, bodies and limits: see 
 - The same request is known again by its body as it was sent: one written in another way is another
   request.
 
-| operation | what it does | scope | its own errors |
-|---|---|---|---|
-${rows.join('\n')}
-`
+${sections.join('\n')}`
 }
 
 function eventsPage(): string {
-  const rows = Object.entries(EVENTS).map(([type, name]) => `| \`${type}\` | \`${name}\` |`)
+  const rows = EVENT_REFERENCE.map(
+    ({ type, when, body }) => `| \`${type}\` | ${when} | \`${body}\` |`,
+  )
   return `# Events
 
-${MADE}An event is written in the transaction of the change it tells about. A charge event's body is exactly
+${MADE}An event and its body are written in the transaction of the change that they tell about.
+A body has no API version: every receiver gets the same bytes. That of a charge event is exactly
 \`{event, charge: {id, status, total}}\`, with the payment status of that moment.
+[Webhooks](../guides/webhooks.md) has the headers and how to verify them.
 
-| subscription name | name in the payload |
-|---|---|
+| subscription name | when | body |
+|---|---|---|
 ${rows.join('\n')}
 `
 }

@@ -19,6 +19,7 @@ export function compileRoute(app: App, route: Route) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
+    version.upgradeQuery?.(request.query as Record<string, unknown>)
     const input = read(request, reply)
     const csv = route.csv && asksForCsv(input.query) ? route.csv : undefined
     const render: Render = (data) => ({

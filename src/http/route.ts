@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import type { Guarded, KeptAnswer } from '../core/idempotency.ts'
@@ -73,6 +73,9 @@ export type Route = {
   problems: ProblemCode[]
   handle(call: Call): Promise<unknown>
 }
+
+/** What every deletion answers with. */
+export const Deleted = Type.Object({ id: Type.String({ description: 'What was deleted' }) })
 
 type Of<Schema> = Schema extends TSchema ? Static<Schema> : undefined
 

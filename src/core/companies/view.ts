@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { VERSION_NAMES } from '../../versions/history.ts'
 import { Email, HttpUrl, orNull, ShortText } from '../fields.ts'
 import type { OwnField } from './changes.ts'
 import type { Company } from './rules.ts'
@@ -25,7 +26,9 @@ export const CompanyView = Type.Object({
   pixKey: Type.String(),
   city: Type.String(),
   mode: Type.Enum(['sandbox', 'live']),
-  apiVersion: Type.String({
+  apiVersion: Type.Unsafe<string>({
+    type: 'string',
+    enum: VERSION_NAMES,
     description: 'The version that answers requests without X-Api-Version',
   }),
   language: Type.Enum(['pt', 'en'], { description: 'The language of the mails it gets' }),
