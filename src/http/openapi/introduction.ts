@@ -16,9 +16,9 @@ This version spells the payment status RECEIVED as \`RECIEVED\`, in answers and 
 /** What a reader has to know before the first call, in Markdown. */
 export const introduction = (version: string, others: string): string => `
 Instant payments (Pix) on a server of your own. Amounts are integers in cents, and timestamps are
-ISO 8601. Tax ids, phones and postal codes may be sent with their punctuation. An optional text that
-is empty counts as absent. Unknown query parameters are refused; unknown fields of a body are ignored
-and named in the header \`X-Ignored-Fields\`.
+ISO 8601. Tax ids, phones and postal codes may be sent with their punctuation. An optional text
+that is empty counts as absent. Unknown query parameters are refused; unknown fields of a body are
+ignored and named in the header \`X-Ignored-Fields\`.
 
 ## Keys
 
