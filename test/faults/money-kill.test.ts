@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
+import type { Paid } from './journal.ts'
 import { killAgainAndAgain, type Plan } from './kill.ts'
 import * as stored from './stored.ts'
 import * as told from './told.ts'
@@ -96,11 +97,15 @@ test('a key that is sent once more has kept its first answer', async () => {
   assert.deepEqual(await stored.keptAnswers(app), { kept: journal.keys, empty: 0 })
 })
 
+/** A static code has no payer to mail to, and money that pays no charge has no receipt. */
+const isPaidCharge = ({ state, atCounter }: Paid) => state === 'MATCHED' && !atCounter
+
 test('no work is left, and every mail was sent', async () => {
   assert.deepEqual(aftermath.leftovers, [])
   const ends = (state: string) => withdrawals.filter((one) => one.state === state).length
   const mails = [
     ['withdrawal-code', withdrawals.length + journal.resent],
+    ['receipt', payments.filter(isPaidCharge).length],
     ['withdrawal-completed', ends('COMPLETED')],
     ['withdrawal-failed', ends('FAILED')],
   ] as const
