@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { auditCompany } from '../src/core/audits/commands.ts'
@@ -12,21 +12,8 @@ import { newId } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
 import { receiveDueCharges } from '../src/worker/charges.ts'
+import { emptyDatabase } from './support/database.ts'
 import { temporaryFolder } from './support/process.ts'
-
-/** An empty database, without the template that is migrated already. */
-async function emptyDatabase(): Promise<string> {
-  const base = process.env.VINTEM_TEST_DATABASE!
-  const name = `upgrade_${newId().replaceAll('-', '')}`
-  const run = async (text: string) => {
-    const client = new pg.Client(base)
-    await client.connect()
-    await client.query(text).finally(() => client.end())
-  }
-  await run(`create database ${name}`)
-  after(() => run(`drop database if exists ${name} with (force)`))
-  return Object.assign(new URL(base), { pathname: `/${name}` }).href
-}
 
 const FIRST = join(import.meta.dirname, '..', 'migrations')
 

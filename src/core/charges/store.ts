@@ -272,53 +272,6 @@ export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
   return rows[0] ? toCharge(rows[0]) : null
 }
 
-export type ChargeFilter = {
-  limit: number
-  after: Uuid | null
-  status: ChargeStatus | null
-  paymentStatus: PaymentStatus | null
-  externalId: string | null
-  customerId: Uuid | null
-  devMode: boolean | null
-  createdFrom: Date | null
-  createdTo: Date | null
-}
-
-/** Newest first. A filter sees a charge past its deadline as expired, as every reader does. */
-export async function list(
-  tx: Tx,
-  companyId: Uuid,
-  filter: ChargeFilter,
-  now: Date,
-): Promise<Charge[]> {
-  const values: unknown[] = [companyId, now, filter.limit]
-  const conditions = ['company_id = $1']
-  const where = (condition: string, value: unknown) => {
-    if (value !== null) conditions.push(condition.replaceAll('?', `$${values.push(value)}`))
-  }
-  where('id < ?', filter.after)
-  where(asOfNow('status', filter.status), filter.status)
-  where(asOfNow('payment_status', filter.paymentStatus), filter.paymentStatus)
-  where('external_id = ?', filter.externalId)
-  where('customer_id = ?', filter.customerId)
-  where('dev_mode = ?', filter.devMode)
-  where('created_at >= ?', filter.createdFrom)
-  where('created_at < ?', filter.createdTo)
-  const rows = await tx.query<ChargeRow>({
-    text: `select * from charges where ${conditions.join(' and ')} and $2::timestamptz is not null
-           order by id desc limit $3`,
-    values,
-  })
-  return rows.map(toCharge)
-}
-
-/** A condition that an index can serve, in which what is past its deadline counts as expired. */
-function asOfNow(column: string, wanted: string | null): string {
-  const due = `status = 'OPEN' and kind <> 'RECURRING' and expires_at <= $2`
-  if (wanted === 'EXPIRED') return `(${column} = ? or (${due}))`
-  return `(${column} = ? and not (${due}))`
-}
-
 export type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
 
 /** Charges made from `from` on and before `to`, oldest first. */

@@ -3,9 +3,12 @@ import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { type LocalDate, localDateOf } from '../../lib/local-time.ts'
 import { describeError } from '../../lib/log.ts'
+import type { Vault } from '../../lib/vault.ts'
 import { maySchedule } from '../../pix/calendar.ts'
 import type { Collection, Outcome, Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
+import { insertEmails } from '../charges/email-store.ts'
+import { emailsOf } from '../charges/emails.ts'
 import { eventsOfCreation, fail as failCharge } from '../charges/rules.ts'
 import {
   extend,
@@ -41,6 +44,7 @@ import * as store from './store.ts'
  */
 export async function generateCharges(
   tx: Tx,
+  vault: Vault,
   companyId: Uuid,
   ids: Uuid[],
   now: Date,
@@ -50,6 +54,7 @@ export async function generateCharges(
   if (cycles.length === 0) return 0
   const charges = cycles.map(({ charge }) => charge)
   await insertRecurring(tx, companyId, charges)
+  await insertEmails(tx, emailsOf(vault, charges))
   await billings.insert(
     tx,
     companyId,
