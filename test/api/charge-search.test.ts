@@ -151,7 +151,9 @@ function expected(query: Record<string, unknown>): Listed[] {
 }
 
 const search = (query: Record<string, unknown>) =>
-  new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]))
+  new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  )
 
 test('a filtered list is the whole list, filtered, page by page too', async () => {
   await fc.assert(
