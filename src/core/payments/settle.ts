@@ -2,6 +2,7 @@ import { overtaken, type Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
 import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { Change, Charge, Settlement, StaticCode, Terms } from '../charges/rules.ts'
@@ -12,10 +13,11 @@ import type { Company } from '../companies/rules.ts'
 import { chargeEvent, collectionEvent, type Event, emit, paymentEvent } from '../events.ts'
 import { end as endBillings } from '../recurrences/billing-store.ts'
 import type { Payment } from './rules.ts'
+import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
 /** Where the money came from decides whether it counts. */
-export type Arrival = { booked: boolean; now: Date }
+export type Arrival = { booked: boolean; now: Date; vault: Vault }
 
 /** What a payment did: paid a charge, waits for a decision, or was here before. */
 export type Settled = Settlement | { kind: 'known' }
@@ -85,10 +87,11 @@ async function write(
   tx: Tx,
   companyId: Uuid,
   decided: Decision[],
-  { booked, now }: Arrival,
+  arrival: Arrival,
 ): Promise<void> {
+  const { booked, now } = arrival
   if (decided.length === 0) return
-  const payments = decided.map((decision) => toPayment(companyId, decision, { booked, now }))
+  const payments = decided.map((decision) => toPayment(companyId, decision, arrival))
   if (!(await store.insert(tx, companyId, payments))) throw overtaken()
   const changes = decided.flatMap(({ settlement }) =>
     settlement.kind === 'paid' ? [settlement] : [],
@@ -112,11 +115,15 @@ async function write(
   await post(tx, companyId, booked ? payments.map(postingOf) : [], now)
 }
 
-function toPayment(companyId: Uuid, decision: Decision, { booked, now }: Arrival): Payment {
-  const { pix, settlement, chargeId } = decision
+function toPayment(companyId: Uuid, decision: Decision, arrival: Arrival): Payment {
+  const { booked, now, vault } = arrival
+  const { settlement, chargeId } = decision
+  const { payer, ...pix } = decision.pix
   const matched = settlement.kind === 'paid'
   return {
     ...{ companyId, id: newId(), ...pix, chargeId, booked, createdAt: now },
+    // A charge names its payer; only where there is none the bank's word is needed.
+    payer: payer && !matched ? sealPayer(vault, { companyId, ...pix }, payer) : null,
     status: matched ? 'MATCHED' : 'UNMATCHED',
     reason: matched ? null : settlement.reason,
   }

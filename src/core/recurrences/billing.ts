@@ -240,7 +240,8 @@ async function settle(open: Case, endToEndIds: string[]): Promise<boolean> {
   if (outcome.kind !== 'accepted' || outcome.value.length === 0) {
     return postpone(open, 'the payment is not there yet')
   }
-  const arrival = { booked: isBooked(company, provider.name), now: app.clock.now() }
+  const booked = isBooked(company, provider.name)
+  const arrival = { booked, now: app.clock.now(), vault: app.vault }
   await app.db.transaction((tx) => settlePayments(tx, company, outcome.value, arrival))
   // Money that does not match waits for a decision of the merchant, and nothing more is collected.
   const { nextAt } = (await billings.find(app.db, company.id, open.billing.chargeId))!
