@@ -7,7 +7,7 @@ import { problem } from '../lib/problems.ts'
 import { type Body, canonical, textFaults } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
-import type { Call, CsvFile, Route, Unchecked } from './route.ts'
+import type { Call, CsvDialect, CsvFile, Route, Unchecked } from './route.ts'
 import { requireNone, validator } from './violations.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
@@ -20,18 +20,24 @@ export function compileRoute(app: App, route: Route) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
     const body = validate(request)
-    const csv = route.csv && asksForCsv(request.query) ? route.csv : undefined
+    const dialect = dialectOf(request.query)
+    const csv = dialect ? route.csv : undefined
     const render: Render = (data) => ({
       status: route.status,
       // A file is the same in every version: there is no envelope around it.
-      body: csv?.write(data) ?? version.success(route.status, route.message, serialize, data),
+      body:
+        csv?.write(data, dialect!) ?? version.success(route.status, route.message, serialize, data),
     })
     const answer = await answerCall(app, route, request, body, render)
     send(reply, answer, version.name, csv)
   }
 }
 
-const asksForCsv = (query: unknown): boolean => (query as { format?: string }).format === 'csv'
+function dialectOf(query: unknown): CsvDialect | null {
+  const { format, dialect } = query as { format?: string; dialect?: string }
+  if (format !== 'csv') return null
+  return dialect === 'br' ? 'br' : 'plain'
+}
 
 /**
  * Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it.

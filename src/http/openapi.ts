@@ -58,7 +58,9 @@ const ALWAYS = {
 }
 const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before the next try') }
 const REPLAYED = { 'Idempotent-Replayed': header('"true" when this is the first answer again') }
-const CSV = { 'text/csv': { schema: { type: 'string', description: 'With format=csv' } } }
+const CSV = {
+  'text/csv': { schema: { type: 'string', description: 'With format=csv' } },
+}
 const NEXT = { Link: header('The address of the next page, with rel="next", where there is one') }
 
 function responsesOf(route: Route): Record<string, unknown> {
