@@ -1,7 +1,9 @@
 -- Finding charges by what people know of them.
 
--- The e-mail address that a charge names its payer by, as a keyed hash of its lower-case form. A
--- table of its own, because filling a new column of old charges would rewrite each of them.
+-- The e-mail address that a charge names its payer by, as a keyed hash of its lower-case form.
+alter table charges add column email_index bytea;
+-- The same of charges from before this migration. A table of its own, because filling the column of
+-- old charges would rewrite each of them and all their indexes.
 create table charge_emails (
   company_id uuid not null,
   email_index bytea not null,

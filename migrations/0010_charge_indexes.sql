@@ -12,6 +12,9 @@ create index concurrently charges_state on charges
 
 create index concurrently charges_amount on charges (company_id, amount, id);
 
+create index concurrently charges_email on charges (company_id, email_index, id)
+  where email_index is not null;
+
 -- The sales of a static code.
 create index concurrently charges_static_code on charges (company_id, static_code_id, id)
   where static_code_id is not null;

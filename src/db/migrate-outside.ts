@@ -22,6 +22,8 @@ export function statementsOf(sql: string): string[] {
  * is; one that was left half-built is dropped first, because `if not exists` would keep it.
  */
 export async function runOutside(client: pg.Client, sql: string): Promise<void> {
+  // A server may end long statements for everybody, and an index of a large table takes long.
+  await client.query('set statement_timeout = 0')
   for (const statement of statementsOf(sql)) {
     const name = BUILD.exec(statement)?.[1]
     const state = name === undefined ? 'missing' : await stateOf(client, name)

@@ -69,11 +69,18 @@ before(async () => {
      from generate_series(1, 5000) n`,
     [companyId],
   )
+  // Half of those with the address are from before charges had it themselves.
+  const email = indexEmail(app.vault, companyId, 'maria@example.com')
   await api.rows(
     `insert into charge_emails (company_id, email_index, charge_id)
      select company_id, case when id < $3 then $2 else payer_index end, id from charges
-     where company_id = $1`,
-    [companyId, indexEmail(app.vault, companyId, 'maria@example.com'), idOf(50)],
+     where company_id = $1 and id < $4`,
+    [companyId, email, idOf(50), idOf(5000)],
+  )
+  await api.rows(
+    `update charges set email_index = case when id > $3 then $2 else payer_index end
+     where company_id = $1 and id >= $4`,
+    [companyId, email, idOf(ROWS - 50), idOf(5000)],
   )
   // The payer of customer 7 is known by a tax id that the vault can name.
   const index = app.vault.index(companyId, '52998224725')
@@ -168,6 +175,7 @@ const FILTERS: [query: Asked, found: number][] = [
   [{ paidFrom: '2025-02-01', paidTo: '2025-02-01' }, LIMIT],
   [{ taxId: '52998224725', status: 'EXPIRED' }, 10],
   [{ email: 'maria@example.com', kind: 'LINK' }, 2],
+  [{ email: 'maria@example.com', createdTo: '2025-01-01' }, LIMIT],
   [{ paidFrom: '2025-02-01', paidTo: '2025-02-02', kind: 'PIX' }, LIMIT],
   [{ amount: 4242, createdFrom: '2024-01-01' }, 1],
   [{ status: 'CANCELED', createdFrom: '2024-01-01' }, 3],

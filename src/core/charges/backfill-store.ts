@@ -1,9 +1,14 @@
-import { uuids } from '../../db/arrays.ts'
+import { bytes, uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, type ChargeRow, toCharge } from './store.ts'
 
 const NAME = 'charge search'
+
+export async function isPending(tx: Tx): Promise<boolean> {
+  const rows = await tx.query({ text: 'select from backfills where name = $1', values: [NAME] })
+  return rows.length === 1
+}
 
 /** Up to where old charges were looked at; null when that is done, or another process does it. */
 export async function lockPlace(tx: Tx): Promise<ChargeId | null> {
@@ -33,6 +38,21 @@ export async function listAfter(tx: Tx, after: ChargeId, limit: number): Promise
     values: [after.companyId, after.id, limit],
   })
   return rows.map(toCharge)
+}
+
+export type ChargeEmail = ChargeId & { emailIndex: Buffer }
+
+/** Lets old charges be found by their payers' e-mail addresses. Repeatable. */
+export async function insertEmails(tx: Tx, found: ChargeEmail[]): Promise<void> {
+  await tx.query({
+    text: `insert into charge_emails (company_id, email_index, charge_id)
+           select * from unnest($1::uuid[], $2::bytea[], $3::uuid[]) on conflict do nothing`,
+    values: [
+      uuids(found.map(({ companyId }) => companyId)),
+      bytes(found.map(({ emailIndex }) => emailIndex)),
+      uuids(found.map(({ id }) => id)),
+    ],
+  })
 }
 
 /** Notes the tax ids of charges whose customers were deleted or have another one by now. */

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts'
+import { emailIndexOf } from '../customers/sealing.ts'
 import * as store from './backfill-store.ts'
-import { insertEmails } from './email-store.ts'
-import { emailsOf } from './emails.ts'
 import type { Charge } from './rules.ts'
 
 /** Charges that are looked at in one transaction. */
@@ -13,11 +12,12 @@ const MOST = 500
  * there is more to do.
  */
 export async function indexOldCharges(app: App, most = MOST): Promise<boolean> {
+  if (!(await store.isPending(app.db))) return false
   return app.db.transaction(async (tx) => {
     const place = await store.lockPlace(tx)
     if (place === null) return false
     const charges = await store.listAfter(tx, place, most)
-    await insertEmails(tx, readable(app, charges))
+    await store.insertEmails(tx, emailsOf(app, charges))
     await store.insertFormerTaxIds(tx, charges)
     const last = charges.at(-1)
     if (last && charges.length === most) await store.movePlace(tx, last)
@@ -27,12 +27,13 @@ export async function indexOldCharges(app: App, most = MOST): Promise<boolean> {
 }
 
 /** An envelope that cannot be opened must not keep all others from being found. */
-function readable(app: App, charges: Charge[]) {
-  return charges.flatMap((charge) => {
+function emailsOf(app: App, charges: Charge[]): store.ChargeEmail[] {
+  return charges.flatMap(({ companyId, id, payer }) => {
     try {
-      return emailsOf(app.vault, [charge])
+      const emailIndex = payer && emailIndexOf(app.vault, companyId, payer)
+      return emailIndex ? [{ companyId, id, emailIndex }] : []
     } catch {
-      app.log.warn({ company: charge.companyId, charge: charge.id }, 'a payer cannot be read')
+      app.log.warn({ company: companyId, charge: id }, 'a payer cannot be read')
       return []
     }
   })

@@ -114,16 +114,12 @@ with input as materialized (
 ), charge as (
   insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode, external_id,
     fingerprint, customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at,
-    expires_at)
+    expires_at, email_index)
   select i.company_id, i.id, i.kind, i.amount, 'OPEN', i.payment_status, i.dev_mode, i.external_id,
     i.fingerprint, coalesce(i.customer_id, c.id), i.payer_name, i.payer_index, i.payer_sealed,
-    i.link::jsonb, i.br_code, i.created_at, i.expires_at
+    i.link::jsonb, i.br_code, i.created_at, i.expires_at, i.email_index
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing
-), email as (
-  insert into charge_emails (company_id, email_index, charge_id)
-  select company_id, email_index, id from input where email_index is not null
-  on conflict do nothing
 ), ${writing(19)}`
 const ANSWERS = `, kept as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)

@@ -74,7 +74,6 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   where('c.external_id = ?', filter.externalId)
   where('c.customer_id = ?', filter.customerId)
   where('c.payer_index = ?', filter.payer?.index ?? null)
-  where('e.company_id = $1 and e.email_index = ?', filter.emailIndex)
   where('c.end_to_end_id = ?', filter.endToEndId)
   // A sale of a static code is paid by the txid of the code.
   where(`c.id = ? and c.kind <> 'STATIC'`, filter.chargeId)
@@ -110,27 +109,26 @@ function statusConditions(filter: ChargeFilter, binder: Binder, now: Date): stri
   return [mayBeExpired(filter) ? `(${isStored} or (${due}))` : `${isStored} and not (${due})`]
 }
 
-const sourceOf = ({ emailIndex }: ChargeFilter): string =>
-  emailIndex === null
-    ? 'charges c'
-    : 'charges c join charge_emails e on e.company_id = c.company_id and e.charge_id = c.id'
+/** Where charges are taken from. An address is on the charge, of old ones beside it. */
+function sourceOf({ emailIndex }: ChargeFilter, { bind }: Binder): string {
+  if (emailIndex === null) return 'charges c'
+  const index = bind(emailIndex)
+  return `(select c.* from charges c where c.company_id = $1 and c.email_index = ${index}
+    union all
+    select c.* from charge_emails e
+    join charges c on c.company_id = e.company_id and c.id = e.charge_id
+    where e.company_id = $1 and e.email_index = ${index}) c`
+}
 
 /** What comes after the last charge of a page, in the order of the list. */
-function afterCondition(
-  filter: ChargeFilter,
-  after: Uuid | null,
-  moment: Moment | null,
-  { bind }: Binder,
-): string[] {
+function afterCondition(after: Uuid | null, moment: Moment | null, { bind }: Binder): string[] {
   if (after === null) return []
   const id = bind(after)
   if (moment !== null) {
     const last = `select a.${moment}, a.id from charges a where a.company_id = $1 and a.id = ${id}`
     return [`(c.${moment}, c.id) < (${last})`]
   }
-  const conditions = [`c.id < ${id}`]
-  if (filter.emailIndex !== null) conditions.push(`e.charge_id < ${id}`)
-  return conditions
+  return [`c.id < ${id}`]
 }
 
 /**
@@ -154,7 +152,7 @@ function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binde
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
   if (isByStateOnly(filter)) return byStates(filter, page, now, binder)
   const moment = momentOf(filter)
-  return `select c.* from ${sourceOf(filter)}
+  return `select c.* from ${sourceOf(filter, binder)}
     where ${all(filter, page, now, binder)} order by ${orderBy(moment)}
     limit ${binder.bind(page.limit)}`
 }
@@ -166,7 +164,7 @@ const all = (filter: ChargeFilter, { after }: ChargePage, now: Date, binder: Bin
   [
     ...fieldConditions(filter, binder),
     ...statusConditions(filter, binder, now),
-    ...afterCondition(filter, after, momentOf(filter), binder),
+    ...afterCondition(after, momentOf(filter), binder),
   ].join(' and ')
 
 /** A payer may be known as several customers: a page of each, and the newest of them. */
@@ -180,7 +178,7 @@ function byCustomers(
   const moment = momentOf(filter)
   const [ids, limit] = [binder.bind(customerIds), binder.bind(page.limit)]
   return `select c.* from unnest(${ids}::uuid[]) k (id) cross join lateral (
-      select c.* from ${sourceOf(filter)}
+      select c.* from ${sourceOf(filter, binder)}
       where ${all(filter, page, now, binder)} and c.customer_id = k.id
       order by ${orderBy(moment)} limit ${limit}) c
     order by ${orderBy(moment)} limit ${limit}`
@@ -207,7 +205,7 @@ function byStates(filter: ChargeFilter, page: ChargePage, now: Date, binder: Bin
     ),
   )
   const column = (of: (state: (typeof states)[number]) => unknown) => bind(states.map(of))
-  const after = afterCondition(filter, page.after, null, binder)
+  const after = afterCondition(page.after, null, binder)
   const due = isForStatus(filter) ? isDueBy(bind(now)) : null
   const limit = bind(page.limit)
   const conditions = [
@@ -265,7 +263,7 @@ export async function summarize(
              case when ${due} then 'EXPIRED' else c.status end as status,
              count(*)::int8 as count,
              least(sum(c.amount), ${Number.MAX_SAFE_INTEGER})::int8 as sum
-           from ${sourceOf(filter)} where ${conditions.join(' and ')}
+           from ${sourceOf(filter, binder)} where ${conditions.join(' and ')}
            group by 1, 2 order by 1, 2`,
     values: binder.values,
   })

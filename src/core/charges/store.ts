@@ -212,15 +212,20 @@ export async function insertSales(tx: Tx, companyId: Uuid, charges: Charge[]): P
 }
 
 /** Writes charges of agreements, which are on their way to the payers' banks. */
-export async function insertRecurring(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
+export async function insertRecurring(
+  tx: Tx,
+  companyId: Uuid,
+  charges: Charge[],
+  emailIndexes: (Buffer | null)[],
+): Promise<void> {
   await tx.query({
     name: 'insert_recurring_charges',
     text: `insert into charges (company_id, kind, status, payment_status, dev_mode, id, amount,
              recurrence_id, customer_id, payer_name, payer_index, payer_sealed, created_at,
-             expires_at)
+             expires_at, email_index)
            select $1, 'RECURRING', 'OPEN', 'PROCESSING', false, * from unnest($2::uuid[],
              $3::int8[], $4::uuid[], $5::uuid[], $6::text[], $7::bytea[], $8::bytea[],
-             $9::timestamptz[], $10::timestamptz[])`,
+             $9::timestamptz[], $10::timestamptz[], $11::bytea[])`,
     values: [
       companyId,
       uuids(charges.map((charge) => charge.id)),
@@ -232,6 +237,7 @@ export async function insertRecurring(tx: Tx, companyId: Uuid, charges: Charge[]
       bytes(charges.map(({ payer }) => payer?.sealed ?? null)),
       timestamps(charges.map((charge) => charge.createdAt)),
       timestamps(charges.map((charge) => charge.expiresAt)),
+      bytes(emailIndexes),
     ],
   })
 }

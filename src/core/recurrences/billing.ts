@@ -7,8 +7,6 @@ import type { Vault } from '../../lib/vault.ts'
 import { maySchedule } from '../../pix/calendar.ts'
 import type { Collection, Outcome, Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
-import { insertEmails } from '../charges/email-store.ts'
-import { emailsOf } from '../charges/emails.ts'
 import { eventsOfCreation, fail as failCharge } from '../charges/rules.ts'
 import {
   extend,
@@ -17,6 +15,7 @@ import {
   update as updateCharges,
 } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
+import { emailIndexOf } from '../customers/sealing.ts'
 import { chargeEvent, collectionEvent, emit } from '../events.ts'
 import { retryIn_s } from '../orders.ts'
 import { isBooked } from '../payments/rules.ts'
@@ -53,8 +52,8 @@ export async function generateCharges(
   const cycles = standing.filter((one) => isGenerating(one, now)).map((one) => generate(one, now))
   if (cycles.length === 0) return 0
   const charges = cycles.map(({ charge }) => charge)
-  await insertRecurring(tx, companyId, charges)
-  await insertEmails(tx, emailsOf(vault, charges))
+  const emails = charges.map(({ payer }) => payer && emailIndexOf(vault, companyId, payer))
+  await insertRecurring(tx, companyId, charges, emails)
   await billings.insert(
     tx,
     companyId,
