@@ -51,7 +51,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const vault = createVault(config.secretKey)
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
   const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
-  const providers = createProviders(createSimulator(publicUrl, db, clock), bacen)
+  const providers = createProviders(createSimulator(publicUrl, db, clock, vault), bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())

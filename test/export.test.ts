@@ -7,10 +7,14 @@ import { test } from 'node:test'
 import { post } from '../src/ledger/post.ts'
 import { chargePaid, chargeSettled } from '../src/ledger/recipes.ts'
 import { fromPublic } from '../src/lib/ids.ts'
+import { formatMoment } from '../src/lib/local-time.ts'
 import { toCents } from '../src/lib/money.ts'
+import { payOutWithdrawals } from '../src/worker/withdrawals.ts'
 import { type Client, payer, startApi } from './support/api.ts'
 import { CLI, hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
+import { makePaid } from './support/payments.ts'
 import { inherited, temporaryFolder } from './support/process.ts'
+import { confirmed } from './support/withdrawals.ts'
 
 const api = await startApi()
 const home = temporaryFolder()
@@ -72,11 +76,11 @@ test('charges are written with what an accountant needs and nothing else of the 
   assert.equal(
     await exported([...args, '--format', 'br']),
     '\uFEFFCobrança;Sua referência;Tipo;Situação;Pagamento;Valor;Devolvido;Criada em;Expira em;' +
-      'Paga em;Id do Pix;Teste;Pagador\r\n' +
-      `${plain};;PIX;EXPIRED;EXPIRED;19,90;0,00;10/03/2024 09:00:00;10/03/2024 09:30:00;;;` +
-      'não;Maria da Silva\r\n' +
-      `${odd};"'-1,2";PIX;EXPIRED;EXPIRED;1234,56;0,00;10/03/2024 10:00:00;10/03/2024 10:30:00;;;` +
-      `sim;"'=HYPERLINK(""http://x"";""y"")"\r\n`,
+      'Paga em;Id do Pix;Teste;Pagador;CPF/CNPJ do pagador;Itens;Disponível para saque em\r\n' +
+      `${plain};;Pix;Expirada;Expirado;19,90;0,00;10/03/2024 09:00:00;10/03/2024 09:30:00;;;` +
+      'não;Maria da Silva;***.***.247-25;;\r\n' +
+      `${odd};"'-1,2";Pix;Expirada;Expirado;1234,56;0,00;10/03/2024 10:00:00;` +
+      `10/03/2024 10:30:00;;;sim;"'=HYPERLINK(""http://x"";""y"")";***.***.247-25;;\r\n`,
   )
   const [first, second, rest] = (await exported([...args, '--json'])).split('\n')
   assert.deepEqual(JSON.parse(first!), {
@@ -148,8 +152,74 @@ test('a statement is written oldest first, with the balances after each entry', 
   const br = (await exported([...args, '--format', 'br'])).split('\r\n')
   assert.equal(
     br[1],
-    `3;02/05/2024 00:00:00;CHARGE_SETTLED;19,90;pending;available;E1;${id};1019,90;0,00;0,00;0,00`,
+    `3;02/05/2024 00:00:00;Valor liberado para saque;19,90;A liberar;Disponível;E1;${id};1019,90;` +
+      '0,00;0,00;0,00;Interno;;',
   )
+})
+
+/** Lines of a file for people, by the titles of their columns. */
+function recordsIn(file: string): Record<string, string>[] {
+  const [heading, ...lines] = file.replace('\uFEFF', '').trimEnd().split('\r\n')
+  const titles = heading!.split(';')
+  return lines.map((line) =>
+    Object.fromEntries(line.split(/;(?! )/).map((cell, i) => [titles[i]!, cell])),
+  )
+}
+
+const day = (date: Date) => new Date(date.getTime() - 3 * 3600_000).toISOString().slice(0, 10)
+
+test('for people a paid link has its items, its payer masked, its refund and both dates', async () => {
+  const client = await api.client()
+  const names = ['Pão', '=Bolo; doce']
+  const items: object[] = []
+  for (const name of names) {
+    const product = await client.post('/product', { name, description: '', price: 500 })
+    items.push({ productId: product.body.data.id, quantity: items.length + 1 })
+  }
+  const link = { items, customer: payer({ taxId: '11222333000181' }), devMode: true }
+  const { id } = (await client.post('/charge/payment-link', link)).body.data
+  await client.post(`/charge/${id}/simulate-payment`)
+  await client.post(`/refund/${id}`, { value: 300 })
+  const today = day(api.clock.now())
+  const args = [...command('charges', client, today, today), '--format', 'br']
+  const [record] = recordsIn(await exported(args))
+  const { Cobrança, Itens, ...rest } = record!
+  assert.deepEqual([Cobrança, Itens], [id, '"1 x Pão; 2 x =Bolo; doce"'])
+  const at = (moment: Date) => formatMoment(moment).replace(/$/, ':00')
+  const settles = new Date(api.clock.now().getTime() + 60_000)
+  assert.deepEqual(
+    [rest.Tipo, rest.Situação, rest.Pagamento, rest.Valor, rest.Devolvido],
+    ['Link de pagamento', 'Paga', 'Pago', '15,00', '-3,00'],
+  )
+  assert.equal(rest['CPF/CNPJ do pagador'], '**.***.***/0001-81')
+  assert.equal(rest['Paga em'], at(api.clock.now()))
+  assert.equal(rest['Disponível para saque em'], at(settles))
+})
+
+test('for people a statement has signs, directions, and when money was paid and withdrawn', async () => {
+  const client = await api.client()
+  const { endToEndId } = await makePaid(api, client, 1990)
+  await confirmed(api, client, 5000)
+  await payOutWithdrawals(api.app)
+  const today = day(api.clock.now())
+  const args = [...command('statement', client, today, today), '--format', 'br']
+  const file = await exported(args)
+  const reply = await client.get('/account-balance/statement?format=csv&dialect=br')
+  assert.equal(reply.headers.get('content-type'), 'text/csv; charset=utf-8')
+  assert.ok(file.startsWith('\uFEFF'), 'a spreadsheet knows that it is UTF-8')
+  const records = recordsIn(file)
+  assert.deepEqual(recordsIn(reply.text).toReversed(), records, 'the API gives the same')
+  const at = formatMoment(api.clock.now()).replace(/$/, ':00')
+  const short = records.map((record) => [
+    ...[record.Tipo, record.Valor, record.Movimento, record['Pago em'], record['Sacado em']],
+  ])
+  assert.deepEqual(short, [
+    ['Saldo inicial', '1000,00', 'Entrada', '', ''],
+    ['Cobrança paga', '19,90', 'Entrada', at, ''],
+    ['Saque reservado', '-50,00', 'Interno', '', at],
+    ['Saque enviado', '-50,00', 'Saída', '', at],
+  ])
+  assert.ok(records.some(({ Referência }) => Referência === endToEndId))
 })
 
 const MANY = 2500

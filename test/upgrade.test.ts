@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { auditCompany } from '../src/core/audits/commands.ts'
+import { indexOldCharges } from '../src/core/charges/backfill.ts'
+import { searchCharges } from '../src/core/charges/search.ts'
+import { sealPerson } from '../src/core/customers/sealing.ts'
 import { migrate, readMigrations } from '../src/db/migrate.ts'
 import { readBalance } from '../src/ledger/post.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -12,45 +15,47 @@ import { newId } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
 import { receiveDueCharges } from '../src/worker/charges.ts'
+import { emptyDatabase } from './support/database.ts'
 import { temporaryFolder } from './support/process.ts'
 
-/** An empty database, without the template that is migrated already. */
-async function emptyDatabase(): Promise<string> {
-  const base = process.env.VINTEM_TEST_DATABASE!
-  const name = `upgrade_${newId().replaceAll('-', '')}`
-  const run = async (text: string) => {
-    const client = new pg.Client(base)
-    await client.connect()
-    await client.query(text).finally(() => client.end())
-  }
-  await run(`create database ${name}`)
-  after(() => run(`drop database if exists ${name} with (force)`))
-  return Object.assign(new URL(base), { pathname: `/${name}` }).href
-}
+const ALL = join(import.meta.dirname, '..', 'migrations')
 
-const FIRST = join(import.meta.dirname, '..', 'migrations')
-
-test('a database from before the ledger gets books that agree, and old charges go on', async () => {
+/** Migrates an empty database up to and with a file. */
+async function databaseAt(last: string): Promise<string> {
   const url = await emptyDatabase()
   const folder = temporaryFolder()
-  const [first] = readdirSync(FIRST).sort()
-  copyFileSync(join(FIRST, first!), join(folder, first!))
+  const names = readdirSync(ALL).sort()
+  assert.ok(names.includes(last))
+  for (const name of names.filter((name) => name <= last)) {
+    copyFileSync(join(ALL, name), join(folder, name))
+  }
   await migrate(url, readMigrations(folder))
+  return url
+}
+
+function appOn(url: string) {
+  const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
+  const config = readConfig({ DATABASE_URL: url, SECRET_KEY, DATA_DIR: temporaryFolder() })
+  const parts = { clock: systemClock, log: createLog('silent'), publicUrl: 'http://vintem.test' }
+  return createApp({ config, databaseUrl: url, ...parts })
+}
+
+const insertCompany = (client: pg.Client, id: string, mode = 'sandbox') =>
+  client.query(
+    `insert into companies (id, name, tax_id, email, color, pix_key, city, mode, api_version,
+       settlement_delay_s, created_at, updated_at)
+     values ($1, 'Loja', '11222333000181', 'dona@example.com', '#0f766e', 'chave', 'Sao Paulo',
+       $2, '2026-08-16', 60, now(), now())`,
+    [id, mode],
+  )
+
+test('a database from before the ledger gets books that agree, and old charges go on', async () => {
+  const url = await databaseAt('0001_foundation.sql')
   const [sandbox, live, charge] = [newId(), newId(), newId()]
   const client = new pg.Client(url)
   await client.connect()
-  for (const [id, mode] of [
-    [sandbox, 'sandbox'],
-    [live, 'live'],
-  ]) {
-    await client.query(
-      `insert into companies (id, name, tax_id, email, color, pix_key, city, mode, api_version,
-         settlement_delay_s, created_at, updated_at)
-       values ($1, 'Loja', '11222333000181', 'dona@example.com', '#0f766e', 'chave', 'Sao Paulo',
-         $2, '2026-08-16', 60, now(), now())`,
-      [id, mode],
-    )
-  }
+  await insertCompany(client, sandbox)
+  await insertCompany(client, live, 'live')
   await client.query(
     `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode, br_code,
        end_to_end_id, created_at, expires_at, payment_date)
@@ -59,10 +64,7 @@ test('a database from before the ledger gets books that agree, and old charges g
     [sandbox, charge],
   )
   assert.ok((await migrate(url)).length > 0)
-  const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
-  const config = readConfig({ DATABASE_URL: url, SECRET_KEY, DATA_DIR: temporaryFolder() })
-  const parts = { clock: systemClock, log: createLog('silent'), publicUrl: 'http://vintem.test' }
-  const app = createApp({ config, databaseUrl: url, ...parts })
+  const app = appOn(url)
   try {
     await receiveDueCharges(app)
     const { rows } = await client.query('select payment_status from charges where id = $1', [
@@ -78,4 +80,67 @@ test('a database from before the ledger gets books that agree, and old charges g
     await client.end()
     await app.db.end()
   }
+})
+
+test('charges from before the search are found by e-mail and tax id, a few at a time', async () => {
+  const url = await databaseAt('0008_banks.sql')
+  const app = appOn(url)
+  const client = new pg.Client(url)
+  await client.connect()
+  const companies = [newId(), newId()].sort()
+  const made: Record<string, string[]> = {}
+  for (const companyId of companies) {
+    await insertCompany(client, companyId)
+    made[companyId] = []
+    for (let i = 0; i < 7; i++) {
+      const id = newId()
+      const email = i % 2 ? 'Maria@Example.com' : `payer${i}@example.com`
+      const person = { taxId: `5299822472${i}`, ...(i === 6 ? {} : { email }) }
+      const { index, sealed } = sealPerson(app.vault, companyId, person)
+      // One envelope is damaged, and the customers of all these charges are deleted.
+      await client.query(
+        `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode,
+           customer_id, payer_name, payer_index, payer_sealed, br_code, created_at, expires_at)
+         values ($1, $2, 'PIX', 1990, 'CANCELED', 'PROCESSING', false, $2, 'Maria', $3, $4,
+           '000201', now(), now() + interval '1 hour')`,
+        [companyId, id, index, i === 2 ? Buffer.alloc(40) : sealed],
+      )
+      made[companyId].unshift(id)
+    }
+  }
+  try {
+    await migrate(url)
+    const find = async (companyId: string, query: { email?: string; taxId?: string }) => {
+      const where = { db: app.db, vault: app.vault, companyId, now: new Date() }
+      const found = await searchCharges(where, query, { limit: 10, after: null })
+      return found.map(({ id }) => id)
+    }
+    const email = 'maria@example.com'
+    assert.deepEqual(await find(companies[0]!, { email }), [], 'not before the task has run')
+    let runs = 1
+    while (await indexOldCharges(app, 3)) runs += 1
+    assert.equal(runs, 5, 'fourteen charges, three at a time')
+    assert.equal(await indexOldCharges(app, 3), false)
+    for (const companyId of companies) {
+      const ids = made[companyId]!
+      const odd = ids.filter((_, i) => i % 2 === 1)
+      assert.deepEqual(await find(companyId, { email }), odd)
+      assert.deepEqual(await find(companyId, { email: 'payer0@example.com' }), [ids[6]])
+      assert.deepEqual(await find(companyId, { taxId: '52998224726' }), [ids[0]])
+    }
+    assert.equal((await client.query('select from backfills')).rowCount, 0)
+  } finally {
+    await client.end()
+    await app.db.end()
+  }
+})
+
+test('a new installation has no old charges to look at', async () => {
+  const url = await databaseAt(readdirSync(ALL).sort().at(-1)!)
+  const client = new pg.Client(url)
+  await client.connect()
+  assert.equal((await client.query('select from backfills')).rowCount, 0)
+  const invalid = await client.query('select from pg_index where not indisvalid')
+  assert.equal(invalid.rowCount, 0)
+  await client.end()
 })

@@ -135,8 +135,10 @@ async function inspectClock(db: Database): Promise<Finding> {
   return ['failed', `${detail} Set both by NTP: charges would expire at the wrong moment.`]
 }
 
-async function inspectProvider(db: Database | null, { publicUrl }: Config): Promise<Finding> {
-  const fault = db ? await createSimulator(publicUrl, db, systemClock).check() : null
+async function inspectProvider(db: Database | null, config: Config): Promise<Finding> {
+  const { publicUrl, secretKey } = config
+  const vault = createVault(secretKey)
+  const fault = db ? await createSimulator(publicUrl, db, systemClock, vault).check() : null
   if (fault) return ['failed', fault]
   const stranded = db && (await hasTable(db, 'bank_connections')) ? await listStranded(db) : []
   if (stranded.length === 0) return ['ok', 'The simulated bank is ready.']

@@ -1,9 +1,12 @@
 import { existsSync, rmSync } from 'node:fs'
 import { link, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ENTRY_COLUMNS, showEntry } from '../core/balance/view.ts'
+import { type DatedEntry, withDates } from '../core/balance/dates.ts'
+import { ENTRY_COLUMNS, PEOPLE_ENTRY_COLUMNS } from '../core/balance/table.ts'
+import { showEntry } from '../core/balance/view.ts'
 import { asOf, type Charge } from '../core/charges/rules.ts'
 import { listMade } from '../core/charges/store.ts'
+import { CHARGE_COLUMNS, peopleColumns } from '../core/charges/table.ts'
 import type { Tx } from '../db/database.ts'
 import { readStatement } from '../ledger/statement.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -16,9 +19,10 @@ import {
   PLAIN,
   type Writer,
 } from '../lib/csv.ts'
-import { toPublic, type Uuid } from '../lib/ids.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { addDays, isLocalDate, startOfDay } from '../lib/local-time.ts'
 import { invalid } from '../lib/problems.ts'
+import type { Vault } from '../lib/vault.ts'
 import type { Args, Command, Print } from './command.ts'
 import { requireCompany } from './records.ts'
 import { withDatabase } from './session.ts'
@@ -28,7 +32,7 @@ type Period = { from: Date; to: Date }
 
 /** What can be exported, in pages so that a period of any length fits into memory. */
 type Table<T> = {
-  columns: Column<T>[]
+  columns(vault: Vault, dialect: Dialect | null): Column<T>[]
   read(tx: Tx, companyId: Uuid, period: Period): AsyncIterable<T[]>
 }
 
@@ -47,21 +51,7 @@ async function* pages<T, Cursor>(
 }
 
 const charges: Table<Charge> = {
-  columns: [
-    { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
-    { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
-    { name: 'kind', title: 'Tipo', of: ({ kind }) => kind },
-    { name: 'status', title: 'Situação', of: ({ status }) => status },
-    { name: 'payment_status', title: 'Pagamento', of: ({ paymentStatus }) => paymentStatus },
-    { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
-    { name: 'refunded_cents', title: 'Devolvido', of: ({ refunded }) => ({ cents: refunded }) },
-    { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
-    { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
-    { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
-    { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
-    { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
-    { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
-  ],
+  columns: (vault, dialect) => (dialect === BRAZILIAN ? peopleColumns(vault) : CHARGE_COLUMNS),
   async *read(tx, companyId, period) {
     const now = systemClock.now()
     const read = (after: Uuid | null) =>
@@ -72,13 +62,15 @@ const charges: Table<Charge> = {
   },
 }
 
-const statement: Table<ReturnType<typeof showEntry>> = {
-  columns: ENTRY_COLUMNS,
+const statement: Table<DatedEntry> = {
+  columns: (_, dialect) => (dialect === BRAZILIAN ? PEOPLE_ENTRY_COLUMNS : ENTRY_COLUMNS),
   async *read(tx, companyId, period) {
     const filter = { ...period, order: 'oldest first', kind: null, account: null } as const
     const read = (after: number | null) =>
       readStatement(tx, companyId, { ...filter, after, limit: PAGE_SIZE })
-    for await (const page of pages(read, ({ entry }) => entry)) yield page.map(showEntry)
+    for await (const page of pages(read, ({ entry }) => entry)) {
+      yield await withDates(tx, companyId, page.map(showEntry))
+    }
   },
 }
 
@@ -95,7 +87,10 @@ const jsonWriter = <T>(columns: Column<T>[]): Writer<T> => ({
   },
 })
 
-const plain = (cell: Cell) => (cell instanceof Object && 'cents' in cell ? cell.cents : cell)
+function plain(cell: Cell) {
+  if (!(cell instanceof Object) || cell instanceof Date) return cell
+  return 'cents' in cell ? cell.cents : cell.code
+}
 
 type Wanted = { period: Period; dialect: Dialect | null; output: string | null }
 
@@ -170,10 +165,11 @@ function exporting<T>(noun: string, what: string, table: Table<T>): Command {
     },
     async run(args, print) {
       const { period, dialect, output } = readWanted(args)
-      const writer = dialect ? csvWriter(table.columns, dialect) : jsonWriter(table.columns)
       const copyTo = (target: Print) =>
-        withDatabase(async ({ db }) => {
+        withDatabase(async ({ db, vault }) => {
           const company = await requireCompany(db, args.options.company!)
+          const columns = table.columns(vault, dialect)
+          const writer = dialect ? csvWriter(columns, dialect) : jsonWriter(columns)
           return copy(table.read(db, company.id, period), writer, target)
         })
       if (output === null) return copyTo(print).then(() => null)

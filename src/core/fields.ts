@@ -64,6 +64,14 @@ export const Timestamp = Type.String({
   'x-rule': 'must be a date and time such as 2026-08-16T12:00:00Z',
 })
 
+/** The start or the end of a period: a moment, or a whole day in São Paulo. */
+export const DayOrTime = (description: string) =>
+  Type.String({
+    format: 'day-or-time',
+    description,
+    'x-rule': 'must be a day such as 2026-08-16, or a date and time such as 2026-08-16T12:00:00Z',
+  })
+
 export const Amount = (least: number, description: string) =>
   Type.Integer({ minimum: least, maximum: MAX_AMOUNT, description })
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { databaseFault } from './database-fault.ts'
+import { isOutside, runOutside } from './migrate-outside.ts'
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
@@ -14,6 +16,7 @@ export class MigrationFault extends OperatorFault {
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'migrations')
 const LOCK = 0x76696e74 // "vint": only one process migrates at a time
+const POLL_MS = 100
 
 export function readMigrations(folder = FOLDER): Migration[] {
   const names = readdirSync(folder)
@@ -61,23 +64,46 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
   return found.rows
 }
 
-async function apply(
-  client: pg.Client,
-  { version, name, checksum, sql }: Migration,
-): Promise<void> {
-  await client.query('begin')
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
   try {
-    await client.query(sql)
-    await client.query(
-      'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)',
-      [version, name, checksum],
-    )
-    await client.query('commit')
+    if (isOutside(migration.sql)) {
+      await runOutside(client, migration.sql)
+      await record(client, migration)
+    } else {
+      await client.query('begin')
+      await client.query(migration.sql)
+      await record(client, migration)
+      await client.query('commit')
+    }
   } catch (error) {
-    await client.query('rollback')
-    throw new MigrationFault(`Migration ${name} failed: ${(error as Error).message}`, {
+    // Without a transaction this does nothing but warn.
+    await client.query('rollback').catch(() => {})
+    throw new MigrationFault(`Migration ${migration.name} failed: ${(error as Error).message}`, {
       cause: error,
     })
+  }
+}
+
+async function record(client: pg.Client, { version, name, checksum }: Migration): Promise<void> {
+  await client.query(
+    'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)',
+    [version, name, checksum],
+  )
+}
+
+/**
+ * Waits until no other process migrates. It asks again and again, because a statement that waits
+ * for the lock would hold a snapshot, and an index that is built concurrently waits for every
+ * older snapshot: the two processes would wait for each other.
+ */
+async function takeLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const found = await client.query<{ taken: boolean }>(
+      'select pg_try_advisory_lock($1) as taken',
+      [LOCK],
+    )
+    if (found.rows[0]!.taken) return
+    await pause(POLL_MS)
   }
 }
 
@@ -93,7 +119,7 @@ export async function migrate(url: string, migrations = readMigrations()): Promi
   })
   try {
     await requireVersion(client)
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await takeLock(client)
     const pending = pendingOf(migrations, await readApplied(client))
     for (const migration of pending) await apply(client, migration)
     return pending.map(({ name }) => name)

@@ -8,7 +8,7 @@ import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
-import type { Call, CsvFile, Route } from './route.ts'
+import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
 
@@ -21,18 +21,24 @@ export function compileRoute(app: App, route: Route) {
     const { version } = request
     version.upgradeQuery?.(request.query as Record<string, unknown>)
     const input = read(request, reply)
-    const csv = route.csv && asksForCsv(input.query) ? route.csv : undefined
+    const dialect = dialectOf(input.query)
+    const csv = dialect ? route.csv : undefined
     const render: Render = (data) => ({
       status: route.status,
       // A file is the same in every version: there is no envelope around it.
-      body: csv?.write(data) ?? version.success(route.status, route.message, serialize, data),
+      body:
+        csv?.write(data, dialect!) ?? version.success(route.status, route.message, serialize, data),
     })
     const answer = await answerCall(app, route, request, input, render)
     send(reply, answer, version.name, csv)
   }
 }
 
-const asksForCsv = (query: unknown): boolean => (query as { format?: string }).format === 'csv'
+function dialectOf(query: unknown): CsvDialect | null {
+  const { format, dialect } = query as { format?: string; dialect?: string }
+  if (format !== 'csv') return null
+  return dialect === 'br' ? 'br' : 'plain'
+}
 
 /**
  * Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it.

@@ -34,7 +34,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
 /** A body before its schema was checked: any field may be missing or of another type. */
 export type Unchecked = Record<string, unknown>
 
-export type CsvFile<Data> = { filename: string; write(data: Data): string }
+export type CsvDialect = 'plain' | 'br'
+export type CsvFile<Data> = { filename: string; write(data: Data, dialect: CsvDialect): string }
 
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'

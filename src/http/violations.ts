@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { isLocalDate } from '../lib/local-time.ts'
 import { allInvalid } from '../lib/problems.ts'
 
 // A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may.
@@ -7,8 +8,10 @@ const bodies = new Ajv(options)
 const queries = new Ajv({ ...options, coerceTypes: true })
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+const isDateTime = (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text))
 const FORMATS = {
-  'date-time': (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
+  'date-time': isDateTime,
+  'day-or-time': (text: string) => isLocalDate(text) || isDateTime(text),
   'http-url': URL.canParse,
 }
 for (const [name, format] of Object.entries(FORMATS)) {

@@ -37,6 +37,18 @@ test('each kind of cell is written as its reader expects it', () => {
   )
 })
 
+test('people read words for codes and a minus before what leaves, programs read neither', () => {
+  const cells = [
+    { code: 'PAID', word: 'Pago; já' },
+    { code: 'X', word: '=1+1' },
+    { cents: 1990, signed: -1990 },
+    { cents: 5, signed: -5 },
+    { cents: 0, signed: 0 },
+  ]
+  assert.equal(line(cells), 'PAID,X,1990,5,0\r\n')
+  assert.equal(line(cells, BRAZILIAN), '"Pago; já";\'=1+1;-19,90;-0,05;0,00\r\n')
+})
+
 test('the largest amount keeps every centavo', () => {
   const cents = Number.MAX_SAFE_INTEGER
   assert.equal(line([{ cents }], BRAZILIAN), '90071992547409,91\r\n')

@@ -1,5 +1,15 @@
-/** Money is told apart from other numbers: people write it otherwise than programs do. */
-export type Cell = string | number | boolean | Date | { cents: number } | null
+/**
+ * Money is told apart from other numbers, and a code from other text: people read them otherwise
+ * than programs do. `signed` is what people read of an amount, with a minus where it leaves.
+ */
+export type Cell =
+  | string
+  | number
+  | boolean
+  | Date
+  | { cents: number; signed?: number }
+  | { code: string; word: string }
+  | null
 
 /** A column: its name for programs, its title for people in Brazil, what it says of a record. */
 export type Column<T> = { name: string; title: string; of(record: T): Cell }
@@ -9,7 +19,8 @@ export type Dialect = {
   start: string
   separator: string
   heading: 'name' | 'title'
-  money(cents: number): string
+  money(amount: { cents: number; signed?: number }): string
+  term(term: { code: string; word: string }): string
   time(date: Date): string
   flag(value: boolean): string
 }
@@ -19,7 +30,8 @@ export const PLAIN: Dialect = {
   start: '',
   separator: ',',
   heading: 'name',
-  money: String,
+  money: ({ cents }) => String(cents),
+  term: ({ code }) => code,
   time: (date) => date.toISOString(),
   flag: String,
 }
@@ -38,10 +50,13 @@ export const BRAZILIAN: Dialect = {
   start: '\uFEFF',
   separator: ';',
   heading: 'title',
-  money: (cents) =>
-    String(cents)
+  money: ({ cents, signed = cents }) => {
+    const digits = String(Math.abs(signed))
       .padStart(3, '0')
-      .replace(/(?=..$)/, ','),
+      .replace(/(?=..$)/, ',')
+    return signed < 0 ? `-${digits}` : digits
+  },
+  term: ({ word }) => word,
   time: (date) => saoPaulo.format(date).replace(',', ''),
   flag: (value) => (value ? 'sim' : 'não'),
 }
@@ -57,12 +72,13 @@ export const csvWriter = <T>(columns: Column<T>[], dialect: Dialect): Writer<T> 
 const line = (dialect: Dialect, ...cells: Cell[]): string =>
   `${cells.map((cell) => write(cell, dialect)).join(dialect.separator)}\r\n`
 
-function write(cell: Cell, { money, time, flag }: Dialect): string {
+function write(cell: Cell, { money, term, time, flag }: Dialect): string {
   if (cell === null) return ''
   if (typeof cell === 'string') return quote(disarm(cell))
   if (typeof cell === 'boolean') return flag(cell)
   if (cell instanceof Date) return time(cell)
-  return typeof cell === 'number' ? String(cell) : money(cell.cents)
+  if (typeof cell === 'number') return String(cell)
+  return 'cents' in cell ? money(cell) : quote(disarm(term(cell)))
 }
 
 /**

@@ -3,7 +3,9 @@ import { assert } from './assert.ts'
 const ZONE = 'America/Sao_Paulo'
 const DAY_ms = 86_400_000
 // Older days stood hours apart from UTC that are no whole number.
-const LOCAL_DATE = /^2\d{3}-\d\d-\d\d$/
+const GIVEN_DATE = /^2\d{3}-\d\d-\d\d$/
+/** The day after the last that may be given can still be reckoned with. */
+const LOCAL_DATE = /^[23]\d{3}-\d\d-\d\d$/
 
 const FORM = new Intl.DateTimeFormat('pt-BR', {
   timeZone: ZONE,
@@ -42,7 +44,7 @@ export const formatSecond = (at: Date): [day: string, time: string] =>
 
 /** Whether the text is a day that the calendar has, so 2028-02-29 but not 2027-02-29. */
 export function isLocalDate(text: string): boolean {
-  const number = LOCAL_DATE.test(text) ? Date.parse(text) / DAY_ms : Number.NaN
+  const number = GIVEN_DATE.test(text) ? Date.parse(text) / DAY_ms : Number.NaN
   return Number.isInteger(number) && localDate(number) === text
 }
 
@@ -53,6 +55,14 @@ export const localDateOf = (at: Date): LocalDate => DATE.format(at)
  * at midnight, so the day on which a summer starts has no 00:00 and starts at 01:00.
  */
 export const startOfDay = (day: LocalDate): Date => atHour(day, 0)
+
+/** When a period starts that is given by a day, which is in it, or by a moment. */
+export const startOfPeriod = (text: string): Date =>
+  isLocalDate(text) ? startOfDay(text) : new Date(text)
+
+/** When a period ends: after the whole of a given day, or right before a given moment. */
+export const endOfPeriod = (text: string): Date =>
+  isLocalDate(text) ? startOfDay(addDays(text, 1)) : new Date(text)
 
 /** When a whole hour strikes on a day, the first time if it does so twice. */
 export function atHour(day: LocalDate, hour: number): Date {

@@ -18,6 +18,14 @@ export function maskPhone(text: string): string {
   return `(**) ${'*'.repeat(text.length - 6)}-${text.slice(-4)}`
 }
 
+const MASKED_BY_BANK = /^[\d*]{3}\.[\d*]{3}\.[\d*]{3}-[\d*]{2}$/
+
+/** A tax id as a bank writes it: with punctuation or without, or masked in the bank's own way. */
+export function maskBankTaxId(text: string): string {
+  const isMasked = MASKED_BY_BANK.test(text) && text.split('*').length > 5
+  return isMasked ? text : maskTaxId(text.replace(/[.\-/\s]/g, '').toUpperCase())
+}
+
 /**
  * A Pix key is a random id, which says nothing of anybody, or one of three things about a person.
  */

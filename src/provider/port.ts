@@ -33,7 +33,11 @@ export type ReceivedPix = {
   txid: string | null
   amount: Cents
   receivedAt: Date
+  payer?: PixPayer
 }
+
+/** Who has sent a Pix, as far as the bank tells. Some banks mask the tax id themselves. */
+export type PixPayer = { name?: string; taxId?: string }
 
 /** Money to send back to who paid it. Our id makes it one order, however often it is given. */
 export type RefundOrder = { id: Uuid; endToEndId: string; amount: Cents }

@@ -1,6 +1,6 @@
 import type { App } from '../core/app.ts'
+import { ANY_CHARGE, search as searchCharges } from '../core/charges/search-store.ts'
 import { listStaticCodes } from '../core/charges/static-store.ts'
-import { list as listCharges } from '../core/charges/store.ts'
 import { readClock, type ShownClock } from '../core/clocks/commands.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
 import { asOf } from '../core/recurrences/rules.ts'
@@ -36,17 +36,15 @@ export async function readLists(app: App, company: Company, language: Language):
   return { open: open.slice(0, MOST_CODES), history, clock }
 }
 
-const ALL = { paymentStatus: null, externalId: null, customerId: null, devMode: null, after: null }
-const ANY_TIME = { createdFrom: null, createdTo: null }
-
 async function openCharges(
   { db }: App,
   { id: companyId }: Company,
   now: Date,
   { until }: BankTexts['open'],
 ): Promise<OpenCode[]> {
-  const filter = { ...ALL, ...ANY_TIME, status: 'OPEN' as const, limit: MOST_CODES }
-  const charges = await listCharges(db, companyId, filter, now)
+  const filter = { ...ANY_CHARGE, status: 'OPEN' as const }
+  const page = { limit: MOST_CODES, after: null }
+  const charges = await searchCharges(db, companyId, filter, page, now)
   return charges.flatMap(({ id, brCode: code, amount, payer, expiresAt }) => {
     const note = until(formatMoment(expiresAt))
     return code === null ? [] : [{ id, code, amount, name: payer?.name ?? null, note }]

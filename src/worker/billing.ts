@@ -31,7 +31,7 @@ export async function generateDue(app: App, signal?: AbortSignal, only: Uuid | n
     found = 0
     for (const { companyId, ids, clockAhead_ms } of due) {
       const now = nowOf(app, { clockAhead_ms })
-      const work = app.db.transaction((tx) => generateCharges(tx, companyId, ids, now))
+      const work = app.db.transaction((tx) => generateCharges(tx, app.vault, companyId, ids, now))
       found += await work.catch((error) => {
         app.log.error({ ...describeError(error), company: companyId }, 'charges were not generated')
         return 0

@@ -1,5 +1,6 @@
 import type { App } from '../core/app.ts'
 import { auditDue } from '../core/audits/commands.ts'
+import { indexOldCharges } from '../core/charges/backfill.ts'
 import { takeBackOrphans } from '../core/charges/intents.ts'
 import { purgeKept } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
@@ -55,6 +56,13 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.bill, every_ms: 1_000, run: billDue },
   { name: 'collect at the simulated bank', every_ms: 1_000, run: collectDue },
   { name: TASK.clocks, every_ms: 500, run: playTestClocks },
+  {
+    name: 'index old charges',
+    every_ms: 1_000,
+    run: async (app) => {
+      await indexOldCharges(app)
+    },
+  },
   { name: 'audit', every_ms: 60_000, run: auditDue },
   { name: TASK.mail, every_ms: 1_000, run: sendDueMails },
   {

@@ -251,7 +251,7 @@ test('a cycle has one charge by the database’s own word', async () => {
   await assert.rejects(
     app.db.transaction(async (tx) => {
       await forget(tx)
-      await generateCharges(tx, client.company.id, [recurrenceId], clock.now())
+      await generateCharges(tx, app.vault, client.company.id, [recurrenceId], clock.now())
     }),
     { constraint: 'billings_cycle' },
   )

@@ -100,6 +100,11 @@ const charges: Try[] = [
     nothing: (client) => client.get('/charge?status=EXPIRED'),
     invalid_value: (client) => client.get('/charge?limit=0&status=NOPE'),
   }),
+  ...on('summarizeCharges', {
+    'of received charges': (client) => client.get('/charge/summary?paymentStatus=RECEIVED'),
+    'of payments': (client) => client.get('/charge/summary?paidFrom=2026-08-01&kind=PIX'),
+    invalid_value: (client) => client.get('/charge/summary?createdFrom=2020-01-01'),
+  }),
   ...on('simulatePayment', {
     'paid already': (client, { paid }) => client.post(`/charge/${paid}/simulate-payment`),
     charge_not_dev_mode: (client, { open }) => client.post(`/charge/${open}/simulate-payment`),

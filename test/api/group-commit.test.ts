@@ -38,7 +38,8 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     shipping: null,
     ...fields,
   }
-  return { charge, events: eventsOfCreation(charge), kept: null, mails: [], at: createdAt }
+  const events = eventsOfCreation(charge)
+  return { charge, emailIndex: null, events, kept: null, mails: [], at: createdAt }
 }
 
 const counts = async (companyId: string) => {

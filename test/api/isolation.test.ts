@@ -165,6 +165,9 @@ test('every id that a body or a query can name is tried here', () => {
     'createRecurrenceTemplate customerId',
     'createRecurrenceTemplate productId',
     'listCharges customerId',
+    'listCharges endToEndId',
+    'summarizeCharges customerId',
+    'summarizeCharges endToEndId',
   ])
 })
 
@@ -238,7 +241,7 @@ const LISTS: [path: string, kind: keyof Records, after: Place][] = [
 
 test('lists show a company’s own records and never another’s', async () => {
   const own = await makeRecords(stranger)
-  const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query)
+  const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query?.properties.after)
   assert.deepEqual(LISTS.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
   await feedCaughtUp(api)
   for (const [list, kind, place] of LISTS) {
@@ -276,6 +279,22 @@ test('a filter by another company’s customer or tax id finds what an unknown o
   const foreign = await stranger.get(`/charge?customerId=${records.clnt}`)
   const missing = await stranger.get(`/charge?customerId=${unknown('clnt')}`)
   assert.deepEqual(comparable(foreign), comparable(missing))
+  const customer = payer({ taxId: '11144477735', email: 'own@example.com' })
+  const charge = { amount: 12_345, customer, devMode: true }
+  const { id } = (await owner.post('/charge/pix', charge)).body.data
+  await owner.post(`/charge/${id}/simulate-payment`)
+  const { endToEndId } = (await owner.get(`/charge/${id}`)).body.data
+  const named = ['email=own@example.com', 'taxId=11144477735', 'amount=12345']
+  const ids = [`endToEndId=${endToEndId}`, `txid=${id.slice('charge_'.length)}`]
+  for (const query of [...named, ...ids, `customerId=${records.clnt}`]) {
+    assert.deepEqual((await stranger.get(`/charge?${query}`)).body.data, [], query)
+    const counted = await stranger.get(`/charge/summary?${query}`)
+    assert.deepEqual([counted.body.data.count, counted.body.data.days], [0, []], query)
+  }
+  for (const query of [...named, ...ids]) {
+    const found = (await owner.get(`/charge?${query}`)).body.data
+    assert.equal(found.length, 1, query)
+  }
   await owner.post('/client', { ...payer({ taxId: '39053344705' }), status: 'ACTIVE' })
   const known = await stranger.get('/client?taxId=39053344705')
   assert.deepEqual(known.body.data, [])

@@ -33,6 +33,8 @@ export type Pix = {
   /** A Pix that an agreement brings has none. */
   key: string | null
   at: Date
+  /** What some banks tell beside the document, as they write it. */
+  extras?: Record<string, unknown>
 }
 
 export type RecStatus = 'CRIADA' | 'APROVADA' | 'REJEITADA' | 'EXPIRADA' | 'CANCELADA'

@@ -4,7 +4,12 @@ import { tellPix } from './pix.ts'
 import { changeRec } from './recurrences.ts'
 import { endToEndId } from './scheme.ts'
 
-export type Paid = { amount?: number; endToEndId?: string; at?: Date }
+export type Paid = {
+  amount?: number
+  endToEndId?: string
+  at?: Date
+  extras?: Record<string, unknown>
+}
 
 /** What people do with codes in the apps of their banks. */
 export type Payer = {
@@ -26,7 +31,8 @@ export function payer(books: Books): Payer {
   const take = (txid: string | null, key: string, amount: number, options: Paid): Pix => {
     const at = options.at ?? books.clock.now()
     const id = options.endToEndId ?? endToEndId('E', at)
-    const pix = { endToEndId: id, txid, amount: options.amount ?? amount, key, at }
+    const { extras = {} } = options
+    const pix = { endToEndId: id, txid, amount: options.amount ?? amount, key, at, extras }
     books.pix.set(id, pix)
     tellPix(books, [pix])
     return pix

@@ -49,7 +49,7 @@ function list(books: Books, query: Params): Answer {
 }
 
 /** A Pix as every answer and every callback shows it. */
-export function pixEntry(books: Books, { endToEndId, txid, amount, key, at }: Pix): Body {
+export function pixEntry(books: Books, { endToEndId, txid, amount, key, at, extras }: Pix): Body {
   const returned = refundsOf(books, endToEndId)
   return {
     endToEndId,
@@ -57,6 +57,7 @@ export function pixEntry(books: Books, { endToEndId, txid, amount, key, at }: Pi
     valor: toText(amount),
     ...(key === null ? {} : { chave: key }),
     horario: at.toISOString(),
+    ...extras,
     ...(returned.length > 0 ? { devolucoes: returned.map(shown) } : {}),
   }
 }

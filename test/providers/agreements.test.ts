@@ -67,7 +67,8 @@ test('the code is of journey 2: nothing to pay, and the place of the agreement',
 
 test('a host that is too long for a location still gives a code that can be read', async () => {
   const scene = await open()
-  const far = createSimulator(`https://${'a'.repeat(60)}.example`, api.app.db, api.clock)
+  const { db, vault } = api.app
+  const far = createSimulator(`https://${'a'.repeat(60)}.example`, db, api.clock, vault)
   const { brCode } = given(await far.createAgreement(scene.payee, scene.orderOf()))
   assert.equal(parse(brCode).kind, 'recurrence')
 })

@@ -3,11 +3,16 @@ import { after } from 'node:test'
 import pg from 'pg'
 
 /** A database of its own for a test file, cloned from the migrated template in milliseconds. */
-export async function cloneDatabase(): Promise<string> {
+export const cloneDatabase = (): Promise<string> => createDatabase('template_vintem')
+
+/** One in which nothing is migrated yet. */
+export const emptyDatabase = (): Promise<string> => createDatabase('template1')
+
+async function createDatabase(template: string): Promise<string> {
   const base = process.env.VINTEM_TEST_DATABASE
   if (!base) throw new Error('Run tests through npm test, or node test/run.ts FILE.')
   const name = `test_${randomBytes(8).toString('hex')}`
-  await onBase(base, `create database ${name} template template_vintem`)
+  await onBase(base, `create database ${name} template ${template}`)
   after(() => onBase(base, `drop database if exists ${name} with (force)`))
   const url = new URL(base)
   url.pathname = `/${name}`

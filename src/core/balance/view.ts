@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { ACCOUNTS, type Account, KINDS } from '../../ledger/recipes.ts'
+import { ACCOUNTS, KINDS } from '../../ledger/recipes.ts'
 import type { StatementEntry } from '../../ledger/statement.ts'
-import { type Column, csvWriter, PLAIN } from '../../lib/csv.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { PAGE, Timestamp } from '../fields.ts'
 
@@ -28,6 +27,11 @@ export const StatementQuery = Type.Object({
   type: Type.Optional(Type.Enum([...KINDS])),
   account: Type.Optional(Type.Enum([...ACCOUNTS])),
   format: Type.Optional(Type.Enum(['json', 'csv'])),
+  dialect: Type.Optional(
+    Type.Enum(['plain', 'br'], {
+      description: 'With format=csv: for programs, or for spreadsheets in Brazil',
+    }),
+  ),
 })
 
 export const EntryView = Type.Object({
@@ -42,9 +46,9 @@ export const EntryView = Type.Object({
   balance: BalanceView,
 })
 
-type Shown = Static<typeof EntryView>
+export type ShownEntry = Static<typeof EntryView>
 
-export const showEntry = (entry: StatementEntry): Shown => ({
+export const showEntry = (entry: StatementEntry): ShownEntry => ({
   entry: entry.entry,
   createdAt: entry.createdAt.toISOString(),
   type: entry.kind,
@@ -55,28 +59,3 @@ export const showEntry = (entry: StatementEntry): Shown => ({
   ...(entry.chargeId === null ? {} : { chargeId: toPublic('charge', entry.chargeId) }),
   balance: entry.balance,
 })
-
-/** A statement as a table. */
-export const ENTRY_COLUMNS: Column<Shown>[] = [
-  { name: 'entry', title: 'Lançamento', of: ({ entry }) => entry },
-  { name: 'created_at', title: 'Data', of: ({ createdAt }) => new Date(createdAt) },
-  { name: 'type', title: 'Tipo', of: ({ type }) => type },
-  { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
-  { name: 'debit', title: 'Débito', of: ({ debit }) => debit },
-  { name: 'credit', title: 'Crédito', of: ({ credit }) => credit },
-  { name: 'reference', title: 'Referência', of: ({ reference }) => reference },
-  { name: 'charge_id', title: 'Cobrança', of: ({ chargeId }) => chargeId ?? null },
-  balanceColumn('available', 'Saldo disponível'),
-  balanceColumn('pending', 'Saldo a liberar'),
-  balanceColumn('held', 'Saldo reservado'),
-  balanceColumn('unmatched', 'Saldo não identificado'),
-]
-
-function balanceColumn(account: Account, title: string): Column<Shown> {
-  return { name: `${account}_cents`, title, of: ({ balance }) => ({ cents: balance[account] }) }
-}
-
-const statement = csvWriter(ENTRY_COLUMNS, PLAIN)
-
-export const statementCsv = (entries: Shown[]): string =>
-  statement.heading + entries.map(statement.line).join('')

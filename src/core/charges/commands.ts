@@ -9,6 +9,7 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import type { Guarded, KeptAnswer } from '../idempotency.ts'
 import { end as endBillings, find as findBilling } from '../recurrences/billing-store.ts'
+import type { Creation } from './group.ts'
 import { type Issued, issue } from './intents.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
@@ -20,7 +21,7 @@ import * as store from './store.ts'
 export type Draft = Pick<
   Charge,
   'kind' | 'amount' | 'devMode' | 'externalId' | 'fingerprint' | 'customerId' | 'payer' | 'link'
-> & { lifetime_s: number }
+> & { lifetime_s: number; emailIndex: Buffer | null }
 
 /** A charge is paid with a code, which a link gets only when a payer opens it. */
 async function prepare(
@@ -42,7 +43,7 @@ async function prepare(
 
 function chargeOf(
   company: Company,
-  { lifetime_s: _, ...fields }: Draft,
+  { lifetime_s: _, emailIndex: __, ...fields }: Draft,
   { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,
 ): Charge {
   return {
@@ -88,7 +89,7 @@ export async function createCharge<T extends object>(
     const { charge, issued } = await prepare(app, company, draft, showing.guard)
     try {
       await issued?.confirm()
-      const shown = await write(app, company, charge, showing)
+      const shown = await write(app, company, { charge, emailIndex: draft.emailIndex }, showing)
       await issued?.finish()
       return { shown, repeated: false }
     } catch (error) {
@@ -103,14 +104,15 @@ export async function createCharge<T extends object>(
 async function write<T extends object>(
   app: App,
   company: Company,
-  charge: Charge,
+  { charge, emailIndex }: Pick<Creation, 'charge' | 'emailIndex'>,
   { show, keep }: Showing<T>,
 ): Promise<T> {
   const events = rules.eventsOfCreation(charge)
   const early = keep ? show(charge) : null
   const kept = keep && early ? keep(early) : null
   const mails = mailsOfCreation(app, company, charge)
-  const written = app.charges.create({ charge, events, kept, mails, at: app.wall.now() })
+  const creation = { charge, emailIndex, events, kept, mails, at: app.wall.now() }
+  const written = app.charges.create(creation)
   written.catch(() => {})
   await turn()
   const shown = early ?? show(charge)

@@ -5,7 +5,7 @@ import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company, Mode } from '../companies/rules.ts'
 import { checkDigitsFault, type Person } from '../customers/rules.ts'
-import { sealPerson } from '../customers/sealing.ts'
+import { emailIndexOf, indexEmail, sealPerson } from '../customers/sealing.ts'
 import { find as findCustomer } from '../customers/store.ts'
 import type { Product } from '../products/rules.ts'
 import { findMany as findProducts } from '../products/store.ts'
@@ -21,8 +21,14 @@ import {
 } from './rules.ts'
 import type { Duplication, NewLink, NewPixCharge } from './view.ts'
 
-function sealPayer(app: App, company: Company, person: Person): Payer {
-  return { name: person.name, ...sealPerson(app.vault, company.id, person) }
+type Sealed = { payer: Payer; emailIndex: Buffer | null }
+
+function sealPayer({ vault }: App, { id }: Company, person: Person): Sealed {
+  const { name, email } = person
+  return {
+    payer: { name, ...sealPerson(vault, id, person) },
+    emailIndex: email === undefined ? null : indexEmail(vault, id, email),
+  }
 }
 
 /** Only a request with an externalId can be recognised, so only then is its hash worth making. */
@@ -43,7 +49,7 @@ export function pixDraft(
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     customerId: null,
-    payer: sealPayer(app, company, body.customer),
+    ...sealPayer(app, company, body.customer),
     link: null,
     lifetime_s: body.expiresIn ?? PIX_LIFETIME_S,
   }
@@ -97,13 +103,13 @@ async function linkPayer(
   app: App,
   company: Company,
   body: LinkBody,
-): Promise<{ customerId: Uuid | null; payer: Payer }> {
-  if (body.customer) return { customerId: null, payer: sealPayer(app, company, body.customer) }
+): Promise<Sealed & { customerId: Uuid | null }> {
+  if (body.customer) return { customerId: null, ...sealPayer(app, company, body.customer) }
   const customerId = fromPublic('clnt', body.customerId!)
   const customer = customerId && (await findCustomer(app.db, app.vault, company.id, customerId))
   if (!customer)
     throw problem('customer_not_found', 'customerId: the company has no such customer.')
-  return { customerId, payer: sealPayer(app, company, customer) }
+  return { customerId, ...sealPayer(app, company, customer) }
 }
 
 /** Items name active products of the company; each is kept as it is shown at this moment. */
@@ -137,15 +143,17 @@ function itemFault(i: number, product: Product | undefined): ErrorItem[] {
 
 /** The same sale once more, with the lifetime it had unless another is asked for. */
 export function duplicate(
+  app: App,
   original: Charge,
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { amount, devMode, payer, link } = original
+  const { companyId, amount, devMode, payer, link } = original
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
     kind: original.kind === 'LINK' ? 'LINK' : 'PIX',
     ...{ amount, devMode, payer, link },
+    emailIndex: payer && emailIndexOf(app.vault, companyId, payer),
     // Found again by tax id, since the customer of the original may be gone.
     customerId: null,
     ...reference(body.externalId, fingerprint),

@@ -14,6 +14,8 @@ import { type ChargeId, findMany, refreshMany } from './store.ts'
 /** All that one creation leaves behind, written together or not at all. */
 export type Creation = {
   charge: Charge
+  /** Finds the charge by its payer's e-mail address; null when none was given. */
+  emailIndex: Buffer | null
   events: Event[]
   kept: KeptAnswer | null
   mails: SealedMail[]
@@ -87,9 +89,10 @@ const PARTS = `
 with input as materialized (
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int8[], $5::text[], $6::bool[],
     $7::text[], $8::bytea[], $9::uuid[], $10::uuid[], $11::text[], $12::bytea[], $13::bytea[],
-    $14::text[], $15::text[], $16::timestamptz[], $17::timestamptz[]) as i (
+    $14::text[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::bytea[]) as i (
     company_id, id, kind, amount, payment_status, dev_mode, external_id, fingerprint, customer_id,
-    new_customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at, expires_at)
+    new_customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at, expires_at,
+    email_index)
 ), payer as materialized (
   select distinct on (i.company_id, i.payer_index)
     i.company_id, i.payer_index, i.new_customer_id, i.payer_name, i.payer_sealed, i.created_at,
@@ -111,17 +114,17 @@ with input as materialized (
 ), charge as (
   insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode, external_id,
     fingerprint, customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at,
-    expires_at)
+    expires_at, email_index)
   select i.company_id, i.id, i.kind, i.amount, 'OPEN', i.payment_status, i.dev_mode, i.external_id,
     i.fingerprint, coalesce(i.customer_id, c.id), i.payer_name, i.payer_index, i.payer_sealed,
-    i.link::jsonb, i.br_code, i.created_at, i.expires_at
+    i.link::jsonb, i.br_code, i.created_at, i.expires_at, i.email_index
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing
-), ${writing(18)}`
+), ${writing(19)}`
 const ANSWERS = `, kept as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
-  select * from unnest($23::uuid[], $24::text[], $25::bytea[], $26::int8[], $27::bytea[],
-    $28::timestamptz[])
+  select * from unnest($24::uuid[], $25::text[], $26::bytea[], $27::int8[], $28::bytea[],
+    $29::timestamptz[])
 )
 select count(*) as deliveries from delivery`
 const INSERT = PARTS + ANSWERS
@@ -131,12 +134,13 @@ const INSERT = PARTS + ANSWERS
  */
 const INSERT_WITH_MAILS = `${PARTS}, mail as (
   insert into mails (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
-  select *, created_at from unnest($29::uuid[], $30::uuid[], $31::text[], $32::bytea[],
-    $33::timestamptz[], $34::timestamptz[]) m (company_id, id, kind, sealed, expires_at, created_at)
+  select *, created_at from unnest($30::uuid[], $31::uuid[], $32::text[], $33::bytea[],
+    $34::timestamptz[], $35::timestamptz[]) m (company_id, id, kind, sealed, expires_at, created_at)
   on conflict (company_id, id) do nothing
 )${ANSWERS}`
 
-function chargeColumns(charges: Charge[]): Buffer[] {
+function chargeColumns(group: Creation[]): Buffer[] {
+  const charges = group.map(({ charge }) => charge)
   return [
     uuids(charges.map((charge) => charge.companyId)),
     uuids(charges.map((charge) => charge.id)),
@@ -156,6 +160,7 @@ function chargeColumns(charges: Charge[]): Buffer[] {
     texts(charges.map((charge) => charge.brCode)),
     timestamps(charges.map((charge) => charge.createdAt)),
     timestamps(charges.map((charge) => charge.expiresAt)),
+    bytes(group.map(({ emailIndex }) => emailIndex)),
   ]
 }
 
@@ -174,13 +179,13 @@ function keptColumns(group: Creation[]): Buffer[] {
 }
 
 const orderOf = ({ companyId, externalId }: Charge) => `${companyId} ${externalId ?? ''}`
-const byExternalId = (a: Charge, b: Charge) => (orderOf(a) < orderOf(b) ? -1 : 1)
+const byExternalId = (a: Creation, b: Creation) => (orderOf(a.charge) < orderOf(b.charge) ? -1 : 1)
 
 async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
-  const charges = group.map(({ charge }) => charge).sort(byExternalId)
   const events = group.flatMap((creation) => creation.events)
   const mails = group.flatMap((creation) => creation.mails)
-  const values = [...chargeColumns(charges), ...eventColumns(events), ...keptColumns(group)]
+  const columns = chargeColumns(group.toSorted(byExternalId))
+  const values = [...columns, ...eventColumns(events), ...keptColumns(group)]
   const [written] = await db.hot.query<{ deliveries: number }>(
     mails.length === 0
       ? { name: 'create_charges', text: INSERT, values }

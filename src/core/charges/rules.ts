@@ -22,6 +22,20 @@ export const PAYMENT_STATUSES: PaymentStatus[] = [
   'REFUNDED',
 ]
 
+export const CHARGE_KINDS: ChargeKind[] = ['PIX', 'LINK', 'STATIC', 'RECURRING']
+
+/** Every pair of statuses that a charge can be stored with. */
+export const STORED_STATES: readonly [ChargeStatus, PaymentStatus][] = [
+  ['OPEN', 'PENDING'],
+  ['OPEN', 'PROCESSING'],
+  ['COMPLETED', 'PAID'],
+  ['COMPLETED', 'RECEIVED'],
+  ['COMPLETED', 'REFUNDED'],
+  ['EXPIRED', 'EXPIRED'],
+  ['CANCELED', 'PENDING'],
+  ['CANCELED', 'PROCESSING'],
+]
+
 export const PIX_LIFETIME_S = 1800
 export const LINK_LIFETIME_S = 7 * 24 * 3600
 export const MAX_LIFETIME_S = 31_536_000

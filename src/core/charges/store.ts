@@ -212,15 +212,20 @@ export async function insertSales(tx: Tx, companyId: Uuid, charges: Charge[]): P
 }
 
 /** Writes charges of agreements, which are on their way to the payers' banks. */
-export async function insertRecurring(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
+export async function insertRecurring(
+  tx: Tx,
+  companyId: Uuid,
+  charges: Charge[],
+  emailIndexes: (Buffer | null)[],
+): Promise<void> {
   await tx.query({
     name: 'insert_recurring_charges',
     text: `insert into charges (company_id, kind, status, payment_status, dev_mode, id, amount,
              recurrence_id, customer_id, payer_name, payer_index, payer_sealed, created_at,
-             expires_at)
+             expires_at, email_index)
            select $1, 'RECURRING', 'OPEN', 'PROCESSING', false, * from unnest($2::uuid[],
              $3::int8[], $4::uuid[], $5::uuid[], $6::text[], $7::bytea[], $8::bytea[],
-             $9::timestamptz[], $10::timestamptz[])`,
+             $9::timestamptz[], $10::timestamptz[], $11::bytea[])`,
     values: [
       companyId,
       uuids(charges.map((charge) => charge.id)),
@@ -232,6 +237,7 @@ export async function insertRecurring(tx: Tx, companyId: Uuid, charges: Charge[]
       bytes(charges.map(({ payer }) => payer?.sealed ?? null)),
       timestamps(charges.map((charge) => charge.createdAt)),
       timestamps(charges.map((charge) => charge.expiresAt)),
+      bytes(emailIndexes),
     ],
   })
 }
@@ -270,53 +276,6 @@ export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
     values: [twin.companyId, twin.externalId, twin.fingerprint],
   })
   return rows[0] ? toCharge(rows[0]) : null
-}
-
-export type ChargeFilter = {
-  limit: number
-  after: Uuid | null
-  status: ChargeStatus | null
-  paymentStatus: PaymentStatus | null
-  externalId: string | null
-  customerId: Uuid | null
-  devMode: boolean | null
-  createdFrom: Date | null
-  createdTo: Date | null
-}
-
-/** Newest first. A filter sees a charge past its deadline as expired, as every reader does. */
-export async function list(
-  tx: Tx,
-  companyId: Uuid,
-  filter: ChargeFilter,
-  now: Date,
-): Promise<Charge[]> {
-  const values: unknown[] = [companyId, now, filter.limit]
-  const conditions = ['company_id = $1']
-  const where = (condition: string, value: unknown) => {
-    if (value !== null) conditions.push(condition.replaceAll('?', `$${values.push(value)}`))
-  }
-  where('id < ?', filter.after)
-  where(asOfNow('status', filter.status), filter.status)
-  where(asOfNow('payment_status', filter.paymentStatus), filter.paymentStatus)
-  where('external_id = ?', filter.externalId)
-  where('customer_id = ?', filter.customerId)
-  where('dev_mode = ?', filter.devMode)
-  where('created_at >= ?', filter.createdFrom)
-  where('created_at < ?', filter.createdTo)
-  const rows = await tx.query<ChargeRow>({
-    text: `select * from charges where ${conditions.join(' and ')} and $2::timestamptz is not null
-           order by id desc limit $3`,
-    values,
-  })
-  return rows.map(toCharge)
-}
-
-/** A condition that an index can serve, in which what is past its deadline counts as expired. */
-function asOfNow(column: string, wanted: string | null): string {
-  const due = `status = 'OPEN' and kind <> 'RECURRING' and expires_at <= $2`
-  if (wanted === 'EXPIRED') return `(${column} = ? or (${due}))`
-  return `(${column} = ? and not (${due}))`
 }
 
 export type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }

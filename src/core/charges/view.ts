@@ -8,7 +8,7 @@ import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/view.ts'
-import { Amount, ExternalId, HttpUrl, orNull, PAGE, Timestamp } from '../fields.ts'
+import { Amount, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import {
@@ -79,17 +79,6 @@ export const Duplication = Type.Object({
       description: 'Seconds until the charge expires; by default as many as the original had',
     }),
   ),
-})
-
-export const ChargeQuery = Type.Object({
-  ...PAGE,
-  status: Type.Optional(Type.Enum(CHARGE_STATUSES)),
-  paymentStatus: Type.Optional(Type.Enum(PAYMENT_STATUSES)),
-  externalId: Type.Optional(ExternalId),
-  customerId: Type.Optional(Type.String({ maxLength: 255 })),
-  devMode: Type.Optional(Type.Boolean()),
-  createdFrom: Type.Optional(Timestamp),
-  createdTo: Type.Optional(Timestamp),
 })
 
 export const CreatedPixCharge = Type.Object({

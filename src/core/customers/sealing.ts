@@ -14,6 +14,16 @@ export function sealPerson(vault: Vault, companyId: Uuid, person: Private): Seal
   return { index, sealed }
 }
 
+/** Finds an e-mail address again whatever the case it is written in, without revealing it. */
+export const indexEmail = (vault: Vault, companyId: Uuid, email: string): Buffer =>
+  vault.index(companyId, `email:${email.toLowerCase()}`)
+
+/** The index of the address in an envelope; null when it has none. */
+export function emailIndexOf(vault: Vault, companyId: Uuid, person: SealedPerson): Buffer | null {
+  const { email } = openPerson(vault, companyId, person)
+  return email === undefined ? null : indexEmail(vault, companyId, email)
+}
+
 export function openPerson(
   vault: Vault,
   companyId: Uuid,

@@ -53,8 +53,14 @@ export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<
 export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
   const { index, sealed } = sealPerson(vault, customer.companyId, customer)
   await tx.query({
-    text: `update customers set name = $3, status = $4, tax_id_index = $5, sealed = $6, updated_at = $7,
-             origin = case when tax_id_index = $5 then origin else 'client' end
+    text: `with former as (
+             insert into former_tax_ids (company_id, tax_id_index, customer_id)
+             select company_id, tax_id_index, id from customers
+             where company_id = $1 and id = $2 and tax_id_index <> $5
+             on conflict do nothing
+           )
+           update customers set name = $3, status = $4, tax_id_index = $5, sealed = $6,
+             updated_at = $7, origin = case when tax_id_index = $5 then origin else 'client' end
            where company_id = $1 and id = $2`,
     values: [
       customer.companyId,
@@ -125,10 +131,28 @@ export async function list(
   return rows.map((row) => toCustomer(vault, row))
 }
 
+/** Every customer that has a tax id or had it once, also those that are deleted. */
+export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Promise<Uuid[]> {
+  const rows = await tx.query<{ id: Uuid }>({
+    text: `select id from customers where company_id = $1 and tax_id_index = $2
+           union
+           select customer_id from former_tax_ids where company_id = $1 and tax_id_index = $2`,
+    values: [companyId, index],
+  })
+  return rows.map(({ id }) => id)
+}
+
 /** Erases the person. Charges keep what they were made with, and the id of a customer that was. */
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
   const rows = await tx.query({
-    text: 'delete from customers where company_id = $1 and id = $2 returning id',
+    text: `with gone as (
+             delete from customers where company_id = $1 and id = $2
+             returning company_id, tax_id_index, id
+           ), former as (
+             insert into former_tax_ids (company_id, tax_id_index, customer_id)
+             select company_id, tax_id_index, id from gone on conflict do nothing
+           )
+           select id from gone`,
     values: [companyId, id],
   })
   return rows.length === 1

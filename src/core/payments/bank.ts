@@ -31,6 +31,7 @@ export async function payAtBank(
   const transfer = await app.providers.simulator.pay(company, {
     ...{ txid, amount },
     ...(order.endToEndId ? { endToEndId: order.endToEndId } : {}),
+    ...(order.payer ? { payer: order.payer } : {}),
   })
   requireSame(transfer, { txid, amount })
   const body = callbackBody({ ...transfer, receivedAt: transfer.at })

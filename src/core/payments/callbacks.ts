@@ -172,7 +172,8 @@ async function settleTogether(
   const ours =
     provider === app.providers.simulator ? confirmed : await since(app, company, confirmed)
   const now = app.wall.now()
-  const arrival = { booked: isBooked(company, name), now: nowOf(app, company) }
+  const { vault } = app
+  const arrival = { booked: isBooked(company, name), now: nowOf(app, company), vault }
   await app.db.transaction(async (tx) => {
     await settlePayments(tx, app, company, ours, arrival)
     await markProcessed(tx, companyId, doneOf(group, known), now)

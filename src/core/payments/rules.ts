@@ -24,6 +24,8 @@ export type Payment = {
   booked: boolean
   receivedAt: Date
   createdAt: Date
+  /** Who has sent it, sealed; only known of money that pays no charge. */
+  payer: Buffer | null
 }
 
 /**

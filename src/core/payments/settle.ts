@@ -2,6 +2,7 @@ import { overtaken, type Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
 import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
@@ -15,6 +16,7 @@ import { chargeEvent, collectionEvent, type Event, emit, paymentEvent } from '..
 import { queueMails } from '../mails/store.ts'
 import { end as endBillings } from '../recurrences/billing-store.ts'
 import type { Payment } from './rules.ts'
+import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
 /** Where the money came from decides whether it counts. */
@@ -42,7 +44,7 @@ export async function settlePayments(
   const known = await store.findKnown(tx, company.id, ids)
   const fresh = distinct.filter(({ endToEndId }) => !known.has(endToEndId)).sort(byArrival)
   const decided = decide(fresh, named, { ...arrival, delay_s: company.settlementDelay_s })
-  await write(tx, company.id, decided, arrival)
+  await write(tx, app.vault, company.id, decided, arrival)
   const paid = decided.flatMap(({ settlement }) =>
     settlement.kind === 'paid' ? [settlement.charge] : [],
   )
@@ -91,12 +93,14 @@ function decide(payments: ReceivedPix[], { charges, codes }: Named, terms: Terms
 
 async function write(
   tx: Tx,
+  vault: Vault,
   companyId: Uuid,
   decided: Decision[],
-  { booked, now }: Arrival,
+  arrival: Arrival,
 ): Promise<void> {
+  const { booked, now } = arrival
   if (decided.length === 0) return
-  const payments = decided.map((decision) => toPayment(companyId, decision, { booked, now }))
+  const payments = decided.map((decision) => toPayment(vault, companyId, decision, arrival))
   if (!(await store.insert(tx, companyId, payments))) throw overtaken()
   const changes = decided.flatMap(({ settlement }) =>
     settlement.kind === 'paid' ? [settlement] : [],
@@ -120,11 +124,19 @@ async function write(
   await post(tx, companyId, booked ? payments.map(postingOf) : [], now)
 }
 
-function toPayment(companyId: Uuid, decision: Decision, { booked, now }: Arrival): Payment {
-  const { pix, settlement, chargeId } = decision
+function toPayment(
+  vault: Vault,
+  companyId: Uuid,
+  decision: Decision,
+  { booked, now }: Arrival,
+): Payment {
+  const { settlement, chargeId } = decision
+  const { payer, ...pix } = decision.pix
   const matched = settlement.kind === 'paid'
   return {
     ...{ companyId, id: newId(), ...pix, chargeId, booked, createdAt: now },
+    // A charge names its payer; only where there is none the bank's word is needed.
+    payer: payer && !matched ? sealPayer(vault, { companyId, ...pix }, payer) : null,
     status: matched ? 'MATCHED' : 'UNMATCHED',
     reason: matched ? null : settlement.reason,
   }

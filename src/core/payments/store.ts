@@ -1,4 +1,4 @@
-import { booleans, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -17,6 +17,7 @@ type PaymentRow = Row & {
   booked: boolean
   received_at: Date
   created_at: Date
+  payer_sealed: Buffer | null
 }
 
 const toPayment = (row: PaymentRow): Payment => ({
@@ -31,6 +32,7 @@ const toPayment = (row: PaymentRow): Payment => ({
   booked: row.booked,
   receivedAt: row.received_at,
   createdAt: row.created_at,
+  payer: row.payer_sealed,
 })
 
 /** Which of these payments are here already. */
@@ -71,9 +73,10 @@ export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Prom
   const written = await tx.query({
     name: 'insert_payments',
     text: `insert into payments (company_id, end_to_end_id, id, txid, amount, charge_id, status,
-             reason, booked, received_at, created_at)
+             reason, booked, received_at, created_at, payer_sealed)
            select $1, * from unnest($2::text[], $3::uuid[], $4::text[], $5::int8[], $6::uuid[],
-             $7::text[], $8::text[], $9::bool[], $10::timestamptz[], $11::timestamptz[])
+             $7::text[], $8::text[], $9::bool[], $10::timestamptz[], $11::timestamptz[],
+             $12::bytea[])
            on conflict (company_id, end_to_end_id) do nothing returning 1`,
     values: [
       companyId,
@@ -87,6 +90,7 @@ export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Prom
       booleans(sorted.map((payment) => payment.booked)),
       timestamps(sorted.map((payment) => payment.receivedAt)),
       timestamps(sorted.map((payment) => payment.createdAt)),
+      bytes(sorted.map((payment) => payment.payer)),
     ],
   })
   return written.length === payments.length

@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { maskBankTaxId } from '../../pix/masks.ts'
 import { UNMATCHED_REASONS } from '../charges/rules.ts'
-import { Amount, PAGE, Timestamp } from '../fields.ts'
+import { Amount, PAGE, ShortText, TaxId, Timestamp } from '../fields.ts'
 import type { Payment } from './rules.ts'
 import { PAYMENT_STATES } from './rules.ts'
+import { openPayer } from './sealing.ts'
 
 const UNMATCHED_STATES = PAYMENT_STATES.filter((status) => status !== 'MATCHED')
 
@@ -24,6 +27,15 @@ export const UnmatchedPayment = Type.Object({
   reason: Type.Enum([...UNMATCHED_REASONS], { description: 'Why it pays no charge' }),
   chargeId: Type.Optional(Type.String({ description: 'The charge that it names' })),
   receivedAt: Timestamp,
+  payer: Type.Optional(
+    Type.Object(
+      {
+        name: Type.Optional(Type.String()),
+        taxId: Type.Optional(Type.String({ description: 'Masked' })),
+      },
+      { description: 'Who has sent it, where the bank tells' },
+    ),
+  ),
 })
 
 export const BankPayment = Type.Object({
@@ -36,6 +48,12 @@ export const BankPayment = Type.Object({
       'x-rule': 'must be E, 20 digits and 11 letters or digits, 32 characters in all',
     }),
   ),
+  payer: Type.Optional(
+    Type.Object(
+      { name: Type.Optional(ShortText), taxId: Type.Optional(TaxId) },
+      { description: 'Who pays, as the payer’s bank names them to the receiver’s' },
+    ),
+  ),
 })
 
 export const BankReceipt = Type.Object({
@@ -47,12 +65,18 @@ export const BankReceipt = Type.Object({
   correlationID: Type.Optional(Type.String()),
 })
 
-export function showUnmatched(payment: Payment): Static<typeof UnmatchedPayment> {
+export function showUnmatched(vault: Vault, payment: Payment): Static<typeof UnmatchedPayment> {
   const { id, endToEndId, amount, status, reason, chargeId, receivedAt } = payment
   return {
     ...{ id, endToEndId, amount, receivedAt: receivedAt.toISOString() },
     status: status as (typeof UNMATCHED_STATES)[number],
     reason: reason!,
     ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
+    ...(payment.payer === null ? {} : { payer: showPayer(vault, payment, payment.payer) }),
   }
+}
+
+function showPayer(vault: Vault, payment: Payment, sealed: Buffer) {
+  const { name, taxId } = openPayer(vault, payment, sealed)
+  return { ...(name ? { name } : {}), ...(taxId ? { taxId: maskBankTaxId(taxId) } : {}) }
 }

@@ -3,6 +3,7 @@ import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { type LocalDate, localDateOf } from '../../lib/local-time.ts'
 import { describeError } from '../../lib/log.ts'
+import type { Vault } from '../../lib/vault.ts'
 import { maySchedule } from '../../pix/calendar.ts'
 import type { Collection, Outcome, Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
@@ -14,6 +15,7 @@ import {
   update as updateCharges,
 } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
+import { emailIndexOf } from '../customers/sealing.ts'
 import { chargeEvent, collectionEvent, emit } from '../events.ts'
 import { retryIn_s } from '../orders.ts'
 import { isBooked } from '../payments/rules.ts'
@@ -41,6 +43,7 @@ import * as store from './store.ts'
  */
 export async function generateCharges(
   tx: Tx,
+  vault: Vault,
   companyId: Uuid,
   ids: Uuid[],
   now: Date,
@@ -49,7 +52,8 @@ export async function generateCharges(
   const cycles = standing.filter((one) => isGenerating(one, now)).map((one) => generate(one, now))
   if (cycles.length === 0) return 0
   const charges = cycles.map(({ charge }) => charge)
-  await insertRecurring(tx, companyId, charges)
+  const emails = charges.map(({ payer }) => payer && emailIndexOf(vault, companyId, payer))
+  await insertRecurring(tx, companyId, charges, emails)
   await billings.insert(
     tx,
     companyId,

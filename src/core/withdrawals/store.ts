@@ -95,6 +95,20 @@ export async function find(
   return rows[0] ? toWithdrawal(rows[0]) : null
 }
 
+/** When withdrawals were carried out, of those that were. */
+export async function findFinished(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<{ id: Uuid; finishedAt: Date }[]> {
+  const rows = await tx.query<{ id: Uuid; finished_at: Date }>({
+    text: `select id, finished_at from withdrawals
+           where company_id = $1 and id = any ($2::uuid[]) and status = 'COMPLETED'`,
+    values: [companyId, ids],
+  })
+  return rows.map(({ id, finished_at }) => ({ id, finishedAt: finished_at }))
+}
+
 export async function findPending(tx: Tx, companyId: Uuid): Promise<Withdrawal | null> {
   const rows = await tx.query<WithdrawalRow>({
     text: `select * from withdrawals

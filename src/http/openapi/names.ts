@@ -1,4 +1,5 @@
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
+import { SummaryView } from '../../core/charges/search-view.ts'
 import * as charges from '../../core/charges/view.ts'
 import { ClockMove, ClockView } from '../../core/clocks/view.ts'
 import { CompanyChange, CompanyInCharge, CompanyView } from '../../core/companies/view.ts'
@@ -54,6 +55,7 @@ const RESOURCES = {
   CreatedPaymentLink: charges.CreatedLink,
   StaticCode: charges.StaticCodeView,
   SalesLimits: charges.SalesLimits,
+  ChargeSummary: SummaryView,
   Customer: customers.CustomerView,
   Product: ProductView,
   Recurrence: RecurrenceView,

@@ -1,11 +1,7 @@
 import Type from 'typebox'
-import {
-  BalanceView,
-  EntryView,
-  StatementQuery,
-  showEntry,
-  statementCsv,
-} from '../../core/balance/view.ts'
+import { withDates } from '../../core/balance/dates.ts'
+import { statementCsv } from '../../core/balance/table.ts'
+import { BalanceView, EntryView, StatementQuery, showEntry } from '../../core/balance/view.ts'
 import { readBalance } from '../../ledger/post.ts'
 import { readStatement } from '../../ledger/statement.ts'
 import { numberedPage } from '../page.ts'
@@ -32,7 +28,7 @@ const statement = route({
   tag: 'Balance',
   summary: 'List the entries of the ledger, newest first',
   description:
-    'Each entry has the balances as they were after it. Times are from `from` on and before `to`; `account` finds the entries that changed it. `format=csv` gives the same page as a file.',
+    'Each entry has the balances as they were after it. Times are from `from` on and before `to`; `account` finds the entries that changed it. `format=csv` gives the same page as a file, with `dialect=br` one for spreadsheets in Brazil.',
   scope: 'balance:read',
   query: StatementQuery,
   data: Type.Array(EntryView),
@@ -51,7 +47,8 @@ const statement = route({
       from: query.from ? new Date(query.from) : null,
       to: query.to ? new Date(query.to) : null,
     })
-    return cut(entries).map(showEntry)
+    const shown = cut(entries).map(showEntry)
+    return query.dialect === 'br' ? withDates(app.db, company.id, shown) : shown
   },
 })
 

@@ -13,10 +13,10 @@ import {
   pixDraft,
 } from '../../core/charges/drafts.ts'
 import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
+import { searchCharges, summarizeCharges } from '../../core/charges/search.ts'
+import { ChargeQuery, SummaryQuery, SummaryView } from '../../core/charges/search-view.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
-import { list } from '../../core/charges/store.ts'
 import {
-  ChargeQuery,
   ChargeState,
   ChargeView,
   CreatedLink,
@@ -185,12 +185,18 @@ const getState = route({
   },
 })
 
+const searching = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
+  ...{ db: app.db, vault: app.vault, companyId: company.id, now: app.clock.now() },
+})
+
 const listAll = route({
   method: 'GET',
   path: '/charge',
   operationId: 'listCharges',
   tag: 'Charges',
   summary: 'List charges, newest first',
+  description:
+    'Filters can be combined. A day alone is that day in São Paulo, and `…To` includes the whole of it; a moment in `…From` is included, one in `…To` is not. With paidFrom or paidTo the latest payment comes first, otherwise the latest charge. An id that is unknown finds nothing.',
   scope: 'payments:read',
   query: ChargeQuery,
   data: Type.Array(ChargeView),
@@ -198,23 +204,27 @@ const listAll = route({
   message: 'Charges listed.',
   problems: [],
   async handle(call) {
-    const { query, app, company } = call
-    const { filter: part, cut } = page(call, 'charge')
-    const customerId = query.customerId === undefined ? null : fromPublic('clnt', query.customerId)
-    if (query.customerId !== undefined && customerId === null) return []
-    const filter = {
-      ...part,
-      status: query.status ?? null,
-      paymentStatus: query.paymentStatus ?? null,
-      externalId: query.externalId ?? null,
-      customerId,
-      devMode: query.devMode ?? null,
-      createdFrom: query.createdFrom ? new Date(query.createdFrom) : null,
-      createdTo: query.createdTo ? new Date(query.createdTo) : null,
-    }
-    const charges = cut(await list(app.db, company.id, filter, app.clock.now()))
+    const { filter, cut } = page(call, 'charge')
+    const charges = cut(await searchCharges(searching(call), call.query, filter))
     return charges.map((charge) => showCharge(charge, showing(call), { image: false }))
   },
+})
+
+const summary = route({
+  method: 'GET',
+  path: '/charge/summary',
+  operationId: 'summarizeCharges',
+  tag: 'Charges',
+  summary: 'Count charges and add up their amounts, by day and status',
+  description:
+    'Takes the filters of the list. Days are those of São Paulo, of the creation, or of the payment when paidFrom or paidTo is sent. Without a period it covers the last 31 days; a period may have 366 days.',
+  scope: 'payments:read',
+  query: SummaryQuery,
+  data: SummaryView,
+  status: 200,
+  message: 'Charges counted.',
+  problems: [],
+  handle: (call) => summarizeCharges(searching(call), call.query),
 })
 
 const simulate = route({
@@ -279,7 +289,7 @@ const duplicateOne = route({
   async handle(call) {
     const { app, company } = call
     const original = await findCharge(app, company.id, chargeIdOf(call))
-    const draft = duplicate(original, call.body, call.fingerprint)
+    const draft = duplicate(app, original, call.body, call.fingerprint)
     const show = (charge: Charge) => showCharge(charge, showing(call), { image: true })
     return created(
       call,
@@ -309,6 +319,7 @@ export const chargeRoutes = [
   get,
   getState,
   listAll,
+  summary,
   simulate,
   cancel,
   duplicateOne,

@@ -31,7 +31,8 @@ const list = route({
     const { app, company, query } = call
     const { filter, cut } = page(call, null)
     const wanted = { ...filter, status: query.status ?? 'UNMATCHED' }
-    return cut(await listUnmatched(app.db, company.id, wanted)).map(showUnmatched)
+    const payments = cut(await listUnmatched(app.db, company.id, wanted))
+    return payments.map((payment) => showUnmatched(app.vault, payment))
   },
 })
 
@@ -52,7 +53,7 @@ const accept = route({
     const { app, company } = call
     const id = endToEndIdOf(call)
     return call.commit(async (tx) =>
-      showUnmatched(await acceptPayment(tx, company.id, id, app.clock.now())),
+      showUnmatched(app.vault, await acceptPayment(tx, company.id, id, app.clock.now())),
     )
   },
 })

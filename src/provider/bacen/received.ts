@@ -1,5 +1,13 @@
 import { idOfSuffix } from '../../lib/ids.ts'
-import type { BankTransfer, Outcome, Payee, Period, Provider, ReceivedPix } from '../port.ts'
+import type {
+  BankTransfer,
+  Outcome,
+  Payee,
+  Period,
+  PixPayer,
+  Provider,
+  ReceivedPix,
+} from '../port.ts'
 import { accept, notTold, type Reply, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { readList } from './pages.ts'
@@ -57,7 +65,23 @@ function readPix(entry: Fields): ReceivedPix | null {
   const amount = readAmount(entry.valor)
   const receivedAt = readMoment(entry.horario)
   if (!endToEndId || amount === null || !receivedAt) return null
-  return { endToEndId, txid: textOf(entry.txid), amount, receivedAt }
+  const payer = readPayer(entry)
+  return {
+    ...{ endToEndId, txid: textOf(entry.txid), amount, receivedAt },
+    ...(payer ? { payer } : {}),
+  }
+}
+
+const MOST_LETTERS = 255
+
+/** The scheme's document does not say who has paid; banks that tell do it beside it. */
+function readPayer(entry: Fields): PixPayer | null {
+  const extras = fieldsOf(fieldsOf(entry.gnExtras).pagador)
+  const found = { ...extras, ...fieldsOf(entry.pagador) }
+  const name = textOf(found.nome)?.slice(0, MOST_LETTERS)
+  const taxId = (textOf(found.cpf) ?? textOf(found.cnpj) ?? textOf(found.cpfCnpj))?.slice(0, 18)
+  if (!name && !taxId) return null
+  return { ...(name ? { name } : {}), ...(taxId ? { taxId } : {}) }
 }
 
 const DAY_ms = 86_400_000

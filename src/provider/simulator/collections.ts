@@ -185,6 +185,7 @@ const paymentOf = (collection: CollectionRecord, at: Date): Transfer => ({
   returns: null,
   amount: collection.amount,
   at,
+  payer: null,
 })
 
 function afterAttempt(

@@ -15,6 +15,8 @@ export type Transfer = {
   returns: string | null
   amount: Cents
   at: Date
+  /** Who has sent it, sealed; null where nobody said. */
+  payer: Buffer | null
 }
 
 type TransferRow = Row & {
@@ -26,6 +28,7 @@ type TransferRow = Row & {
   returns: string | null
   amount: number
   at: Date
+  payer_sealed: Buffer | null
 }
 
 const toTransfer = (row: TransferRow): Transfer => ({
@@ -37,6 +40,7 @@ const toTransfer = (row: TransferRow): Transfer => ({
   returns: row.returns,
   amount: toCents(row.amount),
   at: row.at,
+  payer: row.payer_sealed,
 })
 
 /**
@@ -46,11 +50,12 @@ const toTransfer = (row: TransferRow): Transfer => ({
 export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
   await tx.query({
     text: `insert into simulated_bank.transfers
-             (account_id, end_to_end_id, direction, order_id, txid, returns, amount, at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+             (account_id, end_to_end_id, direction, order_id, txid, returns, amount, at,
+              payer_sealed)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
     values: [
       ...[transfer.accountId, transfer.endToEndId, transfer.direction, transfer.orderId],
-      ...[transfer.txid, transfer.returns, transfer.amount, transfer.at],
+      ...[transfer.txid, transfer.returns, transfer.amount, transfer.at, transfer.payer],
     ],
   })
   const rows = await tx.query<TransferRow>({

@@ -2,8 +2,17 @@ import type { Database, Tx } from '../../db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
+import type { Vault } from '../../lib/vault.ts'
 import { dynamicCode, staticCode } from '../../pix/brcode.ts'
-import type { BankTransfer, Payee, Payouts, Provider, ReceivedPix, RefundOrder } from '../port.ts'
+import type {
+  BankTransfer,
+  Payee,
+  Payouts,
+  PixPayer,
+  Provider,
+  ReceivedPix,
+  RefundOrder,
+} from '../port.ts'
 import { chargeTxid, staticTxid } from '../txid.ts'
 import { agreeing, type Deciding } from './agreements.ts'
 import { accept, answer, refused, reject } from './answers.ts'
@@ -19,7 +28,13 @@ const TOKEN_LENGTH = 43
 export { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from './answers.ts'
 
 /** What a payer's bank sends. The same order again is the same payment. */
-export type Payment = { txid: string | null; amount: Cents; endToEndId?: string; orderId?: string }
+export type Payment = {
+  txid: string | null
+  amount: Cents
+  endToEndId?: string
+  orderId?: string
+  payer?: PixPayer
+}
 
 /** The provider and, beyond it, the payer's side: what comes from another bank. */
 export type Simulator = Provider &
@@ -43,7 +58,12 @@ function locationHost(publicUrl: string): string {
  * no memory of the codes to pay that it issued, because the code itself names company and charge;
  * of money that it moved, and of what payers have agreed to, it keeps its own books.
  */
-export function createSimulator(publicUrl: string, books: Database, clock: Clock): Simulator {
+export function createSimulator(
+  publicUrl: string,
+  books: Database,
+  clock: Clock,
+  vault: Vault,
+): Simulator {
   const host = locationHost(publicUrl)
   const nowOf = ({ clockAhead_ms = 0 }: Pick<Payee, 'clockAhead_ms'>) =>
     new Date(clock.now().getTime() + clockAhead_ms)
@@ -57,8 +77,13 @@ export function createSimulator(publicUrl: string, books: Database, clock: Clock
     issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
       accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
     check: async () => null,
-    pay: (account, payment) => records.record(books, received(account.id, payment, nowOf(account))),
-    ...reading(books),
+    pay: (account, payment) => {
+      const transfer = received(account.id, payment, nowOf(account))
+      const { payer } = payment
+      const sealed = payer ? vault.seal(JSON.stringify(payer), contextOf(transfer)) : null
+      return records.record(books, { ...transfer, payer: sealed })
+    },
+    ...reading(books, vault),
     ...sending(books, nowOf),
     ...agreeing(books, host, nowOf),
     ...collecting(books, nowOf),
@@ -67,7 +92,14 @@ export function createSimulator(publicUrl: string, books: Database, clock: Clock
 
 type Reading = Pick<Provider, 'findReceived' | 'findPaid' | 'listReceived' | 'listTransfers'>
 
-function reading(books: Tx): Reading {
+const contextOf = ({ accountId, endToEndId }: Transfer) => `${accountId}:transfer:${endToEndId}`
+
+function reading(books: Tx, vault: Vault): Reading {
+  const toReceived = (transfer: Transfer): ReceivedPix => {
+    const { endToEndId, txid, amount, at: receivedAt, payer } = transfer
+    const opened = payer ? { payer: JSON.parse(vault.open(payer, contextOf(transfer))) } : {}
+    return { endToEndId, txid, amount, receivedAt, ...opened }
+  }
   const isReceived = ({ direction }: Transfer) => direction === 'received'
   return {
     findReceived: async ({ id }, endToEndIds) => {
@@ -136,7 +168,8 @@ async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promis
 
 function received(accountId: Uuid, payment: Payment, at: Date): Transfer {
   const { txid, amount, endToEndId = schemeId('E', at), orderId = null } = payment
-  return { accountId, endToEndId, direction: 'received', orderId, txid, returns: null, amount, at }
+  const sides = { accountId, endToEndId, direction: 'received', orderId, txid } as const
+  return { ...sides, returns: null, amount, at, payer: null }
 }
 
 function outgoing(
@@ -147,15 +180,9 @@ function outgoing(
 ): Transfer {
   const id = schemeId(direction === 'sent' ? 'E' : 'D', at)
   const returns = endToEndId ?? null
-  return { accountId, endToEndId: id, direction, orderId, txid: null, returns, amount, at }
+  const sides = { accountId, endToEndId: id, direction, orderId, txid: null }
+  return { ...sides, returns, amount, at, payer: null }
 }
-
-const toReceived = ({ endToEndId, txid, amount, at }: Transfer): ReceivedPix => ({
-  endToEndId,
-  txid,
-  amount,
-  receivedAt: at,
-})
 
 const toBankTransfer = ({
   direction,

@@ -1,0 +1,30 @@
+import type { Tx } from '../../db/database.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { findByIds } from '../payments/store.ts'
+import { findFinished } from '../withdrawals/store.ts'
+import type { ShownEntry } from './view.ts'
+
+/** An entry with the moments of what it refers to. */
+export type DatedEntry = ShownEntry & { paidAt?: Date; withdrawnAt?: Date }
+
+/** Adds when the payment arrived, and when the withdrawal ended, that an entry refers to. */
+export async function withDates(
+  tx: Tx,
+  companyId: Uuid,
+  entries: ShownEntry[],
+): Promise<DatedEntry[]> {
+  const isOfPayment = ({ type }: ShownEntry) => /^(CHARGE|PAYMENT)_/.test(type)
+  const paymentIds = entries.filter(isOfPayment).map(({ reference }) => reference)
+  const withdrawalIds = entries.flatMap(({ reference }) => fromPublic('wd', reference) ?? [])
+  const [payments, withdrawals] = await Promise.all([
+    paymentIds.length === 0 ? [] : findByIds(tx, companyId, paymentIds),
+    withdrawalIds.length === 0 ? [] : findFinished(tx, companyId, withdrawalIds),
+  ])
+  const paid = new Map(payments.map(({ endToEndId, receivedAt }) => [endToEndId, receivedAt]))
+  const withdrawn = new Map(withdrawals.map(({ id, finishedAt }) => [id, finishedAt]))
+  return entries.map((entry) => {
+    const paidAt = paid.get(entry.reference)
+    const withdrawnAt = withdrawn.get(fromPublic('wd', entry.reference) ?? '')
+    return { ...entry, ...(paidAt ? { paidAt } : {}), ...(withdrawnAt ? { withdrawnAt } : {}) }
+  })
+}

@@ -1,0 +1,76 @@
+import type { Account, Kind } from '../../ledger/recipes.ts'
+import { BRAZILIAN, type Column, csvWriter, PLAIN } from '../../lib/csv.ts'
+import type { DatedEntry } from './dates.ts'
+
+const KINDS: Record<Kind, string> = {
+  OPENING: 'Saldo inicial',
+  CHARGE_PAID: 'Cobrança paga',
+  CHARGE_SETTLED: 'Valor liberado para saque',
+  PAYMENT_UNMATCHED: 'Pagamento não identificado',
+  PAYMENT_ACCEPTED: 'Pagamento não identificado aceito',
+  REFUND_HELD: 'Devolução reservada',
+  REFUND_PAID: 'Devolução enviada',
+  REFUND_RELEASED: 'Devolução não realizada',
+  WITHDRAWAL_HELD: 'Saque reservado',
+  WITHDRAWAL_PAID: 'Saque enviado',
+  WITHDRAWAL_RELEASED: 'Saque não realizado',
+}
+
+type Side = DatedEntry['debit']
+
+const SIDES: Record<Side, string> = {
+  bank: 'Banco',
+  available: 'Disponível',
+  pending: 'A liberar',
+  held: 'Reservado',
+  unmatched: 'Não identificado',
+}
+
+const side = (code: Side) => ({ code, word: SIDES[code] })
+
+/** Money leaves with what goes to the bank, and with what is put aside for that. */
+const isOutward = ({ credit }: DatedEntry): boolean => credit === 'bank' || credit === 'held'
+
+function directionOf({ debit, credit }: DatedEntry): string {
+  if (debit === 'bank') return 'Entrada'
+  return credit === 'bank' ? 'Saída' : 'Interno'
+}
+
+/** A statement as a table. */
+export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
+  { name: 'entry', title: 'Lançamento', of: ({ entry }) => entry },
+  { name: 'created_at', title: 'Data', of: ({ createdAt }) => new Date(createdAt) },
+  { name: 'type', title: 'Tipo', of: ({ type }) => ({ code: type, word: KINDS[type] }) },
+  {
+    ...{ name: 'amount_cents', title: 'Valor' },
+    of: (entry) => ({ cents: entry.amount, signed: entry.amount * (isOutward(entry) ? -1 : 1) }),
+  },
+  { name: 'debit', title: 'Débito', of: ({ debit }) => side(debit) },
+  { name: 'credit', title: 'Crédito', of: ({ credit }) => side(credit) },
+  { name: 'reference', title: 'Referência', of: ({ reference }) => reference },
+  { name: 'charge_id', title: 'Cobrança', of: ({ chargeId }) => chargeId ?? null },
+  balanceColumn('available', 'Saldo disponível'),
+  balanceColumn('pending', 'Saldo a liberar'),
+  balanceColumn('held', 'Saldo reservado'),
+  balanceColumn('unmatched', 'Saldo não identificado'),
+]
+
+/** What people read of an entry beside that. */
+export const PEOPLE_ENTRY_COLUMNS: Column<DatedEntry>[] = [
+  ...ENTRY_COLUMNS,
+  { name: 'direction', title: 'Movimento', of: directionOf },
+  { name: 'paid_at', title: 'Pago em', of: ({ paidAt }) => paidAt ?? null },
+  { name: 'withdrawn_at', title: 'Sacado em', of: ({ withdrawnAt }) => withdrawnAt ?? null },
+]
+
+function balanceColumn(account: Account, title: string): Column<DatedEntry> {
+  return { name: `${account}_cents`, title, of: ({ balance }) => ({ cents: balance[account] }) }
+}
+
+const WRITERS = {
+  plain: csvWriter(ENTRY_COLUMNS, PLAIN),
+  br: csvWriter(PEOPLE_ENTRY_COLUMNS, BRAZILIAN),
+}
+
+export const statementCsv = (entries: DatedEntry[], dialect: 'plain' | 'br'): string =>
+  WRITERS[dialect].heading + entries.map(WRITERS[dialect].line).join('')

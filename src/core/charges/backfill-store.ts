@@ -1,0 +1,71 @@
+import { bytes, uuids } from '../../db/arrays.ts'
+import type { Tx } from '../../db/database.ts'
+import type { Charge } from './rules.ts'
+import { type ChargeId, type ChargeRow, toCharge } from './store.ts'
+
+const NAME = 'charge search'
+
+export async function isPending(tx: Tx): Promise<boolean> {
+  const rows = await tx.query({ text: 'select from backfills where name = $1', values: [NAME] })
+  return rows.length === 1
+}
+
+/** Up to where old charges were looked at; null when that is done, or another process does it. */
+export async function lockPlace(tx: Tx): Promise<ChargeId | null> {
+  const [row] = await tx.query<{ company_id: string; charge_id: string }>({
+    text: `select company_id, charge_id from backfills where name = $1 for update skip locked`,
+    values: [NAME],
+  })
+  return row ? { companyId: row.company_id, id: row.charge_id } : null
+}
+
+export async function movePlace(tx: Tx, { companyId, id }: ChargeId): Promise<void> {
+  await tx.query({
+    text: 'update backfills set company_id = $2, charge_id = $3 where name = $1',
+    values: [NAME, companyId, id],
+  })
+}
+
+export async function finish(tx: Tx): Promise<void> {
+  await tx.query({ text: 'delete from backfills where name = $1', values: [NAME] })
+}
+
+/** Charges of all companies, by company and id. */
+export async function listAfter(tx: Tx, after: ChargeId, limit: number): Promise<Charge[]> {
+  const rows = await tx.query<ChargeRow>({
+    text: `select * from charges where (company_id, id) > ($1, $2)
+           order by company_id, id limit $3`,
+    values: [after.companyId, after.id, limit],
+  })
+  return rows.map(toCharge)
+}
+
+export type ChargeEmail = ChargeId & { emailIndex: Buffer }
+
+/** Lets old charges be found by their payers' e-mail addresses. Repeatable. */
+export async function insertEmails(tx: Tx, found: ChargeEmail[]): Promise<void> {
+  await tx.query({
+    text: `insert into charge_emails (company_id, email_index, charge_id)
+           select * from unnest($1::uuid[], $2::bytea[], $3::uuid[]) on conflict do nothing`,
+    values: [
+      uuids(found.map(({ companyId }) => companyId)),
+      bytes(found.map(({ emailIndex }) => emailIndex)),
+      uuids(found.map(({ id }) => id)),
+    ],
+  })
+}
+
+/** Notes the tax ids of charges whose customers were deleted or have another one by now. */
+export async function insertFormerTaxIds(tx: Tx, charges: Charge[]): Promise<void> {
+  await tx.query({
+    text: `insert into former_tax_ids (company_id, tax_id_index, customer_id)
+           select distinct c.company_id, c.payer_index, c.customer_id
+           from unnest($1::uuid[], $2::uuid[]) k (company_id, id)
+           join charges c on c.company_id = k.company_id and c.id = k.id
+           left join customers p on p.company_id = c.company_id and p.id = c.customer_id
+           where c.customer_id is not null and c.payer_index is not null
+             and p.tax_id_index is distinct from c.payer_index
+           on conflict do nothing`,
+    values: [uuids(charges.map(({ companyId }) => companyId)), uuids(charges.map(({ id }) => id))],
+  })
+}

@@ -1,0 +1,40 @@
+import type { App } from '../app.ts'
+import { emailIndexOf } from '../customers/sealing.ts'
+import * as store from './backfill-store.ts'
+import type { Charge } from './rules.ts'
+
+/** Charges that are looked at in one transaction. */
+const MOST = 500
+
+/**
+ * Lets charges from before the search by e-mail be found by it, a few at a time: only the secret
+ * key can open who paid them. Goes on from where it was, whoever did the part before. Tells whether
+ * there is more to do.
+ */
+export async function indexOldCharges(app: App, most = MOST): Promise<boolean> {
+  if (!(await store.isPending(app.db))) return false
+  return app.db.transaction(async (tx) => {
+    const place = await store.lockPlace(tx)
+    if (place === null) return false
+    const charges = await store.listAfter(tx, place, most)
+    await store.insertEmails(tx, emailsOf(app, charges))
+    await store.insertFormerTaxIds(tx, charges)
+    const last = charges.at(-1)
+    if (last && charges.length === most) await store.movePlace(tx, last)
+    else await store.finish(tx)
+    return charges.length === most
+  })
+}
+
+/** An envelope that cannot be opened must not keep all others from being found. */
+function emailsOf(app: App, charges: Charge[]): store.ChargeEmail[] {
+  return charges.flatMap(({ companyId, id, payer }) => {
+    try {
+      const emailIndex = payer && emailIndexOf(app.vault, companyId, payer)
+      return emailIndex ? [{ companyId, id, emailIndex }] : []
+    } catch {
+      app.log.warn({ company: companyId, charge: id }, 'a payer cannot be read')
+      return []
+    }
+  })
+}

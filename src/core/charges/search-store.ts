@@ -1,0 +1,270 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import {
+  CHARGE_KINDS,
+  type Charge,
+  type ChargeKind,
+  type ChargeStatus,
+  type PaymentStatus,
+  STORED_STATES,
+} from './rules.ts'
+import { type ChargeRow, toCharge } from './store.ts'
+
+/** From `from` on and before `to`. */
+export type Span = { from: Date | null; to: Date | null }
+
+/** What charges are looked for by; null where it does not matter. */
+export type ChargeFilter = {
+  status: ChargeStatus | null
+  paymentStatus: PaymentStatus | null
+  kind: ChargeKind | null
+  devMode: boolean | null
+  externalId: string | null
+  customerId: Uuid | null
+  /** A tax id and every customer who has it or had it: charges have an index on those. */
+  payer: { index: Buffer; customerIds: Uuid[] } | null
+  emailIndex: Buffer | null
+  endToEndId: string | null
+  chargeId: Uuid | null
+  staticCodeId: Uuid | null
+  amount: number | null
+  created: Span
+  paid: Span
+}
+
+/** No condition at all; a filter changes some of it. */
+export const ANY_CHARGE: ChargeFilter = {
+  ...{ status: null, paymentStatus: null, kind: null, devMode: null, externalId: null },
+  ...{ customerId: null, payer: null, emailIndex: null, endToEndId: null, chargeId: null },
+  ...{ staticCodeId: null, amount: null },
+  ...{ created: { from: null, to: null }, paid: { from: null, to: null } },
+}
+
+export type ChargePage = { limit: number; after: Uuid | null }
+
+/** The moment by which charges are ordered and counted, if not by their ids. */
+type Moment = 'created_at' | 'payment_date'
+
+const isOpen = ({ from, to }: Span): boolean => from === null && to === null
+
+const momentOf = ({ created, paid }: ChargeFilter): Moment | null => {
+  if (!isOpen(paid)) return 'payment_date'
+  return isOpen(created) ? null : 'created_at'
+}
+
+/** Gathers the parameters of a statement; $1 is always the company. */
+type Binder = { values: unknown[]; bind(value: unknown): string }
+
+function binderFor(companyId: Uuid): Binder {
+  const values: unknown[] = [companyId]
+  return { values, bind: (value) => `$${values.push(value)}` }
+}
+
+const isDueBy = (now: string): string =>
+  `c.status = 'OPEN' and c.kind <> 'RECURRING' and c.expires_at <= ${now}`
+
+/** Everything but the statuses. */
+function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
+  const conditions = ['c.company_id = $1']
+  const where = (condition: string, value: unknown) => {
+    if (value !== null) conditions.push(condition.replaceAll('?', bind(value)))
+  }
+  where('c.kind = ?', filter.kind)
+  where('c.dev_mode = ?', filter.devMode)
+  where('c.external_id = ?', filter.externalId)
+  where('c.customer_id = ?', filter.customerId)
+  where('c.payer_index = ?', filter.payer?.index ?? null)
+  where('c.end_to_end_id = ?', filter.endToEndId)
+  // A sale of a static code is paid by the txid of the code.
+  where(`c.id = ? and c.kind <> 'STATIC'`, filter.chargeId)
+  where('c.static_code_id = ?', filter.staticCodeId)
+  where('c.amount = ?', filter.amount)
+  where('c.created_at >= ?', filter.created.from)
+  where('c.created_at < ?', filter.created.to)
+  where('c.payment_date >= ?', filter.paid.from)
+  where('c.payment_date < ?', filter.paid.to)
+  return conditions
+}
+
+const storedStates = ({ status, paymentStatus }: ChargeFilter) =>
+  STORED_STATES.filter(
+    ([first, second]) =>
+      (status === null || status === first) && (paymentStatus === null || paymentStatus === second),
+  )
+
+const isForStatus = ({ status, paymentStatus }: ChargeFilter): boolean =>
+  status !== null || paymentStatus !== null
+
+const mayBeExpired = ({ status, paymentStatus }: ChargeFilter): boolean =>
+  (status ?? 'EXPIRED') === 'EXPIRED' && (paymentStatus ?? 'EXPIRED') === 'EXPIRED'
+
+/** A charge past its deadline counts as expired, as every reader sees it. */
+function statusConditions(filter: ChargeFilter, binder: Binder, now: Date): string[] {
+  if (!isForStatus(filter)) return []
+  const stored = storedStates(filter)
+  const statuses = binder.bind([...new Set(stored.map(([status]) => status))])
+  const payments = binder.bind([...new Set(stored.map(([, payment]) => payment))])
+  const isStored = `c.status = any (${statuses}) and c.payment_status = any (${payments})`
+  const due = isDueBy(binder.bind(now))
+  return [mayBeExpired(filter) ? `(${isStored} or (${due}))` : `${isStored} and not (${due})`]
+}
+
+/** Where charges are taken from. An address is on the charge, of old ones beside it. */
+function sourceOf({ emailIndex }: ChargeFilter, { bind }: Binder): string {
+  if (emailIndex === null) return 'charges c'
+  const index = bind(emailIndex)
+  return `(select c.* from charges c where c.company_id = $1 and c.email_index = ${index}
+    union all
+    select c.* from charge_emails e
+    join charges c on c.company_id = e.company_id and c.id = e.charge_id
+    where e.company_id = $1 and e.email_index = ${index}) c`
+}
+
+/** What comes after the last charge of a page, in the order of the list. */
+function afterCondition(after: Uuid | null, moment: Moment | null, { bind }: Binder): string[] {
+  if (after === null) return []
+  const id = bind(after)
+  if (moment !== null) {
+    const last = `select a.${moment}, a.id from charges a where a.company_id = $1 and a.id = ${id}`
+    return [`(c.${moment}, c.id) < (${last})`]
+  }
+  return [`c.id < ${id}`]
+}
+
+/**
+ * Finds charges, newest first: by payment where a period of payment is asked for, by creation where
+ * one of creation is, otherwise by id. Each form reads little more than the page it gives.
+ */
+export async function search(
+  tx: Tx,
+  companyId: Uuid,
+  filter: ChargeFilter,
+  page: ChargePage,
+  now: Date,
+): Promise<Charge[]> {
+  const binder = binderFor(companyId)
+  const text = textOf(filter, page, now, binder)
+  const rows = await tx.query<ChargeRow>({ text, values: binder.values })
+  return rows.map(toCharge)
+}
+
+function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
+  if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
+  if (isByStateOnly(filter)) return byStates(filter, page, now, binder)
+  const moment = momentOf(filter)
+  return `select c.* from ${sourceOf(filter, binder)}
+    where ${all(filter, page, now, binder)} order by ${orderBy(moment)}
+    limit ${binder.bind(page.limit)}`
+}
+
+const orderBy = (moment: Moment | null): string =>
+  moment === null ? 'c.id desc' : `c.${moment} desc, c.id desc`
+
+const all = (filter: ChargeFilter, { after }: ChargePage, now: Date, binder: Binder): string =>
+  [
+    ...fieldConditions(filter, binder),
+    ...statusConditions(filter, binder, now),
+    ...afterCondition(after, momentOf(filter), binder),
+  ].join(' and ')
+
+/** A payer may be known as several customers: a page of each, and the newest of them. */
+function byCustomers(
+  filter: ChargeFilter,
+  customerIds: Uuid[],
+  page: ChargePage,
+  now: Date,
+  binder: Binder,
+): string {
+  const moment = momentOf(filter)
+  const [ids, limit] = [binder.bind(customerIds), binder.bind(page.limit)]
+  return `select c.* from unnest(${ids}::uuid[]) k (id) cross join lateral (
+      select c.* from ${sourceOf(filter, binder)}
+      where ${all(filter, page, now, binder)} and c.customer_id = k.id
+      order by ${orderBy(moment)} limit ${limit}) c
+    order by ${orderBy(moment)} limit ${limit}`
+}
+
+const isByStateOnly = (filter: ChargeFilter): boolean => {
+  const { status, paymentStatus, kind, devMode, created, paid, ...others } = filter
+  const isForState = [status, paymentStatus, kind, devMode].some((value) => value !== null)
+  const isForOthers = Object.values(others).some((value) => value !== null)
+  return isForState && !isForOthers && isOpen(created) && isOpen(paid)
+}
+
+/**
+ * The index of states has statuses, kind and devMode before the id, so it is read in order for each
+ * combination of them that is wanted, and the newest of all are taken.
+ */
+function byStates(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
+  const { bind } = binder
+  const states = storedStates(filter).flatMap(([status, payment]) =>
+    CHARGE_KINDS.filter((kind) => filter.kind === null || filter.kind === kind).flatMap((kind) =>
+      [true, false]
+        .filter((devMode) => filter.devMode === null || filter.devMode === devMode)
+        .map((devMode) => ({ status, payment, kind, devMode })),
+    ),
+  )
+  const column = (of: (state: (typeof states)[number]) => unknown) => bind(states.map(of))
+  const after = afterCondition(page.after, null, binder)
+  const due = isForStatus(filter) ? isDueBy(bind(now)) : null
+  const limit = bind(page.limit)
+  const conditions = [
+    ...['c.company_id = $1', 'c.status = w.status', 'c.payment_status = w.payment_status'],
+    ...['c.kind = w.kind', 'c.dev_mode = w.dev_mode', ...after],
+    ...(due === null ? [] : [`not (${due})`]),
+  ]
+  const stored = `select s.id from unnest(${column(({ status }) => status)}::text[],
+      ${column(({ payment }) => payment)}::text[], ${column(({ kind }) => kind)}::text[],
+      ${column(({ devMode }) => devMode)}::bool[]) w (status, payment_status, kind, dev_mode)
+    cross join lateral (select c.id from charges c
+      where ${conditions.join(' and ')} order by c.id desc limit ${limit}) s`
+  const unswept = unsweptOf(filter, due, after, binder)
+  return `select c.* from (${stored} ${unswept} order by id desc limit ${limit}) found
+    join charges c on c.company_id = $1 and c.id = found.id order by c.id desc`
+}
+
+/**
+ * What is past its deadline and not written down as expired yet: few, and found by the deadline.
+ * Without `offset 0` the planner would look for them among all charges, newest first.
+ */
+function unsweptOf(
+  { kind, devMode, ...filter }: ChargeFilter,
+  due: string | null,
+  after: string[],
+  { bind }: Binder,
+): string {
+  if (due === null || !mayBeExpired({ kind, devMode, ...filter })) return ''
+  const conditions = ['c.company_id = $1', due, ...after]
+  if (kind !== null) conditions.push(`c.kind = ${bind(kind)}`)
+  if (devMode !== null) conditions.push(`c.dev_mode = ${bind(devMode)}`)
+  return `union all select d.id from (select c.id from charges c
+    where ${conditions.join(' and ')} offset 0) d`
+}
+
+export type SummaryRow = { day: string; status: ChargeStatus; count: number; sum: number }
+
+/** Counts charges and their cents by day of São Paulo and status. The period is not open. */
+export async function summarize(
+  tx: Tx,
+  companyId: Uuid,
+  filter: ChargeFilter,
+  now: Date,
+): Promise<SummaryRow[]> {
+  const binder = binderFor(companyId)
+  const conditions = [
+    ...fieldConditions(filter, binder),
+    ...statusConditions(filter, binder, now),
+    ...(filter.payer ? [`c.customer_id = any (${binder.bind(filter.payer.customerIds)})`] : []),
+  ]
+  const due = isDueBy(binder.bind(now))
+  return tx.query<SummaryRow>({
+    text: `select to_char(c.${momentOf(filter)!} at time zone 'America/Sao_Paulo', 'YYYY-MM-DD')
+             as day,
+             case when ${due} then 'EXPIRED' else c.status end as status,
+             count(*)::int8 as count,
+             least(sum(c.amount), ${Number.MAX_SAFE_INTEGER})::int8 as sum
+           from ${sourceOf(filter, binder)} where ${conditions.join(' and ')}
+           group by 1, 2 order by 1, 2`,
+    values: binder.values,
+  })
+}

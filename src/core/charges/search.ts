@@ -1,0 +1,126 @@
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import {
+  addDays,
+  endOfPeriod,
+  localDateOf,
+  startOfDay,
+  startOfPeriod,
+} from '../../lib/local-time.ts'
+import { invalid } from '../../lib/problems.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { namedBy } from '../../provider/txid.ts'
+import { indexEmail } from '../customers/sealing.ts'
+import { findIdsByTaxId } from '../customers/store.ts'
+import { CHARGE_STATUSES, type Charge } from './rules.ts'
+import * as store from './search-store.ts'
+import type { SummaryQuery, SummaryView } from './search-view.ts'
+
+type Query = Static<typeof SummaryQuery>
+
+type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
+
+/** Null when nothing can match, because an id is not one of ours. */
+async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter | null> {
+  const { db, vault, companyId } = where
+  const { customerId, txid, taxId, email, paymentStatus } = query
+  const customer = customerId === undefined ? null : fromPublic('clnt', customerId)
+  const named = txid === undefined ? null : namedBy(txid)
+  const isUnknown =
+    (customerId !== undefined && customer === null) || (txid !== undefined && named === null)
+  if (isUnknown) return null
+  return {
+    ...store.ANY_CHARGE,
+    ...plainly(query),
+    paymentStatus: paymentStatus ?? null,
+    customerId: customer,
+    chargeId: named && 'charge' in named ? named.charge : null,
+    staticCodeId: named && 'code' in named ? named.code : null,
+    payer: taxId === undefined ? null : await payerOf(db, vault, companyId, taxId),
+    emailIndex: email === undefined ? null : indexEmail(vault, companyId, email),
+    created: spanOf(query.createdFrom, query.createdTo),
+    paid: spanOf(query.paidFrom, query.paidTo),
+  }
+}
+
+const plainly = ({ status, kind, devMode, externalId, endToEndId, amount }: Query) => ({
+  status: status ?? null,
+  kind: kind ?? null,
+  devMode: devMode ?? null,
+  externalId: externalId ?? null,
+  endToEndId: endToEndId ?? null,
+  amount: amount ?? null,
+})
+
+const spanOf = (from: string | undefined, to: string | undefined): store.Span => ({
+  from: from === undefined ? null : startOfPeriod(from),
+  to: to === undefined ? null : endOfPeriod(to),
+})
+
+async function payerOf(db: Tx, vault: Vault, companyId: Uuid, taxId: string) {
+  const index = vault.index(companyId, taxId)
+  return { index, customerIds: await findIdsByTaxId(db, companyId, index) }
+}
+
+/** One page of the charges that a query asks for. */
+export async function searchCharges(
+  where: Where,
+  query: Query,
+  page: store.ChargePage,
+): Promise<Charge[]> {
+  const filter = await filterOf(where, query)
+  return filter === null ? [] : store.search(where.db, where.companyId, filter, page, where.now)
+}
+
+const DAY_MS = 86_400_000
+/** Days that a summary covers unless it is told otherwise. */
+export const SUMMARY_DAYS = 31
+/** Days that it may cover, so that what it costs does not grow with everything ever sold. */
+export const MOST_SUMMARY_DAYS = 366
+/** The days of a year in which clocks were shifted are an hour longer or shorter. */
+const SHIFT_MS = 3_600_000
+
+type Period = { from: Date; to: Date }
+
+/** The period of a summary: as given, or up to the end of today, or the 31 days before its end. */
+function periodOf({ from, to }: store.Span, now: Date): Period {
+  const end = to ?? startOfDay(addDays(localDateOf(now), 1))
+  return { from: from ?? new Date(end.getTime() - SUMMARY_DAYS * DAY_MS), to: end }
+}
+
+function requireShort({ from, to }: Period, date: 'created' | 'paid'): void {
+  if (to.getTime() - from.getTime() <= MOST_SUMMARY_DAYS * DAY_MS + SHIFT_MS) return
+  throw invalid(
+    `${date}From: a summary covers at most ${MOST_SUMMARY_DAYS} days; send a later ${date}From or an earlier ${date}To`,
+  )
+}
+
+/** Counts what a query asks for, by the day of its creation or of its payment. */
+export async function summarizeCharges(
+  where: Where,
+  query: Query,
+): Promise<Static<typeof SummaryView>> {
+  const date = query.paidFrom === undefined && query.paidTo === undefined ? 'created' : 'paid'
+  const asked = spanOf(query[`${date}From`], query[`${date}To`])
+  const period = periodOf(asked, where.now)
+  requireShort(period, date)
+  const filter = await filterOf(where, query)
+  const days =
+    filter === null
+      ? []
+      : await store.summarize(where.db, where.companyId, { ...filter, [date]: period }, where.now)
+  const bounds = { from: period.from.toISOString(), to: period.to.toISOString() }
+  return { date, ...bounds, ...total(days), statuses: byStatus(days), days }
+}
+
+const total = (rows: store.SummaryRow[]) => ({
+  count: rows.reduce((all, { count }) => all + count, 0),
+  sum: rows.reduce((all, { sum }) => all + sum, 0),
+})
+
+const byStatus = (rows: store.SummaryRow[]) =>
+  CHARGE_STATUSES.map((status) => ({
+    status,
+    ...total(rows.filter((row) => row.status === status)),
+  })).filter(({ count }) => count > 0)
