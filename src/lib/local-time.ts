@@ -31,6 +31,9 @@ export type LocalDate = string
 /** A moment as people in Brazil read it, by the clock of Brasília: dd/mm/aaaa HH:mm. */
 export const formatMoment = (at: Date): string => FORM.format(at).replace(',', '')
 
+/** A day as people in Brazil read it: dd/mm/aaaa. */
+export const formatDay = (day: LocalDate): string => day.split('-').toReversed().join('/')
+
 /** Whether the text is a day that the calendar has, so 2028-02-29 but not 2027-02-29. */
 export function isLocalDate(text: string): boolean {
   const number = LOCAL_DATE.test(text) ? Date.parse(text) / DAY_ms : Number.NaN

@@ -27,8 +27,9 @@ export function formatDecimal(amount: Cents): string {
 /**
  * An amount as people in Brazil read it: R$ 1.234,56. The space is an ordinary one, so that a
  * search for the amount finds it. Cut as text, since no fraction of a real is ever a number here.
+ * A sum that is too large for a charge may still have to be shown, hence the bigint.
  */
-export function formatReais(amount: Cents): string {
+export function formatReais(amount: Cents | bigint): string {
   const digits = String(amount).padStart(3, '0')
   const reais = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, '.')
   return `R$ ${reais},${digits.slice(-2)}`

@@ -1,22 +1,32 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
 import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
-import type { Language } from '../core/companies/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { sendSimulated, settleSimulated } from '../core/payments/commands.ts'
-import { formatMoment } from '../lib/local-time.ts'
-import { formatReais, toCents } from '../lib/money.ts'
+import { formatDay, formatMoment } from '../lib/local-time.ts'
+import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
-import { maskTaxId, punctuateTaxId } from '../pix/tax-id.ts'
+import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import { isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
+import {
+  type Collection,
+  findCollection,
+  isFinal,
+  lookUp,
+  type Owner,
+  type State,
+  stateOf,
+} from './found.ts'
 import { type Html, html } from './html.ts'
-import { icon, inLanguage, languageOf, type Page, sendPage } from './layout.ts'
+import { inLanguage, type Spoken, spokenOf } from './language.ts'
+import { icon, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
 import {
   codePanel,
   type Fact,
   facts,
+  party,
+  purchaseFacts,
   type Result,
   result,
   testNotice,
@@ -26,30 +36,34 @@ import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shi
 import { actOnSubscription, showSubscription } from './subscription.ts'
 
 /** The page of a charge: everything its payer needs, whatever has become of it. */
-export type ChargePage = Owner & { charge: Charge; language: Language }
+export type ChargePage = Owner & Spoken & { charge: Charge; collection: Collection | null }
 
 type Named = { Params: { token: string } }
 
 /** Without scripts a page that waits looks again so often: time enough to select the code. */
 export const REFRESH_S = 20
+/** With less time than this the deadline is marked as urgent. `web/checkout.js` says the same. */
+const SOON_S = 120
 
 export function registerCheckout(scope: FastifyInstance, site: Site): void {
   scope.get<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
-    const language = languageOf(request)
+    const spoken = spokenOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      return sendPage(request, reply, site.assets, chargePage({ ...found, language }))
+      const collection = await findCollection(site.app, found.charge)
+      const page = chargePage({ ...found, ...spoken, collection })
+      return sendPage(request, reply, site.assets, page)
     }
-    return showSubscription(site, request, reply, { ...found, language })
+    return showSubscription(site, request, reply, { ...found, ...spoken })
   })
   scope.post<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
     const form = (request.body ?? {}) as Form
-    const language = languageOf(request)
+    const spoken = spokenOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      return goOn(site, request, reply, { ...found, language }, form)
+      return goOn(site, request, reply, { ...found, ...spoken, collection: null }, form)
     }
-    return actOnSubscription(site, request, reply, { ...found, language }, form)
+    return actOnSubscription(site, request, reply, { ...found, ...spoken }, form)
   })
   scope.post<Named>('/pay/:token/simulate', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
@@ -57,7 +71,8 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const { app, company, charge, token } = found
     const pix = await sendSimulated(app, company, charge)
     await app.db.transaction((tx) => settleSimulated(tx, app, company, charge.id, pix))
-    return reply.redirect(inLanguage(`/pay/${token}`, languageOf(request)), 303)
+    const { chosen } = spokenOf(request, company.language)
+    return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })
 }
 
@@ -69,7 +84,7 @@ async function goOn(
   page: ChargePage,
   form: Form,
 ): Promise<FastifyReply> {
-  const { app, company, charge, token, language } = page
+  const { app, company, charge, token, chosen } = page
   if (stateOf(page) === 'form') {
     const given = charge.link!.needShipping ? readShipping(form) : null
     if (given && hasFaults(given)) {
@@ -78,7 +93,7 @@ async function goOn(
     }
     await openLink(app, company, charge, given?.shipping ?? null)
   }
-  return reply.redirect(inLanguage(`/pay/${token}`, language), 303)
+  return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
 }
 
 export function chargePage(page: ChargePage, given: ShippingGiven | null = null): Page {
@@ -100,22 +115,22 @@ type Showing = (page: ChargePage, given: ShippingGiven | null) => Html
 const SHOWN: Partial<Record<State, Showing>> = {
   form: (page, given) => html`${notice(page)}${summary(page)}${form(page, given)}${details(page)}`,
   open: (page) => html`${notice(page)}${summary(page)}${codeOf(page)}${details(page)}`,
-  collecting: (page) => html`${ending(page, 'collecting')}`,
+  collecting: (page) => ending(page, 'collecting'),
   paid: (page) => receipt(page, 'paid'),
   refunded: (page) => receipt(page, 'refundedAll'),
-  expired: (page) => ending(page, 'expired'),
+  expired: (page) => ending(page, page.charge.kind === 'RECURRING' ? 'uncollected' : 'expired'),
   canceled: (page) => ending(page, 'canceled'),
 }
 
-const notice = ({ charge, company, language, token }: ChargePage) =>
+const notice = ({ charge, company, language, chosen, token }: ChargePage) =>
   testNotice(
     charge,
     company,
     language,
-    charge.devMode && charge.brCode ? inLanguage(`/pay/${token}/simulate`, language) : null,
+    charge.devMode && charge.brCode ? inLanguage(`/pay/${token}/simulate`, chosen) : null,
   )
 
-/** How much, and until when. A script counts down; the moment itself stands there without one. */
+/** How much, and until when. A script counts down; without one the moment itself is shown. */
 function summary({ charge, app, language }: ChargePage): Html {
   const texts = CHECKOUT[language]
   const left_s = Math.max(
@@ -124,19 +139,20 @@ function summary({ charge, app, language }: ChargePage): Html {
   )
   return html`<section class="card" aria-labelledby="amount">
 <h1 id="amount"><span class="soft small">${texts.toPay}</span><span class="amount">${formatReais(charge.amount)}</span></h1>
-<p class="pill">${icon('clock')}<span><span class="js" data-left="${left_s}" hidden>${texts.timeLeft} <span class="timer" role="timer"></span></span><time datetime="${charge.expiresAt.toISOString()}">${texts.dueAt(formatMoment(charge.expiresAt))}</time></span></p>
+<p class="pill deadline${left_s < SOON_S && ' soon'}" data-left="${left_s}"><span class="early">${icon('clock')}</span><span class="late">${icon('alert')}</span><span><span class="countdown js" hidden>${texts.timeLeft} <span class="timer" role="timer"></span></span><time datetime="${charge.expiresAt.toISOString()}">${texts.validUntil} ${texts.moment(formatMoment(charge.expiresAt))}</time></span></p>
+<p class="hide" role="status" data-soon="${texts.lastMinutes}"></p>
 </section>`
 }
 
 function codeOf({ charge, language }: ChargePage): Html {
   const texts = CHECKOUT[language]
-  const { qrTitle: title, qrAlt: alt, steps, waiting, refresh } = texts
-  return codePanel(charge.brCode!, language, { title, alt, steps, waiting, refresh })
+  const { qrTitle: title, qrAlt: alt, stepsTitle, steps, waiting, refresh } = texts
+  return codePanel(charge.brCode!, language, { title, alt, stepsTitle, steps, waiting, refresh })
 }
 
-function form({ charge, token, language }: ChargePage, given: ShippingGiven | null): Html {
+function form({ charge, token, language, chosen }: ChargePage, given: ShippingGiven | null): Html {
   const texts = CHECKOUT[language]
-  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, language)}" data-form>
+  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, chosen)}" data-form>
 ${charge.link!.needShipping && shippingForm(given, language)}
 <button class="button">${texts.goOn}</button>
 <p class="hint">${texts.goOnHint}</p>
@@ -147,36 +163,32 @@ ${charge.link!.needShipping && shippingForm(given, language)}
 function details(page: ChargePage): Html {
   const { charge, language } = page
   const texts = CHECKOUT[language]
-  const items = charge.link?.items ?? []
-  const lines = items.map(
-    ({ quantity, product }): Fact => [
-      texts.quantity(quantity, product.name),
-      formatReais(toCents(quantity * product.price)),
-      'item',
-    ],
-  )
   return html`<section class="card" aria-labelledby="details"><h2 id="details">${texts.details}</h2>
 ${facts([
-  ...lines,
-  items.length > 0 && [texts.total, formatReais(charge.amount), 'sum'],
-  [texts.due, formatMoment(charge.expiresAt)],
-  ...parties(page),
+  ...purchaseFacts(charge, language),
+  [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
+  ...parties(page, texts.receiver, texts.payer),
 ])}</section>`
 }
 
 /** Both sides of the payment, the payer as masked as in every view of a charge. */
-function parties({ charge, company, app, language }: ChargePage): (Fact | false)[] {
-  const texts = CHECKOUT[language]
+function parties({ charge, company, app }: ChargePage, to: string, by: string): (Fact | false)[] {
   const { payer } = charge
-  const taxId = payer && maskTaxId(openPerson(app.vault, company.id, payer).taxId)
+  const taxId = payer ? maskTaxId(openPerson(app.vault, company.id, payer).taxId) : ''
   return [
-    [
-      texts.receiver,
-      html`${company.name}<br><span class="soft small">${punctuateTaxId(company.taxId)}</span>`,
-    ],
-    payer !== null && [
-      texts.payer,
-      html`${payer.name}<br><span class="soft small">${taxId}</span>`,
+    [to, party(company.name, receiverTaxId(company.taxId))],
+    payer !== null && [by, party(payer.name, taxId)],
+  ]
+}
+
+/** Which subscription a charge is of, and when it is due. */
+function collectionFacts({ collection, language }: ChargePage): (Fact | false)[] {
+  const texts = CHECKOUT[language]
+  return [
+    collection !== null && [texts.subscription, collection.productName],
+    collection !== null && [
+      texts.dueOn,
+      html`<time datetime="${collection.dueOn}">${formatDay(collection.dueOn)}</time>`,
     ],
   ]
 }
@@ -191,12 +203,13 @@ function receipt(page: ChargePage, text: 'paid' | 'refundedAll'): Html {
     facts: [
       [texts.amount, formatReais(charge.amount), 'sum'],
       charge.refunded > 0 && [texts.refunded, formatReais(charge.refunded)],
+      ...collectionFacts(page),
       [
         texts.paidAt,
         html`<time datetime="${charge.paymentDate!.toISOString()}">${formatMoment(charge.paymentDate!)}</time>`,
       ],
       [texts.endToEndId, html`<span class="code" translate="no">${charge.endToEndId}</span>`],
-      ...parties(page),
+      ...parties(page, texts.paidTo, texts.paidBy),
     ],
     link: successUrl ? { url: successUrl, label: texts.success } : null,
     leads: text === 'paid',
@@ -204,18 +217,28 @@ function receipt(page: ChargePage, text: 'paid' | 'refundedAll'): Html {
   return html`${charge.devMode && notice({ ...page, charge: { ...charge, brCode: null } })}${result(shown, language)}`
 }
 
+type Ended = 'expired' | 'canceled' | 'collecting' | 'uncollected'
+
+const SIGNS = {
+  expired: { kind: 'bad', icon: 'clock' },
+  canceled: { kind: 'bad', icon: 'cross' },
+  collecting: { kind: 'calm', icon: 'repeat' },
+  uncollected: { kind: 'bad', icon: 'alert' },
+} as const satisfies Record<Ended, Pick<Result, 'kind' | 'icon'>>
+
 /** It came to no payment, or to none that the payer has to make. */
-function ending(page: ChargePage, state: 'expired' | 'canceled' | 'collecting'): Html {
+function ending(page: ChargePage, state: Ended): Html {
   const { charge, language } = page
   const texts = CHECKOUT[language]
   const failedUrl = state === 'collecting' ? null : webAddress(charge.link?.failedUrl)
   return result(
     {
-      ...(state === 'collecting'
-        ? { kind: 'calm', icon: 'repeat' }
-        : { kind: 'bad', icon: state === 'expired' ? 'clock' : 'cross' }),
-      ...texts[state],
-      facts: [[texts.amount, formatReais(charge.amount), 'sum'], ...parties(page)],
+      ...{ ...SIGNS[state], ...texts[state] },
+      facts: [
+        [texts.amount, formatReais(charge.amount), 'sum'],
+        ...collectionFacts(page),
+        ...parties(page, texts.receiver, texts.payer),
+      ],
       link: failedUrl ? { url: failedUrl, label: texts.failed } : null,
     },
     language,

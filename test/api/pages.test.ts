@@ -195,7 +195,7 @@ test('a page lives in the time of its company', async () => {
   await api.rows('insert into test_clocks (company_id, ahead_ms) values ($1, 700000)', [
     client.company.id,
   ])
-  assert.match(await (await fetch(url)).text(), /O prazo para pagar acabou/)
+  assert.match(await (await fetch(url)).text(), /Este Pix expirou/)
   assert.deepEqual(await (await fetch(`${url}/status`)).json(), { state: 'expired' })
 })
 

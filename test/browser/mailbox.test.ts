@@ -73,7 +73,7 @@ test('without scripts the code and the mail are there to read', async () => {
 
 test('English is spoken when it is asked for', async () => {
   const page = await browser.open(`${mailbox}?lang=en`)
-  await page.getByRole('heading', { name: 'Mails sent' }).waitFor()
+  await page.getByRole('heading', { name: 'Sent emails' }).waitFor()
   await page.getByRole('link', { name: 'Código para confirmar' }).click()
   await page.getByText('Sent at').waitFor()
   await isAccessible(page)

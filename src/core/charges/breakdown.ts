@@ -1,0 +1,20 @@
+import type { Cents } from '../../lib/money.ts'
+import type { Item } from './rules.ts'
+
+/** One item of a link and what it comes to: more than a charge may be, when `total` is less. */
+export type Line = { name: string; quantity: number; total: bigint }
+
+/** What is bought, and what is added to the sum of the items or, below zero, taken off it. */
+export type Breakdown = { lines: Line[]; difference: bigint }
+
+/** The lines and the difference always add up to the amount. Without items there is no difference. */
+export function breakDown(amount: Cents, items: Item[]): Breakdown {
+  const lines = items.map(({ quantity, product }) => ({
+    ...{ name: product.name, quantity },
+    total: BigInt(quantity) * BigInt(product.price),
+  }))
+  const difference = lines.length > 0 ? BigInt(amount) - sumOf(lines) : 0n
+  return { lines, difference }
+}
+
+export const sumOf = (lines: Line[]): bigint => lines.reduce((sum, { total }) => sum + total, 0n)
