@@ -79,8 +79,11 @@ const MASKS = {
   'tax-id-shape': taxId,
   'postal-code': { keep: digits, write: (cep) => (cep.length > 8 ? null : punctuate(cep, CEP)) },
   phone: {
-    // With the code of the country or without.
-    keep: (text) => digits(text).replace(/^0*55(?=\d{10,11}$)/, ''),
+    // With the zero or the code of the country that are dialed before it, or without.
+    keep: (text) =>
+      digits(text)
+        .replace(/^0+/, '')
+        .replace(/^55(?=\d{10,11}$)/, ''),
     write: (number) =>
       number.length > 11 ? null : punctuate(number, number.length > 10 ? MOBILE : LANDLINE),
   },
@@ -148,8 +151,15 @@ for (const form of document.querySelectorAll('[data-form]')) {
     if (target.dataset.check === 'postal-code') fillState(form, target.value)
     if (target.dataset.check && target.hasAttribute('aria-invalid')) mark(target)
   })
+  // The button marks what is wrong by itself. Marked before, the page would move it away from under
+  // the finger that presses it.
+  let isPressed = false
+  form.addEventListener('pointerdown', ({ target }) => {
+    isPressed = target.closest('button') !== null
+  })
   form.addEventListener('focusout', ({ target }) => {
-    if (target.dataset.check && target.value !== '') mark(target)
+    if (!isPressed && target.dataset.check && target.value !== '') mark(target)
+    isPressed = false
   })
   form.addEventListener('submit', (event) => {
     const wrong = [...form.querySelectorAll('[data-check]')].filter((field) => !mark(field))

@@ -92,7 +92,7 @@ test('paying another amount, twice and late arrives as it would, and is explaine
 
   await page.goto(bankUrl(local, late.brCode))
   await press(page, 'Deixar expirar e pagar com atraso')
-  await shows(page, 'chegou depois do vencimento (LATE).')
+  await shows(page, 'chegou fora do prazo (LATE).')
   await shows(page, 'Esta cobrança expirou')
   assert.deepEqual(await stateOf(late.id), ['EXPIRED', 'EXPIRED'])
   assert.deepEqual((await unmatched()).sort(), ['DUPLICATE', 'LATE', 'WRONG_AMOUNT'])
@@ -117,12 +117,12 @@ test('an authorization is approved, runs out of funds, gets them back and is can
     await shows(page, text)
   }
   await press(page, 'Autorizar')
-  await shows(page, 'tem saldo')
+  await shows(page, 'com saldo')
   assert.equal(await statusOf(), 'APPROVED')
   await press(page, 'Zerar saldo')
   await shows(page, 'sem saldo')
   await press(page, 'Adicionar saldo')
-  await shows(page, 'tem saldo')
+  await shows(page, 'com saldo')
   await press(page, 'Cancelar a autorização')
   await shows(page, 'Cancelada')
   assert.equal(await statusOf(), 'CANCELED')
@@ -167,13 +167,13 @@ test('the clock of the sandbox company moves forward, and what falls due is done
   ]
   for (const [name, seconds] of steps) {
     const before = await now()
-    await Promise.all([page.waitForResponse(/bank$/), press(page, name)])
+    await Promise.all([page.waitForResponse(/bank\?lang=pt$/), press(page, name)])
     await page.waitForLoadState()
     assert.equal(await now(), before + seconds * 1000)
   }
   assert.deepEqual(await stateOf(id), ['EXPIRED', 'EXPIRED'])
   const before = new Date(await now())
-  await Promise.all([page.waitForResponse(/bank$/), press(page, '+1 mês')])
+  await Promise.all([page.waitForResponse(/bank\?lang=pt$/), press(page, '+1 mês')])
   await page.waitForLoadState()
   const later = new Date(await now())
   assert.equal(later.getUTCDate(), before.getUTCDate())
@@ -184,7 +184,7 @@ test('the checkout turns green in one tab while the bank pays in another', async
   const { url, brCode } = await charge(local, 4321)
   const { open } = await browser.visitor({ phone: true })
   const checkout = await open(url.replace('http://vintem.test', local.url))
-  await checkout.locator('img[src^="data:image/png"]').waitFor()
+  await checkout.locator('[data-copy]').waitFor()
   const bank = await open(bankUrl(local, brCode))
   await press(bank, 'Pagar')
   await shows(bank, 'Pix enviado')

@@ -64,6 +64,20 @@ test('an address that cannot be is refused at its field, in the browser and by t
   await isAccessible(page)
 })
 
+test('one press of the button is enough, from a field that is wrong too', async () => {
+  const client = await api.client()
+  const url = await linkTo(api, client, { total: 5000, needShipping: true })
+  const page = await open(url)
+  await fillAddress(page, { city: '' })
+  await page.fill('#postalCode', '0131')
+  await page.locator('form .button').scrollIntoViewIfNeeded()
+  const { x, y, width } = (await page.locator('form .button').boundingBox())!
+  await page.mouse.click(x + width / 2, y + 4)
+  assert.equal(await page.getAttribute('#city', 'aria-invalid'), 'true')
+  assert.equal(await page.getAttribute('#postalCode', 'aria-invalid'), 'true')
+  assert.equal(await page.evaluate('document.activeElement.id'), 'postalCode')
+})
+
 test('a link with shipping works without JavaScript', async () => {
   const client = await api.client()
   const url = await linkTo(api, client, { total: 5000, needShipping: true })

@@ -87,7 +87,7 @@ test('a name that is markup stays text in the list and in the mail', async () =>
   await page.locator('.mail a').first().click()
   await page.frameLocator('iframe').getByText(INJECTION).waitFor()
   assert.equal(await page.frameLocator('iframe').locator('img, script').count(), 0)
-  await page.getByText('Só o texto').click()
+  await page.getByText('Somente texto').click()
   await showsAsText(page, INJECTION)
 })
 

@@ -155,8 +155,8 @@ export async function breaksNoWord(page: Page): Promise<void> {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const broken = []
     while (texts.nextNode()) {
-      const node = texts.currentNode
-      if (!node.parentElement.checkVisibility() || node.parentElement.closest(${JSON.stringify(BREAKABLE)})) continue
+      const { currentNode: node, currentNode: { parentElement: around } } = texts
+      if (!around.checkVisibility() || around.closest('${BREAKABLE}')) continue
       for (const { 0: word, index } of node.data.matchAll(/[^\\s-]+/g)) {
         const range = document.createRange()
         range.setStart(node, index)

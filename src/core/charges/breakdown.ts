@@ -7,7 +7,7 @@ export type Line = { name: string; quantity: number; total: bigint }
 /** What is bought, and what is added to the sum of the items or, below zero, taken off it. */
 export type Breakdown = { lines: Line[]; difference: bigint }
 
-/** The lines and the difference always add up to the amount. Without items there is no difference. */
+/** Lines and difference add up to the amount. Without items there is no difference. */
 export function breakDown(amount: Cents, items: Item[]): Breakdown {
   const lines = items.map(({ quantity, product }) => ({
     ...{ name: product.name, quantity },
