@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
+import { makeFolder } from './lib/make-folder.ts'
+import { OperatorFault } from './lib/operator-fault.ts'
 
 /**
  * The only reader of the environment. Each option stands here once, with its default and its
@@ -124,7 +126,7 @@ export type Config = {
   shutdownSeconds: number
 }
 
-export class ConfigFault extends Error {
+export class ConfigFault extends OperatorFault {
   readonly faults: string[]
   constructor(faults: string[]) {
     super(
@@ -228,7 +230,7 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
 function keptSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
   const path = join(dataDir, 'secret.key')
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir)
     if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
     const key = Buffer.from(readFileSync(path, 'utf8'), 'base64')
     if (key.length < 32) fault('DATA_DIR', `holds a damaged secret: restore ${path} from a backup`)

@@ -1,22 +1,38 @@
 import { parseArgs } from 'node:util'
-import { type Config, ConfigFault, loadConfig } from './config.ts'
+import { type Config, loadConfig } from './config.ts'
 import type { App } from './core/app.ts'
 import { keepPositions, requireSameSecret } from './core/installation.ts'
-import { DataDirectoryInUse, startEmbedded } from './db/embedded.ts'
-import { MigrationFault, migrate } from './db/migrate.ts'
+import { startEmbedded } from './db/embedded.ts'
+import { migrate } from './db/migrate.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
+import { OperatorFault } from './lib/operator-fault.ts'
+import { noteAddress } from './running.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp, createService, type Service } from './service.ts'
+import { describeStartFault } from './start-faults.ts'
 import { startWorker, type Worker } from './worker/worker.ts'
 
 type Role = 'api' | 'worker' | 'both'
 
+const USAGE =
+  'The only option is --role, which is api, worker or both; everything else is set by environment ' +
+  'variables or a .env file, as .env.example shows.'
+
 function readRole(): Role {
-  const { values } = parseArgs({ options: { role: { type: 'string' } } })
-  const role = values.role ?? 'both'
+  const role = readRoleOption() ?? 'both'
   if (role === 'api' || role === 'worker' || role === 'both') return role
-  throw new ConfigFault(['--role must be api, worker or both'])
+  throw new OperatorFault(`--role must be api, worker or both. ${USAGE}`)
+}
+
+function readRoleOption(): string | undefined {
+  try {
+    return parseArgs({ options: { role: { type: 'string' } } }).values.role
+  } catch (error) {
+    // Its first sentence names the word that is wrong.
+    const [reason] = (error as Error).message.split('. ')
+    throw new OperatorFault(`${reason!.replace(/\.$/, '')}. ${USAGE}`, { cause: error })
+  }
 }
 
 /** What is to be undone at the end, in reverse order. */
@@ -34,6 +50,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   await requireSameSecret(app.db, app.vault)
   await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null
+  if (config.local) undo.push(noteAddress(config))
   // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app))
   if (role !== 'worker') await serve(app, databaseUrl, undo)
@@ -82,12 +99,20 @@ async function stop(config: Config, undo: Undo[], log: Log): Promise<void> {
   for (const step of undo.splice(0).reverse()) {
     await step().catch((error) => log.error(describeError(error), 'a step of the shutdown failed'))
   }
-  log.flush()
+}
+
+/** How long the last lines of the log may take. */
+const LAST_LINES_MS = 1_000
+
+/** Ends the process. If a write to the log hangs, Node would wait for it, and so it is killed. */
+async function exit(code: number, log: Log): Promise<never> {
+  if (!(await log.flush(LAST_LINES_MS))) process.kill(process.pid, 'SIGKILL')
+  process.exit(code)
 }
 
 async function main(): Promise<void> {
-  const config = loadConfig()
   const role = readRole()
+  const config = loadConfig()
   const log = createLog(config.logLevel)
   const undo: Undo[] = []
   let stopping: Promise<void> | null = null
@@ -97,11 +122,10 @@ async function main(): Promise<void> {
     stopping ??= starting
       .catch(() => {})
       .then(() => stop(config, undo, log))
-      .then(() => process.exit(code))
+      .then(() => exit(code, log))
     return stopping
   }
-  process.on('SIGINT', () => end(0))
-  process.on('SIGTERM', () => end(0))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0))
   process.on('uncaughtException', (error) => {
     log.fatal(describeError(error), 'uncaught exception')
     end(1)
@@ -109,25 +133,18 @@ async function main(): Promise<void> {
   starting = start(config, role, log, undo)
   await starting.catch((error) => {
     if (stopping) return
-    complain(error)
+    printFault(error, config)
     return end(1)
   })
 }
 
-/** Faults an operator can mend are told in a sentence; a bug shows where it is. */
-function complain(error: unknown): void {
-  const { code, message, stack } = error as NodeJS.ErrnoException
-  const known = [ConfigFault, DataDirectoryInUse, MigrationFault].some(
-    (kind) => error instanceof kind,
-  )
-  if (code === 'EADDRINUSE') {
-    process.stderr.write('The port is taken. Stop what listens there, or choose another PORT.\n')
-  } else {
-    process.stderr.write(`${known ? message : (stack ?? message)}\n`)
-  }
+function printFault(error: unknown, config?: Config): void {
+  process.stderr.write(`${describeStartFault(error, config)}\n`)
 }
 
+// If the terminal goes away, what is printed there is lost, and the service goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 main().catch((error) => {
-  complain(error)
+  printFault(error)
   process.exit(1)
 })

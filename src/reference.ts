@@ -1,6 +1,7 @@
 import { OPTIONS } from './config.ts'
-import { EVENTS } from './core/events.ts'
-import { problemsOf } from './http/openapi.ts'
+import { EVENT_REFERENCE } from './http/openapi/webhooks.ts'
+import { openApiDocument, TAGS } from './http/openapi.ts'
+import type { Route } from './http/route.ts'
 import { ROUTES } from './http/routes/all.ts'
 import { CATALOGUE } from './lib/problems.ts'
 
@@ -33,8 +34,8 @@ function errorsPage(): string {
   return `# Errors
 
 ${MADE}In version 2026-08-16 an error is \`{status, message, data: null, errors: [{code, description}]}\`; in 2025-01-01 it is
-\`{statusCode, message, error}\` with the code in \`error\`. A validation error lists every violation, and each
-description starts with the path of its field. Quote \`X-Request-Id\` when you ask about an answer.
+\`{statusCode, message, error}\` with the code in \`error\`. The \`message\` of a validation error tells the first violation and
+how many more fields are invalid; \`errors\` lists up to 20, and each description starts with the path of its field. Quote \`X-Request-Id\` when you ask about an answer.
 
 | code | status | meaning |
 |---|---|---|
@@ -42,32 +43,73 @@ ${rows.join('\n')}
 `
 }
 
+const document = openApiDocument('http://127.0.0.1:3000') as {
+  paths: Record<string, Record<string, Operation>>
+}
+
+type Media = { content: { 'application/json': { schema: Shown } } }
+type Shown = { $ref?: string; items?: Shown; properties?: { data: Shown } }
+type Operation = { requestBody?: Media; responses: Record<string, Media> }
+
+/** The name of a schema; of a list, that of its entries. */
+const nameOf = (schema: Shown | undefined): string => {
+  const name = (schema?.items ?? schema)?.$ref?.split('/').at(-1)
+  return name ? `\`${name}${schema?.items ? '[]' : ''}\`` : ''
+}
+
+function endpointRow(route: Route): string {
+  const operation = document.paths[route.path]![route.method.toLowerCase()]!
+  const body = operation.requestBody?.content['application/json'].schema
+  const answer = operation.responses[route.status]!.content['application/json'].schema
+  const codes = route.problems.map((code) => `\`${code}\``).join(', ')
+  const [sent, given] = [nameOf(body), nameOf(answer.properties?.data)]
+  return `| \`${route.method} ${route.path}\` | ${route.summary} | ${sent} | ${given} | \`${route.scope}\` | ${codes} |`
+}
+
 function endpointsPage(): string {
-  const rows = ROUTES.map((route) => {
-    const own = problemsOf(route).slice(0, route.problems.length)
-    const codes = own.map((code) => `\`${code}\``).join(', ')
-    return `| \`${route.method} ${route.path}\` | ${route.summary} | \`${route.scope}\` | ${codes} |`
-  })
+  const sections = [...Map.groupBy(ROUTES, ({ tag }) => tag)].map(
+    ([tag, routes]) => `## ${tag}
+
+${TAGS[tag]}
+
+| operation | what it does | body | answer | scope | its own errors |
+|---|---|---|---|---|---|
+${routes.map(endpointRow).join('\n')}
+`,
+  )
   return `# Endpoints
 
-${MADE}The full schemas are at \`/docs\` and \`/openapi.json\` of a running server. Beside its own errors every
-endpoint can answer those that come with keys, versions, bodies and limits: see [errors](errors.md).
+${MADE}The fields of each body and answer, with examples, are at \`/docs\` of a running server. Its OpenAPI document is at
+\`/openapi.json\`, and that of version 2025-01-01 at \`/openapi-2025-01-01.json\`. The names below are those of the
+document; \`[]\` is a list. Beside its own errors every endpoint can answer those that come with keys, versions, bodies and
+limits: see [errors](errors.md).
 
-| operation | what it does | scope | its own errors |
-|---|---|---|---|
-${rows.join('\n')}
-`
+- A query parameter that an operation does not have is refused with \`invalid_value\`, and so is an empty one.
+- Fields of a body that nobody reads are ignored, never stored, and named in the header \`X-Ignored-Fields\`, such as
+  \`customer.foo, items[0].bar\`: names percent-encoded, at most 20 of them, then \`...\`.
+- An optional text field that is empty counts as absent, and an empty \`Idempotency-Key\` too. In a change an absent field
+  stays as it was; \`null\` takes it away.
+- Tax ids, phones and postal codes may be written with their punctuation, phones also with \`+55\`; answers and filters know
+  one form of each.
+- The same request is known again by its body as it was sent: one written in another way is another
+  request.
+
+${sections.join('\n')}`
 }
 
 function eventsPage(): string {
-  const rows = Object.entries(EVENTS).map(([type, name]) => `| \`${type}\` | \`${name}\` |`)
+  const rows = EVENT_REFERENCE.map(
+    ({ type, when, body }) => `| \`${type}\` | ${when} | \`${body}\` |`,
+  )
   return `# Events
 
-${MADE}An event is written in the transaction of the change it tells about. A charge event's body is exactly
+${MADE}An event and its body are written in the transaction of the change that they tell about.
+A body has no API version: every receiver gets the same bytes. That of a charge event is exactly
 \`{event, charge: {id, status, total}}\`, with the payment status of that moment.
+[Webhooks](../guides/webhooks.md) has the headers and how to verify them.
 
-| subscription name | name in the payload |
-|---|---|
+| subscription name | when | body |
+|---|---|---|
 ${rows.join('\n')}
 `
 }

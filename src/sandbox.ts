@@ -1,9 +1,19 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from './core/app.ts'
-import { createCompany, createKey } from './core/companies/commands.ts'
+import { stopClock } from './core/clocks/commands.ts'
+import { hearEverywhere } from './core/companies/announce.ts'
+import { inTimeOf } from './core/companies/clock.ts'
+import { createCompany, createKey, revokeAllKeys } from './core/companies/commands.ts'
 import { keyIdOf } from './core/companies/keys.ts'
-import { findActiveKey } from './core/companies/store.ts'
+import type { Company } from './core/companies/rules.ts'
+import { findActiveKey, findCompany } from './core/companies/store.ts'
+import { endAtBank } from './core/recurrences/agreements.ts'
+import { cancelRecurrence } from './core/recurrences/commands.ts'
+import { asOf } from './core/recurrences/rules.ts'
+import { listOpen } from './core/recurrences/store.ts'
+import { deactivateAll } from './core/webhooks/store.ts'
+import { isUuid } from './lib/ids.ts'
 import { LATEST } from './versions/history.ts'
 
 /** The company that local mode is ready to try at once, as `DATA_DIR/sandbox.json` holds it. */
@@ -21,9 +31,64 @@ const SANDBOX = {
 const pathOf = ({ config }: App): string => join(config.dataDir, 'sandbox.json')
 
 /** The sandbox of the last start when its key still works, otherwise a new company. */
-export async function openSandbox(app: App): Promise<Sandbox> {
+export const openSandbox = (app: App): Promise<Sandbox> =>
+  alone(app, async () => write(app, (await kept(app)) ?? (await make(app))))
+
+/**
+ * Puts a new company in the place of the sandbox. The former one is left as a record of what was
+ * tried: it has no keys any more, tells nobody, and begins nothing new.
+ */
+export const resetSandbox = (app: App): Promise<Sandbox> =>
+  alone(app, async () => {
+    const former = readSandbox(app)
+    const isNamed = former !== null && isUuid(former.companyId)
+    const company = isNamed ? await findCompany(app.db, former.companyId) : null
+    if (company?.mode === 'sandbox') await retire(app, company)
+    const made = write(app, await make(app))
+    await hearEverywhere(app.db)
+    return made
+  })
+
+/** Tells this advisory lock from those of others. */
+const LOCK = 0x76696e73
+
+/**
+ * Lets one process at a time choose the sandbox: until its file is written, which is after the
+ * commit of what it names. The lock goes with its connection.
+ */
+async function alone<R>({ db }: App, act: () => Promise<R>): Promise<R> {
+  const client = await db.pools.light.connect()
+  client.on('error', () => {})
+  try {
+    await client.query(`set lock_timeout = '20s'`)
+    await client.query('select pg_advisory_lock($1)', [LOCK])
+    return await act()
+  } finally {
+    client.release(true)
+  }
+}
+
+/**
+ * If a step fails, all of this can be done again. Open charges and one-time codes run out by
+ * themselves; subscriptions would be charged for ever, so they are canceled.
+ */
+async function retire(app: App, company: Company): Promise<void> {
+  const now = app.wall.now()
+  await app.db.transaction(async (tx) => {
+    await revokeAllKeys(tx, company.id, now)
+    await deactivateAll(tx, company.id, now)
+    await stopClock(tx, company.id)
+  })
+  const own = inTimeOf(app, (await findCompany(app.db, company.id))!)
+  for (const recurrence of await listOpen(app.db, company.id)) {
+    if (asOf(recurrence, own.clock.now()).status !== 'OPEN') continue
+    await endAtBank(own, company, recurrence)
+    await app.db.transaction((tx) => cancelRecurrence(tx, own, company.id, recurrence.id))
+  }
+}
+
+function write(app: App, sandbox: Sandbox): Sandbox {
   const path = pathOf(app)
-  const sandbox = (await kept(app)) ?? (await make(app))
   const current = { ...sandbox, url: app.publicUrl }
   writeFileSync(`${path}.new`, `${JSON.stringify(current, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${path}.new`, path)

@@ -21,11 +21,11 @@ import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
-import { createBacen } from './provider/bacen/bacen.ts'
+import { createBacen, type Limits } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
-import { readSandbox } from './sandbox.ts'
+import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 import { DUE_SOURCES } from './worker/due.ts'
 
@@ -40,6 +40,8 @@ export type Parts = {
   publicUrl: string
   /** In place of this machine's name servers. */
   lookup?: Lookup
+  /** In place of the ordinary limits on what a bank may take. */
+  bankLimits?: Partial<Limits>
 }
 
 /** Wires what commands act with. */
@@ -48,7 +50,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const db = openDatabase(databaseUrl, config.databasePoolSize, alarm.ring)
   const vault = createVault(config.secretKey)
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
-  const bacen = createBacen({ connectionOf, clock })
+  const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
   const providers = createProviders(createSimulator(publicUrl, db, clock), bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
@@ -85,7 +87,10 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
     if (warnings === null) return { faults: ['The database does not answer.'], warnings: [] }
     return { faults: [], warnings }
   }
-  const pages = createPages(app, () => readSandbox(app))
+  const pages = createPages(app, {
+    sandbox: () => readSandbox(app),
+    resetSandbox: () => resetSandbox(app),
+  })
   const server = await buildServer({ app, keys, isReady, state, pages })
   return {
     server,

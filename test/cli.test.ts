@@ -21,7 +21,8 @@ const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 const home = mkdtempSync(join(tmpdir(), 'vintem-cli-'))
 const dataDir = join(home, 'data')
 const local = { DATA_DIR: dataDir }
-const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY }
+const PUBLIC_URL = 'https://pix.example.com'
+const env = { DATABASE_URL: await cloneDatabase(), SECRET_KEY, PUBLIC_URL }
 after(() => rmSync(home, { recursive: true, force: true }))
 
 const [alone, hosted] = [vintemIn(home), hostedVintemIn(home)]
@@ -141,6 +142,13 @@ describe('beside a running server', () => {
     assert.equal((await getCompany(apiKey)).status, 401)
   })
 
+  test('a company mails receipts to its payers unless it was made without', async () => {
+    const mails = async (...options: string[]) =>
+      (await getCompany((await answerOf([...company(), ...options])).apiKey)).body.data
+        .mailsReceipts
+    assert.deepEqual([await mails(), await mails('--receipts=off')], [true, false])
+  })
+
   test('a further key has the scopes asked for, and no command shows a hash', async () => {
     const id = first.companyId
     const asked = ['--company', id, '--name', 'till', '--scopes', 'payments:read,company:read']
@@ -195,6 +203,19 @@ describe('on a database of one’s own', () => {
     assert.match(stdout, /^warning +mail .*one-time codes to nobody: set SMTP_URL/m)
   })
 
+  test('doctor refuses a public address that leads payers to their own machine', async () => {
+    const { PUBLIC_URL: _, ...bare } = env
+    const own = ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:3000']
+    const given = [bare, ...own.map((url) => ({ ...env, PUBLIC_URL: url }))]
+    for (const environment of given) {
+      const { code, stdout } = await vintem(['doctor'], environment)
+      assert.match(stdout, /^failed +public address +PUBLIC_URL is .*Set it to the https address/m)
+      assert.equal(code, 1)
+    }
+    const { stdout } = await vintem(['doctor'], env)
+    assert.match(stdout, /^ok +public address +Links lead to https:\/\/pix\.example\.com\./m)
+  })
+
   test('doctor tries the mail server, and does not show its password', async () => {
     const smtp = await startSmtp()
     const there = await vintem(['doctor'], { ...env, SMTP_URL: smtp.url })
@@ -208,11 +229,11 @@ describe('on a database of one’s own', () => {
 
   test('a database that is away or refuses us is told in a sentence, without the password', async () => {
     const away = { ...env, DATABASE_URL: 'postgres://u:sesame@127.0.0.1:1/x' }
-    assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 cannot be reached/)
+    assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 refuses connections/)
     const wrong = new URL(env.DATABASE_URL)
     wrong.password = 'sesame'
     const refused = await vintem(['company', 'list'], { ...env, DATABASE_URL: wrong.href })
-    assertSentence(refused, /does not let us in/)
+    assertSentence(refused, /does not let the user vintem in/)
     assert.doesNotMatch(refused.stderr, /sesame/)
   })
 })

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { exampleFile } from '../scripts/examples.ts'
 import { referencePages } from '../src/reference.ts'
 
-for (const [path, text] of Object.entries(referencePages())) {
+for (const [path, text] of Object.entries({ ...exampleFile(), ...referencePages() })) {
   test(`${path} says what the code says (npm run docs)`, () => {
     assert.equal(readFileSync(join(import.meta.dirname, '..', path), 'utf8'), text)
   })

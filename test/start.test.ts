@@ -196,6 +196,18 @@ test('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async () =
   assert.ok(!existsSync(pidFile), 'PostgreSQL has stopped')
 })
 
+test('SIGTERM to npm start ends the server, and npm after it', async () => {
+  const { npm_execpath: script, HOME = '/' } = process.env
+  const command = script?.endsWith('.js') ? [process.execPath, script] : ['npm']
+  const spawning = { command: [...command, 'start'] }
+  const server = await startServer({ DATA_DIR, HOME }, [], () => {}, spawning)
+  assert.equal((await fetch(`${server.url}/health`)).status, 200, server.output())
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0)
+  await assert.rejects(fetch(`${server.url}/health`), 'the server has ended')
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
+})
+
 test('a client that never finishes its request does not hold up the end', async () => {
   const server = await startServer({ DATA_DIR, SHUTDOWN_SECONDS: '1' })
   const { apiKey } = readSandbox(DATA_DIR)

@@ -47,9 +47,15 @@ function verifyStamped(secrets, headers, body, { now, toleranceSeconds }) {
   checkSignature(own, sent)
 }
 
-/** By the signature of the body alone, whose key is the whole secret as it is written. */
+/**
+ * By the signature of the body alone, whose key is the whole secret as it is written. For a day
+ * after a rotation the signature by the secret before is in a header of its own.
+ */
 function verifyBody(secrets, headers, body) {
-  const sent = readHeader(headers, 'x-webhook-signature').split(/, ?/)
+  const newest = readHeader(headers, 'x-webhook-signature')
+  const previous = findHeader(headers, 'x-webhook-signature-previous')
+  // Servers before that header existed sent both in the first one, with a comma between them.
+  const sent = [...newest.split(/, ?/), ...(previous ? [previous] : [])]
   const hmac = (secret) => createHmac('sha256', secret).update(body).digest('hex')
   const own = secrets.map((secret) => `sha256=${hmac(secret)}`)
   checkSignature(own, sent)
@@ -83,16 +89,20 @@ function isEqual(ours, theirs) {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** From `Headers`, from Node's `request.headers`, or from a plain object in any case. */
 function readHeader(headers, name) {
+  const text = findHeader(headers, name)
+  if (text) return text
+  throw new WebhookVerificationError('missing-header', `${name}: missing`)
+}
+
+/** From `Headers`, from Node's `request.headers`, or from a plain object in any case. */
+function findHeader(headers, name) {
   const isNamed = ([key]) => key.toLowerCase() === name
   const value =
     typeof headers.get === 'function'
       ? headers.get(name)
       : Object.entries(headers).find(isNamed)?.[1]
-  const text = Array.isArray(value) ? value.join(' ') : value
-  if (text) return text
-  throw new WebhookVerificationError('missing-header', `${name}: missing`)
+  return Array.isArray(value) ? value.join(' ') : value
 }
 
 /** A mistake in the receiver's own settings is told apart from a request that is not genuine. */

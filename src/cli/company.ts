@@ -1,10 +1,11 @@
 import { createCompany, createKey, pinVersion } from '../core/companies/commands.ts'
-import { companyFaults, type Language, type NewCompany } from '../core/companies/rules.ts'
+import { type Company, companyFaults, type NewCompany } from '../core/companies/rules.ts'
 import { listCompanies, listKeys } from '../core/companies/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
 import { type Args, type Command, columns, Refusal } from './command.ts'
+import { FIELD_OPTIONS, readFields, update } from './company-update.ts'
 import { asTyped } from './faults.ts'
 import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
 import { withDatabase } from './session.ts'
@@ -17,15 +18,14 @@ const create: Command = {
   summary: 'Create a company and its first API key.',
   operands: [],
   options: {
-    name: { value: 'NAME', required: true, help: 'the name payers see' },
-    'tax-id': { value: 'ID', required: true, help: 'CNPJ or CPF, with or without punctuation' },
-    email: { value: 'EMAIL', required: true, help: 'where the company is reached' },
-    live: { help: 'real money; without it the company is a sandbox' },
+    ...FIELD_OPTIONS,
+    name: { ...FIELD_OPTIONS.name, required: true },
+    'tax-id': { ...FIELD_OPTIONS['tax-id'], required: true },
+    email: { ...FIELD_OPTIONS.email, required: true },
     'pix-key': { value: 'KEY', help: 'the Pix key that receives; a live company needs one' },
-    city: { value: 'CITY', help: 'the city in its codes (default Sao Paulo)' },
-    color: { value: 'HEX', help: 'the color of its pages, like #0f766e' },
-    image: { value: 'URL', help: 'the http(s) address of its logo' },
-    language: { value: 'LANGUAGE', help: 'of its mails: pt or en (default pt)' },
+    city: { ...FIELD_OPTIONS.city, help: 'the city in its codes (default Sao Paulo)' },
+    language: { ...FIELD_OPTIONS.language, help: 'of its mails: pt or en (default pt)' },
+    live: { help: 'real money; without it the company is a sandbox' },
     'settlement-delay': { value: 'SECONDS', help: 'from PAID to RECEIVED (live 0, sandbox 60)' },
     'static-sales-limit': { value: 'CENTS', help: 'its own monthly limit for static codes' },
     'api-version': { value: 'VERSION', help: `${VERSION_NAMES.join(' or ')} (default the newest)` },
@@ -54,23 +54,16 @@ const create: Command = {
 }
 
 /** Names every fault at once, and before a database is opened for nothing. */
-function readCompany({ options, switches }: Args): NewCompany & { apiVersion: string } {
-  const { color, image, city, 'pix-key': pixKey, 'api-version': apiVersion = LATEST.name } = options
-  const { language = 'pt' } = options
+function readCompany(args: Args): NewCompany & { apiVersion: string } {
+  const { options, switches } = args
+  const { 'api-version': apiVersion = LATEST.name } = options
   const delay = readWhole(options, 'settlement-delay', MOST_SECONDS)
   const limit = readWhole(options, 'static-sales-limit', Number.MAX_SAFE_INTEGER)
   const fields = {
-    name: options.name!,
-    taxId: options['tax-id']!.replace(/[\s./-]/g, '').toUpperCase(),
-    email: options.email!,
+    ...(readFields(args) as Required<Pick<Company, 'name' | 'taxId' | 'email'>>),
     mode: switches.has('live') ? ('live' as const) : ('sandbox' as const),
     apiVersion,
-    ...(color && { color: color.toLowerCase() }),
-    ...(image && { imageUrl: image }),
-    ...(pixKey && { pixKey }),
-    ...(city && { city }),
     ...(delay.value !== null && { settlementDelay_s: delay.value }),
-    language: language as Language,
     staticSalesLimit: limit.value,
   }
   const broken = companyFaults(fields)?.items.map(({ description }) => asTyped(description)) ?? []
@@ -151,4 +144,4 @@ const pin: Command = {
   },
 }
 
-export const companyCommands = [create, list, show, pin]
+export const companyCommands = [create, list, show, update, pin]

@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { type Config, ConfigFault, loadConfig } from '../config.ts'
+import { isLoopback } from '../lib/addresses.ts'
 import { type Check, check, checkDatabase, type Finding, inspectMail, report } from './checks.ts'
 import type { Command } from './command.ts'
 import { tell } from './faults.ts'
@@ -30,10 +31,19 @@ async function diagnose(): Promise<Check[]> {
   }
   return [
     { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
+    await check('public address', async () => inspectAddress(config)),
     await check('data directory', async () => inspectDataDirectory(config)),
     ...(await checkDatabase(config)),
     await check('mail', () => inspectMail(config)),
   ]
+}
+
+/** Payers and banks reach the service from elsewhere; in local mode nobody does. */
+function inspectAddress({ publicUrl, databaseUrl }: Config): Finding {
+  const { hostname } = new URL(publicUrl)
+  if (!databaseUrl || !isLoopback(hostname)) return ['ok', `Links lead to ${publicUrl}.`]
+  const detail = `PUBLIC_URL is ${publicUrl}, which leads every payer to their own machine.`
+  return ['failed', `${detail} Set it to the https address under which payers reach this service.`]
 }
 
 function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {

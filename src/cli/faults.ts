@@ -36,6 +36,17 @@ export function asTyped(fault: string): string {
   })
 }
 
+/** Runs a command whose faults then name the options that were typed. */
+export async function inOptions<R>(act: () => Promise<R>): Promise<R> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'invalid_value') throw error
+    const [first, ...others] = error.items.map(({ description }) => asTyped(description))
+    throw invalid(first!, ...others)
+  }
+}
+
 /** Throws all that is wrong at once, if anything is. */
 export function requireNone(faults: (string | null)[]): void {
   const [first, ...others] = faults.filter((fault) => fault !== null)

@@ -8,6 +8,7 @@ import { isBug, tell } from './faults.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
+import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
 const COMMANDS: Command[] = [
@@ -17,6 +18,7 @@ const COMMANDS: Command[] = [
   ...withdrawalCommands,
   ...exportCommands,
   ...ledgerCommands,
+  ...sandboxCommands,
   migrateDatabase,
   doctor,
 ]

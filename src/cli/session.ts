@@ -3,15 +3,22 @@ import type { App } from '../core/app.ts'
 import { hearEverywhere, waitUntilHeard } from '../core/companies/announce.ts'
 import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
+import { databaseFault } from '../db/database-fault.ts'
 import { attachEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
+import { addressOfServer } from '../running.ts'
 import { createApp } from '../service.ts'
-import { Refusal } from './command.ts'
 
-export type Connection = { url: string; db: Database; close(): Promise<void> }
+export type Connection = {
+  url: string
+  db: Database
+  /** Where the service is reached: in local mode as the running server says. */
+  publicUrl: string
+  close(): Promise<void>
+}
 
 const INTERRUPTED = 130
 const UNHEARD = 'A running server has not confirmed this yet; it will within ten seconds.\n'
@@ -24,7 +31,8 @@ export function openConnection(config: Config): Promise<Connection> {
   return opening
 }
 
-async function open({ databaseUrl, dataDir }: Config): Promise<Connection> {
+async function open(config: Config): Promise<Connection> {
+  const { databaseUrl, dataDir } = config
   const embedded = databaseUrl ? null : await attachEmbedded({ dataDir })
   const url = databaseUrl ?? embedded!.url
   const db = openDatabase(url, 2)
@@ -36,24 +44,13 @@ async function open({ databaseUrl, dataDir }: Config): Promise<Connection> {
   try {
     // Asked of the pool itself, which does not wait for a database that may come back.
     await db.pools.plain.query('select 1')
-    return { url, db, close }
+    // If this command runs the database itself, no server does.
+    const publicUrl = (embedded?.owned ? null : addressOfServer(config)) ?? config.publicUrl
+    return { url, db, publicUrl, close }
   } catch (error) {
     await close()
-    throw refused(url, error)
+    throw databaseFault(url, error)
   }
-}
-
-/** Says which database does not let us in, but not with which password. */
-function refused(url: string, error: unknown): Refusal {
-  const { hostname, port } = new URL(url)
-  const place = `The database at ${hostname || 'localhost'}:${port || 5432}`
-  const { code, message } = error as { code?: string; message: string }
-  if ('severity' in (error as object)) {
-    return new Refusal(`${place} does not let us in: ${message}. Check DATABASE_URL.`)
-  }
-  return new Refusal(
-    `${place} cannot be reached (${message || code}). Check that it runs and that DATABASE_URL is right.`,
-  )
 }
 
 export type Session = {
@@ -80,9 +77,8 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
 /** Acts with all that a server acts with, for commands that need more than the database. */
 export async function withApp<R>(act: (app: App) => Promise<R>): Promise<R> {
   const config = loadConfig()
-  const { url, close } = await openConnection(config)
+  const { url, publicUrl, close } = await openConnection(config)
   const log = createLog('silent')
-  const { publicUrl } = config
   const app = createApp({ config, databaseUrl: url, clock: systemClock, log, publicUrl })
   try {
     await migrate(url)

@@ -3,9 +3,8 @@ import { listWaiting, type Waiting } from '../core/withdrawals/by-hand-store.ts'
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
 import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
 import { formatReais } from '../lib/money.ts'
-import { invalid, Problem } from '../lib/problems.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
-import { asTyped } from './faults.ts'
+import { inOptions } from './faults.ts'
 import { requireCompany, time } from './records.ts'
 import { withApp, withDatabase } from './session.ts'
 
@@ -75,11 +74,7 @@ async function conclude(
   word: string,
 ): Promise<Answer> {
   const id = idOf(text)
-  const withdrawal = await withApp((app) => act(app, id, word)).catch((error) => {
-    throw error instanceof Problem && error.code === 'invalid_value'
-      ? invalid(asTyped(error.message))
-      : error
-  })
+  const withdrawal = await inOptions(() => withApp((app) => act(app, id, word)))
   return answer(withdrawal)
 }
 

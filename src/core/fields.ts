@@ -1,20 +1,31 @@
 import Type, { type Static } from 'typebox'
 import { MAX_AMOUNT } from '../lib/money.ts'
+import { MOST_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 import { EMAIL_FORM } from './companies/rules.ts'
 
 /**
  * Fields that several nouns share. `x-rule` is the sentence a client reads when the field is wrong;
- * it says what to send, where the schema's own words would only quote a pattern.
+ * it says what to send, where the schema's own words would only quote a pattern. `x-written` names
+ * the plain form that the edge gives to the core.
  */
 export const ShortText = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
 export const OptionalText = Type.String({ maxLength: 255 })
 
-export const TaxId = Type.String({
-  pattern: '^([0-9]{11}|[A-Z0-9]{12}[0-9]{2})$',
-  description: 'CPF (11 digits) or CNPJ (14 characters), without punctuation',
-  'x-rule':
-    'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits), without punctuation',
-})
+/** Text that may be written with punctuation, of which the core gets the plain form. */
+const written = (kind: Written, description: string, rule: string) =>
+  Type.String({
+    maxLength: MOST_WRITTEN,
+    pattern: PATTERNS[kind],
+    description,
+    'x-rule': rule,
+    'x-written': kind,
+  })
+
+export const TaxId = written(
+  'tax-id',
+  'CPF (11 digits) or CNPJ (14 characters), with or without punctuation',
+  'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits)',
+)
 
 export const Email = Type.String({
   maxLength: 254,
@@ -22,17 +33,17 @@ export const Email = Type.String({
   'x-rule': 'must be an e-mail address such as maria@example.com',
 })
 
-export const Phone = Type.String({
-  pattern: '^[0-9]{10,11}$',
-  description: 'Area code and number, 10 or 11 digits',
-  'x-rule': 'must have 10 or 11 digits: area code and number, without punctuation',
-})
+export const Phone = written(
+  'phone',
+  'Area code and number, 10 or 11 digits, with or without punctuation and +55',
+  'must have 10 or 11 digits: area code and number',
+)
 
-export const PostalCode = Type.String({
-  pattern: '^[0-9]{8}$',
-  description: 'CEP, 8 digits',
-  'x-rule': 'must have 8 digits (CEP), without punctuation',
-})
+export const PostalCode = written(
+  'postal-code',
+  'CEP, 8 digits, with or without punctuation',
+  'must have 8 digits (CEP)',
+)
 
 export const HttpUrl = Type.String({
   maxLength: 2048,

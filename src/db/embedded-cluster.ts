@@ -6,10 +6,10 @@ import {
   chownSync,
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
   lchownSync,
   linkSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -21,6 +21,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { makeFolder } from '../lib/make-folder.ts'
+import { OperatorFault } from '../lib/operator-fault.ts'
 import { type Account, chooseAccount, findBinaries } from './embedded-binaries.ts'
 
 export type Settings = Record<string, string>
@@ -34,6 +36,8 @@ export type Cluster = {
   bin: string
   account: Account | undefined
   settings: Settings
+  /** How long the log was before the program that runs now was started. */
+  logStart_bytes: number
 }
 
 const logLimit_bytes = 10 * 1024 * 1024
@@ -42,20 +46,51 @@ const logLimit_bytes = 10 * 1024 * 1024
 export async function openCluster(dataDir: string, settings: Settings = {}): Promise<Cluster> {
   const home = resolve(dataDir)
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 })
+    makeFolder(home)
     // One directory, one name, whichever way a process came to it.
     const cluster = describe(realpathSync(home), settings)
     rotate(cluster.log)
     removeAbandoned(home)
+    requireWhole(cluster)
     if (!isInitialised(cluster)) await initialise(cluster)
     secure(cluster)
     return cluster
   } catch (fault) {
-    if (!['EACCES', 'EPERM'].includes(codeOf(fault))) throw fault
-    throw new Error(
-      `The data directory ${home} belongs to another user (${(fault as Error).message}). ` +
-        'Start Vintém as that user, or give the directory to this one with chown -R.',
-      { cause: fault },
+    throw folderFault(home, fault)
+  }
+}
+
+/** Why a data directory cannot be used, and what to do; a bug stays what it is. */
+function folderFault(home: string, fault: unknown): unknown {
+  const { code = '', message } = fault as NodeJS.ErrnoException
+  if (fault instanceof OperatorFault || !code.startsWith('E')) return fault
+  const remedy = FOLDER_REMEDIES[code] ?? 'Choose a folder that Vintém can write to with DATA_DIR.'
+  const text = `The data directory ${home} cannot be used (${message}). ${remedy}`
+  return new OperatorFault(text, { cause: fault })
+}
+
+const OTHER_OWNER =
+  'Start Vintém as the user that it belongs to, or give it to this one with chown -R.'
+
+const FOLDER_REMEDIES: Record<string, string> = {
+  EACCES: OTHER_OWNER,
+  EPERM: OTHER_OWNER,
+  EROFS: 'It is on a read-only file system: mount it writable, or choose another with DATA_DIR.',
+  ENOSPC: 'The disk is full: make room, or choose another place with DATA_DIR.',
+  EDQUOT: 'The quota is used up: make room, or choose another place with DATA_DIR.',
+}
+
+/** If a part of the database is missing, a new one must not take its place. */
+function requireWhole({ directory, passwordFile }: Cluster): void {
+  const entries = existsSync(directory) ? readdirSync(directory) : []
+  if (entries.length === 0) return
+  const restore = 'Restore it from a backup, or choose another DATA_DIR to begin anew.'
+  if (!entries.includes('PG_VERSION')) {
+    throw new OperatorFault(`${directory} is damaged: it has files, but no PG_VERSION. ${restore}`)
+  }
+  if (!existsSync(passwordFile)) {
+    throw new OperatorFault(
+      `${passwordFile} is missing, the password of the database beside it. ${restore}`,
     )
   }
 }
@@ -71,6 +106,7 @@ function describe(dataDir: string, settings: Settings): Cluster {
     bin: findBinaries(account),
     account,
     settings,
+    logStart_bytes: 0,
   }
 }
 
@@ -108,8 +144,8 @@ async function runInitdb(cluster: Cluster, draft: string): Promise<void> {
   const initdb = spawnProgram(cluster, 'initdb', [draft, cluster.passwordFile], args)
   const [code, signal] = await once(initdb, 'close')
   if (code === 0) return
-  throw new Error(
-    `initdb failed (${signal ?? code}): ${lastWords(cluster.log)} See ${cluster.log}.`,
+  throw new OperatorFault(
+    `initdb failed (${signal ?? code}): ${lastWords(cluster)} See ${cluster.log}.`,
   )
 }
 
@@ -135,13 +171,15 @@ function createPassword({ passwordFile, account }: Cluster): void {
  * /proc/self/fd asks for no right on the parent directories.
  */
 export function spawnProgram(
-  { bin, log, account }: Cluster,
+  cluster: Cluster,
   program: 'initdb' | 'postgres',
   paths: string[],
   args: (...places: string[]) => string[],
   options: SpawnOptions = {},
 ): ChildProcess {
+  const { bin, log, account } = cluster
   const words = openSync(log, 'a', 0o600)
+  cluster.logStart_bytes = fstatSync(words).size
   const handles = account ? paths.map((path) => openSync(path, 'r')) : []
   const places = account ? handles.map((_, index) => `/proc/self/fd/${3 + index}`) : paths
   try {
@@ -159,11 +197,15 @@ export function spawnProgram(
   }
 }
 
-/** The last thing PostgreSQL complained about, for the sentence that says it did not start. */
-export function lastWords(log: string): string {
-  if (!existsSync(log)) return 'no word from PostgreSQL.'
-  const lines = readFileSync(log, 'utf8').slice(-8192).trim().split('\n')
-  return lines.findLast((line) => /FATAL|PANIC|error:/.test(line)) ?? lines.at(-1) ?? ''
+/**
+ * The last thing that the program started last has complained about, for the sentence that says it
+ * did not start. What the log holds of earlier programs is not its fault.
+ */
+export function lastWords({ log, logStart_bytes }: Cluster): string {
+  const text = existsSync(log) ? readFileSync(log).subarray(logStart_bytes).toString() : ''
+  const lines = text.slice(-8192).trim().split('\n')
+  const complaint = lines.findLast((line) => /FATAL|PANIC|error:/.test(line)) ?? lines.at(-1)
+  return complaint || 'PostgreSQL gave no reason.'
 }
 
 // PostgreSQL insists that its data directory belongs to its user and is closed to others, which

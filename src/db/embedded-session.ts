@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { OperatorFault } from '../lib/operator-fault.ts'
 import { type Cluster, readPassword } from './embedded-cluster.ts'
 
 // The driver has had these two for years; its types lack them.
@@ -24,7 +25,9 @@ export async function connect(cluster: Cluster, port: number): Promise<Session |
   session.on('error', () => {})
   const opened = session.connect().then(() => session)
   return orGone(opened).catch((fault: Error) => {
-    throw new Error(`PostgreSQL of ${cluster.directory} does not let us in: ${fault.message}`)
+    throw new OperatorFault(
+      `PostgreSQL of ${cluster.directory} does not let us in: ${fault.message}`,
+    )
   })
 }
 

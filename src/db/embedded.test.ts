@@ -348,7 +348,10 @@ describe('whoever starts it', () => {
     if (!uid) return
     const { dataDir, spawn } = stage(t)
     const { message } = await spawn({ uid, gid, cwd: '/' })
-    assert.match(message ?? '', new RegExp(`${dataDir} belongs to another user`))
+    assert.match(
+      message ?? '',
+      new RegExp(`${dataDir} cannot be used .* the user that it belongs to`),
+    )
   })
 })
 

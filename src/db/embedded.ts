@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { OperatorFault } from '../lib/operator-fault.ts'
 import {
   type Cluster,
   isAlive,
@@ -37,7 +38,7 @@ import {
  */
 export type EmbeddedDatabase = { url: string; owned: boolean; stop(): Promise<void> }
 
-export class DataDirectoryInUse extends Error {
+export class DataDirectoryInUse extends OperatorFault {
   override name = 'DataDirectoryInUse'
 }
 
@@ -232,7 +233,7 @@ async function renew(
     }
     // There is no good moment to give up: a full disk gets emptied, and then this works again.
     if (pause_ms === 640) {
-      const reason = renewed?.message ?? lastWords(cluster.log)
+      const reason = renewed?.message ?? lastWords(cluster)
       report(`${fateOf(old)} and is not back so far: ${reason}`)
     }
     await delay(pause_ms)
@@ -267,8 +268,12 @@ function urlOf(cluster: Cluster, port: number): string {
   return `postgres://vintem:${readPassword(cluster)}@127.0.0.1:${port}/vintem`
 }
 
-function doesNotStart({ directory, log }: Cluster): Error {
-  return new Error(`PostgreSQL does not start in ${directory}: ${lastWords(log)} See ${log}.`)
+function doesNotStart(cluster: Cluster): OperatorFault {
+  const { directory, log } = cluster
+  return new OperatorFault(
+    `PostgreSQL does not start in ${directory}: ${lastWords(cluster)} See ${log}. If its files are ` +
+      'damaged, restore them from a backup, or choose another DATA_DIR to begin anew.',
+  )
 }
 
 function inUse({ dataDir }: Cluster, { owner, pid, port }: Rival): DataDirectoryInUse {

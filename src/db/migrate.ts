@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { OperatorFault } from '../lib/operator-fault.ts'
+import { databaseFault } from './database-fault.ts'
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
 /** A database that this version cannot work with; the sentence says what to do. */
-export class MigrationFault extends Error {
+export class MigrationFault extends OperatorFault {
   override name = 'MigrationFault'
 }
 
@@ -86,7 +88,9 @@ export async function migrate(url: string, migrations = readMigrations()): Promi
     application_name: 'vintem migrate',
     connectionTimeoutMillis: 10_000,
   })
-  await client.connect()
+  await client.connect().catch((error) => {
+    throw databaseFault(url, error)
+  })
   try {
     await requireVersion(client)
     await client.query('select pg_advisory_lock($1)', [LOCK])

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
 import { requireScope, type Session } from './auth.ts'
@@ -32,7 +33,7 @@ export function admission({ app, keys }: ServerParts) {
 
   function accept(request: FastifyRequest, route: Route, session: Session | null): void {
     if (!session) {
-      byAddress?.take(request.ip, now())
+      byAddress?.take(clientName(request.ip), now())
       throw problem('invalid_api_key')
     }
     request.session = session
@@ -50,7 +51,7 @@ export function admission({ app, keys }: ServerParts) {
    * us nothing; those that have worked before are, so that a neighbour locks nobody out.
    */
   async function look(request: FastifyRequest, key: string): Promise<Session | null> {
-    if (byAddress && !keys.isFamiliar(key)) limit(byAddress.wait(request.ip, now()))
+    if (byAddress && !keys.isFamiliar(key)) limit(byAddress.wait(clientName(request.ip), now()))
     return keys.find(key)
   }
 

@@ -4,29 +4,30 @@ import type { App } from '../core/app.ts'
 import { inTimeOf } from '../core/companies/clock.ts'
 import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
-import { type Body, canonical, textFaults } from './body.ts'
+import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
-import type { Call, CsvFile, Route, Unchecked } from './route.ts'
-import { requireNone, validator } from './violations.ts'
+import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
+import type { Call, CsvFile, Route } from './route.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
 
 /** Makes the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: App, route: Route) {
   const serialize = fastJson(route.data as never) as (data: unknown) => string
-  const validate = compileValidation(app, route)
+  const read = readerOf(app, route)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
-    const body = validate(request)
-    const csv = route.csv && asksForCsv(request.query) ? route.csv : undefined
+    version.upgradeQuery?.(request.query as Record<string, unknown>)
+    const input = read(request, reply)
+    const csv = route.csv && asksForCsv(input.query) ? route.csv : undefined
     const render: Render = (data) => ({
       status: route.status,
       // A file is the same in every version: there is no envelope around it.
       body: csv?.write(data) ?? version.success(route.status, route.message, serialize, data),
     })
-    const answer = await answerCall(app, route, request, body, render)
+    const answer = await answerCall(app, route, request, input, render)
     send(reply, answer, version.name, csv)
   }
 }
@@ -49,48 +50,37 @@ function send(
   ]
   if (csv) fields.push('content-disposition', `attachment; filename="${csv.filename}"`)
   for (const [name, value] of Object.entries(headers)) fields.push(name, value)
+  const ignored = reply.getHeader(IGNORED_FIELDS)
+  if (ignored !== undefined) fields.push(IGNORED_FIELDS, String(ignored))
   if (reply.hasHeader('Connection')) fields.push('Connection', 'close')
   reply.hijack()
   reply.raw.writeHead(status, fields)
   reply.raw.end(body)
 }
 
-/** What a request without a body says. */
-const NOTHING = {}
-
-/** Gathers every violation of query and body before it refuses; gives the body. */
-function compileValidation(app: App, route: Route): (request: FastifyRequest) => unknown {
+function readerOf(app: App, route: Route) {
   const { local } = app.config
-  const checkQuery = route.query && validator('query', route.query)
-  const checkBody = route.body && validator('body', route.body)
-  const isPlain = !checkQuery && !checkBody
-
-  return (request) => {
-    if (isPlain && request.body === undefined) return NOTHING
-    const { value, faults } = (request.body as Body | undefined) ?? { value: NOTHING, faults: [] }
-    const found = [...faults]
-    if (checkQuery) found.push(...textFaults(request.query), ...checkQuery(request.query))
-    if (checkBody) found.push(...checkBody(value))
-    if (route.check && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const around = { company: session(request).company, local }
-      found.push(...route.check(value as Unchecked, around).filter((fault) => fault !== null))
-    }
-    requireNone(found)
-    return value
-  }
+  const { query, body, check } = route
+  return inputReader({
+    ...(query ? { query } : {}),
+    ...(body ? { body } : {}),
+    ...(check
+      ? { check: (value, request) => check(value, { company: session(request).company, local }) }
+      : {}),
+  })
 }
 
 function answerCall(
   app: App,
   route: Route,
   request: FastifyRequest,
-  body: unknown,
+  input: Input,
   render: Render,
 ): Promise<Answer> {
   const path = request.url.split('?')[0]!
-  const guard = guardOf(app, request, path, body)
+  const guard = guardOf(app, request, path, input)
   const state = { kept: false, rendered: null } as State
-  const call = makeCall(app, request, path, body, guard, render, state)
+  const call = makeCall(app, request, path, input, guard, render, state)
 
   async function act(): Promise<Answer> {
     try {
@@ -109,10 +99,10 @@ function answerCall(
 /** What happened to the answer while the command ran. */
 type State = { kept: boolean; rendered: { data: unknown; status: number; body: string } | null }
 
-function guardOf(app: App, request: FastifyRequest, path: string, body: unknown): Guard | null {
+function guardOf(app: App, request: FastifyRequest, path: string, { sent }: Input): Guard | null {
   const { idempotencyKey: key, session, method, version } = request
   if (key === null) return null
-  const fingerprint = app.vault.fingerprint([method, path, version.name, canonical(body)])
+  const fingerprint = app.vault.fingerprint([method, path, version.name, canonical(sent)])
   return { companyId: session!.company.id, key, fingerprint }
 }
 
@@ -120,7 +110,7 @@ function makeCall(
   app: App,
   request: FastifyRequest,
   path: string,
-  body: unknown,
+  { query, body, sent }: Input,
   guard: Guard | null,
   render: Render,
   state: State,
@@ -135,10 +125,10 @@ function makeCall(
     company,
     path,
     params: request.params as Record<string, string>,
-    query: request.query,
+    query,
     body,
     headers: {},
-    fingerprint: () => app.vault.fingerprint([path, canonical(body)]),
+    fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     async commit(act) {
       if (!guard) return app.db.transaction(act)
       const data = await commitOnce(app, guard, act, remember)

@@ -30,8 +30,9 @@ const NOT_KEPT = new Set<ProblemCode>([
   'rate_limited',
 ])
 
+/** The key of a request. An empty header counts as none, like every optional text. */
 export function readKey(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null
+  if (header === undefined || header === '') return null
   if (typeof header === 'string' && FORM.test(header)) return header
   throw invalid('Idempotency-Key: must have 1 to 255 printable ASCII characters')
 }

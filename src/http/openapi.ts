@@ -1,191 +1,151 @@
-import { CATALOGUE, type ProblemCode } from '../lib/problems.ts'
-import { LATEST, VERSION_NAMES } from '../versions/history.ts'
+import { CATALOGUE } from '../lib/problems.ts'
+import { LATEST, VERSION_NAMES, VERSIONS, type Version } from '../versions/history.ts'
+import { withBlanks } from './normalize.ts'
+import { createAnswers, HEADERS } from './openapi/answers.ts'
+import { type Components, createComponents } from './openapi/components.ts'
+import { introduction } from './openapi/introduction.ts'
+import { NAMES } from './openapi/names.ts'
+import { describeWebhooks, EVENT_COMPONENTS } from './openapi/webhooks.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
-const COMMON: ProblemCode[] = [
-  'invalid_api_version',
-  'missing_api_key',
-  'invalid_api_key',
-  'insufficient_scope',
-  'rate_limited',
-  'internal_error',
-  'service_unavailable',
+/** What each group of operations is about. */
+export const TAGS: Record<Route['tag'], string> = {
+  Charges: 'Pix charges, static codes and payment links.',
+  Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged by itself.',
+  Refunds: 'Money of a paid charge goes back to its payer.',
+  Payments: 'Money that arrived and pays no charge.',
+  Customers: 'Payers that the company knows.',
+  Products: 'What links and subscriptions sell.',
+  Webhooks: 'Addresses of yours that are told of events, and the log of what was sent to them.',
+  Events: 'Every event in order, for who would rather ask than be told.',
+  Balance: 'The balance, its statement, and withdrawals.',
+  Company: 'The company of the key.',
+  Sandbox: 'What only a sandbox company can do.',
+}
+
+/** What the parameter of a path names, and an id of that kind, by how the path begins. */
+const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = [
+  [/^\/charge|^\/refund/, 'A charge', 'charge_01k3e8r8v0e008000000000001'],
+  [/^\/client/, 'A customer', 'clnt_01k3e8r8v0e008000000000001'],
+  [/^\/product/, 'A product', 'prod_01k3e8r8v0e008000000000001'],
+  [/^\/webhook\/delivery/, 'A delivery', 'AZjcjCNgcACAAAAAAAAAAQGY3IwjYHAAgAAAAAAAAAI'],
+  [/^\/webhook/, 'A webhook', '0198dc8c-2360-7000-8000-000000000001'],
+  [/^\/pix-automatic/, 'A subscription', 'rec_01k3e8r8v0e008000000000001'],
+  [/^\/payment/, 'The scheme’s id of the payment', 'E9999999920260820150000000000001'],
+  [/^\/account-balance/, 'A withdrawal', 'wd_01k3e8r8v0e008000000000001'],
 ]
-const WITH_BODY: ProblemCode[] = [
-  'invalid_json',
-  'invalid_value',
-  'payload_too_large',
-  'unsupported_media_type',
-]
-const WITH_KEY: ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
 
-/** Every code a route may answer with, its own and those that come with its method. */
-export function problemsOf(route: Route): ProblemCode[] {
-  const writes = route.method !== 'GET'
-  return [
-    ...route.problems,
-    ...(route.body || writes ? WITH_BODY : route.query ? (['invalid_value'] as const) : []),
-    ...(writes ? WITH_KEY : []),
-    ...COMMON,
-  ]
-}
-
-/**
- * Leaves out what only our validator reads, and says what a format of ours is to everybody else.
- */
-function clean(schema: unknown): unknown {
-  const text = JSON.stringify(schema, (name, value) => (name === 'x-rule' ? undefined : value))
-  const plain = text.replaceAll('"format":"unsafe",', '')
-  return JSON.parse(plain.replaceAll('"format":"http-url"', '"format":"uri"'))
-}
-
-const envelope = (route: Route) => ({
-  type: 'object',
-  required: ['status', 'message', 'data', 'errors'],
-  properties: {
-    status: { type: 'integer', const: route.status },
-    message: { type: 'string' },
-    data: clean(route.data),
-    errors: { type: 'array', maxItems: 0 },
-  },
-})
-
-const header = (description: string) => ({ description, schema: { type: 'string' } })
-const ALWAYS = {
-  'X-Request-Id': header('Quote it when you ask about this answer'),
-  'X-Api-Version': { schema: { type: 'string', enum: VERSION_NAMES } },
-}
-const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before the next try') }
-const REPLAYED = { 'Idempotent-Replayed': header('"true" when this is the first answer again') }
-const CSV = { 'text/csv': { schema: { type: 'string', description: 'With format=csv' } } }
-const NEXT = { Link: header('The address of the next page, with rel="next", where there is one') }
-
-function responsesOf(route: Route): Record<string, unknown> {
-  const isList = route.query !== undefined && 'after' in route.query.properties
-  const own = { ...(isList ? NEXT : {}), ...(route.method === 'GET' ? {} : REPLAYED) }
-  const responses: Record<string, unknown> = {
-    [route.status]: {
-      description: route.message,
-      headers: { ...ALWAYS, ...own },
-      content: { 'application/json': { schema: envelope(route) }, ...(route.csv ? CSV : {}) },
-    },
-  }
-  for (const [status, codes] of Map.groupBy(problemsOf(route), (code) => CATALOGUE[code][0])) {
-    const lines = codes.map((code) => `\`${code}\`: ${CATALOGUE[code][1]}`)
-    responses[status] = {
-      description: lines.join('\n\n'),
-      headers: status === 409 || status === 429 ? { ...ALWAYS, ...RETRY_AFTER } : ALWAYS,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    }
-  }
-  return responses
-}
-
-function parametersOf(route: Route): unknown[] {
+function parametersOf(route: Route, { show }: Components): unknown[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  const kind = PATH_PARAMETERS.find(([path]) => path.test(route.path))
   const path = names.map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
+    ...{ name, in: 'path', required: true, description: kind?.[1] },
+    ...{ schema: { type: 'string' }, example: kind?.[2] },
   }))
-  const query = Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    schema: clean(schema),
-  }))
+  const query = Object.entries(route.query?.properties ?? {}).map(([name, field]) => {
+    const { description, ...schema } = show(field)
+    return { name, in: 'query', ...(description ? { description } : {}), schema }
+  })
   const key = { $ref: '#/components/parameters/IdempotencyKey' }
   const version = { $ref: '#/components/parameters/ApiVersion' }
   return [...path, ...query, ...(route.method === 'GET' ? [] : [key]), version]
 }
 
-function operationOf(route: Route): unknown {
+function bodyOf({ body, example }: Route, { show }: Components): unknown {
+  if (!body) return {}
   return {
-    operationId: route.operationId,
-    tags: [route.tag],
-    summary: route.summary,
-    ...(route.description ? { description: route.description } : {}),
-    'x-scope': route.scope,
-    parameters: parametersOf(route),
-    ...(route.body
-      ? {
-          requestBody: {
-            // An empty body is an empty object, and that is enough where nothing is required.
-            required: ((route.body as { required?: string[] }).required ?? []).length > 0,
-            content: {
-              'application/json': { schema: clean(route.body), example: route.example },
-            },
-          },
-        }
-      : {}),
-    responses: responsesOf(route),
+    requestBody: {
+      // An empty body is an empty object, and that is enough where nothing is required.
+      required: ((body as { required?: string[] }).required ?? []).length > 0,
+      content: { 'application/json': { schema: show(withBlanks(body)), example } },
+    },
   }
 }
 
-const components = {
-  securitySchemes: { ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' } },
-  parameters: {
-    IdempotencyKey: {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description:
-        'Makes a retry safe: the same key and request get the first answer again for 24 hours.',
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    },
-    ApiVersion: {
-      name: 'X-Api-Version',
-      in: 'header',
-      description: 'Answers this request in another version than the one the company is pinned to.',
-      schema: { type: 'string', enum: VERSION_NAMES },
-      example: LATEST.name,
-    },
+const parameters = (version: Version) => ({
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes a retry safe. For 24 hours the same key and request get the first answer again, with `Idempotent-Replayed: true`. Another request with the key is 422 `idempotency_key_reused`; while the first still runs it is 409 `idempotency_in_progress`. An empty key counts as none.',
+    schema: { type: 'string', maxLength: 255 },
+    example: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
   },
-  schemas: {
-    Error: {
-      type: 'object',
-      required: ['status', 'message', 'data', 'errors'],
-      properties: {
-        status: { type: 'integer' },
-        message: { type: 'string' },
-        data: { type: 'null' },
-        errors: {
-          type: 'array',
-          minItems: 1,
-          items: {
-            type: 'object',
-            required: ['code', 'description'],
-            properties: {
-              code: { type: 'string', enum: Object.keys(CATALOGUE) },
-              description: { type: 'string' },
-              withdrawId: { type: 'string' },
-            },
-          },
-        },
-      },
-    },
+  ApiVersion: {
+    name: 'X-Api-Version',
+    in: 'header',
+    description: 'Answers this request in another version than the one the company is pinned to.',
+    schema: { type: 'string', enum: VERSION_NAMES },
+    example: version.name,
+  },
+})
+
+const SECURITY = {
+  ApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-KEY',
+    description: 'The key of a company. Each operation names the scope that the key needs.',
   },
 }
 
+const ERROR_CODE = { type: 'string', enum: Object.keys(CATALOGUE) }
+
+/** Where the document of a version is served. */
+export const documentPath = (version: Version): string =>
+  version === LATEST ? '/openapi.json' : `/openapi-${version.name}.json`
+
+const others = (version: Version): string =>
+  VERSIONS.filter((other) => other !== version)
+    .map((other) => `${other.name} is described at \`${documentPath(other)}\``)
+    .join('; ')
+
 /** The interface in OpenAPI 3.1, made from the same table that the server routes by. */
-export function openApiDocument(publicUrl: string): unknown {
+export function openApiDocument(publicUrl: string, version: Version = LATEST): unknown {
+  const { shapes } = version
+  const components = createComponents(NAMES, (name, schema) =>
+    shapes.change(name, EVENT_COMPONENTS[name] ?? schema),
+  )
+  const answers = createAnswers(version, components, publicUrl)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of ROUTES) {
     paths[route.path] ??= {}
-    paths[route.path]![route.method.toLowerCase()] = operationOf(route)
+    paths[route.path]![route.method.toLowerCase()] = {
+      ...{ operationId: route.operationId, tags: [route.tag], summary: route.summary },
+      description: `${route.description ?? ''}\n\nScope: \`${route.scope}\``.trim(),
+      'x-scope': route.scope,
+      security: [{ ApiKey: [route.scope] }],
+      parameters: parametersOf(route, components),
+      ...(bodyOf(route, components) as object),
+      responses: answers.answersOf(route),
+    }
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Vintém',
-      version: LATEST.name,
-      description:
-        'Instant payments (Pix). Amounts are integers in cents, timestamps ISO 8601. Shown is version ' +
-        `${LATEST.name}; 2025-01-01 answers with the bare resource and errors as {statusCode, message, error}.`,
+      version: version.name,
+      description: introduction(version.name, others(version)).trim(),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
     security: [{ ApiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    components,
+    webhooks: describeWebhooks(),
+    components: {
+      securitySchemes: SECURITY,
+      parameters: parameters(version),
+      headers: HEADERS,
+      responses: answers.responses,
+      examples: answers.examples(),
+      schemas: {
+        ...components.used(),
+        ...EVENT_COMPONENTS,
+        ...shapes.components,
+        ErrorCode: ERROR_CODE,
+      },
+    },
   }
 }

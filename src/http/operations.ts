@@ -1,6 +1,7 @@
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
-import { openApiDocument } from './openapi.ts'
+import { LATEST, VERSIONS } from '../versions/history.ts'
+import { documentPath, openApiDocument } from './openapi.ts'
 import type { ServerParts } from './server.ts'
 
 /**
@@ -20,22 +21,30 @@ export function registerOperations(server: FastifyInstance, { app, isReady }: Se
   server.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(await app.metrics.text()),
   )
-  const document = JSON.stringify(openApiDocument(app.publicUrl))
-  server.get('/openapi.json', async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(document),
-  )
+  for (const version of VERSIONS) {
+    let document: string | undefined
+    server.get(documentPath(version), async (_request, reply) => {
+      // Made when it is first asked for, because a server starts faster without it.
+      document ??= JSON.stringify(openApiDocument(app.publicUrl, version))
+      return reply.type('application/json; charset=utf-8').send(document)
+    })
+  }
   server.register(scalar, {
     routePrefix: '/docs',
     // A self-hosted service sends its readers nowhere else.
     configuration: {
-      url: '/openapi.json',
-      title: 'Vintém',
+      pageTitle: 'Vintém',
+      sources: VERSIONS.toReversed().map((version) => ({
+        title: `Vintém ${version.name}`,
+        slug: version.name,
+        url: documentPath(version),
+        default: version === LATEST,
+      })),
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',
       showDeveloperTools: 'never',
       hideClientButton: true,
-      hideModels: true,
       agent: { disabled: true },
       mcp: { disabled: true },
     },

@@ -10,9 +10,9 @@ import { BankAuthorization, BankDecision } from '../core/recurrences/bank-view.t
 import { subscribeThrough } from '../core/recurrences/offers.ts'
 import { NewSubscription, SubscriptionView } from '../core/recurrences/view.ts'
 import { type Buckets, createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
-import type { Body } from './body.ts'
-import { requireNone, validator } from './violations.ts'
+import { inputReader } from './input.ts'
 
 /** Orders per address: they are taken from anybody, but not from a flood. */
 const ORDERS = { perSecond: 50, burst: 500 }
@@ -77,21 +77,20 @@ const LOCATIONS = [
 ] as const
 
 function requireRoom(buckets: Buckets | null, address: string): void {
-  const wait_s = buckets?.take(address, performance.now()) ?? 0
+  const wait_s = buckets?.take(clientName(address), performance.now()) ?? 0
   if (wait_s === 0) return
   throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
 
 function register(server: FastifyInstance, app: App, order: Order, buckets: Buckets | null): void {
   const { status, message } = order
-  const check = validator('body', order.body)
+  const read = inputReader({ body: order.body })
   const serialize = fastJson(order.data as never) as (data: unknown) => string
 
   server.post(order.path, async (request, reply) => {
     requireRoom(buckets, request.ip)
-    const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
-    requireNone([...faults, ...check(value)])
-    const data = await order.act(app, value as never, request.params as never)
+    const { body: given } = read(request, reply)
+    const data = await order.act(app, given as never, request.params as never)
     const { version } = request
     const body = version.success(status, message, serialize, data)
     reply.status(status).header('X-Api-Version', version.name)

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import type { Guarded, KeptAnswer } from '../core/idempotency.ts'
@@ -16,7 +16,7 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   body: Body
   /** Headers of the answer beyond those that every answer has. */
   headers: Record<string, string>
-  /** The hash of path and body, by which the same request is known again. */
+  /** The hash of path and body as they were sent, by which the same request is known again. */
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
@@ -73,6 +73,9 @@ export type Route = {
   problems: ProblemCode[]
   handle(call: Call): Promise<unknown>
 }
+
+/** What every deletion answers with. */
+export const Deleted = Type.Object({ id: Type.String({ description: 'What was deleted' }) })
 
 type Of<Schema> = Schema extends TSchema ? Static<Schema> : undefined
 

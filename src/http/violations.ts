@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { invalid } from '../lib/problems.ts'
+import { allInvalid } from '../lib/problems.ts'
 
 // A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may.
 const options = { allErrors: true, verbose: true, strict: false, useDefaults: false } as const
@@ -25,7 +25,7 @@ export function validator(part: 'body' | 'query', schema: object): (value: unkno
   }
 }
 
-/** Throws when anything was found; one line a field is enough to mend it. */
+/** Throws if anything was found. Each field is listed once: one line is enough to correct it. */
 export function requireNone(faults: string[]): void {
   const byPath = new Map<string, string>()
   for (const fault of faults) {
@@ -33,7 +33,7 @@ export function requireNone(faults: string[]): void {
     if (!byPath.has(path)) byPath.set(path, fault)
   }
   const [first, ...others] = byPath.values()
-  if (first !== undefined) throw invalid(first, ...others)
+  if (first !== undefined) throw allInvalid([first, ...others])
 }
 
 /** items[0].productId, customer.taxId; the body itself is "body". */

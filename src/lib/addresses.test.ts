@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hostFault, isPublic } from './addresses.ts'
+import { hostFault, isLoopback, isPublic } from './addresses.ts'
 
 /** First and last address of everything that is refused, and its neighbours that are not. */
 const EDGES: [first: string, last: string, before: string | null, after: string | null][] = [
@@ -92,5 +92,17 @@ test('a host is a public address or a name that could be public', () => {
     assert.equal(hostFault(host), 'must be a public name', host)
   for (const host of private_) {
     assert.equal(hostFault(host), 'must not be a private or reserved address', host)
+  }
+})
+
+test('a host that leads to the reader’s own machine is known, however it is written', () => {
+  const own = ['localhost', 'LOCALHOST', 'pix.localhost', 'localhost.', '127.0.0.1', '127.9.9.9']
+  const forms = ['127.1', '0x7f.1', '2130706433', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]']
+  for (const host of [...own, ...forms]) {
+    assert.equal(isLoopback(new URL(`http://${host}:3000`).hostname), true, host)
+  }
+  const others = ['pix.example.com', 'localhost.example.com', 'mylocalhost', '10.0.0.1', '[::2]']
+  for (const host of [...others, '128.0.0.1', '[2001:db8::1]']) {
+    assert.equal(isLoopback(new URL(`http://${host}`).hostname), false, host)
   }
 })

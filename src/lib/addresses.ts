@@ -64,6 +64,20 @@ export function isPublic(address: string): boolean {
   return family === 6 && publicV6.check(address, 'ipv6') && !reservedV6.check(address, 'ipv6')
 }
 
+// 0.0.0.0 and :: are addresses to listen on, and lead to the machine itself.
+const loopbackV4 = listOf(['0.0.0.0/8', '127.0.0.0/8'], 'ipv4')
+const loopbackV6 = listOf(['::/127', '::ffff:127.0.0.0/104'], 'ipv6')
+
+const nameOf = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
+
+/** Whether a host leads everybody to their own machine. It takes the `hostname` of a parsed URL. */
+export function isLoopback(host: string): boolean {
+  const name = nameOf(host)
+  const family = isIP(name)
+  if (family === 4) return loopbackV4.check(name, 'ipv4')
+  return family === 6 ? loopbackV6.check(name, 'ipv6') : /(^|\.)localhost$/.test(name)
+}
+
 /** Endings under which no public name exists. */
 const LOCAL_ENDING =
   /\.(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/
@@ -74,7 +88,7 @@ const LOCAL_ENDING =
  * private address: that is seen when it is resolved.
  */
 export function hostFault(host: string): string | null {
-  const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
+  const name = nameOf(host)
   if (isIP(name)) return isPublic(name) ? null : 'must not be a private or reserved address'
   const isNamed = /^[^.]+(\.[^.]+)+$/.test(name) && !LOCAL_ENDING.test(name)
   return isNamed ? null : 'must be a public name'

@@ -1,4 +1,10 @@
-/** Token buckets by name. A bucket that is full again is forgotten, so idle names cost nothing. */
+import { createRecent } from './memo.ts'
+
+/**
+ * Token buckets by name. Strangers choose names, so every call costs the same however many there
+ * are, and only the latest names are remembered. A name is forgotten when `most / 2` others have
+ * been used since; it then begins again with a full bucket.
+ */
 export type Buckets = {
   /** Takes a token: 0 when there was one, otherwise the seconds to wait for it. */
   take(name: string, now_ms: number): number
@@ -8,20 +14,16 @@ export type Buckets = {
 
 type Bucket = { tokens: number; at_ms: number }
 
-const SWEEP_ABOVE = 10_000
+const MOST_NAMES = 20_000
 
-export function createBuckets(perSecond: number, burst: number): Buckets {
-  const buckets = new Map<string, Bucket>()
+export function createBuckets(perSecond: number, burst: number, most = MOST_NAMES): Buckets {
+  const buckets = createRecent<Bucket>(most)
 
-  function sweep(now_ms: number): void {
-    const full_ms = (burst / perSecond) * 1000
-    for (const [name, { at_ms }] of buckets) if (now_ms - at_ms > full_ms) buckets.delete(name)
-  }
-
+  /** If the clock goes back, nothing is added, and time that was counted is not counted again. */
   function refill(bucket: Bucket, now_ms: number): void {
-    const refilled = bucket.tokens + (Math.max(0, now_ms - bucket.at_ms) / 1000) * perSecond
-    bucket.tokens = Math.min(burst, refilled)
-    bucket.at_ms = now_ms
+    const passed_s = Math.max(0, now_ms - bucket.at_ms) / 1000
+    bucket.tokens = Math.min(burst, bucket.tokens + passed_s * perSecond)
+    bucket.at_ms = Math.max(bucket.at_ms, now_ms)
   }
   const waitOf = ({ tokens }: Bucket) => (tokens < 1 ? (1 - tokens) / perSecond : 0)
 
@@ -29,7 +31,6 @@ export function createBuckets(perSecond: number, burst: number): Buckets {
     take(name, now_ms) {
       let bucket = buckets.get(name)
       if (!bucket) {
-        if (buckets.size > SWEEP_ABOVE) sweep(now_ms)
         bucket = { tokens: burst, at_ms: now_ms }
         buckets.set(name, bucket)
       }

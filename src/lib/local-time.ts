@@ -14,6 +14,11 @@ const FORM = new Intl.DateTimeFormat('pt-BR', {
   minute: '2-digit',
   hourCycle: 'h23',
 })
+const EXACT = new Intl.DateTimeFormat('pt-BR', {
+  timeZone: ZONE,
+  dateStyle: 'short',
+  timeStyle: 'medium',
+})
 // Swedes write dates as ISO 8601 does: 2026-08-31, and 2026-08-31 08 with the hour.
 const DATE = new Intl.DateTimeFormat('sv', { timeZone: ZONE })
 const HOUR = new Intl.DateTimeFormat('sv', {
@@ -33,6 +38,10 @@ export const formatMoment = (at: Date): string => FORM.format(at).replace(',', '
 
 /** A day as people in Brazil read it: dd/mm/aaaa. */
 export const formatDay = (day: LocalDate): string => day.split('-').toReversed().join('/')
+
+/** A moment to the second, day and time apart: dd/mm/aaaa and HH:mm:ss. */
+export const formatSecond = (at: Date): [day: string, time: string] =>
+  EXACT.format(at).split(', ') as [string, string]
 
 /** Whether the text is a day that the calendar has, so 2028-02-29 but not 2027-02-29. */
 export function isLocalDate(text: string): boolean {

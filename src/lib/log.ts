@@ -1,6 +1,9 @@
 import pino from 'pino'
+import { createLogOutput } from './log-output.ts'
 
-export type Log = pino.Logger & {
+export type Log = Omit<pino.Logger, 'flush'> & {
+  /** Writes what waits, for `timeout_ms` at most. False if the system still hangs in a write. */
+  flush(timeout_ms: number): Promise<boolean>
   /** Writes the line of a request; the fields are ours, and need no escaping. */
   request(line: RequestLine): void
 }
@@ -16,22 +19,16 @@ export type RequestLine = {
 
 /**
  * Lines are built from named fields, never from whole requests or errors of the database, so that
- * no payer's data and no key can slip in. The destination gathers lines; a crash flushes what it
- * holds.
+ * no payer's data and no key can slip in.
  */
 export function createLog(level: string): Log {
-  const destination = pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: 16_000,
-    periodicFlush: 500,
-  })
-  const log = pino({ level, base: null }, destination)
+  const output = createLogOutput(1)
+  const log = pino({ level, base: null }, output)
   const info = log.levels.values.info
   // There is one such line for every request: those of a turn of the event loop go out together.
   let lines = ''
   const write = () => {
-    destination.write(lines)
+    output.write(lines)
     lines = ''
   }
   const request = ({ reqId, op, status, ms, company, key }: RequestLine) => {
@@ -41,7 +38,11 @@ export function createLog(level: string): Log {
     const head = `{"level":${info},"time":${Date.now()},"reqId":"${reqId}","op":"${op}"`
     lines += `${head},"status":${status},"ms":${ms}${who}}\n`
   }
-  return Object.assign(log, { request })
+  const flush = async (timeout_ms: number) => {
+    if (lines !== '') write()
+    return output.flush(timeout_ms)
+  }
+  return Object.assign(log, { request, flush })
 }
 
 /** What may be said of an unexpected error: its name, code and place, but not the values in it. */

@@ -147,6 +147,39 @@ test('no subject smuggles in a header or a part', async () => {
   assert.deepEqual(partsOf(got), [mail().text, mail().html])
 })
 
+test('a mail in somebody’s name keeps our address, and answers go to them', async () => {
+  const smtp = await startSmtp()
+  const names = [
+    ...['Padaria São João', 'João, "Pães" <& Cia>', '🍞🥐', 'a'.repeat(255), 'é'.repeat(255)],
+    'Eve\r\nBcc: eve@example.com\r\n\r\n<p>eve</p>',
+    'Eve <eve@example.com>, Adam',
+  ]
+  for (const name of names) {
+    const sender = { name, replyTo: 'padaria@example.com' }
+    await overSmtp(smtp.url).send(mail({ sender }))
+    const { from, to, mail: got } = smtp.received.at(-1)!
+    assert.deepEqual([from, to, got.bcc], ['oi@example.com', ['maria@example.com'], undefined])
+    assert.equal(got.from?.address, 'oi@example.com')
+    assert.equal(got.from?.name, name.replace(/[\r\n]+/g, ' '))
+    assert.deepEqual(
+      got.replyTo?.map(({ address }) => address),
+      ['padaria@example.com'],
+    )
+    assert.deepEqual(partsOf(got), [mail().text, mail().html])
+  }
+})
+
+test('an answer goes to one address or to none that somebody else has named', async () => {
+  const smtp = await startSmtp()
+  for (const replyTo of HOSTILE) {
+    await overSmtp(smtp.url).send(mail({ sender: { name: 'Padaria', replyTo } }))
+    assert.equal(smtp.received.at(-1)!.mail.replyTo, undefined, replyTo)
+  }
+  await overSmtp(smtp.url).send(mail())
+  const [{ raw } = assert.fail()] = smtp.received.slice(-1)
+  assert.doesNotMatch(raw, /^Reply-To:/m)
+})
+
 test('without a server a mail is a whole file that only its owner reads', async () => {
   const folder = join(temporaryFolder(), 'deep', 'mail')
   const mailer = intoFiles(folder)

@@ -1,13 +1,21 @@
-import { access, constants, mkdir, rename, writeFile } from 'node:fs/promises'
+import { access, constants, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { assert } from './assert.ts'
 import type { Uuid } from './ids.ts'
 import { isAddress, type Mailbox, readMailbox } from './mailbox.ts'
+import { makeFolder } from './make-folder.ts'
 import { oneLine } from './one-line.ts'
 
 /** What a mail says, and to whom. Both parts are complete: a reader sees one of them. */
-export type Letter = { to: string; subject: string; text: string; html: string }
+export type Letter = {
+  to: string
+  subject: string
+  text: string
+  html: string
+  /** In whose name it is sent, and who gets answers; left out: it is the service's own. */
+  sender?: { name: string; replyTo: string }
+}
 
 /** A letter on its way. Sent again, it is the same message, down to the last byte. */
 export type Mail = Letter & { id: Uuid; createdAt: Date }
@@ -60,7 +68,7 @@ function smtpMailer(url: string, from: Mailbox): Mailer {
 
 function fileMailer(folder: string, from: Mailbox): Mailer {
   const writer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
-  const open = () => mkdir(folder, { recursive: true, mode: 0o700 })
+  const open = async () => makeFolder(folder)
   return {
     async send(mail) {
       const { message } = await writer.sendMail(messageOf(mail, from))
@@ -81,8 +89,11 @@ function fileMailer(folder: string, from: Mailbox): Mailer {
 function messageOf(mail: Mail, from: Mailbox): SendMailOptions {
   if (!isAddress(mail.to)) throw badRecipient()
   const domain = from.address.split('@')[1]
+  const { sender } = mail
   return {
-    from,
+    // The address stays ours: a mail server takes no mail from addresses that are not its own.
+    from: sender ? { name: oneLine(sender.name), address: from.address } : from,
+    ...(sender && isAddress(sender.replyTo) && { replyTo: { name: '', address: sender.replyTo } }),
     to: { name: '', address: mail.to },
     subject: oneLine(mail.subject),
     text: mail.text,

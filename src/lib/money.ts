@@ -26,8 +26,8 @@ export function formatDecimal(amount: Cents): string {
 
 /**
  * An amount as people in Brazil read it: R$ 1.234,56. The space is an ordinary one, so that a
- * search for the amount finds it. Cut as text, since no fraction of a real is ever a number here.
- * A sum that is too large for a charge may still have to be shown, hence the bigint.
+ * search for the amount finds it. Cut as text, since no fraction of a real is ever a number here. A
+ * bigint is an amount that nobody pays, such as of an item, and may be beyond every limit.
  */
 export function formatReais(amount: Cents | bigint): string {
   const digits = String(amount).padStart(3, '0')

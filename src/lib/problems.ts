@@ -4,7 +4,7 @@
  */
 export const CATALOGUE = {
   invalid_json: [400, 'The body is not valid JSON.'],
-  invalid_value: [400, 'A field is missing or breaks its rule. Every violation is listed.'],
+  invalid_value: [400, 'A field is missing or breaks its rule. Up to 20 violations are listed.'],
   invalid_api_version: [400, 'X-Api-Version names no published version.'],
   charge_not_dev_mode: [400, 'Only charges created with devMode=true can be paid by simulation.'],
   otp_invalid: [400, 'The one-time code is wrong.'],
@@ -51,6 +51,16 @@ export type ProblemCode = keyof typeof CATALOGUE
 
 export type ErrorItem = { code: ProblemCode; description: string; withdrawId?: string }
 
+/** At most this many violations are listed; the message counts all of them. */
+export const MOST_LISTED = 20
+
+/** The first violation, because most clients show the message only, and how many more there are. */
+function summarize(first: string, more: number): string {
+  if (more === 0) return first
+  const rest = more === 1 ? '1 more field is' : `${more} more fields are`
+  return `${first.replace(/\.$/, '')}, and ${rest} invalid`
+}
+
 /** An expected failure: thrown anywhere, rendered once at the edge. */
 export class Problem extends Error {
   readonly code: ProblemCode
@@ -59,10 +69,10 @@ export class Problem extends Error {
   readonly headers: Record<string, string>
 
   constructor(items: [ErrorItem, ...ErrorItem[]], headers: Record<string, string> = {}) {
-    super(items.length === 1 ? items[0].description : `${items.length} fields break their rules.`)
+    super(summarize(items[0].description, items.length - 1))
     this.code = items[0].code
     this.status = CATALOGUE[this.code][0]
-    this.items = items
+    this.items = items.slice(0, MOST_LISTED)
     this.headers = headers
   }
 }
@@ -76,7 +86,11 @@ export function problem(
 }
 
 /** One violation a line, each starting with the path of its field. */
-export function invalid(first: string, ...others: string[]): Problem {
+export const invalid = (first: string, ...others: string[]): Problem =>
+  allInvalid([first, ...others])
+
+/** The same for a list that may be long. */
+export function allInvalid([first, ...others]: [string, ...string[]]): Problem {
   const item = (description: string): ErrorItem => ({ code: 'invalid_value', description })
   return new Problem([item(first), ...others.map(item)])
 }

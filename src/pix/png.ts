@@ -21,7 +21,7 @@ const DARK = 0x00
 // One less than DEFLATE allows, which spares the special case that its longest match is.
 const MATCH_MAX = 257
 const ADLER_MODULUS = 65521
-const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
+export const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 const END = chunk('IEND', Buffer.alloc(0))
 
 /** What all images of one size share. */
@@ -192,7 +192,7 @@ function imageHeader(side: number): Buffer {
   return chunk('IHDR', data)
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+export function chunk(type: string, data: Buffer): Buffer {
   const bytes = Buffer.alloc(data.length + 12)
   bytes.writeUInt32BE(data.length, 0)
   bytes.write(type, 4, 'latin1')

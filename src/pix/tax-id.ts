@@ -25,6 +25,11 @@ export function isValidTaxId(text: string): boolean {
   return text.endsWith(`${first}${second}`)
 }
 
+/** A tax id as it may be typed or pasted, without its punctuation, which has many dashes. */
+export function plainTaxId(text: string): string {
+  return text.replace(/[\s./\\\p{Pd}\u2212\u200b\ufeff]/gu, '').toUpperCase()
+}
+
 export function punctuateTaxId(text: string): string {
   return kindOfTaxId(text) === 'cpf'
     ? text.replace(/^(...)(...)(...)(..)$/, '$1.$2.$3-$4')

@@ -1,4 +1,5 @@
 import type { Problem } from '../lib/problems.ts'
+import type { Query, Schema, Shapes } from './shapes.ts'
 
 /**
  * The initial contract: a success is the bare resource or array, an error has a legacy form, and
@@ -10,25 +11,52 @@ export function success(
   serialize: (data: unknown) => string,
   data: unknown,
 ): string {
-  return serialize(misspell(data))
+  // In text that a client sent, these quotes would be escaped: only our own field can match.
+  return serialize(data).replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"')
 }
 
 export function failure({ status, message, code, items }: Problem): unknown {
   const withdrawId = items[0]?.withdrawId
   if (withdrawId !== undefined) return { statusCode: status, message, withdrawId }
-  const all = items.map(({ description }) => description).join('; ')
-  return { statusCode: status, message: all, error: code }
+  return { statusCode: status, message, error: code }
 }
 
-type Resource = { paymentStatus?: string; charges?: Resource[] }
+/** Clients ask for what they are shown. */
+export function upgradeQuery(query: Query): void {
+  if (query.paymentStatus === 'RECIEVED') query.paymentStatus = 'RECEIVED'
+}
 
-function misspell(data: unknown): unknown {
-  if (Array.isArray(data)) return data.map(misspell)
-  if (typeof data !== 'object' || data === null) return data
-  const { paymentStatus, charges } = data as Resource
-  return {
-    ...data,
-    ...(paymentStatus === 'RECEIVED' ? { paymentStatus: 'RECIEVED' } : {}),
-    ...(charges ? { charges: charges.map(misspell) } : {}),
-  }
+const Conflict = { $ref: '#/components/schemas/WithdrawalConflict' }
+const ApiError = { $ref: '#/components/schemas/ApiError' }
+
+export const shapes: Shapes = {
+  success: (_status, data) => data,
+  failure: (codes) =>
+    codes.includes('withdrawal_pending') ? { oneOf: [Conflict, ApiError] } : ApiError,
+  components: {
+    ApiError: {
+      type: 'object',
+      required: ['statusCode', 'message', 'error'],
+      properties: {
+        statusCode: { type: 'integer', description: 'The HTTP status' },
+        message: { type: 'string', description: 'What is wrong, in a sentence' },
+        error: { $ref: '#/components/schemas/ErrorCode' },
+      },
+    },
+    WithdrawalConflict: {
+      type: 'object',
+      description: 'A withdrawal is already waiting for its one-time code.',
+      required: ['statusCode', 'message', 'withdrawId'],
+      properties: {
+        statusCode: { type: 'integer', const: 409 },
+        message: { type: 'string' },
+        withdrawId: { type: 'string', description: 'The withdrawal that is waiting' },
+      },
+    },
+  },
+  change(name: string, schema: Schema): Schema {
+    if (name !== 'PaymentStatus') return schema
+    const values = schema.enum as string[]
+    return { ...schema, enum: values.map((value) => (value === 'RECEIVED' ? 'RECIEVED' : value)) }
+  },
 }

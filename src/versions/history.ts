@@ -1,5 +1,6 @@
 import type { Problem } from '../lib/problems.ts'
 import * as v20250101 from './2025-01-01.ts'
+import { envelope, type Query, type Shapes } from './shapes.ts'
 
 /**
  * The whole version history on one page. The core knows the newest version only; an older one is a
@@ -15,6 +16,9 @@ export type Version = {
     data: unknown,
   ): string
   failure(problem: Problem): unknown
+  /** Puts what a client of this version may ask for into the words of the newest version. */
+  upgradeQuery?(query: Query): void
+  shapes: Shapes
 }
 
 const head: Version = {
@@ -23,6 +27,7 @@ const head: Version = {
   success: (status, message, serialize, data) =>
     `{"status":${status},"message":"${message}","data":${serialize(data)},"errors":[]}`,
   failure: ({ status, message, items }) => ({ status, message, data: null, errors: items }),
+  shapes: envelope,
 }
 
 /** Oldest first. New companies are pinned to the last. */

@@ -32,12 +32,7 @@ export type CheckoutTexts = {
   subscription: string
   payer: string
   receiver: string
-  paidBy: string
-  paidTo: string
   amount: string
-  paidAt: string
-  endToEndId: string
-  refunded: string
   paid: Ending
   refundedAll: Ending
   expired: Ending
@@ -93,12 +88,7 @@ const pt: CheckoutTexts = {
   subscription: 'Assinatura',
   payer: 'Pagador',
   receiver: 'Recebedor',
-  paidBy: 'Pagador',
-  paidTo: 'Recebedor',
   amount: 'Valor',
-  paidAt: 'Data do pagamento',
-  endToEndId: 'ID da transação',
-  refunded: 'Valor devolvido',
   paid: { title: 'Pagamento confirmado', text: 'Tudo certo! Salve este comprovante.' },
   refundedAll: {
     title: 'Pagamento devolvido',
@@ -190,15 +180,10 @@ const en: CheckoutTexts = {
   subscription: 'Subscription',
   payer: 'Payer',
   receiver: 'Pay to',
-  paidBy: 'Paid by',
-  paidTo: 'Paid to',
   amount: 'Amount',
-  paidAt: 'Paid on',
-  endToEndId: 'Transaction ID',
-  refunded: 'Amount refunded',
   paid: { title: 'Payment confirmed', text: 'Payment received. Save this receipt.' },
   refundedAll: {
-    title: 'Payment refunded',
+    title: 'Payment returned',
     text: 'The money went back to the account it came from.',
   },
   expired: {

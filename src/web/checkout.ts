@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
+import { findPurchase } from '../core/charges/receipt.ts'
 import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { sendSimulated, settleSimulated } from '../core/payments/commands.ts'
-import { formatDay, formatMoment } from '../lib/local-time.ts'
+import { formatMoment } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
@@ -23,6 +24,7 @@ import { icon, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
 import {
   codePanel,
+  dueFact,
   type Fact,
   facts,
   party,
@@ -32,11 +34,20 @@ import {
   testNotice,
   webAddress,
 } from './parts.ts'
+import { previewOf } from './preview.ts'
+import { PREVIEW } from './preview-texts.ts'
+import { receipt, receiptTitle } from './receipt.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import { actOnSubscription, showSubscription } from './subscription.ts'
 
 /** The page of a charge: everything its payer needs, whatever has become of it. */
-export type ChargePage = Owner & Spoken & { charge: Charge; collection: Collection | null }
+export type ChargePage = Owner &
+  Spoken & {
+    charge: Charge
+    collection: Collection | null
+    /** What a paid charge was for. */
+    purchase?: string[]
+  }
 
 type Named = { Params: { token: string } }
 
@@ -50,8 +61,10 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const found = await lookUp(site.app, request.params.token)
     const spoken = spokenOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      const collection = await findCollection(site.app, found.charge)
-      const page = chargePage({ ...found, ...spoken, collection })
+      const { charge } = found
+      const collection = await findCollection(site.app, charge)
+      const purchase = charge.paymentDate ? await findPurchase(site.app, charge) : []
+      const page = chargePage({ ...found, ...spoken, collection, purchase })
       return sendPage(request, reply, site.assets, page)
     }
     return showSubscription(site, request, reply, { ...found, ...spoken })
@@ -101,11 +114,15 @@ export function chargePage(page: ChargePage, given: ShippingGiven | null = null)
   const state = stateOf(page)
   const waits = state === 'open' || state === 'collecting'
   return {
-    title: CHECKOUT[language].title(formatReais(charge.amount)),
+    title: charge.paymentDate
+      ? receiptTitle(page)
+      : CHECKOUT[language].title(formatReais(charge.amount)),
     ...{ language, brand: company, kind: 'pay' },
-    scripts: state === 'form' ? ['checkout.js', 'form.js'] : ['checkout.js'],
+    scripts: ['checkout.js', 'receipt.js', ...(state === 'form' ? ['form.js'] : [])],
+    styles: ['receipt.css'],
     refresh_s: waits ? REFRESH_S : null,
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
+    preview: previewOf(page, PREVIEW[language].charge(state, company.name), charge),
     body: SHOWN[state]?.(page, given) ?? null,
   }
 }
@@ -181,42 +198,6 @@ function parties({ charge, company, app }: ChargePage, to: string, by: string): 
   ]
 }
 
-/** Which subscription a charge is of, and when it is due. */
-function collectionFacts({ collection, language }: ChargePage): (Fact | false)[] {
-  const texts = CHECKOUT[language]
-  return [
-    collection !== null && [texts.subscription, collection.productName],
-    collection !== null && [
-      texts.dueOn,
-      html`<time datetime="${collection.dueOn}">${formatDay(collection.dueOn)}</time>`,
-    ],
-  ]
-}
-
-function receipt(page: ChargePage, text: 'paid' | 'refundedAll'): Html {
-  const { charge, language } = page
-  const texts = CHECKOUT[language]
-  const successUrl = webAddress(charge.link?.successUrl)
-  const shown: Result = {
-    ...(text === 'paid' ? { kind: 'good', icon: 'check' } : { kind: 'calm', icon: 'back' }),
-    ...texts[text],
-    facts: [
-      [texts.amount, formatReais(charge.amount), 'sum'],
-      charge.refunded > 0 && [texts.refunded, formatReais(charge.refunded)],
-      ...collectionFacts(page),
-      [
-        texts.paidAt,
-        html`<time datetime="${charge.paymentDate!.toISOString()}">${formatMoment(charge.paymentDate!)}</time>`,
-      ],
-      [texts.endToEndId, html`<span class="code" translate="no">${charge.endToEndId}</span>`],
-      ...parties(page, texts.paidTo, texts.paidBy),
-    ],
-    link: successUrl ? { url: successUrl, label: texts.success } : null,
-    leads: text === 'paid',
-  }
-  return html`${charge.devMode && notice({ ...page, charge: { ...charge, brCode: null } })}${result(shown, language)}`
-}
-
 type Ended = 'expired' | 'canceled' | 'collecting' | 'uncollected'
 
 const SIGNS = {
@@ -228,7 +209,7 @@ const SIGNS = {
 
 /** It came to no payment, or to none that the payer has to make. */
 function ending(page: ChargePage, state: Ended): Html {
-  const { charge, language } = page
+  const { charge, collection, language } = page
   const texts = CHECKOUT[language]
   const failedUrl = state === 'collecting' ? null : webAddress(charge.link?.failedUrl)
   return result(
@@ -236,7 +217,8 @@ function ending(page: ChargePage, state: Ended): Html {
       ...{ ...SIGNS[state], ...texts[state] },
       facts: [
         [texts.amount, formatReais(charge.amount), 'sum'],
-        ...collectionFacts(page),
+        collection !== null && [texts.subscription, collection.productName],
+        dueFact(collection, language),
         ...parties(page, texts.receiver, texts.payer),
       ],
       link: failedUrl ? { url: failedUrl, label: texts.failed } : null,

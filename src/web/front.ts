@@ -12,6 +12,7 @@ import { type Html, html } from './html.ts'
 import { chosenLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import type { Site } from './pages.ts'
+import { resetForm, resetNotice } from './sandbox-reset.ts'
 
 const { version: VERSION } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
@@ -34,7 +35,7 @@ ${linksCard(app, state, language, chosenLanguage(request.query))}
 ${runningCard(app, state, language)}
 </div>
 <div class="column">
-${key !== null && keyCard(key, language)}
+${key !== null && keyCard(key, resetNotice(request.query, language), language)}
 ${callsCard(app, key, language)}
 </div>`
     return sendDeveloperPage(site, request, reply, 'front', {
@@ -99,12 +100,14 @@ function linksCard(
 </section>`
 }
 
-function keyCard(key: string, language: Language): Html {
+function keyCard(key: string, notice: Html | null, language: Language): Html {
   const { title, text, name } = FRONT[language].key
   return html`<section class="card" aria-labelledby="key">
 <h2 id="key">${title}</h2>
+${notice}
 <div class="copied"><code class="key">${key}</code>${copyButton(key, name, language)}</div>
 <p class="soft small">${text}</p>
+${resetForm(language)}
 </section>`
 }
 

@@ -5,6 +5,7 @@ import { DEFAULT_COLOR } from '../core/companies/rules.ts'
 import { type Assets, takesGzip } from './assets.ts'
 import { type Html, html, raw, render, type Shown } from './html.ts'
 import { inLanguage, languageOf } from './language.ts'
+import { type Preview, previewTags } from './preview.ts'
 import { imageOrigin, secure } from './security.ts'
 import { type Fault, TEXTS } from './texts.ts'
 
@@ -31,6 +32,8 @@ export type Page = {
   kind?: string
   /** What scripts need to know, as data-* attributes of <main>. */
   data?: Record<string, string>
+  /** What is shown of the page where its link is sent. */
+  preview?: Preview
   status?: number
 }
 
@@ -71,7 +74,7 @@ function documentOf(request: FastifyRequest, assets: Assets, page: Page): Html {
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="${brand.color}">
 <meta name="robots" content="noindex">
-<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">
+${page.preview && previewTags(page.preview, `${page.title} · ${brand.name}`, brand.name, language)}<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.url('style.css')}">
 ${(page.styles ?? []).map((name) => html`<link rel="stylesheet" href="${assets.url(name)}">`)}
 <link rel="stylesheet" href="${assets.theme(brand.color)}">

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
 import { createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
@@ -12,6 +13,8 @@ import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
+import { registerPreviews } from './preview.ts'
+import { registerReset } from './sandbox-reset.ts'
 import type { Fault } from './texts.ts'
 
 /** The company that local mode is ready to try at once. */
@@ -23,6 +26,8 @@ export type Site = {
   assets: Assets
   /** Null: this is no local mode, or its sandbox is not there yet. */
   sandbox(): Sandbox | null
+  /** Puts a new company in its place. */
+  resetSandbox(): Promise<unknown>
 }
 
 /** Forms sent per address: enough for a busy office, too few for a flood. */
@@ -35,8 +40,8 @@ export type Pages = {
 }
 
 /** The pages for people. They need no key, take forms instead of JSON, and say sorry in words. */
-export function createPages(app: App, sandbox: Site['sandbox']): Pages {
-  const site: Site = { app, assets: readAssets(), sandbox }
+export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'>): Pages {
+  const site: Site = { app, assets: readAssets(), ...own }
   return {
     register(server) {
       server.register(async (scope) => {
@@ -47,6 +52,7 @@ export function createPages(app: App, sandbox: Site['sandbox']): Pages {
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
         registerLive(scope, site)
+        registerPreviews(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))
       })
     },
@@ -60,6 +66,7 @@ export function createPages(app: App, sandbox: Site['sandbox']): Pages {
 function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope)
   registerFront(scope, site)
+  registerReset(scope, site)
   registerBank(scope, site)
   registerMailbox(scope, site)
 }
@@ -84,8 +91,8 @@ function takeForms(scope: FastifyInstance, app: App): void {
   )
   const buckets = app.config.rateLimit && createBuckets(FORMS.perSecond, FORMS.burst)
   scope.addHook('onRequest', (request, _reply, done) => {
-    const wait_s =
-      buckets && request.method === 'POST' ? buckets.take(request.ip, performance.now()) : 0
+    const isCounted = buckets && request.method === 'POST'
+    const wait_s = isCounted ? buckets.take(clientName(request.ip), performance.now()) : 0
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
     done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
   })

@@ -1,9 +1,11 @@
 import { breakDown } from '../core/charges/breakdown.ts'
 import type { Charge } from '../core/charges/rules.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
+import { formatDay } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
 import { qrDataUrl } from '../pix/qr.ts'
 import { CHECKOUT } from './checkout-texts.ts'
+import type { Collection } from './found.ts'
 import { type Html, html, type Shown } from './html.ts'
 import { type IconName, icon } from './layout.ts'
 
@@ -63,6 +65,13 @@ export function purchaseFacts(
   return [...items, [texts.total, formatReais(amount), 'sum']]
 }
 
+/** When the charge of a subscription is due. */
+export const dueFact = (collection: Collection | null, language: Language): Fact | false =>
+  collection !== null && [
+    CHECKOUT[language].dueOn,
+    html`<time datetime="${collection.dueOn}">${formatDay(collection.dueOn)}</time>`,
+  ]
+
 /** Somebody's name and, below it, their tax id. */
 export const party = (name: string, taxId: string): Html =>
   html`${name}<br><span class="soft small">${taxId}</span>`
@@ -73,6 +82,8 @@ export type Result = {
   title: string
   text: string
   facts?: (Fact | null | false)[]
+  /** What can be done with it. */
+  more?: Html
   /** Where the payer goes from here. */
   link?: { url: string; label: string } | null
   /** Whether the page leads there by itself, when it has just become this. */
@@ -88,6 +99,7 @@ ${icon(given.icon)}
 <h1 id="result-title" tabindex="-1">${given.title}</h1>
 <p>${given.text}</p>
 ${given.facts && facts(given.facts)}
+${given.more}
 ${link && html`<a class="button" href="${link.url}" rel="noreferrer">${link.label}</a>`}
 ${
   link &&

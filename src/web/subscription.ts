@@ -20,6 +20,8 @@ import { icon, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
 import { codePanel, facts, party, type Result, result, testNotice, webAddress } from './parts.ts'
 import { type PayerGiven, payerForm, readPayer } from './payer-form.ts'
+import { type Preview, previewOf } from './preview.ts'
+import { PREVIEW } from './preview-texts.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import { about, datesCard, findDescription, purchaseOf, termsCard } from './subscription-parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
@@ -112,6 +114,7 @@ function offerPage(offer: Offer, given: Given | null): Page {
     ...{ language, brand: company, kind: 'pay' },
     scripts: ['checkout.js', 'form.js'],
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
+    preview: previewOfTerms(offer, terms),
     body: state === 'offer' ? offerBody(offer, given) : closedBody(offer),
   }
 }
@@ -130,6 +133,12 @@ ${facts([
   ...purchaseOf(charge, language),
   [texts.receiver, party(company.name, receiverTaxId(company.taxId))],
 ])}</section>`
+}
+
+function previewOfTerms(owner: Owner & Spoken, terms: Terms): Preview {
+  const { company, language } = owner
+  const price = `${formatReais(terms.value)} ${SUBSCRIPTION[language].each[terms.frequency]}`
+  return previewOf(owner, PREVIEW[language].subscription(price, company.name))
 }
 
 function offerForm(offer: Offer, given: Given | null): Html {
@@ -193,6 +202,7 @@ async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page>
     title: SUBSCRIPTION[language].title(agreement.productName),
     ...{ language, brand: company, kind: 'pay', scripts: ['checkout.js'], body },
     refresh_s: state === 'agreeing' ? REFRESH_S : null,
+    preview: previewOfTerms(asked, agreement),
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
   }
 }

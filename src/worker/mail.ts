@@ -1,4 +1,5 @@
 import type { App } from '../core/app.ts'
+import { findReceiptLetter } from '../core/mails/receipt.ts'
 import { isExpired, type MailOutcome, retryAt } from '../core/mails/rules.ts'
 import { openLetter } from '../core/mails/sealing.ts'
 import { claimDue, type DueMail, finish, postpone } from '../core/mails/store.ts'
@@ -7,6 +8,8 @@ import { describeError } from '../lib/log.ts'
 import { isPermanent } from '../lib/mailer.ts'
 
 const LANES = 4
+/** A lane is kept free of receipts, so that a slow server holds up no code because of them. */
+const RECEIPT_LANES = 3
 const LOOK_AGAIN_MS = 1_000
 /** Longer than an attempt takes. A mail whose sender was killed waits this long for another. */
 const LEASE_MS = 120_000
@@ -19,27 +22,31 @@ export async function sendDueMails(
   app: App,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  const sending = new Set<Promise<void>>()
+  const sending = new Map<Promise<void>, DueMail>()
   while (!signal.aborted) {
-    for (const mail of await claim(app, LANES - sending.size)) {
+    const busy = [...sending.values()]
+    for (const mail of await claim(app, busy)) {
       const work: Promise<void> = send(app, mail).finally(() => sending.delete(work))
-      sending.add(work)
+      sending.set(work, mail)
     }
-    if (sending.size === 0) return
-    await waitForOne(app, sending, signal)
+    // Lanes that were busy before the claim may have left something that is due.
+    if (sending.size === 0 && busy.length === 0) return
+    await waitForOne(app, [...sending.keys()], signal)
   }
-  await Promise.all(sending)
+  await Promise.all(sending.keys())
 }
 
-async function claim({ db, clock }: App, most: number): Promise<DueMail[]> {
+async function claim({ db, clock }: App, sending: DueMail[]): Promise<DueMail[]> {
+  const most = LANES - sending.length
   if (most === 0) return []
+  const receipts = RECEIPT_LANES - sending.filter(({ kind }) => kind === 'receipt').length
   const now = clock.now()
   const leaseUntil = new Date(now.getTime() + LEASE_MS)
-  return db.transaction((tx) => claimDue(tx, now, leaseUntil, most))
+  return db.transaction((tx) => claimDue(tx, now, leaseUntil, most, receipts))
 }
 
 /** Until a lane is free, or it is time to look for new mails. */
-async function waitForOne(app: App, sending: Set<Promise<void>>, signal: AbortSignal) {
+async function waitForOne(app: App, sending: Promise<void>[], signal: AbortSignal) {
   const enough = new AbortController()
   const either = AbortSignal.any([signal, enough.signal])
   await Promise.race([...sending, app.alarm.wait(TASK.mail, LOOK_AGAIN_MS, either)])
@@ -64,7 +71,9 @@ async function send(app: App, mail: DueMail): Promise<void> {
 async function attempt(app: App, mail: DueMail): Promise<MailOutcome | 'RETRY'> {
   if (isExpired(mail, app.clock.now())) return 'EXPIRED'
   try {
-    const letter = openLetter(app.vault, mail)
+    const letter =
+      mail.kind === 'receipt' ? await findReceiptLetter(app, mail) : openLetter(app.vault, mail)
+    if (!letter) return 'EXPIRED'
     await app.mailer.send({ ...letter, id: mail.id, createdAt: mail.createdAt })
     return 'SENT'
   } catch (error) {

@@ -5,11 +5,11 @@ import { addDays, localDateOf } from '../../src/lib/local-time.ts'
 import { billDue, followDue, generateDue } from '../../src/worker/billing.ts'
 import { until } from '../deliveries/until.ts'
 import { eventsOf, startApi } from '../support/api.ts'
-import { type Banked, openBanked } from '../support/bank.ts'
+import { type Banked, NO_LIMITS, openBanked } from '../support/bank.ts'
 import { chargesOf } from '../support/billing.ts'
 import { makeSubscription, readSubscription } from '../support/subscriptions.ts'
 
-const api = await startApi()
+const api = await startApi({}, NO_LIMITS)
 const DAY_S = 86_400
 
 async function heard({ bank }: Banked): Promise<void> {
@@ -124,7 +124,7 @@ test('a bank that hangs is not asked about all its agreements, and keeps no othe
   const following = followDue(api.app)
   const isApproved = async () =>
     (await readSubscription(well, id)).recurrenceAuthStatus === 'APPROVED'
-  await until('the other is asked about', isApproved, 5)
+  await until('the other is asked about', isApproved)
   assert.equal(hung.bank.seen('GET /rec/{idRec}') - asked, 1)
   hung.bank.faults.clear()
   await following

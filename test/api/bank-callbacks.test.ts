@@ -4,10 +4,10 @@ import { settleDueCallbacks } from '../../src/core/payments/callbacks.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
-import { type Banked, charged, openBanked, read } from '../support/bank.ts'
+import { type Banked, charged, NO_LIMITS, openBanked, read } from '../support/bank.ts'
 import { balancesOf } from '../support/payments.ts'
 
-const api = await startApi()
+const api = await startApi({}, NO_LIMITS)
 
 const stateOf = async (shop: Banked, id: string) => {
   const { status, paymentStatus } = await read(shop, id)
@@ -112,7 +112,7 @@ test('a bank that hangs keeps nobody but its own company waiting', async () => {
   }
   well.bank.payer.pay(brCode)
   const isPaid = async () => (await read(well, id)).paymentStatus === 'PAID'
-  await until('the other is paid', isPaid, 5)
+  await until('the other is paid', isPaid)
   assert.equal((await read(hung, held[0]!.id)).paymentStatus, 'PROCESSING')
   hung.bank.faults.clear()
   await heard(hung)

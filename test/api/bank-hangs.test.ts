@@ -6,9 +6,9 @@ import { claimDueRefunds } from '../../src/core/refunds/returns.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
-import { type Banked, charged, openBanked, pixBody } from '../support/bank.ts'
+import { type Banked, charged, NO_LIMITS, openBanked, pixBody } from '../support/bank.ts'
 
-const api = await startApi()
+const api = await startApi({}, NO_LIMITS)
 
 async function paid(shop: Banked, count: number): Promise<string[]> {
   const charges = await Promise.all(Array.from({ length: count }, () => charged(shop)))
@@ -22,8 +22,6 @@ async function refund(shop: Banked, id: string): Promise<void> {
   const { status, text } = await shop.post(`/refund/${id}`, {})
   assert.equal(status, 201, text)
 }
-
-const FEW_S = 5
 
 test('refunds at a bank that hangs keep those of others waiting for one round at most', async () => {
   const [hung, well] = [await openBanked(api), await openBanked(api)]
@@ -48,7 +46,7 @@ test('a bank that hangs keeps the books of others from no audit', async () => {
   const audited = async ({ company }: Banked) =>
     (await api.rows('select 1 from audits where company_id = $1', [company.id])).length === 1
   const auditing = auditDue(api.app)
-  await until('the other is audited', () => audited(well), FEW_S)
+  await until('the other is audited', () => audited(well))
   assert.equal(await audited(hung), false)
   hung.bank.faults.clear()
   await auditing
@@ -66,7 +64,7 @@ test('a bank that hangs keeps no other from taking charges back', async () => {
   const taking = takeBackOrphans(api.app)
   const isRemoved = async () =>
     [...well.bank.state().charges.values()].every(({ status }) => status.startsWith('REMOVIDA'))
-  await until('the other has taken it back', isRemoved, FEW_S)
+  await until('the other has taken it back', isRemoved)
   hung.bank.faults.clear()
   await taking
 })

@@ -283,7 +283,7 @@ test('an amount that is no amount and an id that is no id are refused, and nothi
   const amounts = [0, -1, 1990.5, 1e12, 1e300, '1990', true, null, [1990]]
   const wrong = amounts.map((amount) => ({ brCode, amount }))
   await refusedEverywhere(wrong, [400, 'invalid_value'], /^amount: /)
-  const ids = ['', 'E1', E2E('1').toLowerCase(), `${E2E('1')}0`, E2E('é'), `D${E2E('1').slice(1)}`]
+  const ids = [' ', 'E1', E2E('1').toLowerCase(), `${E2E('1')}0`, E2E('é'), `D${E2E('1').slice(1)}`]
   const nameless = [...ids, 5, null].map((endToEndId) => ({ brCode, endToEndId }))
   await refusedEverywhere(nameless, [400, 'invalid_value'], /^endToEndId: /)
 })

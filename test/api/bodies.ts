@@ -4,6 +4,7 @@ import { lastCode } from '../support/mail.ts'
 import { makePaid, makeUnmatched } from '../support/payments.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
+import { companyBodies } from './company-bodies.ts'
 
 /**
  * For each route that takes a body: a good one, which fields it must have, and for every field the
@@ -19,8 +20,6 @@ export type BodyCase = {
   /** For a company that has nothing else to do. */
   prepare(client: Client, api: TestApi): Promise<{ path: string; good: Record<string, unknown> }>
 }
-
-type Json = Record<string, unknown>
 
 const NO_TEXT = [5, true, null, {}, ['x']]
 const TOO_LONG = 'x'.repeat(256)
@@ -38,7 +37,7 @@ const TAX_ID = [
   '',
   '5299822472',
   '529982247255',
-  '529.982.247-25',
+  '529_982_247-25',
   'ABCDEFGHIJK',
   52998224725,
 ]
@@ -56,11 +55,11 @@ const PHONE = [
   '',
   '119888888',
   '119888888888',
-  '(11)988888888',
-  '+5511988888',
+  '11/988888888',
+  '+541198888888',
   11988888888,
 ]
-const POSTAL_CODE = [...NO_TEXT, '', '0131010', '013101000', '01310-100', 1310100]
+const POSTAL_CODE = [...NO_TEXT, '', '0131010', '013101000', '01310_100', 1310100]
 const LIFETIME = [...NO_NUMBER, 1.5, 0, -1, 31_536_001]
 const EXTERNAL_ID = [...NO_TEXT, '', TOO_LONG]
 const URL = [
@@ -82,16 +81,20 @@ const OTP = [
   ...['', '12345', '1234567', '12345a', ' 123456', '123 456', '123456\n', '１２３４５６', 123456],
 ]
 
+/** Optional text that is empty counts as absent, and so is not wrong. */
+const optional = (values: unknown[]) => values.filter((value) => value !== '')
+
 const ADDRESS = {
-  postalCode: POSTAL_CODE,
+  postalCode: optional(POSTAL_CODE),
   address: TEXT,
   district: TEXT,
   number: TEXT,
   line1: TEXT,
 }
 const PERSON = { name: NAME, taxId: TAX_ID, email: EMAIL, phone: PHONE, ...ADDRESS }
+const PAYER = { ...PERSON, email: optional(EMAIL), phone: optional(PHONE) }
 const CUSTOMER = Object.fromEntries(
-  Object.entries(PERSON).map(([name, values]) => [`customer.${name}`, values]),
+  Object.entries(PAYER).map(([name, values]) => [`customer.${name}`, values]),
 )
 const FULL = {
   ...payer(),
@@ -101,6 +104,8 @@ const FULL = {
 
 const notNull = (values: unknown[]) => values.filter((value) => value !== null)
 
+const URLS = { successUrl: optional(URL), failedUrl: optional(URL) }
+
 const charges: BodyCase[] = [
   {
     operationId: 'createPixCharge',
@@ -109,7 +114,7 @@ const charges: BodyCase[] = [
     required: ['amount', 'customer', 'customer.name', 'customer.taxId'],
     wrong: {
       ...{ amount: AMOUNT, customer: NO_OBJECT, ...CUSTOMER },
-      ...{ expiresIn: LIFETIME, externalId: EXTERNAL_ID, devMode: NO_BOOLEAN },
+      ...{ expiresIn: LIFETIME, externalId: optional(EXTERNAL_ID), devMode: NO_BOOLEAN },
     },
     prepare: async () => ({
       path: '/charge/pix',
@@ -130,11 +135,11 @@ const charges: BodyCase[] = [
     parents: { customer: true, customerId: true, items: true, 'items[0]': true },
     required: ['customer.name', 'customer.taxId', 'items[0].productId', 'items[0].quantity'],
     wrong: {
-      ...{ total: AMOUNT, customer: NO_OBJECT, ...CUSTOMER, successUrl: URL, failedUrl: URL },
+      ...{ total: AMOUNT, customer: NO_OBJECT, ...CUSTOMER, ...URLS },
       // Beside a customer every customerId is wrong; these are wrong in themselves.
       customerId: [5, true, {}, TOO_LONG],
       ...{ needShipping: NO_BOOLEAN, notifyCustomer: NO_BOOLEAN, devMode: NO_BOOLEAN },
-      ...{ externalId: EXTERNAL_ID, expiresIn: LIFETIME },
+      ...{ externalId: optional(EXTERNAL_ID), expiresIn: LIFETIME },
       items: ['text', 5, null, {}],
       'items[0]': NO_OBJECT,
       'items[0].productId': [...NO_TEXT],
@@ -156,7 +161,7 @@ const charges: BodyCase[] = [
     method: 'POST',
     parents: {},
     required: [],
-    wrong: { externalId: EXTERNAL_ID, expiresIn: LIFETIME },
+    wrong: { externalId: optional(EXTERNAL_ID), expiresIn: LIFETIME },
     async prepare(client) {
       const { body } = await client.post('/charge/pix', { amount: 500, customer: payer() })
       return {
@@ -184,9 +189,12 @@ const customers: BodyCase[] = [
     wrong: {
       ...PERSON,
       ...Object.fromEntries(
+        ['name', 'taxId', 'email', 'phone'].map((name) => [name, optional(PERSON[name as 'name'])]),
+      ),
+      ...Object.fromEntries(
         Object.entries(ADDRESS).map(([name, values]) => [name, notNull(values)]),
       ),
-      ...{ status: STATUS, id: NO_TEXT },
+      ...{ status: optional(STATUS), id: NO_TEXT },
     },
     async prepare(client) {
       const { body } = await client.post('/client', { ...FULL, status: 'ACTIVE' })
@@ -197,9 +205,9 @@ const customers: BodyCase[] = [
 
 const PRODUCT = {
   ...{ name: NAME, description: [...NO_TEXT, 'x'.repeat(4097)], price: PRICE },
-  ...{ needShipping: NO_BOOLEAN, sku: notNull(TEXT), imageUrl: notNull(URL) },
+  ...{ needShipping: NO_BOOLEAN, sku: notNull(TEXT), imageUrl: notNull(optional(URL)) },
   categories: ['Jogos', 5, {}, ['Nope'], ['jogos'], [5]],
-  ...{ status: STATUS, type: [...NO_TEXT, '', 'ONCE'], frequency: FREQUENCY },
+  ...{ status: optional(STATUS), type: [...NO_TEXT, 'ONCE'], frequency: optional(FREQUENCY) },
   dayDue: ['1', true, {}, 0, 8, 1.5],
   dayGenerateCharge: ['1', true, {}, 0, 29, 1.5],
 }
@@ -229,7 +237,7 @@ const products: BodyCase[] = [
     method: 'PUT',
     parents: {},
     required: [],
-    wrong: PRODUCT,
+    wrong: { ...PRODUCT, name: optional(NAME), description: notNull(PRODUCT.description) },
     async prepare(client) {
       const { body } = await client.post('/product', GOOD_PRODUCT)
       return { path: `/product/${body.data.id}`, good: { ...GOOD_PRODUCT, name: 'Outra' } }
@@ -256,7 +264,10 @@ const webhooks: BodyCase[] = [
     method: 'PUT',
     parents: {},
     required: [],
-    wrong: { ...WEBHOOK, status: STATUS },
+    wrong: {
+      ...{ url: optional(URL), name: optional(NAME), events: EVENTS },
+      status: optional(STATUS),
+    },
     async prepare(client) {
       const { body } = await client.post('/webhook', GOOD_WEBHOOK)
       return { path: `/webhook/${body.data.id}`, good: { ...GOOD_WEBHOOK, status: 'INACTIVE' } }
@@ -267,7 +278,10 @@ const webhooks: BodyCase[] = [
     method: 'POST',
     parents: {},
     required: [],
-    wrong: { from: MOMENT, to: MOMENT, status: [...NO_TEXT, '', 'failed', 'PENDING'] },
+    wrong: {
+      ...{ from: optional(MOMENT), to: optional(MOMENT) },
+      status: [...NO_TEXT, 'failed', 'PENDING'],
+    },
     async prepare(client) {
       const { body } = await client.post('/webhook', GOOD_WEBHOOK)
       const [from, to] = ['2026-08-16T00:00:00Z', '2026-08-17T00:00:00.5-03:00']
@@ -341,7 +355,7 @@ const recurrences: BodyCase[] = [
     method: 'POST',
     parents: {},
     required: ['productId'],
-    wrong: SUBSCRIBED,
+    wrong: { ...SUBSCRIBED, customerId: optional(EXTERNAL_ID) },
     prepare: async (client) => ({
       path: `${RECURRENCES}/template`,
       good: await subscribed(client),
@@ -355,45 +369,12 @@ const sandbox: BodyCase[] = [
     method: 'POST',
     parents: {},
     required: [],
-    wrong: { advance: [...NO_NUMBER, 1.5, 0, -1, 157_788_001, 1e300], now: MOMENT },
+    wrong: { advance: [...NO_NUMBER, 1.5, 0, -1, 157_788_001, 1e300], now: optional(MOMENT) },
     prepare: async () => ({ path: CLOCK, good: { advance: 1 } }),
   },
 ]
 
 export const BODIES: BodyCase[] = [
   ...[...charges, ...customers, ...products, ...webhooks],
-  ...[...money, ...recurrences, ...sandbox],
+  ...[...money, ...recurrences, ...sandbox, ...companyBodies({ NAME, EMAIL, URL })],
 ]
-
-const steps = (path: string) => path.replaceAll(/\[(\d+)\]/g, '.$1').split('.')
-
-/** The body with one field set, by its path; the given one stays as it is. */
-export function put(body: Json, path: string, value: unknown): Json {
-  const copy = structuredClone(body)
-  const parts = steps(path)
-  const holder = parts.slice(0, -1).reduce((at, part) => at[part] as Json, copy)
-  holder[parts.at(-1)!] = value
-  return copy
-}
-
-export function without(body: Json, path: string): Json {
-  const copy = structuredClone(body)
-  const parts = steps(path)
-  const holder = parts.slice(0, -1).reduce((at, part) => at[part] as Json, copy)
-  delete holder[parts.at(-1)!]
-  return copy
-}
-
-type Schema = { type?: string | string[]; properties?: Record<string, Schema>; items?: Schema }
-
-/** The path of every field in a schema; the items of an array of objects are shown by the first. */
-export function fieldsOf(schema: object, at = ''): string[] {
-  const { properties = {} } = schema as Schema
-  return Object.entries(properties).flatMap(([name, field]) => {
-    const path = at ? `${at}.${name}` : name
-    const item = field.items?.properties
-      ? [`${path}[0]`, ...fieldsOf(field.items, `${path}[0]`)]
-      : []
-    return [path, ...fieldsOf(field, path), ...item]
-  })
-}

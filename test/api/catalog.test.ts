@@ -199,7 +199,7 @@ test('PUT /product changes the fields sent, one by one, and no others', async ()
   const changes: Record<string, unknown> = {
     ...{
       name: 'Outra',
-      description: '',
+      description: 'Outro',
       price: 0,
       needShipping: false,
       sku: 'X',
@@ -237,6 +237,10 @@ test('null takes an optional field of a product away', async () => {
     if (status !== 200 || field in body.data) refused.push(`${field}: ${status}`)
   }
   assert.deepEqual(refused, [])
+  const blank = await client.put(`/product/${made.id}`, { description: '' })
+  assert.equal(blank.body.data.description, PRODUCT.description, 'empty text changes nothing')
+  const none = await client.put(`/product/${made.id}`, { description: null })
+  assert.deepEqual([none.status, none.body.data.description], [200, ''])
 })
 
 test('a recurring product has a frequency, when it is made and when it is changed', async () => {

@@ -148,7 +148,6 @@ test('paid charges are found by what has become of their money', async () => {
   for (const [query, ids] of Object.entries({
     'paymentStatus=PAID': [paid],
     'paymentStatus=RECEIVED': [received],
-    'paymentStatus=RECIEVED': [received],
     'paymentStatus=REFUNDED': [refunded],
     'status=COMPLETED': [paid, refunded, received],
   })) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Attempt } from '../../src/core/deliveries/rules.ts'
 import { type Client, startApi } from '../support/api.ts'
-import { advance, after, CLOCK, startPlaying } from '../support/clocks.ts'
+import { advance, after, arrived, CLOCK, startPlaying } from '../support/clocks.ts'
 import { lettersOf } from '../support/mail.ts'
 import { balancesOf, makeCharge, makePaid } from '../support/payments.ts'
 import type { Received } from '../support/receiver.ts'
@@ -32,28 +32,13 @@ const attemptsOf = async ({ company }: Client): Promise<Attempt[][]> => {
 
 const timeOf = ({ headers }: Received) => headers['x-webhook-timestamp'] as string
 
-/** Moves a clock that may wait longer than a request does. */
-async function advanceFar(client: Client, seconds: number): Promise<void> {
-  await client.post(CLOCK, { advance: seconds })
-  await arrived(client)
-}
-
-async function arrived(client: Client): Promise<void> {
-  const deadline = performance.now() + 20_000
-  for (;;) {
-    const { body } = await client.get(CLOCK)
-    if (body.data.status === 'READY') return
-    assert.ok(performance.now() < deadline, JSON.stringify(body.data))
-  }
-}
-
 test('a failing receiver is tried again 1, 5, 15 min, 1 and 6 h after each failure, in one move', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client, ['charge.expired'])
   receiver.answer = (response) => response.writeHead(500).end('sem espaço')
   const begin = clock.now()
   await makeCharge(client, 700, { expiresIn: 100 })
-  await advanceFar(client, DAY_S)
+  await advance(client, DAY_S)
   let at_s = 100
   const expected = [0, 1 * MINUTE_S, 5 * MINUTE_S, 15 * MINUTE_S, 1 * HOUR_S, 6 * HOUR_S].map(
     (wait_s) => {
@@ -86,8 +71,7 @@ test('all that falls due in one move happens at its own moment and in order', as
   const { id } = await makePaid(api, client, 60_000)
   assert.equal((await client.post(`/refund/${id}`, { value: UNANSWERED })).status, 201)
   const withdrawal = await startWithdrawal(client, 5000)
-  const { status, body } = await client.post(CLOCK, { advance: HOUR_S })
-  assert.deepEqual([status, body.data.now], [200, after(begin, HOUR_S)])
+  assert.equal((await advance(client, HOUR_S)).toISOString(), after(begin, HOUR_S))
 
   const told = receiver.received.map((request) => [
     request.headers['x-webhook-event'],
@@ -193,7 +177,7 @@ test('a webhook that fails for five days is given up at its hour, and its compan
   for (let hours = 1; hours <= 6 * 24; hours += 12) {
     await makeCharge(client, 700, { expiresIn: hours * HOUR_S })
   }
-  await advanceFar(client, 7 * DAY_S)
+  await advance(client, 7 * DAY_S)
   const shown: Any = (await client.get(`/webhook/${webhook.id}`)).body.data
   const since_s = HOUR_S
   assert.deepEqual(

@@ -173,13 +173,29 @@ const products: Try[] = [
   }),
 ]
 
-const company: Try[] = on('getCompany', {
-  found: (client) => client.get('/company'),
-  invalid_api_key: (client) =>
-    client.get('/company', {
-      headers: { 'X-API-KEY': 'vk_sandbox_x', 'X-Api-Version': client.company.apiVersion },
-    }),
-})
+/** Another company, so that no other answer shows what is changed. */
+const another = ({ company: { apiVersion } }: Client, api: TestApi) =>
+  api.client({ pixKey: 'outra@example.com', imageUrl: 'https://x.example/1.png' }, { apiVersion })
+
+const company: Try[] = [
+  ...on('getCompany', {
+    found: (client) => client.get('/company'),
+    invalid_api_key: (client) =>
+      client.get('/company', {
+        headers: { 'X-API-KEY': 'vk_sandbox_x', 'X-Api-Version': client.company.apiVersion },
+      }),
+  }),
+  ...on('changeCompany', {
+    changed: async (client, _made, api) =>
+      (await another(client, api)).put('/company', {
+        ...{ name: 'Padaria Nova', email: 'nova@example.com', color: '#B45309' },
+        ...{ imageUrl: 'https://loja.example/nova.png', city: 'Recife', language: 'en' },
+      }),
+    'a logo taken away': async (client, _made, api) =>
+      (await another(client, api)).put('/company', { imageUrl: null }),
+    invalid_value: (client) => client.put('/company', { email: 'dona', language: 'fr' }),
+  }),
+]
 
 /** Every operation, at least one success and one refusal each; a refusal is named by its code. */
 export const TRIES: Try[] = [

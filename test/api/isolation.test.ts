@@ -15,7 +15,7 @@ import {
 } from '../support/subscriptions.ts'
 import { feedCaughtUp } from '../support/webhooks.ts'
 import { start } from '../support/withdrawals.ts'
-import { fieldsOf } from './bodies.ts'
+import { fieldsOf } from './paths.ts'
 import { rowsOfCompany, stored } from './storage.ts'
 
 const api = await startApi()

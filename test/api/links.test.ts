@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
+import { lettersOf } from '../support/mail.ts'
+import { at } from '../support/pages.ts'
 import { stored } from './storage.ts'
 
 const api = await startApi()
@@ -207,4 +209,38 @@ test('a charge keeps its payer when the customer is changed or deleted', async (
   assert.deepEqual((await client.get(`/charge/${body.data.id}`)).body.data.customer, sold)
   await client.delete(`/client/${known.body.data.id}`)
   assert.deepEqual((await client.get(`/charge/${body.data.id}`)).body.data.customer, sold)
+})
+
+test('items beyond every limit are shown to the cent, by page, API and mail, beside a total', async () => {
+  const client = await api.client()
+  const productId = await makeProduct(client, { price: 999_999_999_999 })
+  const items = [
+    { productId, quantity: 1_000_000 },
+    { productId, quantity: 3 },
+  ]
+  const made = await link(client, { total: 500, customer: payer(), items, notifyCustomer: true })
+  assert.equal(made.status, 201, made.text)
+  const shown = await client.get(`/charge/${made.body.data.id}`)
+  assert.deepEqual([shown.status, shown.body.data.total], [200, 500])
+  const page = await fetch(at(api, made.body.data.url))
+  assert.equal(page.status, 200)
+  const text = await page.text()
+  for (const amount of ['R$ 9.999.999.999.990.000,00', 'R$ 29.999.999.999,97', 'R$ 5,00']) {
+    assert.ok(text.includes(amount), amount)
+  }
+  const [letter] = await lettersOf(api, client.company.id)
+  assert.match(letter!.text, /1000000 × Pão/)
+  assert.match(letter!.text, /R\$ 5,00/)
+})
+
+test('items beyond the limit are no total, and the refusal tells their sum to the cent', async () => {
+  const client = await api.client()
+  const productId = await makeProduct(client, { price: 999_999_999_999 })
+  const items = Array.from({ length: 100 }, () => ({ productId, quantity: 1_000_000 }))
+  const { status, body } = await link(client, { customer: payer(), items })
+  assert.equal(status, 400)
+  assert.equal(
+    body.message,
+    'items: their total must be from 500 to 999999999999 cents, it is 99999999999900000000',
+  )
 })

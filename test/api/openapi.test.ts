@@ -1,52 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import { ROUTES } from '../../src/http/routes/all.ts'
+import { type Any, ajv, faultOf, readDocument } from '../openapi/document.ts'
 import { startApi } from '../support/api.ts'
-import { BODIES, put } from './bodies.ts'
+import { BODIES } from './bodies.ts'
 import { tryAll } from './every-route.ts'
+import { put } from './paths.ts'
 
 const api = await startApi()
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of any shape is what is under test
-type Any = any
-
-const document: Any = (await api.call('GET', '/openapi.json')).body
-const operations: [string, string, Any][] = Object.entries<Any>(document.paths).flatMap(
-  ([path, item]) =>
-    Object.entries<Any>(item).map(([method, operation]): [string, string, Any] => [
-      method,
-      path,
-      operation,
-    ]),
-)
-const operationOf = (id: string): Any => operations.find(([, , o]) => o.operationId === id)![2]
-
-const ajv = new Ajv2020({ allErrors: true, strict: false })
-;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
-
-/** What a $ref points to. */
-const resolve = (ref: string): Any =>
-  ref
-    .replace(/^#\//, '')
-    .split('/')
-    .reduce((at, part) => at?.[part], document)
-
-/** The same schema without references, where no object may have a field that it does not name. */
-function closed(schema: Any): Any {
-  if (Array.isArray(schema)) return schema.map(closed)
-  if (typeof schema !== 'object' || schema === null) return schema
-  if (schema.$ref) return closed(resolve(schema.$ref))
-  const copy: Any = {}
-  for (const [name, value] of Object.entries(schema)) {
-    copy[name] = name === 'properties' ? mapValues(value as Any, closed) : closed(value)
-  }
-  return copy.properties ? { ...copy, additionalProperties: false } : copy
-}
-
-const mapValues = (fields: Record<string, Any>, change: (value: Any) => Any) =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(value)]))
+const served = async (path: string) => readDocument((await api.call('GET', path)).body)
+const head = await served('/openapi.json')
+const old = await served('/openapi-2025-01-01.json')
+const { json: document, operations, operationOf, resolve, closed } = head
 
 test('the document is served to anybody, as OpenAPI 3.1', async () => {
   const reply = await api.call('GET', '/openapi.json')
@@ -59,30 +25,39 @@ test('the document is served to anybody, as OpenAPI 3.1', async () => {
   for (const requirement of document.security) {
     for (const name of Object.keys(requirement)) {
       const scheme = document.components.securitySchemes[name]
-      assert.deepEqual(scheme, { type: 'apiKey', in: 'header', name: 'X-API-KEY' })
+      const { description, ...rest } = scheme
+      assert.ok(description)
+      assert.deepEqual(rest, { type: 'apiKey', in: 'header', name: 'X-API-KEY' })
     }
   }
+  assert.equal(old.json.info.version, '2025-01-01')
   const page = await api.call('GET', '/docs')
   assert.equal(page.status, 200)
   assert.match(page.headers.get('content-type')!, /^text\/html/)
+  for (const path of ['/openapi.json', '/openapi-2025-01-01.json']) {
+    assert.ok(page.text.includes(`"url": "${path}"`), `${path} can be chosen`)
+  }
 })
 
 test('the document lists every operation of the route table and no other', () => {
-  const listed = operations.map(([method, path, { operationId }]) => [
+  const listed = operations.map(({ method, path, operation }) => [
     `${method.toUpperCase()} ${path}`,
-    operationId,
+    operation.operationId,
   ])
   const routed = ROUTES.map(({ method, path, operationId }) => [`${method} ${path}`, operationId])
   assert.deepEqual(listed.sort(), routed.sort())
-  assert.equal(new Set(operations.map(([, , o]) => o.operationId)).size, operations.length)
+  assert.equal(
+    new Set(operations.map(({ operation }) => operation.operationId)).size,
+    operations.length,
+  )
 })
 
 test('every operation is whole: parameters, bodies and answers are described', () => {
-  for (const [method, path, operation] of operations) {
+  for (const { method, path, operation } of operations) {
     const what = `${method} ${path}`
     assert.match(path, /^\/[\w\-/{}]*$/, what)
     assert.ok(operation.summary && operation.tags.length > 0, what)
-    const parameters = operation.parameters.map((one: Any) => (one.$ref ? resolve(one.$ref) : one))
+    const parameters = operation.parameters.map(resolve)
     for (const { name, in: place, schema } of parameters) {
       assert.ok(name && ['path', 'query', 'header'].includes(place) && schema, `${what}: ${name}`)
     }
@@ -96,7 +71,8 @@ test('every operation is whole: parameters, bodies and answers are described', (
     const headers = parameters.filter((one: Any) => one.in === 'header')
     const expected = method === 'get' ? ['X-Api-Version'] : ['Idempotency-Key', 'X-Api-Version']
     assert.deepEqual(headers.map(({ name }: Any) => name).sort(), expected, what)
-    for (const [status, answer] of Object.entries<Any>(operation.responses)) {
+    for (const [status, given] of Object.entries<Any>(operation.responses)) {
+      const answer = resolve(given)
       assert.match(status, /^[2-5]\d\d$/, what)
       assert.ok(answer.description, `${what} ${status}`)
       assert.ok(answer.content['application/json'].schema, `${what} ${status}`)
@@ -110,16 +86,13 @@ test('every operation is whole: parameters, bodies and answers are described', (
   }
 })
 
-test('every reference leads somewhere and every schema is JSON Schema', () => {
-  const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!)
-  assert.ok(refs.length > 0)
-  for (const ref of refs) assert.ok(resolve(ref), ref)
-  for (const [method, path, operation] of operations) {
+test('every schema is JSON Schema', () => {
+  for (const { method, path, operation } of operations) {
     const schemas = [
       operation.requestBody?.content['application/json'].schema,
-      ...operation.parameters.map((one: Any) => one.schema),
+      ...operation.parameters.map((one: Any) => resolve(one).schema),
       ...Object.values<Any>(operation.responses).map(
-        (one) => one.content['application/json'].schema,
+        (one) => resolve(one).content['application/json'].schema,
       ),
     ]
     for (const schema of schemas.filter(Boolean)) {
@@ -128,26 +101,32 @@ test('every reference leads somewhere and every schema is JSON Schema', () => {
   }
 })
 
-test('every answer of the newest version is what the document says, field by field', async () => {
-  const seen = new Set<string>()
-  for (const { operationId, name, reply } of await tryAll(api, '2026-08-16')) {
-    const what = `${operationId} ${name}`
-    const answer = operationOf(operationId).responses[reply.status]
-    assert.ok(answer, `${what}: ${reply.status} is documented`)
-    const [type] = reply.headers.get('content-type')!.split(';')
-    const validate = ajv.compile(closed(answer.content[type!].schema))
-    const isAsSaid: boolean = validate(reply.body ?? reply.text)
-    assert.ok(isAsSaid, `${what}: ${ajv.errorsText(validate.errors)}`)
-    if (reply.status < 300) seen.add(operationId)
-    for (const { code } of reply.body?.errors ?? []) {
-      assert.ok(answer.description.includes(`\`${code}\``), `${what}: ${code} is documented`)
+const codesOf = (body: Any): string[] =>
+  body?.errors?.map(({ code }: Any) => code) ?? (body?.error ? [body.error] : [])
+
+for (const { name: version, operationOf, resolve, closed } of [old, head]) {
+  test(`every answer of ${version} is what its document says, field by field`, async () => {
+    const seen = new Set<string>()
+    for (const { operationId, name, reply } of await tryAll(api, version)) {
+      const what = `${operationId} ${name}`
+      const answer = resolve(operationOf(operationId).responses[reply.status])
+      assert.ok(answer, `${what}: ${reply.status} is documented`)
+      const [type] = reply.headers.get('content-type')!.split(';')
+      const { schema } = answer.content[type!]
+      assert.equal(faultOf(closed(schema), reply.body ?? reply.text), null, what)
+      if (reply.status < 300) seen.add(operationId)
+      else {
+        for (const code of codesOf(reply.body)) {
+          assert.ok(answer.description.includes(`\`${code}\``), `${what}: ${code} is documented`)
+        }
+      }
     }
-  }
-  assert.equal(seen.size, ROUTES.length, 'each operation was seen to succeed')
-})
+    assert.equal(seen.size, ROUTES.length, 'each operation was seen to succeed')
+  })
+}
 
 test('refusals that every operation knows are what the document says', async () => {
-  const validate = ajv.compile(closed(document.components.schemas.Error))
+  const { schemas, examples } = document.components
   const client = await api.client()
   const replies = [
     await api.call('GET', '/nowhere'),
@@ -161,14 +140,28 @@ test('refusals that every operation knows are what the document says', async () 
   ]
   const statuses = replies.map(({ status }) => status)
   assert.deepEqual(statuses, [404, 401, 401, 400, 400, 415, 413, 403])
-  for (const { body } of replies) assert.ok(validate(body), ajv.errorsText(validate.errors))
+  for (const { body } of replies) assert.equal(faultOf(closed(schemas.ApiError), body), null)
+  // The examples are these very answers, where the document shows one for all operations.
+  const [, ...known] = replies
+  for (const { body } of known) {
+    const example = examples[body.errors[0].code]
+    assert.deepEqual(
+      { ...body, message: '', errors: [] },
+      { ...example.value, message: '', errors: [] },
+    )
+    if (body.errors[0].code === 'insufficient_scope') continue
+    assert.equal(body.errors[0].description, example.value.errors[0].description)
+  }
 })
+
+/** The schema with everything that it refers to. */
+const inlined = (schema: Any): Any => ({ ...schema, components: document.components })
 
 test('the document takes the bodies that the server takes, and refuses those that it refuses', async () => {
   const loose: string[] = []
   for (const body of BODIES) {
     const { schema } = operationOf(body.operationId).requestBody.content['application/json']
-    const validate = ajv.compile(schema)
+    const validate = ajv.compile(inlined(schema))
     const { good } = await body.prepare(await api.client(), api)
     assert.ok(validate(good), `${body.operationId}: ${ajv.errorsText(validate.errors)}`)
     for (const [field, values] of Object.entries(body.wrong)) {
@@ -188,7 +181,7 @@ test('a body is said to be required where it has a field that is', () => {
     ...{ createProduct: true, changeProduct: false, createWebhook: true, changeWebhook: false },
     ...{ replayDeliveries: false, refundCharge: false, refundPayment: false },
     ...{ startWithdrawal: true, confirmWithdrawal: true, moveClock: false },
-    ...{ createRecurrence: true, createRecurrenceTemplate: true },
+    ...{ createRecurrence: true, createRecurrenceTemplate: true, changeCompany: false },
   }
   const told = BODIES.map(({ operationId }) => [
     operationId,
@@ -198,14 +191,16 @@ test('a body is said to be required where it has a field that is', () => {
 })
 
 test('no default is told that the server does not apply', () => {
-  const { schema } = operationOf('duplicateCharge').requestBody.content['application/json']
+  const bodyOf = (id: string) =>
+    resolve(operationOf(id).requestBody.content['application/json'].schema)
+  const schema = bodyOf('duplicateCharge')
   assert.equal(
     schema.properties.expiresIn.default,
     undefined,
     'a duplicate lives as long as its original',
   )
-  const pix = operationOf('createPixCharge').requestBody.content['application/json'].schema
+  const pix = bodyOf('createPixCharge')
   assert.equal(pix.properties.expiresIn.default, 1800)
-  const link = operationOf('createPaymentLink').requestBody.content['application/json'].schema
+  const link = bodyOf('createPaymentLink')
   assert.equal(link.properties.expiresIn.default, 604_800)
 })

@@ -79,3 +79,17 @@ test('guessing keys from one address is stopped, and a key in use from there sti
   assert.match(retryAfter!, /^[1-9]\d*$/)
   assert.equal((await client.get('/client')).status, 200)
 })
+
+test('guesses from all addresses of one IPv6 network are counted together', async (t) => {
+  stopTime(t)
+  const behind = await startApi({ RATE_LIMIT: '5', TRUSTED_PROXIES: '127.0.0.1' })
+  const guess = async (address: string) => {
+    const headers = { 'X-API-KEY': 'vk_sandbox_x', 'X-Forwarded-For': address }
+    return (await behind.call('GET', '/client', { headers })).status
+  }
+  const own = Array.from({ length: 200 }, (_, i) => `2001:db8:1:2:${i.toString(16)}::1`)
+  assert.deepEqual([...new Set(await Promise.all(own.map(guess)))], [401])
+  assert.equal(await guess('2001:db8:1:2:ffff::'), 429, 'an address of the same network')
+  assert.equal(await guess('2001:db8:1:3::1'), 401, 'another network')
+  assert.equal(await guess('192.0.2.1'), 401, 'an IPv4 address')
+})

@@ -159,7 +159,7 @@ const CUSTOMERS: [unknown, RegExp][] = [
   [{ customer: 'Maria' }, /^customer: /],
   [{ customer: { name: 'Maria' } }, /^customer\.taxId: /],
   [{ customer: payer({ name: '' }) }, /^customer\.name: /],
-  [{ customer: payer({ taxId: '529.982.247-25' }) }, /^customer\.taxId: /],
+  [{ customer: payer({ taxId: '529_982_247_25' }) }, /^customer\.taxId: /],
   [{ customer: payer({ email: 'maria' }) }, /^customer\.email: /],
   [{ customer: payer({ phone: '1' }) }, /^customer\.phone: /],
 ]

@@ -57,7 +57,7 @@ test('an active subscription begins with the first debit until that is made', as
 test('a charge of a subscription shows its due day and its product, scheduled and paid', async () => {
   const { client, id } = await subscribed()
   await moveTo(client, ONE_HOUR_LATER)
-  const due = /Assinatura Pão todo dia .*Vencimento 24\/08\/2026/
+  const due = /Pão todo dia .*Vencimento 24\/08\/2026/
   const scheduled = await chargeSays(client, id)
   assert.match(scheduled, /Pagamento agendado no Pix Automático/)
   assert.match(scheduled, due)

@@ -28,10 +28,11 @@ async function received(client: Client, id: string, receiver: Receiver): Promise
 /** Both families of signatures by these secrets, as the interface describes them. */
 function signatures({ headers, body }: Received, secrets: string[]) {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  const [plain, previous] = secrets.map(
+    (secret) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+  )
   return {
-    plain: secrets
-      .map((secret) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
-      .join(', '),
+    ...{ plain, previous },
     standard: secrets
       .map((secret) => Buffer.from(secret.slice(6), 'base64'))
       .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
@@ -41,7 +42,8 @@ function signatures({ headers, body }: Received, secrets: string[]) {
 
 function assertSigned(got: Received, secrets: string[]): void {
   const { 'x-webhook-signature': plain, 'webhook-signature': standard } = got.headers
-  assert.deepEqual({ plain, standard }, signatures(got, secrets))
+  const previous = got.headers['x-webhook-signature-previous']
+  assert.deepEqual({ plain, previous, standard }, signatures(got, secrets))
 }
 
 test('after a rotation both secrets sign for a day, the new one first, then it alone', async () => {
@@ -55,6 +57,16 @@ test('after a rotation both secrets sign for a day, the new one first, then it a
   assertSigned(await received(client, webhook.id, receiver), [secret, webhook.secret])
   api.clock.advance(1)
   assertSigned(await received(client, webhook.id, receiver), [secret])
+})
+
+test('a receiver that compares X-Webhook-Signature exactly takes the new secret at once', async () => {
+  const client = await api.client()
+  const { receiver, webhook } = await makeReceiver(client)
+  const secret = await rotate(client, webhook.id)
+  const got = await received(client, webhook.id, receiver)
+  const by = (key: string) => `sha256=${createHmac('sha256', key).update(got.body).digest('hex')}`
+  assert.equal(got.headers['x-webhook-signature'], by(secret))
+  assert.equal(got.headers['x-webhook-signature-previous'], by(webhook.secret))
 })
 
 test('a second rotation within the day ends the time of the secret before', async () => {

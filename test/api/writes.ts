@@ -150,6 +150,7 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     body: {},
     other: { status: 'ALL' },
   }),
+  changeCompany: async () => renamed('/company'),
   refundCharge: async (client, api) => ({
     method: 'POST',
     path: `/refund/${(await makePaid(api, client, 1990)).id}`,

@@ -38,9 +38,9 @@ test('a checkout turns green without a reload when its code is paid on another s
   const endToEndId = await pay(brCode)
   await page.locator('main[data-state=paid]').waitFor()
   assert.ok(await stayed(page))
-  assert.equal(await page.locator('h1').innerText(), 'Pagamento confirmado')
+  assert.equal(await page.locator('h1').innerText(), 'Pagamento confirmado (teste)')
   const receipt = await page.locator('.facts').innerText()
-  for (const fact of ['R$ 1.234,56', '20/08/2026 12:00', endToEndId, '***.***.247-25']) {
+  for (const fact of ['R$ 1.234,56', '20/08/2026 às 12:00', endToEndId, '***.***.247-25']) {
     assert.ok(receipt.includes(fact), `${receipt} has ${fact}`)
   }
   assert.equal(await page.evaluate('document.activeElement.id'), 'result-title')

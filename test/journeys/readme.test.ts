@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,25 +16,54 @@ import { dueDay, firstGeneration, generationDay } from '../../src/pix/calendar.t
 import { freePort, inherited, startServer, temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const GUIDE = readFileSync(join(ROOT, 'docs/guides/subscriptions.md'), 'utf8')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const README = read('README.md')
+const GUIDE = read('docs/guides/subscriptions.md')
 const blocksOf = (text: string) =>
   [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!)
-const blocks = blocksOf(README)
-const [create, payAndRead, hear, replay, balance, withdraw] = blocks.filter((text) =>
-  text.includes('curl'),
-)
-const receive = blocks.find((text) => text.includes('receiver.mjs'))
-const audit = blocks.find((text) => text.includes('ledger audit'))
 
-/** The answers of a block's calls: one a line, or without an end of line between them. */
-const answers = (output: string) =>
-  output
-    .replaceAll('}{', '}\n{')
-    .split('\n')
-    .map((line) => JSON.parse(line))
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+type Any = any
 
-async function until<T>(find: () => T | null): Promise<T> {
+type Script = (script: string) => string
+
+type Shell = { folder: string; run: Script }
+
+/** A server, and a shell beside its data. What one script exports, the next ones have. */
+async function openShell(): Promise<Shell> {
+  const folder = temporaryFolder()
+  const server = await startServer({ DATA_DIR: join(folder, '.data') })
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  // In a clone, npx finds the command of the clone.
+  const command = `#!/bin/sh\nshift\nexec ${process.execPath} ${ROOT}/src/cli/main.ts "$@"\n`
+  writeFileSync(join(bin, 'npx'), command, { mode: 0o755 })
+  const kept = join(folder, 'environment')
+  writeFileSync(kept, '')
+  const run = (script: string) => {
+    const lines = [
+      ...['set -euo pipefail', `. ${kept}`, place(script, server.url), `export -p > ${kept}`],
+    ]
+    const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` }
+    return execFileSync('bash', ['--norc', '-c', lines.join('\n')], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
+  }
+  return { folder, run }
+}
+
+/** Where a page's lines find the server, the receiver and its port here. */
+const place = (script: string, url: string, port = RECEIVER_PORT) =>
+  script
+    .replaceAll('http://127.0.0.1:3000', url)
+    .replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`)
+    .replaceAll('examples/', `${ROOT}/examples/`)
+
+const RECEIVER_PORT = await freePort()
+
+async function until<T>(find: () => T | null | undefined | false): Promise<T> {
   for (;;) {
     const found = find()
     if (found) return found
@@ -42,86 +71,18 @@ async function until<T>(find: () => T | null): Promise<T> {
   }
 }
 
-type Script = (script: string) => string
+/** The JSON answers in what a script has printed, with or without an end of line between them. */
+const answersIn = (output: string): Any[] =>
+  output
+    .replaceAll('}{', '}\n{')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
 
-// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
-type Any = any
-
-/** A server, and a shell beside its data that takes the README's lines for it. */
-async function openShell(): Promise<{ folder: string; run: Script }> {
-  const folder = temporaryFolder()
-  const server = await startServer({ DATA_DIR: join(folder, '.data') })
-  const run = (script: string) =>
-    execFileSync('bash', ['-euc', script.replaceAll('http://127.0.0.1:3000', server.url)], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-  return { folder, run }
-}
-
-const { folder, run } = await openShell()
-
-/** The line that has the key stands once, in the first block. */
-const [key] = create!.split('\n')
-
-/** Creates a charge, pays it and reads it. */
-function buy() {
-  const created = JSON.parse(run(create!))
-  assert.equal(created.status, 201)
-  const { id, brCode } = created.data
-  const paying = payAndRead!.replace('charge_…', id).replace('000201…', brCode)
-  const [paid, read] = answers(run(`${key}\n${paying}`))
-  assert.deepEqual([paid.status, paid.data.chargeId, paid.data.amount], [201, id, 1990])
-  assert.deepEqual([read.data.id, read.data.paymentStatus], [id, 'PAID'])
-  return created.data
-}
-
-test('what the README shows works as it stands: pay, balance, withdraw, audit', async () => {
-  assert.match(buy().brCodeBase64, /^data:image\/png;base64,/)
-
-  const [json, ...csv] = run(`${key}\n${balance!}`).split(/(?<=\]\})|\r\n/)
-  const sums = { available: 100_000, pending: 1990, held: 0, unmatched: 0 }
-  assert.deepEqual(JSON.parse(json!).data, sums)
-  assert.match(csv[1]!, /^2,.*,CHARGE_PAID,1990,bank,pending,E\w{31},charge_\w+,100000,1990,0,0$/)
-
-  const at = withdraw!.indexOf('export WITHDRAW')
-  const started = JSON.parse(run(`${key}\n${withdraw!.slice(0, at)}`))
-  const mails = join(folder, '.data', 'mail')
-  await until(() => existsSync(mails) && readdirSync(mails).find((name) => name.endsWith('.eml')))
-  const rest = withdraw!.slice(at).replace('wd_…', started.data.withdrawId)
-  const [confirmed] = answers(run(`${key}\n${rest}`))
-  assert.equal(confirmed.data.status, 'PROCESSING')
-  const ended = await until(() => {
-    const { data } = answers(run(`${key}\n${rest}`)).at(-1)
-    return data.status === 'PROCESSING' ? null : data
-  })
-  assert.deepEqual([ended.status, ended.value], ['COMPLETED', 5000])
-
-  assert.equal(audit, 'npx vintem ledger audit\n')
-  const books = execFileSync(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'ledger', 'audit'], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: inherited,
-  })
-  assert.match(books, /R\$.950,00 +R\$.19,90[\s\S]*The books agree\./)
-})
-
-test('the README finds the code in a mail, whatever digits its other lines begin with', () => {
-  const found = /^export OTP=.*$/m.exec(withdraw!)![0]
-  const place = temporaryFolder()
-  mkdirSync(join(place, '.data/mail'), { recursive: true })
-  const lines = ['153027', '97251607-a61b-4181-b588-43fe7a807308', '8196026fc8</td>', '123456-90ab']
-  for (const end of ['\r\n', '\n']) {
-    writeFileSync(join(place, '.data/mail/1.eml'), lines.join(end) + end)
-    const script = `${found}; printf %s "$OTP"`
-    assert.equal(execFileSync('bash', ['-euc', script], { cwd: place, encoding: 'utf8' }), '153027')
-  }
-})
-
-/** The README's receiver on a port, as a user starts it in the clone and stops it by Ctrl-C. */
-async function startReceiver(secret: string, port: number) {
-  const child = spawn('bash', ['-euc', receive!.replace('whsec_…', secret)], {
-    ...{ cwd: ROOT, detached: true, env: { ...process.env, PORT: String(port) } },
+/** The README's receiver, as a user starts it and stops it by Ctrl-C. */
+async function startReceiver(folder: string, script: string) {
+  const child = spawn('bash', ['--norc', '-euc', place(script, '')], {
+    ...{ cwd: folder, detached: true, env: { ...inherited, PORT: String(RECEIVER_PORT) } },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
@@ -135,31 +96,101 @@ async function startReceiver(secret: string, port: number) {
     output += chunk
   })
   await until(() => output.includes('waiting on'))
-  /** Waits for the event of a charge and gives its line in parts. */
-  const told = (id: string) =>
-    until(() => new RegExp(`^(\\w+) (evt_\\w+) .*"${id}".*$`, 'm').exec(output))
-  return { told, stop }
+  /** Waits for the event of a charge and gives its line. */
+  const received = (id: string) => until(() => new RegExp(`^.*"${id}".*$`, 'm').exec(output)?.[0])
+  return { received, stop }
 }
 
-test('who starts the receiver of the README hears of payments, and after a pause by a replay', async () => {
-  const port = await freePort()
-  const registering = hear!.replace('127.0.0.1:4000', `127.0.0.1:${port}`)
-  const { data: webhook } = JSON.parse(run(`${key}\n${registering}`))
-  const first = await startReceiver(webhook.secret, port)
-  const heard = await first.told(buy().id)
-  assert.match(heard[0], /^new .*"event":"Charge\.Paid".*"status":"PAID","total":1990/)
-  await first.stop()
+/** The blocks of a README that a new user pastes, one section after the other. */
+function walkOf(page: string) {
+  const sections = page.split(/^## /m).slice(1, 5).map(blocksOf)
+  const [first, money, subscription, webhooks] = sections
+  return { first: first!.slice(1), money: money!, subscription: subscription!, webhooks: webhooks! }
+}
 
-  const { id: missed } = buy()
-  const log = `curl -s http://127.0.0.1:3000/webhook/${webhook.id}/deliveries?status=PENDING`
-  await until(() => run(`${key}\n${log} -H "X-API-KEY: $VINTEM_KEY"`).includes('"error"'))
-  const second = await startReceiver(webhook.secret, port)
-  const replaying = replay!.replace('WEBHOOK=…', `WEBHOOK=${webhook.id}`)
-  const { data } = JSON.parse(run(`${key}\n${replaying}`))
-  assert.deepEqual(data, { replayed: 1 })
-  const [, kind] = await second.told(missed)
-  assert.equal(kind, 'new')
+test('both READMEs show the same commands', () => {
+  assert.deepEqual(blocksOf(read('README.pt-BR.md')), blocksOf(README))
 })
+
+test('no address in the README needs quotes that it lacks, in zsh either', () => {
+  const bare = [
+    ...blocksOf(README)
+      .join('')
+      .matchAll(/\shttps?:\S*/g),
+  ].map(([address]) => address)
+  assert.ok(bare.length > 0)
+  assert.deepEqual(
+    bare.filter((address) => /[?*$&[\]]/.test(address)),
+    [],
+  )
+})
+
+test('who pastes the README gets to a paid charge, a withdrawal, a subscription and an event', async () => {
+  const { folder, run } = await openShell()
+  const { first, money, subscription, webhooks } = walkOf(README)
+  await payAndWithdraw(run, first, money)
+  subscribe(run, subscription)
+  await receive({ folder, run }, webhooks)
+})
+
+async function payAndWithdraw(run: Script, first: string[], money: string[]): Promise<void> {
+  const [created, paid, charge] = first.flatMap((block) => answersIn(run(block)))
+  assert.deepEqual([created.status, paid.status], [201, 201])
+  assert.match(created.data.brCodeBase64, /^data:image\/png;base64,/)
+  assert.deepEqual([paid.data.chargeId, paid.data.amount], [created.data.id, 1990])
+  assert.deepEqual([charge.data.status, charge.data.paymentStatus], ['COMPLETED', 'PAID'])
+
+  const [balance, withdraw, wait, audit] = money
+  const [json, ...csv] = run(balance!).split(/(?<=\]\})|\r\n/)
+  const sums = { available: 100_000, pending: 1990, held: 0, unmatched: 0 }
+  assert.deepEqual(JSON.parse(json!).data, sums)
+  assert.match(csv[1]!, /^2,.*,CHARGE_PAID,1990,bank,pending,E\w{31},charge_\w+,100000,1990,0,0$/)
+  const [started, confirmed] = answersIn(run(withdraw!))
+  assert.deepEqual([started.status, confirmed.data.status], [201, 'PROCESSING'])
+  const [ended] = answersIn(run(wait!))
+  assert.deepEqual([ended.data.status, ended.data.value], ['COMPLETED', 5000])
+  assert.match(run(audit!), /R\$.950,00 +R\$.19,90[\s\S]*The books agree\./)
+}
+
+function subscribe(run: Script, blocks: string[]): void {
+  const answers = blocks.flatMap((block) => answersIn(run(block)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 201, 201, 200, 200, 200, 200, 200],
+  )
+  const [, , made, agreed, moved, subscription, events, balance] = answers.map(({ data }) => data)
+  assert.match(made.qrCode, /^data:image\/png;base64,/)
+  assert.deepEqual([agreed.recurrenceId, agreed.recurrenceAuthStatus], [made.id, 'APPROVED'])
+  assert.equal(moved.status, 'READY')
+  assert.deepEqual(statesOf(subscription.charges), [PAID, PAID, PAID])
+  const paid = events.filter(({ type }: Any) => type === 'subscription.charge.paid')
+  assert.equal(paid.length, 3)
+  assert.equal(balance.available, 100_000 + 1990 - 5000 + 3 * 4990)
+}
+
+async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> {
+  const [register, start, buy, replay] = blocks
+  const [webhook] = answersIn(run(register!))
+  assert.equal(webhook.status, 201, 'with the key of the new sandbox')
+  const first = await startReceiver(folder, start!)
+  const idOf = ([created]: Any[]) => created.data.id
+  const line = await first.received(idOf(answersIn(run(buy!))))
+  assert.match(line, /^new evt_.*"event":"Charge\.Paid".*"status":"PAID","total":2990/)
+  await first.stop()
+  const missed = idOf(answersIn(run(buy!)))
+  const pending = `curl -s "http://127.0.0.1:3000/webhook/${webhook.data.id}/deliveries?status=PENDING" -H "X-API-KEY: $VINTEM_KEY"`
+  await until(() => run(pending).includes('"error"'))
+  const second = await startReceiver(folder, start!)
+  assert.deepEqual(answersIn(run(replay!))[0].data, { replayed: 1 })
+  assert.match(await second.received(missed), /^new /)
+  await second.stop()
+  const [kept] = answersIn(run('curl -s http://127.0.0.1:3000/webhook -H "X-API-KEY: $VINTEM_KEY"'))
+  assert.deepEqual(
+    kept.data.map(({ status }: Any) => status),
+    ['ACTIVE'],
+    'the walk leaves its webhook active',
+  )
+}
 
 type Told = { request: string; status: number; data: Any }
 
@@ -169,7 +200,7 @@ type Told = { request: string; status: number; data: Any }
  */
 function follow(run: Script, page: string): Told[] {
   const told: Told[] = []
-  const exported = [key]
+  const exported = [KEY]
   for (const part of blocksOf(page).flatMap((block) => block.trim().split('\n\n'))) {
     if (part.startsWith('export')) {
       for (const [, name, field] of part.matchAll(/^export (\w+)=.*….*# (?:the|its) (\w+)/gm)) {
@@ -183,38 +214,12 @@ function follow(run: Script, page: string): Told[] {
   return told
 }
 
-const section = (page: string, title: string) =>
-  new RegExp(`^## ${title}\\n[\\s\\S]*?(?=^## )`, 'm').exec(page)![0]
+/** The README's line that takes the key. */
+const [KEY] = walkOf(README).first[0]!.split('\n')
 
 const statesOf = (charges: Any[]) =>
   charges.map(({ status, paymentStatus }) => [status, paymentStatus])
 const PAID = ['COMPLETED', 'RECEIVED']
-
-test('who follows the README sees a subscription paid three times, and a receiver hears of it', async () => {
-  const { run } = await openShell()
-  const port = await freePort()
-  const registering = hear!.replace('127.0.0.1:4000', `127.0.0.1:${port}`)
-  const { data: webhook } = JSON.parse(run(`${key}\n${registering}`))
-  const receiver = await startReceiver(webhook.secret, port)
-  const told = follow(run, section(README, 'Subscriptions'))
-  assert.deepEqual(
-    told.map(({ status }) => status),
-    [201, 201, 201, 200, 200, 200, 200, 200],
-  )
-  const [, , made, agreed, moved, subscription, events, balance] = told.map(({ data }) => data)
-  assert.match(made.qrCode, /^data:image\/png;base64,/)
-  assert.deepEqual([agreed.recurrenceId, agreed.recurrenceAuthStatus], [made.id, 'APPROVED'])
-  assert.equal(moved.status, 'READY')
-  assert.deepEqual(statesOf(subscription.charges), [PAID, PAID, PAID])
-  const types = events.map(({ type }: Any) => type)
-  const cycle = ['pending', 'processing', 'paid', 'received'].map((step) => `charge.${step}`)
-  const paid = cycle.toSpliced(3, 0, 'subscription.charge.paid')
-  assert.deepEqual(types, ['subscription.authorized', ...paid, ...paid, ...paid])
-  assert.equal(balance.available, 100_000 + 3 * 4990)
-  for (const { id } of subscription.charges) {
-    assert.match((await receiver.told(id))[0], /^new .*"event":"Charge\.Paid"/)
-  }
-})
 
 test('what the guide to subscriptions shows works as it stands', async () => {
   const { run } = await openShell()

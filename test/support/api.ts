@@ -6,6 +6,7 @@ import type { Company, NewCompany, Scope } from '../../src/core/companies/rules.
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Lookup } from '../../src/lib/lookup.ts'
+import type { Limits } from '../../src/provider/bacen/bacen.ts'
 import { createApp, createService, type Service } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { cloneDatabase } from './database.ts'
@@ -68,12 +69,12 @@ export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
 
 /** Where the service runs, and who knows names there instead of this machine. */
-export type ApiOptions = { local?: boolean; lookup?: Lookup }
+export type ApiOptions = { local?: boolean; lookup?: Lookup; bankLimits?: Partial<Limits> }
 
 /** The whole service on a real socket and a real database, with a clock that the test moves. */
 export async function startApi(
   environment: Record<string, string> = {},
-  { local = true, lookup }: ApiOptions = {},
+  { local = true, ...options }: ApiOptions = {},
 ): Promise<TestApi> {
   const closers: (() => Promise<unknown>)[] = []
   // Registered before the end of the database, and so over before it.
@@ -92,7 +93,7 @@ export async function startApi(
   const publicUrl = 'http://vintem.test'
   const log = createLog('silent')
   const parts = { config, databaseUrl, clock, log, publicUrl }
-  const app = createApp({ ...parts, ...(lookup ? { lookup } : {}) })
+  const app = createApp({ ...parts, ...options })
   const service = await createService(app, databaseUrl)
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
   closers.push(async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { TASK } from '../../src/core/tasks.ts'
 import { startWorker, TASKS } from '../../src/worker/worker.ts'
+import { until } from '../deliveries/until.ts'
 import type { Client, Reply, TestApi } from './api.ts'
 
 export const CLOCK = '/sandbox/clock'
@@ -22,12 +23,19 @@ export async function played<T>(api: TestApi, act: () => Promise<T>): Promise<T>
   return act().finally(() => worker.stop())
 }
 
-/** Moves a company's clock by so many seconds, and gives its now. */
+/** Moves a company's clock by so many seconds, however long that takes, and gives its now. */
 export async function advance(client: Client, seconds: number): Promise<Date> {
   const reply = await client.post(CLOCK, { advance: seconds })
-  assert.deepEqual([reply.status, statusOf(reply)], [200, 'READY'], reply.text)
-  return new Date(reply.body.data.now)
+  assert.equal(reply.status, 200, reply.text)
+  return arrived(client)
 }
+
+/** Waits until a company's clock is no longer on its way, and gives its now. */
+export const arrived = (client: Client): Promise<Date> =>
+  until('the clock has arrived', async () => {
+    const { body } = await client.get(CLOCK)
+    return body.data.status === 'READY' && new Date(body.data.now)
+  })
 
 export const statusOf = ({ body }: Reply): string => body.data?.status
 

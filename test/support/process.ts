@@ -45,30 +45,51 @@ export type Running = {
 /** Closes each connection after its answer. */
 const closing = new Agent({ pipelining: 0 })
 
+type Spawning = {
+  options?: string[]
+  /** Where its log goes. */
+  stdout?: number | 'pipe'
+  /** In place of `node src/main.ts`. */
+  command?: string[]
+  uid?: number
+}
+
+/** The real server in a process of its own, which may not serve yet. */
+export async function spawnServer(
+  environment: Record<string, string>,
+  { options = [], stdout = 'pipe', command, uid }: Spawning = {},
+): Promise<Pick<Running, 'child' | 'url' | 'ended'>> {
+  // What fetch would keep open holds up a server's end for as long as clients may need to notice.
+  setGlobalDispatcher(closing)
+  const port = environment.PORT ?? String(await freePort())
+  const [program, ...args] = command ?? [process.execPath, join(ROOT, 'src/main.ts')]
+  const child = spawn(program!, [...args, ...options], {
+    cwd: command ? ROOT : temporaryFolder(),
+    env: { ...inherited, RATE_LIMIT: 'off', ...environment, PORT: port },
+    stdio: ['ignore', stdout, 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  })
+  // The last of its output may come after its exit.
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  after(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  return { child, url: `http://127.0.0.1:${port}`, ended }
+}
+
 /** The real server in a process of its own. Resolves when it serves, or has ended. */
 export async function startServer(
   environment: Record<string, string>,
   options: string[] = [],
   onSpawn: (child: ChildProcess) => void = () => {},
+  spawning: Spawning = {},
 ): Promise<Running> {
-  // What fetch would keep open holds up a server's end for as long as clients may need to notice.
-  setGlobalDispatcher(closing)
-  const port = environment.PORT ?? String(await freePort())
-  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...options], {
-    cwd: temporaryFolder(),
-    env: { ...inherited, RATE_LIMIT: 'off', ...environment, PORT: port },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const { child, url, ended } = await spawnServer(environment, { ...spawning, options })
   onSpawn(child)
   let text = ''
-  const ended = once(child, 'exit').then(([code]) => code as number | null)
-  const running = { child, url: `http://127.0.0.1:${port}`, output: () => text, ended }
-  after(async () => {
-    child.kill('SIGTERM')
-    await ended
-  })
   const served = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', (chunk) => {
         text += chunk
         if (/Vintém is running/.test(text)) resolve()
@@ -76,7 +97,7 @@ export async function startServer(
     }
   })
   await Promise.race([served, ended])
-  return running
+  return { child, url, output: () => text, ended }
 }
 
 export type Sandbox = { companyId: string; apiKey: string; url: string }

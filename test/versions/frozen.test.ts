@@ -123,7 +123,7 @@ test('the older version answers with what the newest puts in data, bare, and err
     for (const [name, { status, body }] of Object.entries(old)) {
       const what = `${operationId} ${name}`
       assert.equal(status, head[name].status, what)
-      if (operationId === 'getCompany' && status === 200) {
+      if (/^(get|change)Company$/.test(operationId) && status === 200) {
         assert.deepEqual({ ...body, apiVersion: '2026-08-16' }, head[name].body.data, what)
       } else if (isFile(old[name])) {
         assert.deepEqual(old[name], head[name], what)
@@ -135,9 +135,7 @@ test('the older version answers with what the newest puts in data, bare, and err
       } else {
         assert.deepEqual(Object.keys(body), ['statusCode', 'message', 'error'], what)
         assert.deepEqual([body.statusCode, body.error], [status, name], what)
-        for (const { description } of head[name].body.errors) {
-          assert.ok(body.message.includes(description), what)
-        }
+        assert.equal(body.message, head[name].body.message, what)
       }
     }
   }

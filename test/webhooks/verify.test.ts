@@ -195,6 +195,15 @@ test('after a rotation a real delivery verifies with the former secret and with 
   }
 })
 
+test('two signatures in X-Webhook-Signature, as servers sent them before, verify by either', () => {
+  const [former, latter] = [makeSecret(), makeSecret()]
+  const scheme = 'x-webhook-signature'
+  const values = [latter, former].map((one) => sign([one])['x-webhook-signature'])
+  for (const one of [former, latter]) {
+    assert.deepEqual(verify(one, { [scheme]: values.join(', ') }, body, { scheme }), event)
+  }
+})
+
 test('without its stamp a delivery is refused, unless the body alone was asked for', () => {
   const { 'x-webhook-signature': signature } = headers
   const bare = { 'x-webhook-signature': signature! }

@@ -244,7 +244,7 @@ async function settleMissing(
     const received = told(await provider.listReceived(company, window))
     for (const part of partsOf(received.filter(({ endToEndId }) => wanted.has(endToEndId)))) {
       const done = await app.db.transaction((tx) =>
-        settlePayments(tx, company, part, { booked, now: app.clock.now() }),
+        settlePayments(tx, app, company, part, { booked, now: app.clock.now() }),
       )
       settled += done.filter(({ kind }) => kind !== 'known').length
     }

@@ -3,7 +3,7 @@ import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink } from '../mails/letters.ts'
-import { type SealedMail, sealMail } from '../mails/sealing.ts'
+import { type NewMail, type SealedMail, sealMail } from '../mails/sealing.ts'
 import { breakDown } from './breakdown.ts'
 import type { Charge } from './rules.ts'
 import { checkoutUrl } from './view.ts'
@@ -27,4 +27,21 @@ export function mailsOfCreation(app: App, company: Company, charge: Charge): Sea
     createdAt: app.wall.now(),
   } as const
   return [sealMail(vault, mail)]
+}
+
+/**
+ * The mails that tell payers that they have paid, where the company wants that and there is an
+ * address. They are composed when they are sent.
+ */
+export function receiptMails(
+  { vault, wall }: Pick<App, 'vault' | 'wall'>,
+  company: Company,
+  charges: Charge[],
+): NewMail[] {
+  if (!company.mailsReceipts) return []
+  const mail = { companyId: company.id, kind: 'receipt', expiresAt: null } as const
+  return charges.flatMap(({ id, payer }) => {
+    if (!payer || !openPerson(vault, company.id, payer).email) return []
+    return [{ ...mail, letter: { chargeId: id }, createdAt: wall.now() }]
+  })
 }

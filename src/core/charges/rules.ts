@@ -221,15 +221,22 @@ export function simulation(charge: Charge, now: Date): 'pay' | 'already-paid' {
 export const notPayable = (status: ChargeStatus) =>
   problem('charge_not_payable', `The charge is ${status} and can no longer change.`)
 
+/**
+ * What an item comes to. As a bigint, because a price times a quantity may be beyond both the limit
+ * of a charge and what a number can count in cents, where the total of the link is another.
+ */
+export const itemTotal = ({ quantity, product }: Item): bigint =>
+  BigInt(quantity) * BigInt(product.price)
+
 /** The total of a link: what was sent wins, otherwise the items add up to it. */
 export function totalOf(total: number | undefined, items: Item[]): Cents {
   if (total !== undefined) return toCents(total)
   if (items.length === 0) throw invalid('total: send it, or items to calculate it from')
-  const sum = items.reduce((all, { quantity, product }) => all + quantity * product.price, 0)
+  const sum = items.reduce((all, item) => all + itemTotal(item), 0n)
   if (sum < MIN_CHARGE || sum > MAX_AMOUNT) {
     throw invalid(
       `items: their total must be from ${MIN_CHARGE} to ${MAX_AMOUNT} cents, it is ${sum}`,
     )
   }
-  return toCents(sum)
+  return toCents(Number(sum))
 }

@@ -23,7 +23,7 @@ import {
   PIX_LIFETIME_S,
   type StaticCode,
 } from './rules.ts'
-import { openShipping } from './shipping.ts'
+import { openShipping, STATES } from './shipping.ts'
 
 const Lifetime = (fallback: number) =>
   Type.Integer({
@@ -84,8 +84,7 @@ export const Duplication = Type.Object({
 export const ChargeQuery = Type.Object({
   ...PAGE,
   status: Type.Optional(Type.Enum(CHARGE_STATUSES)),
-  // The oldest version shows RECEIVED misspelled, and its clients ask for what they are shown.
-  paymentStatus: Type.Optional(Type.Enum([...PAYMENT_STATUSES, 'RECIEVED'])),
+  paymentStatus: Type.Optional(Type.Enum(PAYMENT_STATUSES)),
   externalId: Type.Optional(ExternalId),
   customerId: Type.Optional(Type.String({ maxLength: 255 })),
   devMode: Type.Optional(Type.Boolean()),
@@ -95,7 +94,10 @@ export const ChargeQuery = Type.Object({
 
 export const CreatedPixCharge = Type.Object({
   id: Type.String(),
-  status: Type.String({ description: 'The payment status, PROCESSING at creation' }),
+  status: Type.Enum(PAYMENT_STATUSES, {
+    type: 'string',
+    description: 'The payment status, PROCESSING at creation',
+  }),
   amount: Type.Integer(),
   brCode: Type.String({ description: 'Copy-and-paste code' }),
   brCodeBase64: DataUrl('QR image as PNG data URL'),
@@ -155,7 +157,7 @@ const ShippingView = Type.Object(
     line1: Type.Optional(Type.String({ description: 'Complement' })),
     district: Type.String({ description: 'Neighborhood' }),
     city: Type.String(),
-    state: Type.String({ description: 'Two letters, such as SP' }),
+    state: Type.Enum(STATES, { type: 'string', description: 'Two letters, such as SP' }),
   },
   { description: 'Where the payer of a link with needShipping wants it sent' },
 )

@@ -31,6 +31,12 @@ export async function setClock(
   return isSet
 }
 
+/** Ends a move that is under way; the clock stays where it has come to. */
+export async function stopClock(tx: Tx, companyId: Uuid): Promise<void> {
+  const clock = await store.find(tx, companyId, 'for update')
+  if (clock.target !== null) await setClock(tx, companyId, clock, { ...clock, target: null })
+}
+
 /**
  * Sends a company's clock on its way. Where nothing falls due until then it has arrived at once;
  * otherwise it is played from one moment to the next.

@@ -2,10 +2,25 @@ import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import { openBooks, post } from '../../ledger/post.ts'
 import { opening } from '../../ledger/recipes.ts'
+import { assert } from '../../lib/assert.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { hasRealSales } from '../charges/real-store.ts'
+import { composeEmailChanged, composeEmailConfirmed } from '../mails/company-letters.ts'
+import type { MailKind } from '../mails/rules.ts'
+import { queueMails } from '../mails/store.ts'
 import { startReconciling } from '../payments/reconcile-store.ts'
 import { announceChange } from './announce.ts'
+import {
+  type Author,
+  type CompanyChange,
+  change,
+  fixedChanges,
+  fixedFault,
+  formerEmails,
+  payoutFault,
+} from './changes.ts'
 import { makeKey } from './keys.ts'
 import {
   type Company,
@@ -42,10 +57,13 @@ export async function createCompany(
     language: fields.language ?? 'pt',
     settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
+    mailsReceipts: fields.mailsReceipts ?? true,
     clockAhead_ms: 0,
     bankId: null,
     payouts: null,
     payoutKey: null,
+    codeEmail: null,
+    codeEmailUntil: null,
     createdAt: now,
     updatedAt: now,
   }
@@ -54,6 +72,53 @@ export async function createCompany(
   await startReconciling(tx, company.id, now)
   if (company.mode === 'sandbox') await post(tx, company.id, [opening(SANDBOX_OPENING)], now)
   return company
+}
+
+/** Changes a company and tells its former addresses. `now` is real time, as mails are sent in it. */
+export async function changeCompany(
+  tx: Tx,
+  vault: Vault,
+  id: Uuid,
+  fields: CompanyChange,
+  by: Author,
+  now: Date,
+): Promise<{ before: Company; after: Company }> {
+  const before = await store.findCompany(tx, id, 'for no key update of c')
+  assert(before, 'a company is never deleted')
+  const after = change(before, fields, by, now)
+  const faults = companyFaults(after) ?? payoutFault(after)
+  if (faults) throw faults
+  const fixed = fixedChanges(before, after)
+  if (fixed.length > 0 && (await hasRealSales(tx, id))) throw fixedFault(fixed)
+  await store.updateCompany(tx, after)
+  await mailChange(tx, vault, before, after, now)
+  await announceChange(tx, id)
+  return { before, after }
+}
+
+async function mailChange(
+  tx: Tx,
+  vault: Vault,
+  before: Company,
+  after: Company,
+  now: Date,
+): Promise<void> {
+  if (before.email === after.email) return
+  const mail = (kind: MailKind, letter: Letter) => ({
+    ...{ companyId: after.id, kind, letter, expiresAt: null, createdAt: now },
+  })
+  await queueMails(tx, vault, [
+    ...formerEmails(before, after, now).map((to) =>
+      mail('email-changed', composeEmailChanged(after, to, now)),
+    ),
+    mail('email-confirmed', composeEmailConfirmed(after)),
+  ])
+}
+
+/** Revokes all keys of a company at once. */
+export async function revokeAllKeys(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await store.revokeKeys(tx, companyId, now)
+  await announceChange(tx, companyId)
 }
 
 /** The key's text is shown to the caller once; the database keeps a keyed hash. */

@@ -22,6 +22,8 @@ export type Company = {
   language: Language
   settlementDelay_s: number
   staticSalesLimit: number | null
+  /** Whether payers who gave an address get a mail when they have paid. */
+  mailsReceipts: boolean
   /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
   clockAhead_ms: number
   /** The connection to its bank; a live company may have none, a sandbox has the simulated one. */
@@ -30,6 +32,9 @@ export type Company = {
   payouts: 'manual' | 'bank' | null
   /** Where its withdrawals go, if not to its Pix key. */
   payoutKey: string | null
+  /** Where one-time codes go until then, if not to its e-mail address: see changes.ts. */
+  codeEmail: string | null
+  codeEmailUntil: Date | null
   createdAt: Date
   updatedAt: Date
 }
@@ -53,7 +58,7 @@ export const EMAIL_FORM = /^[^\s@<>"(),:;\\[\]]{1,64}@[a-zA-Z0-9-]+(\.[a-zA-Z0-9
 /** Play money may carry made-up documents; a live company and its payers need real check digits. */
 export function taxIdFault(mode: Mode, taxId: string): string | null {
   if (!isTaxIdShape(taxId)) {
-    return 'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits), without punctuation'
+    return 'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits)'
   }
   if (mode === 'live' && !isValidTaxId(taxId)) return 'has wrong check digits'
   return null
@@ -61,7 +66,10 @@ export function taxIdFault(mode: Mode, taxId: string): string | null {
 
 export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
   Partial<
-    Pick<Company, 'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s' | 'language'>
+    Pick<
+      Company,
+      'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s' | 'language' | 'mailsReceipts'
+    >
   > & {
     staticSalesLimit?: number | null
   }

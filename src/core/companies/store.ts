@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { ChangeableField } from './changes.ts'
 import type { Company, Language, Mode, Scope } from './rules.ts'
 
 export type ApiKey = {
@@ -27,10 +28,13 @@ type CompanyRow = {
   language: Language
   settlement_delay_s: number
   static_sales_limit: number | null
+  mails_receipts: boolean
   clock_ahead_ms: number
   bank_id: Uuid | null
   payouts: 'manual' | 'bank' | null
   payout_key: string | null
+  code_email: string | null
+  code_email_until: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -60,10 +64,13 @@ const toCompany = (row: CompanyRow): Company => ({
   language: row.language,
   settlementDelay_s: row.settlement_delay_s,
   staticSalesLimit: row.static_sales_limit,
+  mailsReceipts: row.mails_receipts,
   clockAhead_ms: row.clock_ahead_ms,
   bankId: row.bank_id,
   payouts: row.payouts,
   payoutKey: row.payout_key,
+  codeEmail: row.code_email,
+  codeEmailUntil: row.code_email_until,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
@@ -82,8 +89,9 @@ const toKey = (row: KeyRow): ApiKey => ({
 export async function insertCompany(tx: Tx, company: Company): Promise<void> {
   await tx.query({
     text: `insert into companies (id, name, tax_id, email, color, image_url, pix_key, city, mode,
-             api_version, language, settlement_delay_s, static_sales_limit, created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+             api_version, language, settlement_delay_s, static_sales_limit, created_at, updated_at,
+             mails_receipts)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       company.id,
       company.name,
@@ -100,6 +108,7 @@ export async function insertCompany(tx: Tx, company: Company): Promise<void> {
       company.staticSalesLimit,
       company.createdAt,
       company.updatedAt,
+      company.mailsReceipts,
     ],
   })
 }
@@ -110,9 +119,14 @@ const COLUMNS = `c.*, coalesce(t.ahead_ms, 0) as clock_ahead_ms, b.id as bank_id
 const JOINS = `left join test_clocks t on t.company_id = c.id
                left join bank_connections b on b.company_id = c.id`
 
-export async function findCompany(tx: Tx, id: Uuid): Promise<Company | null> {
+/** Locked for a change, it can still be referred to by new records. */
+export async function findCompany(
+  tx: Tx,
+  id: Uuid,
+  lock: 'for no key update of c' | '' = '',
+): Promise<Company | null> {
   const rows = await tx.query<CompanyRow>({
-    text: `select ${COLUMNS} from companies c ${JOINS} where c.id = $1`,
+    text: `select ${COLUMNS} from companies c ${JOINS} where c.id = $1 ${lock}`,
     values: [id],
   })
   return rows[0] ? toCompany(rows[0]) : null
@@ -145,6 +159,34 @@ export async function updateVersion(
     values: [id, version, now],
   })
   return rows.length === 1
+}
+
+/** The column of each field that can be changed. */
+const CHANGED_COLUMNS: Record<ChangeableField, string> = {
+  name: 'name',
+  email: 'email',
+  color: 'color',
+  imageUrl: 'image_url',
+  city: 'city',
+  language: 'language',
+  mailsReceipts: 'mails_receipts',
+  pixKey: 'pix_key',
+  taxId: 'tax_id',
+}
+
+/** Writes all fields that can be changed. */
+export async function updateCompany(tx: Tx, company: Company): Promise<void> {
+  const fields = Object.keys(CHANGED_COLUMNS) as ChangeableField[]
+  const columns = fields.map((field, i) => `${CHANGED_COLUMNS[field]} = $${i + 5}`)
+  await tx.query({
+    text: `update companies set code_email = $2, code_email_until = $3, updated_at = $4,
+             ${columns.join(', ')}
+           where id = $1`,
+    values: [
+      ...[company.id, company.codeEmail, company.codeEmailUntil, company.updatedAt],
+      ...fields.map((field) => company[field]),
+    ],
+  })
 }
 
 export async function insertKey(
@@ -189,6 +231,14 @@ export async function revokeKey(tx: Tx, companyId: Uuid, id: Uuid, now: Date): P
     values: [companyId, id, now],
   })
   return rows.length === 1
+}
+
+/** Revokes all keys of a company that still work. */
+export async function revokeKeys(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update api_keys set revoked_at = $2 where company_id = $1 and revoked_at is null',
+    values: [companyId, now],
+  })
 }
 
 export async function touchKeys(

@@ -1,4 +1,7 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
+import { VERSION_NAMES } from '../../versions/history.ts'
+import { Email, HttpUrl, orNull, ShortText } from '../fields.ts'
+import type { OwnField } from './changes.ts'
 import type { Company } from './rules.ts'
 
 /** A company as it stands in each of its charges. */
@@ -7,6 +10,10 @@ export const CompanyInCharge = Type.Object({
   name: Type.String(),
   color: Type.String({ description: 'Color code (hex)' }),
   imageUrl: Type.Optional(Type.String()),
+})
+
+const MailsReceipts = Type.Boolean({
+  description: 'Whether payers who gave an e-mail address get a receipt when they have paid',
 })
 
 export const CompanyView = Type.Object({
@@ -19,11 +26,38 @@ export const CompanyView = Type.Object({
   pixKey: Type.String(),
   city: Type.String(),
   mode: Type.Enum(['sandbox', 'live']),
-  apiVersion: Type.String({
+  apiVersion: Type.Unsafe<string>({
+    type: 'string',
+    enum: VERSION_NAMES,
     description: 'The version that answers requests without X-Api-Version',
   }),
+  language: Type.Enum(['pt', 'en'], { description: 'The language of the mails it gets' }),
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
+  mailsReceipts: MailsReceipts,
   createdAt: Type.String({ format: 'date-time' }),
+})
+
+/** How each field is sent that a company can change of itself. */
+const CHANGES = {
+  name: ShortText,
+  email: Email,
+  color: Type.String({
+    pattern: '^#[0-9a-fA-F]{6}$',
+    description: 'Color code (hex)',
+    'x-rule': 'must be a color such as #0f766e',
+  }),
+  imageUrl: orNull(HttpUrl),
+  city: ShortText,
+  language: Type.Enum(['pt', 'en']),
+  mailsReceipts: MailsReceipts,
+} satisfies Record<OwnField, TSchema>
+
+export const CompanyChange = Type.Partial(Type.Object(CHANGES))
+
+/** A change as it is stored: colors are in small letters. */
+export const readChange = ({ color, ...fields }: Static<typeof CompanyChange>) => ({
+  ...fields,
+  ...(color === undefined ? {} : { color: color.toLowerCase() }),
 })
 
 export function showCompanyInCharge(company: Company): Static<typeof CompanyInCharge> {
@@ -44,7 +78,9 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     city: company.city,
     mode: company.mode,
     apiVersion: company.apiVersion,
+    language: company.language,
     settlementDelay: company.settlementDelay_s,
+    mailsReceipts: company.mailsReceipts,
     createdAt: company.createdAt.toISOString(),
   }
 }

@@ -26,7 +26,7 @@ export function headersOf({ eventId, deliveryId, type, body, signers, ...at }: S
   const { now, ownNow = now } = at
   const id = toPublic('evt', eventId)
   const seconds = String(Math.floor(now.getTime() / 1000))
-  const plain = signers.map(({ whole }) => `sha256=${hmac(whole, body, 'hex')}`)
+  const [plain, previous] = signers.map(({ whole }) => `sha256=${hmac(whole, body, 'hex')}`)
   const standard = signers.map(
     ({ part }) => `v1,${hmac(part, `${id}.${seconds}.${body}`, 'base64')}`,
   )
@@ -36,7 +36,9 @@ export function headersOf({ eventId, deliveryId, type, body, signers, ...at }: S
     'x-webhook-event': type,
     'x-webhook-delivery': deliveryId,
     'x-webhook-timestamp': isoOf(ownNow),
-    'x-webhook-signature': plain.join(', '),
+    // Receivers compare this header as a whole, so it has one value even while a secret is rotated.
+    'x-webhook-signature': plain!,
+    ...(previous === undefined ? {} : { 'x-webhook-signature-previous': previous }),
     'webhook-id': id,
     'webhook-timestamp': seconds,
     'webhook-signature': standard.join(' '),

@@ -5,6 +5,7 @@ import { toCents } from '../../lib/money.ts'
 import { breakDown } from '../charges/breakdown.ts'
 import type { Company, Language } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
+import { composeEmailChanged, composeEmailConfirmed } from './company-letters.ts'
 import {
   composeCertificateEnding,
   composePaymentLink,
@@ -15,6 +16,7 @@ import {
   composeWithdrawalFailed,
   type Letter,
 } from './letters.ts'
+import { composeReceipt } from './receipt.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
@@ -33,9 +35,12 @@ const company = (fields: Partial<Company> = {}): Company => ({
   settlementDelay_s: 0,
   clockAhead_ms: 0,
   staticSalesLimit: null,
+  mailsReceipts: true,
   bankId: null,
   payouts: null,
   payoutKey: null,
+  codeEmail: null,
+  codeEmailUntil: null,
   createdAt: NOW,
   updatedAt: NOW,
   ...fields,
@@ -72,6 +77,15 @@ const bought = (...items: Bought[]) =>
     })),
   )
 
+const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
+  ...{ to: 'maria@example.com', payerName: stranger, url: URL },
+  charge: { amount: toCents(4990), refunded: toCents(0), devMode: false, ...fields },
+  lines: [
+    { kind: 'amount' as const, label: 'Valor', values: ['R$ 49,90'] },
+    { kind: 'payer' as const, label: 'Pagador', values: [stranger, '***.***.247-25'] },
+  ],
+})
+
 /** Each kind of letter; what strangers can choose in it is `stranger`. */
 const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   composeWithdrawalCode(from, CODE),
@@ -81,6 +95,7 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
   composePaymentLink(from, link({ payerName: stranger, breakdown: bought([stranger, 2, 2500]) })),
+  composeReceipt(from, receipt(stranger)),
   composeWebhookFailing(from, {
     name: stranger,
     url: HOOK,
@@ -89,6 +104,8 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   }),
   composeWebhookDeactivated(from, { name: stranger, url: HOOK, reason: 'GONE' }),
   composeCertificateEnding(from, { bank: stranger, endsAt: CODE.expiresAt }),
+  composeEmailChanged({ ...from, name: stranger }, 'antes@example.com', NOW),
+  composeEmailConfirmed({ ...from, name: stranger }),
 ]
 
 /** What a reader of the HTML part sees. */
@@ -192,6 +209,47 @@ test('a company is told which certificate ends when, what then stops, and how to
   const english = composeCertificateEnding(company({ language: 'en' }), ending)
   assert.equal(english.subject, 'The certificate of the connection to Efí expires on 20/08/2026')
   assertSays(english, 'no Pix charge can be created', 'vintem bank connect')
+})
+
+test('the former address is told which address is new, since when, where codes go and what to do', () => {
+  const changed = { codeEmail: 'antes@example.com', codeEmailUntil: CODE.expiresAt }
+  const letter = composeEmailChanged(company(changed), 'antes@example.com', NOW)
+  assert.equal(letter.to, 'antes@example.com')
+  assert.equal(letter.subject, 'O e-mail de Padaria São João foi alterado')
+  assertSays(letter, 'd***@example.com', '20/08/2026 12:00', 'até 20/08/2026 12:10')
+  assertSays(letter, 'Não foi você?', 'PUT /company', 'chaves de API')
+  const english = composeEmailChanged(company({ language: 'en' }), 'antes@example.com', NOW)
+  assert.equal(english.subject, 'The email address of Padaria São João was changed')
+  assertSays(english, 'go to the new address too', 'PUT /company')
+})
+
+test('the new address learns what it is for, and nothing of the former one', () => {
+  const changed = { codeEmail: 'antes@example.com', codeEmailUntil: CODE.expiresAt }
+  const letter = composeEmailConfirmed(company(changed))
+  assert.equal(letter.to, 'dona@example.com')
+  assertSays(letter, 'Padaria São João', 'até 20/08/2026 12:10', 'por engano')
+  assert.doesNotMatch(letter.text + letter.html, /antes@/)
+})
+
+test('the payer’s mails come in the company’s name, the company’s own in that of the service', () => {
+  const from = company({ name: 'Café "Açaí"', email: 'cafe@example.com' })
+  const payersMails = [composePaymentLink(from, link()), composeReceipt(from, receipt())]
+  for (const letter of payersMails) {
+    assert.deepEqual(letter.sender, { name: 'Café "Açaí"', replyTo: 'cafe@example.com' })
+    assertSays(letter, 'responda a este e-mail')
+  }
+  const others = lettersOf(from).filter(({ to }) => to !== 'maria@example.com')
+  assert.equal(others.length + payersMails.length, lettersOf(from).length)
+  for (const { sender } of others) assert.equal(sender, undefined)
+})
+
+test('a receipt says that money has been returned, and that play money is none', () => {
+  assert.doesNotMatch(composeReceipt(company(), receipt()).text, /devolvid|teste/i)
+  const returned = composeReceipt(company(), receipt('Maria', { refunded: toCents(100) }))
+  assertSays(returned, 'devolvido, no todo ou em parte')
+  const trial = composeReceipt(company(), receipt('Maria', { devMode: true }))
+  assertSays(trial, 'Comprovante de teste, sem valor', 'Ambiente de testes')
+  assert.match(trial.subject, /^\[TESTE\] /)
 })
 
 test('a long list of items is cut, and still adds up', () => {

@@ -6,22 +6,36 @@ import { type Breakdown, sumOf } from '../charges/breakdown.ts'
 import type { Company } from '../companies/rules.ts'
 import { CODE_LIFETIME_S } from '../withdrawals/rules.ts'
 import { type Block, htmlOf, textOf } from './layout.ts'
+import { RECEIPT_LETTERS } from './receipt-texts.ts'
 import { TEXTS } from './texts.ts'
 
 export type { Letter }
 
-const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
+export const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
 const MOST_ITEMS = 20
 
-type Contents = { to: string; subject: string; title: string; blocks: Block[]; isTest?: boolean }
+type Contents = {
+  to: string
+  subject: string
+  title: string
+  blocks: Block[]
+  isTest?: boolean
+  /** A payer's letter comes in the company's name, who also gets the answer. */
+  toPayer?: boolean
+}
 
 /** Both parts of a letter; one about play money says so. */
-function compose(company: Company, contents: Contents): Letter {
+export function compose(company: Company, contents: Contents): Letter {
   const { to, subject, title, blocks, isTest = company.mode === 'sandbox' } = contents
   const { automatic, sandbox } = TEXTS[company.language]
   const note = isTest ? [paragraph(sandbox)] : []
-  const page = { title, blocks: [...blocks, ...note], footer: automatic }
-  return { to, subject, text: textOf(company, page), html: htmlOf(company, page) }
+  const { payerFooter } = RECEIPT_LETTERS[company.language]
+  const footer = contents.toPayer ? payerFooter : automatic
+  const page = { title, blocks: [...blocks, ...note], footer }
+  return {
+    ...{ to, subject, text: textOf(company, page), html: htmlOf(company, page) },
+    ...(contents.toPayer && { sender: { name: company.name, replyTo: company.email } }),
+  }
 }
 
 /** The code stands in the body only: subjects show on locked screens. */
@@ -133,6 +147,7 @@ export function composePaymentLink(company: Company, link: LinkLetter): Letter {
       paragraph(texts.unknown),
     ],
     isTest: link.devMode || company.mode === 'sandbox',
+    toPayer: true,
   })
 }
 

@@ -3,9 +3,12 @@ export type MailKind =
   | 'withdrawal-completed'
   | 'withdrawal-failed'
   | 'payment-link'
+  | 'receipt'
   | 'webhook-failing'
   | 'webhook-deactivated'
   | 'certificate-ending'
+  | 'email-changed'
+  | 'email-confirmed'
 
 /** How a mail ends; until then it waits for its next attempt. */
 export type MailOutcome = 'SENT' | 'FAILED' | 'EXPIRED'

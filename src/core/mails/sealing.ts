@@ -3,11 +3,17 @@ import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { MailKind } from './rules.ts'
 
+/**
+ * A receipt is composed when it is sent: settling payments is no place to write letters. Until then
+ * only the charge is known.
+ */
+export type Receipt = { chargeId: Uuid }
+
 /** Mails go out and run out in real time, whatever the time of the company that they tell of. */
 export type NewMail = {
   companyId: Uuid
   kind: MailKind
-  letter: Letter
+  letter: Letter | Receipt
   /** From when on it is of no use to anybody; null: never. */
   expiresAt: Date | null
   createdAt: Date
@@ -24,5 +30,10 @@ export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail
   return { ...mail, id, sealed }
 }
 
-export const openLetter = (vault: Vault, { companyId, id, sealed }: SealedMail): Letter =>
+const open = (vault: Vault, { companyId, id, sealed }: SealedMail) =>
   JSON.parse(vault.open(sealed, contextOf(companyId, id)))
+
+/** What a mail of any kind but a receipt says. */
+export const openLetter = (vault: Vault, mail: SealedMail): Letter => open(vault, mail)
+
+export const openReceipt = (vault: Vault, mail: SealedMail): Receipt => open(vault, mail)

@@ -54,24 +54,33 @@ export const mailColumns = (mails: SealedMail[]): Buffer[] => [
 
 /**
  * Takes due mails of any company, longest due first, and leases them: whoever dies over one leaves
- * it to others once the lease has run out.
+ * it to others once the lease has run out. Receipts, of which there may be thousands, come after
+ * all others, and at most so many of them.
  */
 export async function claimDue(
   tx: Tx,
   now: Date,
   leaseUntil: Date,
   most: number,
+  mostReceipts = most,
 ): Promise<DueMail[]> {
   const rows = await tx.query<MailRow>({
     name: 'claim_mails',
-    text: `with due as materialized (
-             select company_id, id from mails where finished_at is null and next_attempt_at <= $1
+    text: `with first as materialized (
+             select company_id, id from mails
+             where finished_at is null and kind <> 'receipt' and next_attempt_at <= $1
              order by next_attempt_at limit $3 for update skip locked
+           ), receipts as materialized (
+             select company_id, id from mails
+             where finished_at is null and kind = 'receipt' and next_attempt_at <= $1
+             order by next_attempt_at limit least($4, $3 - (select count(*) from first))
+             for update skip locked
            )
-           update mails m set next_attempt_at = $2, attempts = m.attempts + 1 from due
+           update mails m set next_attempt_at = $2, attempts = m.attempts + 1
+           from (select * from first union all select * from receipts) due
            where m.company_id = due.company_id and m.id = due.id
            returning m.company_id, m.id, m.kind, m.sealed, m.attempts, m.expires_at, m.created_at`,
-    values: [now, leaseUntil, most],
+    values: [now, leaseUntil, most, mostReceipts],
   })
   return rows.map(toMail)
 }
@@ -103,6 +112,15 @@ export async function postpone(
            where company_id = $1 and id = $2 and attempts = $3 and finished_at is null`,
     values: [companyId, id, attempts, nextAttemptAt],
   })
+}
+
+/** Whether a mail of this kind still waits to be sent. */
+export async function isWaiting(tx: Tx, companyId: Uuid, kind: MailKind): Promise<boolean> {
+  const rows = await tx.query({
+    text: `select 1 from mails where company_id = $1 and kind = $2 and finished_at is null limit 1`,
+    values: [companyId, kind],
+  })
+  return rows.length > 0
 }
 
 export async function purgeFinished(tx: Tx, before: Date): Promise<void> {

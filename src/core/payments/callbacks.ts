@@ -174,7 +174,7 @@ async function settleTogether(
   const now = app.wall.now()
   const arrival = { booked: isBooked(company, name), now: nowOf(app, company) }
   await app.db.transaction(async (tx) => {
-    await settlePayments(tx, company, ours, arrival)
+    await settlePayments(tx, app, company, ours, arrival)
     await markProcessed(tx, companyId, doneOf(group, known), now)
   })
   const told = {

@@ -52,7 +52,7 @@ export async function settleSimulated(
   if (simulation(charge, now) === 'already-paid' || !pix) return charge
   if (charge.brCode === null) await issueCode(tx, app, company, charge)
   const booked = isBooked(company, 'simulator')
-  const [settlement] = await settlePayments(tx, company, [pix], { booked, now })
+  const [settlement] = await settlePayments(tx, app, company, [pix], { booked, now })
   assert(settlement?.kind === 'paid', 'an open charge is paid by its exact amount')
   return settlement.charge
 }

@@ -31,7 +31,7 @@ export async function settleBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[])
   })
   const arrival = { booked: true, now: app.clock.now() }
   if (paid.length > 0) {
-    await app.db.transaction((tx) => settlePayments(tx, company, paid, arrival))
+    await app.db.transaction((tx) => settlePayments(tx, app, company, paid, arrival))
   }
   const latest_ms = app.wall.now().getTime() - PATIENCE_MS
   const isOver = ({ id, expiresAt }: Charge) => !unknown.has(id) || expiresAt.getTime() <= latest_ms

@@ -105,7 +105,7 @@ async function settleAt(
     const missed = part.filter(({ endToEndId }) => !known.has(endToEndId))
     if (missed.length === 0) continue
     const settled = await app.db.transaction((tx) =>
-      settlePayments(tx, company, missed, { booked, now: app.clock.now() }),
+      settlePayments(tx, app, company, missed, { booked, now: app.clock.now() }),
     )
     fresh += settled.filter(({ kind }) => kind !== 'known').length
   }

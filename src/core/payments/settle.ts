@@ -4,12 +4,15 @@ import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
+import type { App } from '../app.ts'
+import { receiptMails } from '../charges/notify.ts'
 import type { Change, Charge, Settlement, StaticCode, Terms } from '../charges/rules.ts'
 import { eventsOfCreation, saleOf, settle } from '../charges/rules.ts'
 import { findStaticCodes } from '../charges/static-store.ts'
 import { insertSales, lock, update } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { chargeEvent, collectionEvent, type Event, emit, paymentEvent } from '../events.ts'
+import { queueMails } from '../mails/store.ts'
 import { end as endBillings } from '../recurrences/billing-store.ts'
 import type { Payment } from './rules.ts'
 import * as store from './store.ts'
@@ -26,6 +29,7 @@ export type Settled = Settlement | { kind: 'known' }
  */
 export async function settlePayments(
   tx: Tx,
+  app: Pick<App, 'vault' | 'wall'>,
   company: Company,
   payments: ReceivedPix[],
   arrival: Arrival,
@@ -39,6 +43,10 @@ export async function settlePayments(
   const fresh = distinct.filter(({ endToEndId }) => !known.has(endToEndId)).sort(byArrival)
   const decided = decide(fresh, named, { ...arrival, delay_s: company.settlementDelay_s })
   await write(tx, company.id, decided, arrival)
+  const paid = decided.flatMap(({ settlement }) =>
+    settlement.kind === 'paid' ? [settlement.charge] : [],
+  )
+  await queueMails(tx, app.vault, receiptMails(app, company, paid))
   const settlements = new Map(decided.map(({ pix, settlement }) => [pix.endToEndId, settlement]))
   return payments.map(({ endToEndId }) => settlements.get(endToEndId) ?? { kind: 'known' })
 }

@@ -46,8 +46,11 @@ export type Product = {
 }
 
 export type ProductFields = Partial<
-  Omit<Product, 'companyId' | 'id' | 'price' | 'marketplaceStatus' | 'createdAt' | 'updatedAt'>
-> & { price?: number }
+  Omit<
+    Product,
+    'companyId' | 'id' | 'description' | 'price' | 'marketplaceStatus' | 'createdAt' | 'updatedAt'
+  >
+> & { description?: string | null; price?: number }
 
 const FIELDS = [
   'name',
@@ -69,6 +72,8 @@ export const FREQUENCY_FAULT = 'frequency: required when type is RECURRING'
 export function change(product: Product, fields: ProductFields, now: Date): Product {
   const changed: Record<string, unknown> = { ...product, updatedAt: now }
   for (const name of FIELDS) if (fields[name] !== undefined) changed[name] = fields[name]
+  // Every product has a description; one that is taken away is empty.
+  if (fields.description === null) changed.description = ''
   if (fields.price !== undefined) changed.price = toCents(fields.price)
   const result = changed as Product
   if (result.type === 'RECURRING' && result.frequency === null) {

@@ -42,7 +42,7 @@ export const NewProduct = Type.Object({
 
 export const ProductChange = Type.Object({
   name: Type.Optional(ShortText),
-  description: Type.Optional(Type.String({ maxLength: 4096 })),
+  description: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
   price: Type.Optional(Price),
   ...OPTIONAL,
 })
@@ -56,7 +56,7 @@ export const ProductView = Type.Object({
   needShipping: Type.Boolean(),
   sku: Type.Optional(Type.String()),
   imageUrl: Type.Optional(Type.String()),
-  categories: Type.Optional(Type.Array(Type.String())),
+  categories: Type.Optional(Type.Array(Type.Enum([...CATEGORIES], { type: 'string' }))),
   status: Status,
   marketplaceStatus: Type.Enum(['APPROVED', 'ANALYSIS', 'DECLINED', 'INACTIVE']),
   type: Kind,

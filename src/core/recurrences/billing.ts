@@ -236,7 +236,7 @@ async function settle(open: Case, endToEndIds: string[]): Promise<boolean> {
     return postpone(open, 'the payment is not there yet')
   }
   const arrival = { booked: isBooked(company, provider.name), now: app.clock.now() }
-  await app.db.transaction((tx) => settlePayments(tx, company, outcome.value, arrival))
+  await app.db.transaction((tx) => settlePayments(tx, app, company, outcome.value, arrival))
   // Money that does not match waits for a decision of the merchant, and nothing more is collected.
   const { nextAt } = (await billings.find(app.db, company.id, open.billing.chargeId))!
   return nextAt === null ? true : giveUp(open)

@@ -197,6 +197,16 @@ export async function list(
   return rows.map(toRecurrence)
 }
 
+/** Those of a company that have not ended, links among them. */
+export async function listOpen(tx: Tx, companyId: Uuid): Promise<Recurrence[]> {
+  const rows = await tx.query<RecurrenceRow>({
+    text: `select ${COLUMNS} from recurrences r where company_id = $1 and status = 'OPEN'
+           order by id`,
+    values: [companyId],
+  })
+  return rows.map(toRecurrence)
+}
+
 /** Locks those of one company that have not ended, in the order of their ids. */
 export async function lockOpen(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Recurrence[]> {
   const rows = await tx.query<RecurrenceRow>({

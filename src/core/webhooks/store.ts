@@ -72,6 +72,15 @@ export async function update(tx: Tx, webhook: Webhook): Promise<void> {
   })
 }
 
+/** Lets no webhook of a company get anything any more. */
+export async function deactivateAll(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: `update webhooks set status = 'INACTIVE', updated_at = $2
+           where company_id = $1 and status = 'ACTIVE'`,
+    values: [companyId, now],
+  })
+}
+
 /** Puts a new secret in the place of the present one, which signs beside it until then. */
 export async function replaceSecret(
   tx: Tx,

@@ -7,6 +7,7 @@ import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
+import { codeEmailOf } from '../companies/changes.ts'
 import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -73,7 +74,8 @@ function mailCode(
   code: string,
 ): Promise<void> {
   const terms = { code, value, destination, expiresAt: otpExpiresAt }
-  const letter = composeWithdrawalCode(company, terms)
+  const email = codeEmailOf(company, app.wall.now())
+  const letter = composeWithdrawalCode({ ...company, email }, terms)
   const mail = { companyId: company.id, kind: 'withdrawal-code', letter } as const
   const times = { expiresAt: onTheWall(app, otpExpiresAt), createdAt: app.wall.now() }
   return queueMails(tx, app.vault, [{ ...mail, ...times }])

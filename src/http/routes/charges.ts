@@ -199,14 +199,13 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const { query, app, company } = call
-    const { paymentStatus } = query
     const { filter: part, cut } = page(call, 'charge')
     const customerId = query.customerId === undefined ? null : fromPublic('clnt', query.customerId)
     if (query.customerId !== undefined && customerId === null) return []
     const filter = {
       ...part,
       status: query.status ?? null,
-      paymentStatus: (paymentStatus === 'RECIEVED' ? 'RECEIVED' : paymentStatus) ?? null,
+      paymentStatus: query.paymentStatus ?? null,
       externalId: query.externalId ?? null,
       customerId,
       devMode: query.devMode ?? null,

@@ -1,4 +1,6 @@
-import { CompanyView, showCompany } from '../../core/companies/view.ts'
+import { hearEverywhere } from '../../core/companies/announce.ts'
+import { changeCompany } from '../../core/companies/commands.ts'
+import { CompanyChange, CompanyView, readChange, showCompany } from '../../core/companies/view.ts'
 import { route } from '../route.ts'
 
 const get = route({
@@ -15,4 +17,33 @@ const get = route({
   handle: async ({ company }) => showCompany(company),
 })
 
-export const companyRoutes = [get]
+const change = route({
+  method: 'PUT',
+  path: '/company',
+  operationId: 'changeCompany',
+  tag: 'Company',
+  summary: 'Change the company of the API key',
+  description:
+    'Only the fields sent are changed; null takes `imageUrl` away. When `email` changes, the former address and the new one get a mail. For 24 hours one-time codes of withdrawals still go to the former address, whatever the address is changed to meanwhile; changing it back ends that. Pix key and tax id are changed by the operator.',
+  scope: 'company:write',
+  body: CompanyChange,
+  example: { name: 'Padaria São João', color: '#b45309' },
+  data: CompanyView,
+  status: 200,
+  message: 'Company changed.',
+  problems: [],
+  async handle(call) {
+    const { app, company, body } = call
+    const changed = await call.commit(async (tx) => {
+      const fields = readChange(body)
+      const now = app.wall.now()
+      const { after } = await changeCompany(tx, app.vault, company.id, fields, 'company', now)
+      return showCompany(after)
+    })
+    // Whoever has the answer meets the changed company everywhere.
+    await hearEverywhere(app.db)
+    return changed
+  },
+})
+
+export const companyRoutes = [get, change]

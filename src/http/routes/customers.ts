@@ -12,7 +12,7 @@ import { PAGE, TaxId } from '../../core/fields.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
-import { type Route, route } from '../route.ts'
+import { Deleted, type Route, route } from '../route.ts'
 
 function customerIdOf(text: string | undefined): Uuid {
   const id = fromPublic('clnt', text ?? '')
@@ -119,7 +119,7 @@ const removeOne = route({
   summary: 'Delete a customer',
   description: 'Charges keep the payer that they were made for.',
   scope: 'catalog:write',
-  data: Type.Object({ id: Type.String() }),
+  data: Deleted,
   status: 200,
   message: 'Customer deleted.',
   problems: ['customer_not_found'],

@@ -6,7 +6,7 @@ import { NewProduct, ProductChange, ProductView, showProduct } from '../../core/
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
-import { route } from '../route.ts'
+import { Deleted, route } from '../route.ts'
 
 function productIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('prod', call.params.id ?? '')
@@ -115,7 +115,7 @@ const removeOne = route({
   summary: 'Delete a product',
   description: 'Charges that sold it keep it as it was.',
   scope: 'catalog:write',
-  data: Type.Object({ id: Type.String() }),
+  data: Deleted,
   status: 200,
   message: 'Product deleted.',
   problems: ['product_not_found'],

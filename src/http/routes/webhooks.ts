@@ -19,7 +19,7 @@ import {
 import { isUuid, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
-import { route } from '../route.ts'
+import { Deleted, route } from '../route.ts'
 
 export function webhookIdOf(call: { params: Record<string, string> }): Uuid {
   const id = call.params.id ?? ''
@@ -124,7 +124,7 @@ const removeOne = route({
   tag: 'Webhooks',
   summary: 'Delete a webhook and its deliveries',
   scope: 'webhooks:write',
-  data: Type.Object({ id: Type.String({ format: 'uuid' }) }),
+  data: Deleted,
   status: 200,
   message: 'Webhook deleted.',
   problems: ['webhook_not_found'],

@@ -1,0 +1,131 @@
+import {
+  type CompanyChange,
+  formerEmails,
+  OPERATOR_FIELDS,
+  OWN_FIELDS,
+} from '../core/companies/changes.ts'
+import { changeCompany } from '../core/companies/commands.ts'
+import type { Company, Language } from '../core/companies/rules.ts'
+import { systemClock } from '../lib/clock.ts'
+import { plainTaxId } from '../pix/tax-id.ts'
+import { type Args, type Command, columns, type Option, UsageFault } from './command.ts'
+import { inOptions } from './faults.ts'
+import { requireCompany } from './records.ts'
+import { withDatabase } from './session.ts'
+
+/** The options that say the fields of a company, for who creates one and who changes one. */
+export const FIELD_OPTIONS = {
+  name: { value: 'NAME', help: 'the name payers see' },
+  'tax-id': { value: 'ID', help: 'CNPJ or CPF, with or without punctuation' },
+  email: { value: 'EMAIL', help: 'where the company is reached' },
+  'pix-key': { value: 'KEY', help: 'the Pix key that receives' },
+  city: { value: 'CITY', help: 'the city in its codes' },
+  color: { value: 'HEX', help: 'the color of its pages, like #0f766e' },
+  image: { value: 'URL', help: 'the http(s) address of its logo' },
+  language: { value: 'LANGUAGE', help: 'of its mails: pt or en' },
+  receipts: { value: 'WHETHER', help: 'mail payers a receipt when they have paid: on or off' },
+} as const satisfies Record<string, Option>
+
+/** The fields that were typed, as they are stored. */
+export function readFields({ options }: Args): CompanyChange {
+  const { name, email, city, color, image, language, receipts, 'pix-key': pixKey } = options
+  const taxId = options['tax-id']
+  return {
+    ...(name && { name }),
+    ...(taxId && { taxId: plainTaxId(taxId) }),
+    ...(email && { email }),
+    ...(pixKey && { pixKey }),
+    ...(city && { city }),
+    ...(color && { color: color.toLowerCase() }),
+    ...(image && { imageUrl: image }),
+    ...(language && { language: language as Language }),
+    ...(receipts && { mailsReceipts: isOn(receipts) }),
+  }
+}
+
+function isOn(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on'
+  throw new UsageFault('--receipts: on or off.')
+}
+
+const onceOnly = (name: 'tax-id' | 'pix-key'): Option => ({
+  ...FIELD_OPTIONS[name],
+  help: `${FIELD_OPTIONS[name].help}; while it has no live charge`,
+})
+
+export const update: Command = {
+  name: 'company update',
+  summary: 'Change a company; what is not named stays.',
+  operands: ['company-id'],
+  options: {
+    ...FIELD_OPTIONS,
+    'tax-id': onceOnly('tax-id'),
+    'pix-key': onceOnly('pix-key'),
+    'no-image': { help: 'take its logo away' },
+  },
+  async run(args) {
+    const fields = readChange(args)
+    const { before, after, doubt } = await withDatabase(async ({ db, vault, settle }) => {
+      const changed = await inOptions(() =>
+        db.transaction(async (tx) => {
+          const { id } = await requireCompany(tx, args.operands[0]!)
+          return changeCompany(tx, vault, id, fields, 'operator', systemClock.now())
+        }),
+      )
+      return { ...changed, doubt: await settle() }
+    })
+    const changes = changesOf(before, after)
+    return {
+      json: {
+        companyId: after.id,
+        changed: Object.fromEntries(changes.map(([name, , to]) => [name, to])),
+      },
+      text: `${tableOf(after, changes)}${notesOf(before, after)}${doubt}`,
+    }
+  },
+}
+
+function readChange(args: Args): CompanyChange {
+  const fields = readFields(args)
+  const isBare = args.switches.has('no-image')
+  if (isBare && fields.imageUrl) throw new UsageFault('--image and --no-image exclude each other.')
+  const change = isBare ? { ...fields, imageUrl: null } : fields
+  if (Object.keys(change).length > 0) return change
+  throw new UsageFault('Nothing to change: name at least one option.')
+}
+
+/** A changed field, with what it was and is. */
+type Change = [field: string, from: unknown, to: unknown]
+
+const changesOf = (before: Company, after: Company): Change[] =>
+  [...OWN_FIELDS, ...OPERATOR_FIELDS]
+    .filter((name) => before[name] !== after[name])
+    .map((name) => [name, before[name], after[name]])
+
+function tableOf({ name }: Company, changes: Change[]): string {
+  if (changes.length === 0) return `${name} is as it was.\n`
+  const rows = changes.map(([field, from, to]) => [
+    field,
+    String(from ?? '-'),
+    '→',
+    String(to ?? '-'),
+  ])
+  return `${name} is changed.\n\n${columns(rows, '  ')}\n`
+}
+
+/** What else a change brings about, and what it leaves to do. */
+function notesOf(before: Company, after: Company): string {
+  const notes: string[] = []
+  const told = formerEmails(before, after, systemClock.now())
+  if (told.length > 0) {
+    notes.push(`A mail tells ${told.join(' and ')}. One-time codes go to ${after.email} at once.`)
+  }
+  if (before.pixKey !== after.pixKey) {
+    notes.push('Static codes that were made before hold the former Pix key: make them anew.')
+    if (after.bankId)
+      notes.push(
+        `Run vintem bank check --company ${after.id} to register callbacks for the new key.`,
+      )
+  }
+  return notes.map((note) => `${note}\n`).join('')
+}

@@ -1,0 +1,49 @@
+import type { Language } from '../companies/rules.ts'
+import type { ReceiptLine } from './receipt.ts'
+
+/** What the lines of a receipt are called, on its page and in its mail. */
+export type ReceiptLabels = {
+  lines: Record<ReceiptLine['kind'], string>
+  notReal(amount: string): string
+  moment(day: string, time: string): string
+  zone: string
+  andMore(count: number): string
+}
+
+const pt: ReceiptLabels = {
+  lines: {
+    amount: 'Valor',
+    refunded: 'Valor devolvido',
+    paidAt: 'Data e hora',
+    receiver: 'Recebedor',
+    payer: 'Pagador',
+    purchase: 'Descrição',
+    method: 'Forma de pagamento',
+    endToEndId: 'ID da transação',
+    chargeId: 'ID da cobrança',
+  },
+  notReal: (amount) => `${amount} (fictício)`,
+  moment: (day, time) => `${day} às ${time}`,
+  zone: 'horário de Brasília',
+  andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
+}
+
+const en: ReceiptLabels = {
+  lines: {
+    amount: 'Amount',
+    refunded: 'Amount returned',
+    paidAt: 'Date and time',
+    receiver: 'Paid to',
+    payer: 'Paid by',
+    purchase: 'Description',
+    method: 'Payment method',
+    endToEndId: 'Transaction ID',
+    chargeId: 'Charge ID',
+  },
+  notReal: (amount) => `${amount} (not real money)`,
+  moment: (day, time) => `${day}, ${time}`,
+  zone: 'Brasília time',
+  andMore: (count) => (count === 1 ? 'and 1 more item' : `and ${count} more items`),
+}
+
+export const RECEIPT_LABELS: Record<Language, ReceiptLabels> = { pt, en }

@@ -1,0 +1,76 @@
+import { toPublic } from '../../lib/ids.ts'
+import { formatSecond } from '../../lib/local-time.ts'
+import { formatReais } from '../../lib/money.ts'
+import { maskTaxId, receiverTaxId } from '../../pix/tax-id.ts'
+import type { App } from '../app.ts'
+import type { Company, Language } from '../companies/rules.ts'
+import { openPerson } from '../customers/sealing.ts'
+import { find as findRecurrence } from '../recurrences/store.ts'
+import { RECEIPT_LABELS } from './receipt-texts.ts'
+import type { Charge } from './rules.ts'
+
+/** What a receipt tells of a payment, in this order. */
+export type ReceiptLine = {
+  kind:
+    | 'amount'
+    | 'refunded'
+    | 'paidAt'
+    | 'receiver'
+    | 'payer'
+    | 'purchase'
+    | 'method'
+    | 'endToEndId'
+    | 'chargeId'
+  label: string
+  values: string[]
+}
+
+/** As many products are named one by one. */
+const MOST_ITEMS = 20
+
+/** Whether no real money was paid. A receipt of such a payment must never look like a real one. */
+export const isPlayMoney = (company: Pick<Company, 'mode'>, charge: Pick<Charge, 'devMode'>) =>
+  charge.devMode || company.mode === 'sandbox'
+
+/** What was paid for: the items of a link, or the product of a subscription. */
+export async function findPurchase({ db }: Pick<App, 'db'>, charge: Charge): Promise<string[]> {
+  if (charge.recurrenceId === null) {
+    return charge.link?.items.map(({ quantity, product }) => `${quantity} × ${product.name}`) ?? []
+  }
+  const recurrence = await findRecurrence(db, charge.companyId, charge.recurrenceId)
+  return recurrence ? [recurrence.productName] : []
+}
+
+/** What a Brazilian receipt of a Pix states, the payer as masked as in every view of a charge. */
+export function receiptLines(
+  { vault }: Pick<App, 'vault'>,
+  company: Company,
+  charge: Charge,
+  purchase: string[],
+  language: Language,
+): ReceiptLine[] {
+  const labels = RECEIPT_LABELS[language]
+  const { payer, amount, refunded, paymentDate, endToEndId, recurrenceId, id } = charge
+  const value = formatReais(amount)
+  const taxId = payer && openPerson(vault, company.id, payer).taxId
+  const lines: Record<ReceiptLine['kind'], string[]> = {
+    amount: [isPlayMoney(company, charge) ? labels.notReal(value) : value],
+    refunded: refunded > 0 ? [formatReais(refunded)] : [],
+    paidAt: [labels.moment(...formatSecond(paymentDate!)), labels.zone],
+    receiver: [company.name, receiverTaxId(company.taxId)],
+    payer: payer && taxId ? [payer.name, maskTaxId(taxId)] : [],
+    purchase: shortened(purchase, labels.andMore),
+    method: [recurrenceId === null ? 'Pix' : 'Pix Automático'],
+    endToEndId: [endToEndId!],
+    chargeId: [toPublic('charge', id)],
+  }
+  const kinds = Object.keys(lines) as ReceiptLine['kind'][]
+  return kinds
+    .map((kind) => ({ kind, label: labels.lines[kind], values: lines[kind] }))
+    .filter(({ values }) => values.length > 0)
+}
+
+function shortened(purchase: string[], andMore: (count: number) => string): string[] {
+  if (purchase.length <= MOST_ITEMS) return purchase
+  return [...purchase.slice(0, MOST_ITEMS), andMore(purchase.length - MOST_ITEMS)]
+}

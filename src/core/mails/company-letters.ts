@@ -1,0 +1,110 @@
+import { formatMoment } from '../../lib/local-time.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import { maskEmail } from '../../pix/masks.ts'
+import type { Company, Language } from '../companies/rules.ts'
+import type { Block } from './layout.ts'
+import { compose, paragraph } from './letters.ts'
+
+type Texts = {
+  changed: {
+    subject(company: string): string
+    title: string
+    intro(company: string): string
+    email: string
+    at: string
+    notYou: string
+  }
+  confirmed: {
+    subject(company: string): string
+    title: string
+    intro(company: string): string
+    unknown: string
+  }
+  codesLater(until: string): string
+  codesNow: string
+}
+
+const pt: Texts = {
+  changed: {
+    subject: (company) => `O e-mail de ${company} foi alterado`,
+    title: 'O e-mail da empresa foi alterado',
+    intro: (company) =>
+      `O e-mail cadastrado de ${company} foi alterado. Os avisos passam a chegar ao novo endereço.`,
+    email: 'Novo e-mail',
+    at: 'Alterado em (horário de Brasília)',
+    notYou:
+      'Não foi você? Troque já as chaves de API da empresa, pois alguém pode estar usando uma delas, e desfaça a alteração com PUT /company. Se precisar de ajuda, fale com quem opera este serviço.',
+  },
+  confirmed: {
+    subject: (company) => `Este é o novo e-mail de ${company}`,
+    title: 'E-mail cadastrado',
+    intro: (company) => `A partir de agora, os avisos de ${company} chegam a este endereço.`,
+    unknown:
+      'Não conhece esta empresa? Alguém informou seu endereço por engano. Você pode ignorar esta mensagem.',
+  },
+  codesLater: (until) =>
+    `Por segurança, os códigos para confirmar saques continuam sendo enviados ao e-mail anterior até ${until} (horário de Brasília). Depois disso, vão para o novo.`,
+  codesNow: 'Os códigos para confirmar saques também vão para o novo endereço.',
+}
+
+const en: Texts = {
+  changed: {
+    subject: (company) => `The email address of ${company} was changed`,
+    title: 'The company’s email address was changed',
+    intro: (company) =>
+      `The email address of ${company} was changed. Notices now go to the new address.`,
+    email: 'New email address',
+    at: 'Changed at (Brasília time)',
+    notYou:
+      'Wasn’t you? Replace the company’s API keys now, since someone may be using one of them, and undo the change with PUT /company. If you need help, contact whoever operates this service.',
+  },
+  confirmed: {
+    subject: (company) => `This is the new email address of ${company}`,
+    title: 'Email address registered',
+    intro: (company) => `From now on, notices of ${company} arrive at this address.`,
+    unknown:
+      'You do not know this company? Someone gave your address by mistake. You can ignore this message.',
+  },
+  codesLater: (until) =>
+    `For security, codes to confirm withdrawals still go to the former address until ${until} (Brasília time), and to the new one after that.`,
+  codesNow: 'Codes to confirm withdrawals go to the new address too.',
+}
+
+const TEXTS: Record<Language, Texts> = { pt, en }
+
+/** Where one-time codes go. The former address is not named: a stranger may read this. */
+function codesBlock({ language, codeEmailUntil }: Company): Block {
+  const { codesLater, codesNow } = TEXTS[language]
+  return paragraph(codeEmailUntil === null ? codesNow : codesLater(formatMoment(codeEmailUntil)))
+}
+
+/** For a former address, so that its owner can stop a change that they did not ask for. */
+export function composeEmailChanged(company: Company, to: string, at: Date): Letter {
+  const { changed: texts } = TEXTS[company.language]
+  const facts: [string, string][] = [
+    [texts.email, maskEmail(company.email)],
+    [texts.at, formatMoment(at)],
+  ]
+  return compose(company, {
+    to,
+    subject: texts.subject(company.name),
+    title: texts.title,
+    blocks: [
+      paragraph(texts.intro(company.name)),
+      { kind: 'facts', facts },
+      codesBlock(company),
+      paragraph(texts.notYou),
+    ],
+  })
+}
+
+/** For the new address, so that a mistyped one is noticed. */
+export function composeEmailConfirmed(company: Company): Letter {
+  const { confirmed: texts } = TEXTS[company.language]
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(company.name),
+    title: texts.title,
+    blocks: [paragraph(texts.intro(company.name)), codesBlock(company), paragraph(texts.unknown)],
+  })
+}

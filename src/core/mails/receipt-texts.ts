@@ -1,0 +1,45 @@
+import type { Language } from '../companies/rules.ts'
+
+/** What a mail to a payer says when they have paid. */
+export type ReceiptLetterTexts = {
+  subject(company: string, amount: string): string
+  /** Stands before the subject of a receipt for play money. */
+  test: string
+  title: string
+  testTitle: string
+  greeting(name: string): string
+  intro(company: string): string
+  refunded: string
+  open: string
+  unknown: string
+  /** At the end of every mail to a payer. */
+  payerFooter: string
+}
+
+const pt: ReceiptLetterTexts = {
+  subject: (company, amount) => `${company}: comprovante de pagamento de ${amount}`,
+  test: '[TESTE]',
+  title: 'Comprovante de pagamento',
+  testTitle: 'Comprovante de teste, sem valor',
+  greeting: (name) => `Olá, ${name}!`,
+  intro: (company) => `${company} recebeu o seu pagamento via Pix.`,
+  refunded: 'Este pagamento já foi devolvido, no todo ou em parte: veja o valor devolvido.',
+  open: 'Ver e salvar o comprovante',
+  unknown: 'Não reconhece este pagamento? Responda a este e-mail para falar com a loja.',
+  payerFooter: 'Mensagem automática. Para falar com a loja, responda a este e-mail.',
+}
+
+const en: ReceiptLetterTexts = {
+  subject: (company, amount) => `${company}: payment receipt, ${amount}`,
+  test: '[TEST]',
+  title: 'Payment receipt',
+  testTitle: 'Test receipt, not valid',
+  greeting: (name) => `Hello, ${name}!`,
+  intro: (company) => `${company} has received your Pix payment.`,
+  refunded: 'All or part of this payment has been returned: see the amount returned.',
+  open: 'View and save the receipt',
+  unknown: 'You do not recognize this payment? Reply to this email to reach the store.',
+  payerFooter: 'This is an automatic message. To reach the store, reply to this email.',
+}
+
+export const RECEIPT_LETTERS: Record<Language, ReceiptLetterTexts> = { pt, en }

@@ -1,0 +1,53 @@
+import { isObject, type Schema } from './schema.ts'
+
+/** Bounds of the header: proxies refuse large ones, and a body may hold thousands of names. */
+const MOST_NAMED = 20
+const MOST_NAME = 64
+const MOST_HEADER = 1000
+
+/**
+ * The value of X-Ignored-Fields: the paths of the fields that the schema does not know and nobody
+ * reads, such as `customer.foo, items[0].bar`. Null if there are none. Names only, never values. A
+ * list that is cut off ends with `...`.
+ */
+export function ignoredFields(schema: Schema | undefined, body: unknown): string | null {
+  const paths: string[] = []
+  find(schema, body, '', paths)
+  const shown: string[] = []
+  let length = 0
+  for (const path of paths.slice(0, MOST_NAMED)) {
+    length += path.length + 2
+    if (length > MOST_HEADER) break
+    shown.push(path)
+  }
+  if (shown.length < paths.length) shown.push('...')
+  return shown.length > 0 ? shown.join(', ') : null
+}
+
+/** Gathers paths until there is one more than is named. */
+function find(schema: Schema | undefined, value: unknown, path: string, found: string[]): void {
+  if (Array.isArray(value)) {
+    if (!schema?.items) return
+    for (let i = 0; i < value.length && found.length <= MOST_NAMED; i++) {
+      find(schema.items, value[i], `${path}[${i}]`, found)
+    }
+  } else if (isObject(value) && (schema?.properties || path === '')) {
+    const known = schema?.properties ?? {}
+    for (const name of Object.keys(value)) {
+      if (found.length > MOST_NAMED) return
+      const at = path === '' ? encodeName(name) : `${path}.${encodeName(name)}`
+      if (!Object.hasOwn(known, name)) found.push(at)
+      else find(known[name], value[name], at, found)
+    }
+  }
+}
+
+/**
+ * A name of the client's own as it may stand in a header or a message: percent-encoded, so that no
+ * character of it ends a line, a path or an item of a list, and cut to a length.
+ */
+export function encodeName(name: string): string {
+  if (name === '') return '""'
+  const short = name.length > MOST_NAME ? name.slice(0, MOST_NAME) : name
+  return encodeURIComponent(short.toWellFormed()).replaceAll('.', '%2E')
+}

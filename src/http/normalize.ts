@@ -1,0 +1,99 @@
+import { toPlain } from '../pix/written.ts'
+import { type Fields, isBlankable, isObject, type Schema } from './schema.ts'
+
+type Change = (value: unknown) => unknown
+
+/**
+ * Makes the function that gives a body the form that the core knows, as its schema says: optional
+ * text that is empty is taken out, and what may be written with punctuation becomes plain. Nothing
+ * else changes, no type in particular. The body that was given stays as it is.
+ */
+export function bodyNormalizer(schema: Schema): Change {
+  return changeOf(schema, 'absent') ?? ((value) => value)
+}
+
+/**
+ * The same for a query, in which an empty filter stays a violation: taken out it would let
+ * everything through.
+ */
+export function queryNormalizer(schema: Schema): Change {
+  return changeOf(schema, 'kept') ?? ((value) => value)
+}
+
+/** What becomes of an optional text that is empty. */
+type Blank = 'absent' | 'kept'
+
+/** Null: nothing below this schema ever changes. */
+function changeOf(schema: Schema, blank: Blank): Change | null {
+  const { properties, items, 'x-written': kind } = schema
+  if (properties) return changeOfObject(schema, blank)
+  if (items) return changeOfItems(items, blank)
+  return kind ? (value) => (typeof value === 'string' ? toPlain(kind, value) : value) : null
+}
+
+function changeOfItems(items: Schema, blank: Blank): Change | null {
+  const change = changeOf(items, blank)
+  if (!change) return null
+  return (value) => (Array.isArray(value) ? value.map(change) : value)
+}
+
+type Field = { name: string; isBlankable: boolean; change: Change | null }
+
+function changeOfObject(schema: Schema, blank: Blank): Change | null {
+  const fields = Object.entries(schema.properties ?? {})
+    .map(
+      ([name, field]): Field => ({
+        name,
+        isBlankable: blank === 'absent' && isBlankable(schema, name, field),
+        change: changeOf(field, blank),
+      }),
+    )
+    .filter((field) => field.isBlankable || field.change)
+  if (fields.length === 0) return null
+  return (value) => (isObject(value) ? changeFields(value, fields) : value)
+}
+
+/** A copy with the changes, or the object itself if there are none, as in most requests. */
+function changeFields(given: Fields, fields: Field[]): Fields {
+  let copy: Fields | null = null
+  for (const { name, isBlankable, change } of fields) {
+    if (!Object.hasOwn(given, name)) continue
+    const value = given[name]
+    if (isBlankable && value === '') {
+      copy ??= { ...given }
+      delete copy[name]
+      continue
+    }
+    const changed = change ? change(value) : value
+    if (changed === value) continue
+    copy ??= { ...given }
+    copy[name] = changed
+  }
+  return copy ?? given
+}
+
+/**
+ * A schema for others to read, in which patterns and lengths allow the empty text that we take as
+ * absent.
+ */
+export function withBlanks(schema: Schema): Schema {
+  const { properties, items } = schema
+  return {
+    ...schema,
+    ...(items ? { items: withBlanks(items) } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, field]) => [
+              name,
+              isBlankable(schema, name, field) ? allowBlank(field) : withBlanks(field),
+            ]),
+          ),
+        }
+      : {}),
+  }
+}
+
+function allowBlank({ pattern, minLength, ...field }: Schema): Schema {
+  return pattern === undefined ? field : { ...field, pattern: `^$|${pattern}` }
+}

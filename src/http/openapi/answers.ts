@@ -1,0 +1,196 @@
+import { CATALOGUE, Problem, type ProblemCode, problem } from '../../lib/problems.ts'
+import { VERSION_NAMES, type Version } from '../../versions/history.ts'
+import type { Schema } from '../../versions/shapes.ts'
+import type { Route } from '../route.ts'
+import type { Components } from './components.ts'
+import { type Example, exampleOf, type Refusal, refusalOf, SHARED_REFUSALS } from './examples.ts'
+
+const COMMON: ProblemCode[] = [
+  'invalid_api_version',
+  'missing_api_key',
+  'invalid_api_key',
+  'insufficient_scope',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+]
+const WITH_BODY: ProblemCode[] = [
+  'invalid_json',
+  'invalid_value',
+  'payload_too_large',
+  'unsupported_media_type',
+]
+const WITH_KEY: ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
+
+/** Every code a route may answer with, its own and those that come with its method. */
+export function problemsOf(route: Route): ProblemCode[] {
+  const writes = route.method !== 'GET'
+  return [
+    ...route.problems,
+    ...(route.body || writes ? WITH_BODY : (['invalid_value'] as const)),
+    ...(writes ? WITH_KEY : []),
+    ...COMMON,
+  ]
+}
+
+const header = (description: string, schema: Schema, example: string | number) => ({
+  ...{ description, schema, example },
+})
+const TEXT = { type: 'string' }
+
+export const HEADERS = {
+  'X-Request-Id': header(
+    'Quote it when you ask about this answer',
+    TEXT,
+    '01k3e8r8v0e008000000000001',
+  ),
+  'X-Api-Version': header(
+    'The version of this answer',
+    { type: 'string', enum: VERSION_NAMES },
+    VERSION_NAMES.at(-1)!,
+  ),
+  'Retry-After': header('Seconds to wait before the next try', { type: 'integer', minimum: 1 }, 1),
+  'Idempotent-Replayed': header(
+    'There, and `true`, when this is the first answer to the Idempotency-Key again',
+    { type: 'string', const: 'true' },
+    'true',
+  ),
+  'X-Ignored-Fields': header(
+    'The fields of the body that nobody reads, if there are any',
+    TEXT,
+    'customer.foo, items[0].bar',
+  ),
+  Link: header(
+    'The address of the next page with `rel="next"`, where there is one',
+    TEXT,
+    '<https://pay.example/charge?limit=100&after=charge_01k3e8r8v0e008000000000001>; rel="next"',
+  ),
+  'Content-Disposition': header(
+    'With format=csv: the name of the file',
+    TEXT,
+    'attachment; filename="statement.csv"',
+  ),
+}
+
+const headers = (...names: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+const ALWAYS = headers('X-Request-Id', 'X-Api-Version')
+
+/** Refusals that are the same for every operation that has them. */
+const SHARED: Record<number, string> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  413: 'PayloadTooLarge',
+  415: 'UnsupportedMediaType',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+}
+
+/** A document in the making. */
+type Making = {
+  version: Version
+  components: Components
+  publicUrl: string
+  /** The codes whose shared example an answer refers to. */
+  mentioned: Set<ProblemCode>
+}
+
+/** The answers of every operation, in one version. */
+export function createAnswers(version: Version, components: Components, publicUrl: string) {
+  const making: Making = { version, components, publicUrl, mentioned: new Set() }
+  const shared = byStatus([...WITH_BODY, ...COMMON]).flatMap(([status, codes]) =>
+    SHARED[status] ? [[SHARED[status], failure(making, codes)]] : [],
+  )
+  return {
+    answersOf: (route: Route) => answersOf(making, route),
+    responses: Object.fromEntries(shared) as Record<string, unknown>,
+    /** The examples that answers have referred to so far. */
+    examples: (): Record<string, unknown> =>
+      Object.fromEntries(
+        [...making.mentioned].map((code) => [
+          code,
+          failed(version, code, SHARED_REFUSALS[code] ?? []),
+        ]),
+      ),
+  }
+}
+
+function answersOf(making: Making, route: Route): Record<string, unknown> {
+  const answers: Record<string, unknown> = { [route.status]: success(making, route) }
+  for (const [status, codes] of byStatus(problemsOf(route))) {
+    const name = SHARED[status]
+    answers[status] = name
+      ? { $ref: `#/components/responses/${name}` }
+      : failure(making, codes, route.operationId)
+  }
+  return answers
+}
+
+function success({ version, components, publicUrl }: Making, route: Route): unknown {
+  const isList = route.query !== undefined && 'after' in route.query.properties
+  const own = headers(
+    ...(isList ? (['Link'] as const) : []),
+    ...(route.method === 'GET' ? [] : (['Idempotent-Replayed', 'X-Ignored-Fields'] as const)),
+    ...(route.csv ? (['Content-Disposition'] as const) : []),
+  )
+  const { json, file } = exampleOf(route.operationId)
+  const schema = version.shapes.success(route.status, components.show(route.data))
+  const csv = { schema: { type: 'string', description: 'With format=csv' }, example: file }
+  const examples = named(json, (data) => rendered(version, route, data, publicUrl))
+  return {
+    description: route.message,
+    headers: { ...ALWAYS, ...own },
+    content: {
+      'application/json': { schema, examples },
+      ...(route.csv ? { 'text/csv': csv } : {}),
+    },
+  }
+}
+
+/** An example as the version answers it, with the addresses of this server. */
+function rendered(version: Version, route: Route, data: unknown, publicUrl: string): unknown {
+  const { status, message } = route
+  const text = version.success(status, message, (value) => JSON.stringify(value), data)
+  return JSON.parse(text.replaceAll('http://vintem.test', publicUrl))
+}
+
+const failed = (version: Version, code: ProblemCode, [first, ...others]: Refusal) => ({
+  summary: CATALOGUE[code][1],
+  value: version.failure(first ? new Problem([first, ...others]) : problem(code)),
+})
+
+function failure(
+  { version, mentioned }: Making,
+  codes: ProblemCode[],
+  operationId?: string,
+): unknown {
+  const waits = codes.includes('idempotency_in_progress') || codes.includes('rate_limited')
+  const examples = codes.map((code) => {
+    const own = operationId && refusalOf(operationId, code)
+    if (!own) mentioned.add(code)
+    return [code, own ? failed(version, code, own) : { $ref: `#/components/examples/${code}` }]
+  })
+  return {
+    description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code][1]}`).join('\n\n'),
+    headers: waits ? { ...ALWAYS, ...headers('Retry-After') } : ALWAYS,
+    content: {
+      'application/json': {
+        schema: version.shapes.failure(codes),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  }
+}
+
+const byStatus = (codes: ProblemCode[]): [number, ProblemCode[]][] => [
+  ...Map.groupBy(codes, (code) => CATALOGUE[code][0]),
+]
+
+/** Examples under names that every tool takes. */
+const named = (examples: Example[], show: (data: unknown) => unknown) =>
+  Object.fromEntries(
+    examples.map(({ name, data }) => [
+      name.replaceAll(/[^A-Za-z0-9]+/g, '-'),
+      { summary: name[0]!.toUpperCase() + name.slice(1), value: show(data) },
+    ]),
+  )

@@ -1,0 +1,85 @@
+import type { Schema } from '../../versions/shapes.ts'
+
+/** What may differ from place to place without making it another schema. */
+const ANNOTATIONS = ['description', 'default']
+
+export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+export type Components = {
+  /** The schema as the document shows it, with references to what has a name. */
+  show(schema: object): Schema
+  /** What was referred to so far, by name. */
+  used(): Record<string, Schema>
+}
+
+/**
+ * Collects the named schemas that a document refers to. `change` may put another schema in the
+ * place of a named one.
+ */
+export function createComponents(
+  names: Record<string, object>,
+  change: (name: string, schema: Schema) => Schema,
+): Components {
+  const byContents = new Map<string, string>()
+  for (const [name, schema] of Object.entries(names)) {
+    const other = byContents.get(contentsOf(schema))
+    if (other !== undefined) throw new Error(`${name} and ${other} are the same schema`)
+    byContents.set(contentsOf(schema), name)
+  }
+  const used: Record<string, Schema> = {}
+
+  function show(schema: object): Schema {
+    const name = byContents.get(contentsOf(schema))
+    if (name === undefined) return withParts(schema)
+    // Set first, so that a schema which holds itself ends.
+    if (!used[name]) used[name] = {}
+    if (Object.keys(used[name]).length === 0) {
+      used[name] = change(name, withParts(names[name]!))
+    }
+    return { ...refTo(name), ...ownAnnotations(schema as Schema, names[name] as Schema) }
+  }
+  const withParts = (schema: object): Schema => mapParts(plain(schema as Schema), show)
+
+  const sorted = () => Object.fromEntries(Object.entries(used).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return { show, used: sorted }
+}
+
+/** The same schema without what only our validator and serializer read. */
+function plain(schema: Schema): Schema {
+  const shown: Schema = {}
+  for (const [name, value] of Object.entries(schema)) {
+    if (name.startsWith('x-') || (name === 'format' && value === 'unsafe')) continue
+    shown[name] = name === 'format' && value === 'http-url' ? 'uri' : value
+  }
+  const { type = typeOfEnum(shown.enum), ...others } = shown
+  return type === undefined ? others : { type, ...others }
+}
+
+/** Our validator needs no type beside an enum, but generators of clients do. */
+function typeOfEnum(values: unknown): unknown {
+  if (!Array.isArray(values)) return undefined
+  return values.includes(null) ? ['string', 'null'] : 'string'
+}
+
+/** Shows every schema inside a schema, one level down. */
+function mapParts(schema: Schema, show: (part: object) => Schema): Schema {
+  const shown = { ...schema }
+  if (schema.items) shown.items = show(schema.items as object)
+  if (schema.properties) {
+    const fields = Object.entries(schema.properties as Record<string, object>)
+    shown.properties = Object.fromEntries(fields.map(([name, field]) => [name, show(field)]))
+  }
+  return shown
+}
+
+function contentsOf(schema: object): string {
+  const inside = (part: object): Schema => mapParts(plain(part as Schema), inside)
+  const contents = inside(schema)
+  for (const name of ANNOTATIONS) delete contents[name]
+  return JSON.stringify(contents)
+}
+
+function ownAnnotations(schema: Schema, component: Schema): Schema {
+  const own = ANNOTATIONS.filter((name) => name in schema && schema[name] !== component[name])
+  return Object.fromEntries(own.map((name) => [name, schema[name]]))
+}

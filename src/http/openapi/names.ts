@@ -1,0 +1,114 @@
+import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
+import * as charges from '../../core/charges/view.ts'
+import { ClockMove, ClockView } from '../../core/clocks/view.ts'
+import { CompanyChange, CompanyInCharge, CompanyView } from '../../core/companies/view.ts'
+import * as customers from '../../core/customers/view.ts'
+import { DeliveryView, Replay, Replayed } from '../../core/deliveries/view.ts'
+import { EventView } from '../../core/feed/view.ts'
+import { UnmatchedPayment } from '../../core/payments/view.ts'
+import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
+import * as recurrences from '../../core/recurrences/view.ts'
+import { NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
+import * as webhooks from '../../core/webhooks/view.ts'
+import * as withdrawals from '../../core/withdrawals/view.ts'
+import { withBlanks } from '../normalize.ts'
+import { Deleted } from '../route.ts'
+import type { Schema } from '../schema.ts'
+
+const { ChargeView, NewLink } = charges
+const { RecurrenceView, RecurrenceDetail } = recurrences
+
+const BODIES = {
+  CompanyChange,
+  NewPixCharge: charges.NewPixCharge,
+  NewStaticCode: charges.NewStaticCode,
+  NewPaymentLink: NewLink,
+  NewItem: NewLink.properties.items.items,
+  ChargeDuplication: charges.Duplication,
+  Payer: customers.PayerBody,
+  NewCustomer: customers.NewCustomer,
+  CustomerChange: customers.CustomerChange,
+  NewProduct,
+  ProductChange,
+  NewRecurrence: recurrences.NewRecurrence,
+  NewRecurrenceTemplate: recurrences.NewTemplate,
+  NewRefund,
+  NewPaymentRefund,
+  NewWebhook: webhooks.NewWebhook,
+  WebhookChange: webhooks.WebhookChange,
+  Replay,
+  NewWithdrawal: withdrawals.NewWithdrawal,
+  WithdrawalConfirmation: withdrawals.Confirmation,
+  ClockMove,
+}
+
+const RESOURCES = {
+  Charge: ChargeView,
+  ChargeItem: ChargeView.properties.items.items,
+  ChargeCustomer: customers.CustomerInCharge,
+  ChargeCompany: CompanyInCharge,
+  ShippingAddress: ChargeView.properties.shipping,
+  ChargeState: charges.ChargeState,
+  PaymentState: charges.PaymentState,
+  CreatedPixCharge: charges.CreatedPixCharge,
+  CreatedPaymentLink: charges.CreatedLink,
+  StaticCode: charges.StaticCodeView,
+  SalesLimits: charges.SalesLimits,
+  Customer: customers.CustomerView,
+  Product: ProductView,
+  Recurrence: RecurrenceView,
+  RecurrenceDetail,
+  RecurrenceCharge: RecurrenceDetail.properties.charges.items,
+  RecurrenceTemplate: recurrences.TemplateView,
+  Refund: RefundView,
+  UnmatchedPayment,
+  Webhook: webhooks.WebhookView,
+  WebhookWithSecret: webhooks.WebhookWithSecret,
+  Delivery: DeliveryView,
+  DeliveryAttempt: DeliveryView.properties.attempts.items,
+  Replayed,
+  Event: EventView,
+  EventBody: EventView.properties.data,
+  Balance: BalanceView,
+  StatementEntry: EntryView,
+  Withdrawal: withdrawals.WithdrawalView,
+  StartedWithdrawal: withdrawals.StartedWithdrawal,
+  Company: CompanyView,
+  Clock: ClockView,
+  Deleted,
+}
+
+const ENUMS = {
+  ChargeStatus: ChargeView.properties.status,
+  PaymentStatus: ChargeView.properties.paymentStatus,
+  RecordStatus: ProductView.properties.status,
+  ProductType: ProductView.properties.type,
+  ProductCategory: ProductView.properties.categories.items,
+  MarketplaceStatus: ProductView.properties.marketplaceStatus,
+  Frequency: RecurrenceView.properties.frequency,
+  RecurrenceAuthStatus: RecurrenceView.properties.recurrenceAuthStatus,
+  RefundStatus: RefundView.properties.status,
+  UnmatchedStatus: UnmatchedPayment.properties.status,
+  UnmatchedReason: UnmatchedPayment.properties.reason,
+  EventType: webhooks.WebhookView.properties.events.items,
+  AnyEventType: EventView.properties.type,
+  DeliveryStatus: DeliveryView.properties.status,
+  EntryType: EntryView.properties.type,
+  Account: StatementQuery.properties.account,
+  AccountOrBank: EntryView.properties.debit,
+  WithdrawalStatus: withdrawals.WithdrawalView.properties.status,
+  CompanyMode: CompanyView.properties.mode,
+  ApiVersionName: CompanyView.properties.apiVersion,
+}
+
+/**
+ * The named schemas of the OpenAPI document. A schema is known by its contents: wherever a route
+ * uses an equal one, the document refers to the name.
+ */
+export const NAMES: Record<string, object> = {
+  ...Object.fromEntries(
+    Object.entries(BODIES).map(([name, body]) => [name, withBlanks(body as Schema)]),
+  ),
+  ...RESOURCES,
+  ...ENUMS,
+}

@@ -1,0 +1,215 @@
+import { PAYMENT_STATUSES, UNMATCHED_REASONS } from '../../core/charges/rules.ts'
+import { headersOf, signerOf } from '../../core/deliveries/signing.ts'
+import { deliveryIdOf } from '../../core/deliveries/view.ts'
+import * as events from '../../core/events.ts'
+import { RecurrenceView } from '../../core/recurrences/view.ts'
+import { STATUSES as WITHDRAWAL_STATUSES } from '../../core/withdrawals/rules.ts'
+import type { Schema } from '../../versions/shapes.ts'
+import { refTo } from './components.ts'
+
+const AT = new Date('2026-08-16T12:00:00.000Z')
+const uuid = (last: number) => `0198dc8c-2360-7000-8000-${String(last).padStart(12, '0')}`
+const OF = { companyId: uuid(1) }
+const CHARGE = { ...OF, id: uuid(2), amount: 1990 }
+const SUBSCRIPTION = { ...OF, id: uuid(3), value: 1990 }
+const COLLECTED = { ...CHARGE, recurrenceId: uuid(3) }
+const WITHDRAWAL = { ...OF, id: uuid(4), value: 5000 }
+const WEBHOOK = uuid(5)
+const UNMATCHED = {
+  ...OF,
+  ...{ endToEndId: 'E9999999920260816120000000000001', amount: 1990 },
+  ...{ reason: 'DUPLICATE', chargeId: CHARGE.id },
+}
+
+type Documented = { type: events.AnyEventType; when: string; body: string }
+
+const charge = (type: events.EventType, paymentStatus: string, when: string): Documented => ({
+  ...{ type, when },
+  body: events.chargeEvent(type, { ...CHARGE, paymentStatus }, AT).payload,
+})
+const agreement = (type: events.EventType, authStatus: string, when: string): Documented => ({
+  ...{ type, when },
+  body: events.subscriptionEvent(type, { ...SUBSCRIPTION, authStatus }, AT).payload,
+})
+const collection = (type: events.EventType, paymentStatus: string, when: string): Documented => ({
+  ...{ type, when },
+  body: events.collectionEvent(type, { ...COLLECTED, paymentStatus }, AT).payload,
+})
+const withdrawal = (type: events.EventType, status: string, when: string): Documented => ({
+  ...{ type, when },
+  body: events.withdrawalEvent(type, { ...WITHDRAWAL, status }, AT).payload,
+})
+
+/** Every event, when it happens, and a body as it is sent. */
+const EVENTS: Documented[] = [
+  charge('charge.pending', 'PENDING', 'A charge or a payment link was created.'),
+  charge('charge.processing', 'PROCESSING', 'A charge got its Pix code.'),
+  charge('charge.paid', 'PAID', 'The payment of a charge is confirmed.'),
+  charge('charge.received', 'RECEIVED', 'The money of a charge can be withdrawn.'),
+  charge('charge.expired', 'EXPIRED', 'A charge was not paid by its deadline.'),
+  charge('charge.canceled', 'PROCESSING', 'A charge was canceled before it was paid.'),
+  charge('charge.refunded', 'REFUNDED', 'Money of a charge went back to its payer.'),
+  {
+    type: 'payment.unmatched',
+    when: 'Money arrived late, twice, in another amount or for no charge.',
+    body: events.paymentEvent('payment.unmatched', UNMATCHED, AT).payload,
+  },
+  agreement('subscription.authorized', 'APPROVED', 'A payer agreed to a subscription.'),
+  agreement('subscription.rejected', 'REJECTED', 'A payer refused a subscription.'),
+  agreement('subscription.canceled', 'CANCELED', 'A subscription ended.'),
+  collection('subscription.charge.paid', 'PAID', 'A charge of a subscription was paid.'),
+  collection('subscription.charge.failed', 'EXPIRED', 'A charge of a subscription was given up.'),
+  withdrawal('withdrawal.completed', 'COMPLETED', 'A withdrawal has arrived.'),
+  withdrawal('withdrawal.failed', 'FAILED', 'A withdrawal failed; its money is available again.'),
+  {
+    type: events.TEST_EVENT,
+    when: 'Somebody called `POST /webhook/{id}/test`. Sent to that webhook alone.',
+    body: events.testEvent(OF.companyId, WEBHOOK, AT).payload,
+  },
+]
+
+const object = (properties: Record<string, Schema>, ...optional: string[]): Schema => ({
+  type: 'object',
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+})
+const text = (description: string): Schema => ({ type: 'string', description })
+const cents = { type: 'integer', description: 'Cents' }
+const oneOf = (values: readonly unknown[], description: string): Schema => ({
+  ...{ type: 'string', enum: values, description },
+})
+const AUTH_STATUSES = RecurrenceView.properties.recurrenceAuthStatus.enum
+
+/**
+ * What a body holds beside the name of its event. A body is written once, when the event happens,
+ * so it is the same whatever version a company is pinned to: its statuses are never misspelled.
+ */
+const SUBJECTS: Record<string, Schema> = {
+  EventCharge: object({
+    id: text('charge_…'),
+    status: oneOf(PAYMENT_STATUSES, 'The payment status of that moment, in any API version'),
+    total: cents,
+  }),
+  EventPayment: object(
+    {
+      endToEndId: text('The scheme’s id of the payment'),
+      amount: cents,
+      reason: oneOf(UNMATCHED_REASONS, 'Why it pays no charge'),
+      chargeId: text('The charge that it names, where one is known'),
+    },
+    'chargeId',
+  ),
+  EventSubscription: object({
+    id: text('rec_…'),
+    status: oneOf(AUTH_STATUSES, 'The recurrenceAuthStatus of that moment'),
+    value: text('Cents of each charge, as text'),
+  }),
+  EventSubscriptionId: object({ id: text('rec_…') }),
+  EventWithdrawal: object({
+    id: text('wd_…'),
+    status: oneOf(WITHDRAWAL_STATUSES, 'The status of that moment'),
+    value: cents,
+  }),
+  EventWebhook: object({ id: { type: 'string', format: 'uuid' } }),
+}
+
+function subjectsOf(type: string): Record<string, Schema> {
+  if (type.startsWith('subscription.charge.')) {
+    return { subscription: refTo('EventSubscriptionId'), charge: refTo('EventCharge') }
+  }
+  const noun = type.slice(0, type.indexOf('.'))
+  return { [noun]: refTo(`Event${noun[0]!.toUpperCase()}${noun.slice(1)}`) }
+}
+
+const nameIn = (body: string): string => JSON.parse(body).event
+const componentOf = ({ body }: Documented) => `${nameIn(body).replaceAll('.', '')}Event`
+
+/** The named schemas of the bodies of events. */
+export const EVENT_COMPONENTS: Record<string, Schema> = {
+  ...SUBJECTS,
+  ...Object.fromEntries(
+    EVENTS.map((event) => {
+      const name = { type: 'string', const: nameIn(event.body) }
+      return [componentOf(event), object({ event: name, ...subjectsOf(event.type) })]
+    }),
+  ),
+  EventBody: {
+    description: 'What receivers get as their body',
+    oneOf: EVENTS.map((event) => refTo(componentOf(event))),
+    discriminator: {
+      propertyName: 'event',
+      mapping: Object.fromEntries(
+        EVENTS.map((event) => [nameIn(event.body), refTo(componentOf(event)).$ref]),
+      ),
+    },
+  },
+}
+
+/** The secret that signs the examples. */
+export const SAMPLE_SECRET = `whsec_${Buffer.alloc(32, 'vintem').toString('base64')}`
+const SIGNERS = [signerOf(SAMPLE_SECRET)]
+
+const HEADERS: Record<string, string> = {
+  'X-Webhook-Event': 'The name you subscribed to',
+  'X-Webhook-Delivery': 'This event on its way to this webhook, as the log of deliveries names it',
+  'X-Webhook-Timestamp': 'The time of this attempt in ISO 8601; not signed',
+  'X-Webhook-Signature': `\`sha256=\` and the hexadecimal HMAC-SHA256 of the raw body; the key is the whole secret as text. Examples are signed with \`${SAMPLE_SECRET}\``,
+  'webhook-id': 'The id of the event; the same in every attempt. Remember it to handle each once',
+  'webhook-timestamp': 'Seconds since 1970 of this attempt',
+  'webhook-signature':
+    '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, as Standard Webhooks says; the key is the bytes behind the secret’s base64. Two, with a space between, for 24 hours after a rotation',
+}
+const PREVIOUS = {
+  name: 'X-Webhook-Signature-Previous',
+  in: 'header',
+  description:
+    'For 24 hours after `rotate-secret`: what X-Webhook-Signature would be with the former secret',
+  schema: { type: 'string' },
+}
+
+function headerParameters({ type, body }: Documented): unknown[] {
+  const eventId = uuid(6)
+  const deliveryId = deliveryIdOf({ webhookId: WEBHOOK, eventId })
+  const sent = headersOf({ eventId, deliveryId, type, body, signers: SIGNERS, now: AT })
+  const always = Object.entries(HEADERS).map(([name, description]) => ({
+    ...{ name, in: 'header', required: true, description },
+    schema: { type: 'string', ...(name === 'X-Webhook-Event' ? { const: type } : {}) },
+    example: sent[name.toLowerCase() as keyof typeof sent],
+  }))
+  return [...always, PREVIOUS]
+}
+
+const RESPONSES = {
+  '2XX': { description: 'Taken. Any 2xx within 30 seconds counts.' },
+  '410': { description: 'The webhook is made INACTIVE at once.' },
+  default: {
+    description: 'Failed. Tried again after 1 min, 5 min, 15 min, 1 h and 6 h, then FAILED.',
+  },
+}
+
+function webhookOf(event: Documented): unknown {
+  const { type, when, body } = event
+  const example = JSON.parse(body)
+  return {
+    post: {
+      operationId: `on${nameIn(body).replaceAll('.', '')}`,
+      tags: ['Webhooks'],
+      summary: type,
+      description: when,
+      security: [],
+      parameters: headerParameters(event),
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: refTo(componentOf(event)), example } },
+      },
+      responses: RESPONSES,
+    },
+  }
+}
+
+/** What is sent to webhooks, by the name that they subscribe to. */
+export const describeWebhooks = (): Record<string, unknown> =>
+  Object.fromEntries(EVENTS.map((event) => [event.type, webhookOf(event)]))
+
+/** When each event happens, and an example of its body, for the reference page. */
+export const EVENT_REFERENCE: readonly Documented[] = EVENTS

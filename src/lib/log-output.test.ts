@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createLogOutput } from './log-output.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'vintem-log-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+const LONG_MS = 60_000
+
+test('lines reach the file whole and in their order', async () => {
+  const path = join(folder, 'log')
+  const fd = openSync(path, 'w')
+  const output = createLogOutput(fd)
+  const lines = Array.from({ length: 5_000 }, (_, i) => `{"line":${i},"text":"ação"}\n`)
+  for (const line of lines) output.write(line)
+  assert.equal(await output.flush(LONG_MS), true)
+  output.write('one more\n')
+  assert.equal(await output.flush(LONG_MS), true)
+  assert.equal(readFileSync(path, 'utf8'), `${lines.join('')}one more\n`)
+  closeSync(fd)
+})
+
+test('a flush with nothing to write ends at once', async () => {
+  assert.equal(await createLogOutput(1).flush(LONG_MS), true)
+})
+
+test('lines that could not be written are lost, counted, and told once writing works again', async () => {
+  const path = join(folder, 'again')
+  const fd = openSync(path, 'w')
+  closeSync(fd)
+  const output = createLogOutput(fd)
+  output.write('a\nb\n')
+  assert.equal(await output.flush(LONG_MS), true)
+  // The next file to be opened gets the number of the one that was closed.
+  assert.equal(openSync(path, 'w'), fd)
+  output.write('c\n')
+  await output.flush(LONG_MS)
+  output.write('d\n')
+  await output.flush(LONG_MS)
+  const [notice, ...rest] = readFileSync(path, 'utf8').split('\n')
+  assert.equal(JSON.parse(notice!).lost, 2)
+  assert.deepEqual(rest, ['c', 'd', ''])
+  closeSync(fd)
+})
+
+test('what waits for a slow reader is bounded', async () => {
+  const path = join(folder, 'bounded')
+  const fd = openSync(path, 'w')
+  const output = createLogOutput(fd)
+  const line = `${'x'.repeat(999)}\n`
+  // All in one go, so that nothing can be written meanwhile.
+  for (let i = 0; i < 3_000; i += 1) output.write(line)
+  await output.flush(LONG_MS)
+  output.write('after\n')
+  await output.flush(LONG_MS)
+  const text = readFileSync(path, 'utf8')
+  assert.ok(text.length < 1_100_000, `${text.length} characters`)
+  const lost = Number(/"lost":(\d+)/.exec(text)?.[1])
+  assert.equal(lost + text.split('\n').filter((kept) => kept.startsWith('x')).length, 3_000)
+  closeSync(fd)
+})

@@ -1,0 +1,4 @@
+/** Something that whoever operates the service can fix. The message says what, and what to do. */
+export class OperatorFault extends Error {
+  override name = 'OperatorFault'
+}

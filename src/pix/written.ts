@@ -1,0 +1,34 @@
+/**
+ * How people and their programs write what we keep in a plain form: with the punctuation that is
+ * usual in Brazil, or without it. The pattern says all that is accepted, the plain form included.
+ */
+export type Written = 'tax-id' | 'phone' | 'postal-code'
+
+/** Nobody needs more for 14 characters and what is between them. */
+export const MOST_WRITTEN = 64
+
+/** Matching takes time in proportion to the text: no two repetitions compete for a character. */
+export const PATTERNS: Record<Written, string> = {
+  // 529.982.247-25, 11.222.333/0001-81, 12.abc.345/01de-35
+  'tax-id': '^(?:[ ./-]*[0-9]){11}[ ./-]*$|^(?:[ ./-]*[0-9A-Za-z]){12}(?:[ ./-]*[0-9]){2}[ ./-]*$',
+  // (11) 98888-8888, +55 11 98888.8888
+  phone: '^(?:[ ().-]*\\+55)?(?:[ ().-]*[0-9]){10,11}[ ().-]*$',
+  // 01310-100, 01.310-100
+  'postal-code': '^(?:[ .-]*[0-9]){8}[ .-]*$',
+}
+
+const TO_PLAIN: Record<Written, (text: string) => string> = {
+  'tax-id': (text) => text.replaceAll(/[ ./-]/g, '').toUpperCase(),
+  phone: (text) => text.replace('+55', '').replaceAll(/[ ().-]/g, ''),
+  'postal-code': (text) => text.replaceAll(/[ .-]/g, ''),
+}
+
+const EXPRESSIONS = new Map(
+  Object.entries(PATTERNS).map(([kind, pattern]) => [kind, new RegExp(pattern, 'u')]),
+)
+
+/** The plain form. Text that the pattern does not accept stays as it is, so that it is refused. */
+export function toPlain(kind: Written, text: string): string {
+  if (text.length > MOST_WRITTEN) return text
+  return EXPRESSIONS.get(kind)!.test(text) ? TO_PLAIN[kind](text) : text
+}

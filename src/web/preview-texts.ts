@@ -1,0 +1,47 @@
+import type { Language } from '../core/companies/rules.ts'
+import type { State } from './found.ts'
+
+/** What a messenger shows of a link to a page: no word of who pays. */
+export type PreviewTexts = {
+  locale: string
+  caption: string
+  mark: string
+  imageAlt(company: string): string
+  test: string
+  charge(state: State, company: string): string
+  subscription(price: string, company: string): string
+}
+
+const pt: PreviewTexts = {
+  locale: 'pt_BR',
+  caption: 'Pagamento via Pix',
+  mark: 'AMBIENTE DE TESTES',
+  imageAlt: (company) => `${company}: pagamento via Pix`,
+  test: 'TESTE, sem valor real.',
+  charge(state, company) {
+    if (state === 'paid') return `Pagamento recebido por ${company}.`
+    if (state === 'refunded') return `Pagamento devolvido por ${company}.`
+    if (state === 'expired' || state === 'canceled') return 'Este link não pode mais ser pago.'
+    if (state === 'collecting') return `Cobrança de ${company} no Pix Automático.`
+    return `Cobrança de ${company}. Abra para pagar com QR Code ou Pix Copia e Cola.`
+  },
+  subscription: (price, company) => `${price} no Pix Automático. Assinatura de ${company}.`,
+}
+
+const en: PreviewTexts = {
+  locale: 'en_US',
+  caption: 'Pix payment',
+  mark: 'TEST ENVIRONMENT',
+  imageAlt: (company) => `${company}: Pix payment`,
+  test: 'TEST, no real money.',
+  charge(state, company) {
+    if (state === 'paid') return `Payment received by ${company}.`
+    if (state === 'refunded') return `Payment returned by ${company}.`
+    if (state === 'expired' || state === 'canceled') return 'This link can no longer be paid.'
+    if (state === 'collecting') return `Charge from ${company} through Pix Automático.`
+    return `Charge from ${company}. Open it to pay by QR code or Pix copy and paste.`
+  },
+  subscription: (price, company) => `${price} through Pix Automático. Subscription of ${company}.`,
+}
+
+export const PREVIEW: Record<Language, PreviewTexts> = { pt, en }

@@ -1,0 +1,116 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { inkOn } from '../../lib/contrast.ts'
+import { oneLine } from '../../lib/one-line.ts'
+import { createCanvas, drawText, encode, fillBox, widthOf } from './canvas.ts'
+import { type Font, readInter } from './font.ts'
+
+export const PICTURE = { width: 1200, height: 630 }
+
+/** What a picture is made of. Two of equal parts are the same, to the last byte. */
+export type PictureParts = {
+  name: string
+  color: string
+  caption: string
+  /** Stands in a box on top, for what is not real money. */
+  mark: string | null
+}
+
+const MARGIN = 110
+const WIDEST = PICTURE.width - 2 * MARGIN
+/** Names are shown as large as they fit, in at most so many lines. */
+const SIZES: { size: number; lines: number }[] = [
+  { size: 116, lines: 2 },
+  { size: 92, lines: 3 },
+  { size: 72, lines: 3 },
+]
+/** More would not fit in any size, and is not measured. */
+const MOST_CHARACTERS = 120
+const LINE = 1.2
+/** How far capitals reach above the line that they stand on. */
+const CAPITAL = 0.73
+const CAPTION = { size: 44, baseline: 540 }
+const MARK = { size: 32, top: 64, high: 64, side: 32 }
+
+let inter: Font | null = null
+
+/** The picture that a messenger shows beside a link: whose it is, and what for. */
+export async function drawPicture(parts: PictureParts): Promise<Buffer> {
+  inter ??= readInter()
+  const font = inter
+  const canvas = createCanvas(PICTURE.width, PICTURE.height)
+  const centered = async (text: string, size: number, baseline: number) => {
+    const left = (PICTURE.width - widthOf(font, text, size)) / 2
+    drawText(canvas, font, text, { left, baseline, size })
+    // A line takes a few milliseconds; others have their turn before the next one.
+    await turn()
+  }
+  const { lines, size } = fit(font, readable(font, parts.name) || 'Pix')
+  const middle = 318
+  const first = middle + (CAPITAL * size) / 2 - ((lines.length - 1) * LINE * size) / 2
+  for (const [i, line] of lines.entries()) await centered(line, size, first + i * LINE * size)
+  await centered(parts.caption, CAPTION.size, CAPTION.baseline)
+  if (parts.mark) {
+    const wide = Math.round(widthOf(font, parts.mark, MARK.size)) + 2 * MARK.side
+    const left = Math.round((PICTURE.width - wide) / 2)
+    fillBox(canvas, { left, top: MARK.top, width: wide, height: MARK.high })
+    const baseline = MARK.top + (MARK.high + CAPITAL * MARK.size) / 2
+    const place = { left: left + MARK.side, baseline, size: MARK.size, shade: 0 } as const
+    drawText(canvas, font, parts.mark, place)
+  }
+  return encode(canvas, parts.color, inkOn(parts.color))
+}
+
+/** What the font can show of a name: letters lose accents it lacks, all else is left out. */
+function readable(font: Font, name: string): string {
+  const line = oneLine(name.slice(0, 1000)).normalize('NFC')
+  const shown = [...line].slice(0, 4 * MOST_CHARACTERS).map((character) => {
+    if (font.glyphOf(character.codePointAt(0)!)) return character
+    const [base = ''] = character.normalize('NFKD')
+    return base && font.glyphOf(base.codePointAt(0)!) ? base : ' '
+  })
+  return [...shown.join('').replace(/\s+/g, ' ').trim()].slice(0, MOST_CHARACTERS).join('')
+}
+
+function fit(font: Font, text: string): { lines: string[]; size: number } {
+  for (const { size, lines: most } of SIZES) {
+    const lines = wrap(font, text, size)
+    if (lines.length <= most) return { lines, size }
+  }
+  const { size, lines: most } = SIZES.at(-1)!
+  const lines = wrap(font, text, size).slice(0, most)
+  return { lines: [...lines.slice(0, -1), cut(font, lines.at(-1)!, size)], size }
+}
+
+function wrap(font: Font, text: string, size: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ').flatMap((word) => pieces(font, word, size))) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (widthOf(font, longer, size) <= WIDEST) line = longer
+    else {
+      lines.push(line)
+      line = word
+    }
+  }
+  return [...lines, line]
+}
+
+/** A word that is wider than the picture comes in pieces. */
+function pieces(font: Font, word: string, size: number): string[] {
+  const found: string[] = []
+  let piece = ''
+  for (const character of word) {
+    if (piece !== '' && widthOf(font, piece + character, size) > WIDEST) {
+      found.push(piece)
+      piece = ''
+    }
+    piece += character
+  }
+  return [...found, piece]
+}
+
+function cut(font: Font, line: string, size: number): string {
+  const characters = [...line]
+  while (widthOf(font, `${characters.join('')}…`, size) > WIDEST) characters.pop()
+  return `${characters.join('').trimEnd()}…`
+}

@@ -1,0 +1,64 @@
+import type { Language } from '../core/companies/rules.ts'
+
+/** What the page of a paid charge says beside the lines of its receipt. */
+export type ReceiptTexts = {
+  /** The page's title, and so the name of a file that it is saved as. */
+  title(amount: string): string
+  testTitle(amount: string): string
+  refundedPart: string
+  test: { title: string; text: string; stamp: string; confirmed: string }
+  save: string
+  share: string
+  copyLink: string
+  linkCopied: string
+  copyId: string
+  idCopied: string
+  /** Without scripts. */
+  saveHint: string
+  printTitle: string
+  check: string
+}
+
+const pt: ReceiptTexts = {
+  title: (amount) => `Comprovante Pix ${amount}`,
+  testTitle: (amount) => `TESTE - Comprovante sem valor ${amount}`,
+  refundedPart: 'Parte do valor foi devolvida.',
+  test: {
+    title: 'Comprovante de teste, sem valor',
+    text: 'Ambiente de testes: nenhum valor real foi movimentado.',
+    stamp: 'TESTE',
+    confirmed: 'Pagamento confirmado (teste)',
+  },
+  save: 'Salvar ou imprimir',
+  share: 'Compartilhar',
+  copyLink: 'Copiar link',
+  linkCopied: 'Link copiado',
+  copyId: 'Copiar ID da transação',
+  idCopied: 'ID copiado',
+  saveHint: 'Para salvar em PDF, use a opção Imprimir do seu navegador.',
+  printTitle: 'Comprovante de pagamento Pix',
+  check: 'Confira este comprovante em',
+}
+
+const en: ReceiptTexts = {
+  title: (amount) => `Pix receipt ${amount}`,
+  testTitle: (amount) => `TEST - Receipt not valid ${amount}`,
+  refundedPart: 'Part of the amount was returned.',
+  test: {
+    title: 'Test receipt, not valid',
+    text: 'Test environment: no real money was moved.',
+    stamp: 'TEST',
+    confirmed: 'Payment confirmed (test)',
+  },
+  save: 'Save or print',
+  share: 'Share',
+  copyLink: 'Copy link',
+  linkCopied: 'Link copied',
+  copyId: 'Copy transaction ID',
+  idCopied: 'ID copied',
+  saveHint: 'To save it as a PDF, use your browser’s Print option.',
+  printTitle: 'Pix payment receipt',
+  check: 'Check this receipt at',
+}
+
+export const RECEIPT: Record<Language, ReceiptTexts> = { pt, en }

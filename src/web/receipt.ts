@@ -1,0 +1,94 @@
+import { isPlayMoney, type ReceiptLine, receiptLines } from '../core/charges/receipt.ts'
+import { checkoutUrl } from '../core/charges/view.ts'
+import { formatReais } from '../lib/money.ts'
+import type { ChargePage } from './checkout.ts'
+import { CHECKOUT } from './checkout-texts.ts'
+import { type Html, html } from './html.ts'
+import { icon, inLanguage } from './layout.ts'
+import { dueFact, type Fact, type Result, result, webAddress } from './parts.ts'
+import { RECEIPT } from './receipt-texts.ts'
+
+/** What a browser calls the page, and the file that it is saved as. */
+export function receiptTitle({ charge, company, language }: ChargePage): string {
+  const { title, testTitle } = RECEIPT[language]
+  const amount = formatReais(charge.amount)
+  return isPlayMoney(company, charge) ? testTitle(amount) : title(amount)
+}
+
+/** A paid charge: what a receipt states, to be kept, printed and shared. */
+export function receipt(page: ChargePage, state: 'paid' | 'refundedAll'): Html {
+  const { charge, company, language, app, purchase = [] } = page
+  const [texts, own] = [CHECKOUT[language], RECEIPT[language]]
+  const successUrl = webAddress(charge.link?.successUrl)
+  const lines = receiptLines(app, company, charge, purchase, language)
+  const isPart = state === 'paid' && charge.refunded > 0
+  const shown: Result = {
+    ...(state === 'paid' ? { kind: 'good', icon: 'check' } : { kind: 'calm', icon: 'back' }),
+    ...texts[state],
+    ...(isPart && { text: own.refundedPart }),
+    ...(state === 'paid' && isPlayMoney(company, charge) && { title: own.test.confirmed }),
+    facts: [...lines.map((line) => factOf(line, page)), dueFact(page.collection, language)],
+    more: actions(page),
+    link: successUrl ? { url: successUrl, label: texts.success } : null,
+    leads: state === 'paid',
+  }
+  return html`${testMark(page)}${printHead(page)}${result(shown, language)}${printFoot(page)}`
+}
+
+const SUMS: ReceiptLine['kind'][] = ['amount', 'refunded']
+
+function factOf({ kind, label, values }: ReceiptLine, { charge, language }: ChargePage): Fact {
+  const [first, ...others] = values
+  if (SUMS.includes(kind)) return [label, first, 'sum']
+  if (kind === 'chargeId') return [label, html`<span class="code" translate="no">${first}</span>`]
+  if (kind === 'endToEndId') return [label, transactionId(first!, language)]
+  if (kind === 'purchase')
+    return [label, values.map((value) => html`<span>${value}</span>`), 'rows']
+  const small = others.map((value) => html`<br><span class="soft small">${value}</span>`)
+  if (kind !== 'paidAt') return [label, html`${first}${small}`]
+  const moment = charge.paymentDate!.toISOString()
+  return [label, html`<time datetime="${moment}">${first}</time>${small}`]
+}
+
+function transactionId(id: string, language: ChargePage['language']): Html {
+  const { copyId, idCopied } = RECEIPT[language]
+  return html`<span class="code" translate="no">${id}</span>
+<button type="button" class="button quiet slim js" data-copy-text="${id}" data-done="${idCopied}" aria-label="${copyId}">${icon('copy')}</button><span class="small done-text" role="status"></span>`
+}
+
+/** What can be done with a receipt. Nothing is shared but the address of the page. */
+function actions(page: ChargePage): Html {
+  const { save, share, copyLink, linkCopied, saveHint } = RECEIPT[page.language]
+  const url = addressOf(page)
+  return html`<div class="keep">
+<button type="button" class="button quiet js" data-print>${save}</button>
+<button type="button" class="button quiet js" data-share="${url}" data-title="${receiptTitle(page)}">${share}</button>
+<button type="button" class="button quiet js" data-copy-text="${url}" data-done="${linkCopied}"><span>${copyLink}</span></button><p class="hide" role="status"></p>
+<noscript><p class="hint">${saveHint}</p></noscript>
+</div>`
+}
+
+const addressOf = ({ app, charge, chosen }: ChargePage): string =>
+  inLanguage(checkoutUrl(app.publicUrl, charge), chosen)
+
+/** Play money is marked on the screen and on paper, in words that no printer leaves out. */
+function testMark({ charge, company, language }: ChargePage): Html | null {
+  if (!isPlayMoney(company, charge)) return null
+  const { title, text } = RECEIPT[language].test
+  return html`<aside class="test-mark all" aria-label="${title}">${icon('alert')}<p><strong>${title}.</strong> ${text}</p></aside>`
+}
+
+/** What only paper has: on the screen the page itself says whose it is. */
+function printHead({ company, charge, language }: ChargePage): Html {
+  const { printTitle, test } = RECEIPT[language]
+  const title = isPlayMoney(company, charge) ? test.title : printTitle
+  return html`<div class="paper paper-head" aria-hidden="true"><p>${company.name}</p><p>${title}</p></div>`
+}
+
+/** Whoever is given the paper can see at this address whether it is true. */
+function printFoot(page: ChargePage): Html {
+  const { company, charge, language } = page
+  const { check, test } = RECEIPT[language]
+  const isTest = isPlayMoney(company, charge)
+  return html`<div class="paper paper-foot" aria-hidden="true"><p>${check} ${addressOf(page)}</p>${isTest && html`<p class="stamp">${test.stamp}</p>`}</div>`
+}

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify'
+import type { Language } from '../core/companies/rules.ts'
+import { problem } from '../lib/problems.ts'
+import { isAtHome } from './developer.ts'
+import { type Html, html } from './html.ts'
+import { chosenLanguage, inLanguage } from './language.ts'
+import { icon } from './layout.ts'
+import type { Site } from './pages.ts'
+
+const TEXTS = {
+  pt: {
+    open: 'Começar do zero',
+    text: 'Cria uma nova empresa de testes, com outra chave, no horário atual e com R$ 1.000,00 de saldo. A chave atual deixa de funcionar, os webhooks param de receber eventos e as assinaturas são canceladas. Os registros antigos são mantidos.',
+    act: 'Criar nova empresa de testes',
+    done: 'Nova empresa de testes criada. Use a chave abaixo.',
+  },
+  en: {
+    open: 'Start over',
+    text: 'Creates a new sandbox company, with another key, at the present time and with a balance of R$ 1.000,00. The current key stops working, webhooks receive no more events and subscriptions are canceled. The old records are kept.',
+    act: 'Create a new sandbox company',
+    done: 'A new sandbox company was created. Use the key below.',
+  },
+} as const satisfies Record<Language, Record<string, string>>
+
+const PATH = '/sandbox/reset'
+
+/** The form is folded, so that nobody loses their key by one click. */
+export const resetForm = (language: Language): Html => html`<details>
+<summary>${TEXTS[language].open}</summary>
+<form class="stack" method="post" action="${inLanguage(PATH, language)}">
+<p class="soft small">${TEXTS[language].text}</p>
+<button class="button quiet" type="submit">${TEXTS[language].act}</button>
+</form>
+</details>`
+
+/** Says that there is a new company, to whom the form has sent here. */
+export const resetNotice = (query: unknown, language: Language): Html | null =>
+  (query as { fresh?: unknown }).fresh === undefined
+    ? null
+    : html`<p class="notice good" role="status">${icon('check')}<span>${TEXTS[language].done}</span></p>`
+
+/** Puts a new company in the place of the sandbox, for those who are at their own machine. */
+export function registerReset(scope: FastifyInstance, site: Site): void {
+  scope.post(PATH, async (request, reply) => {
+    if (!isAtHome(site, request)) throw problem('route_not_found')
+    await site.resetSandbox()
+    return reply.redirect(`${inLanguage('/?fresh', chosenLanguage(request.query))}#key`, 303)
+  })
+  // Where a form was sent back, the page has an address that can be asked for again.
+  scope.get(PATH, (request, reply) =>
+    reply.redirect(inLanguage('/', chosenLanguage(request.query)), 303),
+  )
+}

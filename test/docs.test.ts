@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Every block of the guides that puts a proxy in front of the service. */
+const proxies = globSync('docs/**/*.md', { cwd: ROOT }).flatMap((path) =>
+  [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```$/gm)]
+    .map(([, text]) => text!)
+    .filter((text) => /proxy_pass|reverse_proxy/.test(text)),
+)
+
+test('no sample of a proxy publishes the metrics', () => {
+  assert.deepEqual(
+    proxies.map((text) => text.split('\n')[0]),
+    ['# nginx', '# Caddy'],
+  )
+  for (const text of proxies) {
+    assert.match(text, /location = \/metrics \{ return 404; \}|respond \/metrics 404/)
+  }
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import { type Config, readConfig } from '../src/config.ts'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { describeStartFault } from '../src/start-faults.ts'
+import { cloneDatabase } from './support/database.ts'
+import { freePort, startServer, temporaryFolder } from './support/process.ts'
+
+const SECRET_KEY = Buffer.alloc(32, 3).toString('base64')
+
+/** Starts a server that cannot start, and expects sentences instead of a stack. */
+async function refusal(
+  environment: Record<string, string>,
+  expected: RegExp,
+  options: string[] = [],
+): Promise<void> {
+  const server = await startServer({ SECRET_KEY, ...environment }, options)
+  assert.equal(await server.ended, 1, server.output())
+  assert.match(server.output(), expected)
+  assert.ok(!/^\s+at /m.test(server.output()), `no stack trace: ${server.output()}`)
+  assert.equal(server.output().trim().split('\n').length, 1, server.output())
+}
+
+test('a database that refuses, is unknown, keeps us out or is missing is told in a sentence', async () => {
+  const url = new URL(await cloneDatabase())
+  const changed = (change: (url: URL) => void) => {
+    const copy = new URL(url)
+    change(copy)
+    return { DATABASE_URL: copy.href }
+  }
+  const port = String(await freePort())
+  await refusal(
+    changed((copy) => Object.assign(copy, { port })),
+    new RegExp(`at 127.0.0.1:${port} refuses connections. Start PostgreSQL`),
+  )
+  await refusal(
+    changed((copy) => Object.assign(copy, { hostname: 'database.invalid' })),
+    /host database.invalid of DATABASE_URL is not known/,
+  )
+  await refusal(
+    changed((copy) => Object.assign(copy, { password: 'not-this-one' })),
+    /does not let the user vintem in \(.*\). Correct user and password/,
+  )
+  await refusal(
+    changed((copy) => Object.assign(copy, { pathname: '/nowhere' })),
+    /has no database named nowhere. Create it/,
+  )
+})
+
+test('an address that cannot be listened on is told in a sentence', async () => {
+  const DATABASE_URL = await cloneDatabase()
+  // A documentation address, which no machine has.
+  await refusal({ DATABASE_URL, HOST: '192.0.2.1' }, /HOST 192.0.2.1 is not an address of this/)
+  await refusal({ DATABASE_URL, HOST: 'host.invalid' }, /HOST host.invalid is neither an address/)
+})
+
+test('a port that needs more rights is told in a sentence', () => {
+  const config: Config = readConfig({ DATABASE_URL: 'postgres://x/y', SECRET_KEY, PORT: '80' })
+  const fault = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' })
+  assert.match(describeStartFault(fault, config), /may not listen on port 80. Choose a PORT above/)
+})
+
+test('a bug shows where it is', () => {
+  assert.match(describeStartFault(new TypeError('x is not a function')), /^\s+at /m)
+})
+
+test('an option that does not exist is told in a sentence', async () => {
+  const DATABASE_URL = 'postgres://127.0.0.1:1/x'
+  await refusal({ DATABASE_URL }, /Unknown option '--port'. The only option is --role/, [
+    '--port=1',
+  ])
+  await refusal({ DATABASE_URL }, /Unexpected argument 'api'. The only option is --role/, ['api'])
+})
+
+/** A whole data directory, to be copied and damaged. */
+const whole = join(temporaryFolder(), 'data')
+before(async () => {
+  const settings = { fsync: 'off', shared_buffers: '16MB' }
+  const database = await startEmbedded({ dataDir: whole, settings })
+  await database.stop()
+})
+
+function damaged(damage: (dataDir: string) => void): { DATA_DIR: string } {
+  const DATA_DIR = join(temporaryFolder(), 'data')
+  cpSync(whole, DATA_DIR, { recursive: true })
+  damage(DATA_DIR)
+  return { DATA_DIR }
+}
+
+test('a data directory without its password, its version or its files is told in a sentence', async () => {
+  await refusal(
+    damaged((dir) => rmSync(join(dir, 'postgres.password'))),
+    /postgres.password is missing.*Restore it from a backup/,
+  )
+  await refusal(
+    damaged((dir) => rmSync(join(dir, 'postgres', 'PG_VERSION'))),
+    /damaged: it has files, but no PG_VERSION. Restore/,
+  )
+  await refusal(
+    damaged((dir) => writeFileSync(join(dir, 'postgres.password'), 'another')),
+    /does not let us in: password authentication failed/,
+  )
+})
+
+test('a damaged cluster quotes what PostgreSQL says now, not what an older run has said', async () => {
+  const stale = 'FATAL:  a line of an older run'
+  await refusal(
+    damaged((dir) => {
+      appendFileSync(join(dir, 'postgres.log'), `${stale}\n`)
+      truncateSync(join(dir, 'postgres', 'global', 'pg_control'), 100)
+    }),
+    /PostgreSQL does not start in (?!.*older run).*pg_control.*Restore|restore/,
+  )
+})
+
+test('a place that cannot hold data is told in a sentence, and is not waited for', async () => {
+  const file = join(temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  await refusal({ DATA_DIR: file }, /data directory .* cannot be used .* Choose a folder/)
+  if (!existsSync('/proc/self')) return
+  await refusal({ DATA_DIR: '/proc/x/y' }, /data directory \/proc\/x\/y cannot be used/)
+  // Without a key of its own, the server looks there for the generated one first.
+  const server = await startServer({ DATA_DIR: '/proc/x' })
+  assert.equal(await server.ended, 1)
+  assert.match(server.output(), /DATA_DIR must be a folder that Vintém can write to/)
+})
+
+test('a data directory that may not be written is told in a sentence', async () => {
+  const { DATA_DIR } = damaged((dir) => chmodSync(dir, 0o555))
+  // Root may write anywhere, so it becomes nobody for this.
+  const spawning = process.getuid?.() === 0 ? { uid: 65_534 } : {}
+  chmodSync(join(DATA_DIR, '..'), 0o755)
+  const server = await startServer({ SECRET_KEY, DATA_DIR }, [], () => {}, spawning)
+  assert.equal(await server.ended, 1, server.output())
+  assert.match(server.output(), /data directory .* cannot be used .*chown -R/)
+  chmodSync(DATA_DIR, 0o755)
+})
