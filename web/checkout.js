@@ -34,11 +34,13 @@ document.addEventListener('click', (event) => {
 const two = (number) => String(number).padStart(2, '0')
 
 function words(left_s) {
-  const hours = Math.floor(left_s / 3600)
-  const rest = `${two(Math.floor(left_s / 60) % 60)}:${two(left_s % 60)}`
-  return hours > 0 ? `${hours}:${rest}` : rest
+  const [hours, minutes, seconds] = [left_s / 3600, (left_s / 60) % 60, left_s % 60].map(Math.floor)
+  if (hours > 0) return `${hours} h ${two(minutes)} min`
+  return minutes > 0 ? `${minutes} min ${two(seconds)} s` : `${seconds} s`
 }
 
+// With less time than this it is urgent, which is said once and shown in words, sign and color.
+const SOON_S = 120
 let counting
 function countDown() {
   clearInterval(counting)
@@ -50,15 +52,35 @@ function countDown() {
   const show = () => {
     const left_s = Math.max(0, Math.round((end_ms - performance.now()) / 1000))
     place.querySelector('.timer').textContent = words(left_s)
+    if (left_s < SOON_S) warn(place)
     if (left_s === 0) {
       clearInterval(counting)
       setTimeout(ask, 1000)
     }
   }
   show()
-  place.hidden = false
-  place.nextElementSibling.classList.add('hide')
+  place.querySelector('.countdown').hidden = false
+  place.querySelector('time').classList.add('hide')
   counting = setInterval(show, 1000)
+}
+
+function warn(place) {
+  const status = find('[data-soon]')
+  place.classList.add('soon')
+  if (status.textContent === '') status.textContent = status.dataset.soon
+}
+
+// A wide window shows the image without being asked; older browsers need to be told.
+function openImage() {
+  const box = find('.qr-box')
+  if (box && matchMedia('(min-width: 52rem)').matches) box.open = true
+}
+
+// An image that cannot be loaded leaves the initial of the name that is behind it.
+for (const image of document.querySelectorAll('.logo img')) {
+  const drop = () => image.remove()
+  if (image.complete && image.naturalWidth === 0) drop()
+  else image.addEventListener('error', drop)
 }
 
 let leaving
@@ -94,6 +116,7 @@ async function become(state) {
   document.title = page.title
   find('main h1').tabIndex = -1
   find('main h1').focus()
+  openImage()
   countDown()
   if (['paid', 'approved'].includes(main().dataset.state)) leave()
   if (!main().dataset.live) hangUp()
@@ -122,6 +145,7 @@ function follow() {
   }
 }
 
+openImage()
 countDown()
 follow()
 // A phone sends pages to sleep while its owner pays in another app.

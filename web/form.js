@@ -2,7 +2,7 @@
 // checks everything again, and without this it is the only one.
 
 const digits = (text) => text.replace(/\D/g, '')
-const plain = (text) => text.replace(/[\s./-]/g, '').toUpperCase()
+const plain = (text) => text.replace(/[^0-9A-Za-z]/g, '').toUpperCase()
 
 const checkDigit = (body, weights) => {
   let sum = 0
@@ -29,23 +29,102 @@ const CHECKS = {
   'postal-code': (text) => digits(text).length === 8,
 }
 
-const cpf = (d) =>
-  d.replace(/^(\d{3})(\d{1,3})?(\d{1,3})?(\d{1,2})?.*/, (_, a, b, c, e) =>
-    [a, b && `.${b}`, c && `.${c}`, e && `-${e}`].join(''),
-  )
-const FORMS = {
-  'tax-id': (text) => (/^\d{4,11}$/.test(plain(text)) ? cpf(plain(text)) : text),
-  'postal-code': (text) =>
-    digits(text)
-      .slice(0, 8)
-      .replace(/^(\d{5})(\d+)/, '$1-$2'),
-  phone: (text) => {
-    const all = digits(text)
-    if (all.length > 11 || text.trim().startsWith('+')) return text
-    return all.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
+// A mask keeps the characters that count and writes the punctuation before the next of them, so
+// that nothing has to be deleted twice. What is longer than the mask stays as it was typed.
+function punctuate(text, parts) {
+  let rest = text
+  let written = ''
+  for (const [before, length] of parts) {
+    if (rest === '') break
+    written += before + rest.slice(0, length)
+    rest = rest.slice(length)
+  }
+  return written
+}
+const CPF = [
+  ['', 3],
+  ['.', 3],
+  ['.', 3],
+  ['-', 2],
+]
+const CNPJ = [
+  ['', 2],
+  ['.', 3],
+  ['.', 3],
+  ['/', 4],
+  ['-', 2],
+]
+const CEP = [
+  ['', 5],
+  ['-', 3],
+]
+const LANDLINE = [
+  ['(', 2],
+  [') ', 4],
+  ['-', 4],
+]
+const MOBILE = [
+  ['(', 2],
+  [') ', 5],
+  ['-', 4],
+]
+
+// What counts in a field, and how it is written; null leaves the text alone.
+const taxId = {
+  keep: plain,
+  write: (id) => (id.length > 14 ? null : punctuate(id, /^\d{0,11}$/.test(id) ? CPF : CNPJ)),
+}
+const MASKS = {
+  'tax-id': taxId,
+  'tax-id-shape': taxId,
+  'postal-code': { keep: digits, write: (cep) => (cep.length > 8 ? null : punctuate(cep, CEP)) },
+  phone: {
+    // With the zero or the code of the country that are dialed before it, or without.
+    keep: (text) =>
+      digits(text)
+        .replace(/^0+/, '')
+        .replace(/^55(?=\d{10,11}$)/, ''),
+    write: (number) =>
+      number.length > 11 ? null : punctuate(number, number.length > 10 ? MOBILE : LANDLINE),
   },
 }
-FORMS['tax-id-shape'] = FORMS['tax-id']
+
+// Where the given number of characters that count ends.
+function placeAfter(text, count, keep) {
+  let place = 0
+  while (place < text.length && keep(text.slice(0, place)).length < count) place++
+  return place
+}
+
+function applyMask(field, inputType = '') {
+  const mask = MASKS[field.dataset.check]
+  // Another country's number has a punctuation of its own, and a plus sign is its start.
+  if (!mask || /^\s*\+(?!55)/.test(field.value)) return
+  const written = mask.write(mask.keep(field.value))
+  if (written === null || written === field.value) return
+  const isAtEnd = field.selectionEnd === field.value.length
+  const before = mask.keep(field.value.slice(0, field.selectionEnd)).length
+  field.value = written
+  let place = isAtEnd ? written.length : placeAfter(written, before, mask.keep)
+  // Whoever deletes forward goes on behind the punctuation.
+  if (inputType === 'deleteContentForward') {
+    while (place < written.length && !/[0-9A-Z]/.test(written[place])) place++
+  }
+  if (document.activeElement === field) field.setSelectionRange(place, place)
+}
+
+// The state that has a postal code, by the ranges that the form brings along.
+function fillState(form, postalCode) {
+  const start = digits(postalCode)
+  const state = form.querySelector('#state')
+  if (!state || start.length !== 8) return
+  const covers = (range) =>
+    range.split('-').every((end, i) => (start.slice(0, 5) - end) * (i ? -1 : 1) >= 0)
+  const option = [...state.options].find(({ dataset }) => dataset.ceps?.split(' ').some(covers))
+  if (!option || state.value === option.value) return
+  state.value = option.value
+  if (state.hasAttribute('aria-invalid')) mark(state)
+}
 
 const isRight = (field) =>
   CHECKS[field.dataset.check](field.value) || (!field.required && !field.value)
@@ -67,14 +146,20 @@ function mark(field) {
 for (const form of document.querySelectorAll('[data-form]')) {
   // Our own words instead of the browser's, which speak its language and not the page's.
   form.noValidate = true
-  form.addEventListener('input', ({ target }) => {
-    const write = FORMS[target.dataset.check]
-    const atEnd = target.selectionEnd === target.value.length
-    if (write && atEnd) target.value = write(target.value)
+  form.addEventListener('input', ({ target, inputType, isComposing }) => {
+    if (!isComposing) applyMask(target, inputType)
+    if (target.dataset.check === 'postal-code') fillState(form, target.value)
     if (target.dataset.check && target.hasAttribute('aria-invalid')) mark(target)
   })
+  // The button marks what is wrong by itself. Marked before, the page would move it away from under
+  // the finger that presses it.
+  let isPressed = false
+  form.addEventListener('pointerdown', ({ target }) => {
+    isPressed = target.closest('button') !== null
+  })
   form.addEventListener('focusout', ({ target }) => {
-    if (target.dataset.check && target.value !== '') mark(target)
+    if (!isPressed && target.dataset.check && target.value !== '') mark(target)
+    isPressed = false
   })
   form.addEventListener('submit', (event) => {
     const wrong = [...form.querySelectorAll('[data-check]')].filter((field) => !mark(field))

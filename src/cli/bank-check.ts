@@ -51,7 +51,7 @@ function inspectCertificate({ certificateEndsAt: end }: BankRecord, now: Date): 
   return end < renewalHorizon(now) ? ['warning', `${detail} ${renew}`] : ['ok', detail]
 }
 
-const REMEDY = 'Mend what it names, then run vintem bank connect with all that is right.'
+const REMEDY = 'Fix what it names, then run vintem bank connect with the right values.'
 
 /** What the bank says when it is asked for a token, and with that for what it has received. */
 const inspectAccess = (faults: string[]): Check[] =>

@@ -38,7 +38,10 @@ export type LocalDate = string
 /** A moment as people in Brazil read it, by the clock of Brasília: dd/mm/aaaa HH:mm. */
 export const formatMoment = (at: Date): string => FORM.format(at).replace(',', '')
 
-/** The same to the second, day and time apart: dd/mm/aaaa and HH:mm:ss. */
+/** A day as people in Brazil read it: dd/mm/aaaa. */
+export const formatDay = (day: LocalDate): string => day.split('-').toReversed().join('/')
+
+/** A moment to the second, day and time apart: dd/mm/aaaa and HH:mm:ss. */
 export const formatSecond = (at: Date): [day: string, time: string] =>
   EXACT.format(at).split(', ') as [string, string]
 

@@ -43,6 +43,10 @@ export function maskTaxId(text: string): string {
   return '***'
 }
 
+/** Banks show a payer whose account it is: a company's number as a whole, a person's in part. */
+export const receiverTaxId = (taxId: string): string =>
+  kindOfTaxId(taxId) === 'cnpj' ? punctuateTaxId(taxId) : maskTaxId(taxId)
+
 // The check digits of 000… or 111… come out right, but nobody was ever given such a number.
 function isOneRepeated(text: string): boolean {
   return text === text.charAt(0).repeat(text.length)

@@ -2,7 +2,7 @@ import type { Language } from '../core/companies/rules.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { formatReais, toCents } from '../lib/money.ts'
 import { writtenFields } from '../pix/brcode.ts'
-import { kindOfTaxId, maskTaxId, punctuateTaxId } from '../pix/tax-id.ts'
+import { receiverTaxId } from '../pix/tax-id.ts'
 import type { AgreementSeen, Done, PaymentSeen, Seen } from './bank-code.ts'
 import { BANK } from './bank-texts.ts'
 import { type Html, html, type Shown } from './html.ts'
@@ -25,8 +25,8 @@ const marks = (field: Field, entry: Entry): Html =>
     ? html` aria-invalid="true" aria-describedby="${field}-fault" autofocus`
     : html` aria-describedby="${field}-hint"`
 
-export const languageField = (language: Language): Html | false =>
-  language === 'en' && html`<input type="hidden" name="lang" value="en">`
+export const languageField = (language: Language): Html =>
+  html`<input type="hidden" name="lang" value="${language}">`
 
 export function pasteForm(entry: Entry, language: Language): Html {
   const { label, hint, button } = BANK[language].paste
@@ -54,15 +54,11 @@ export function codeCard(
     : agreementCard(seen, entry, language)
 }
 
-/** Banks show whose account it is: a company's number as a whole, a person's in part. */
-const shownTaxId = (taxId: string): string =>
-  kindOfTaxId(taxId) === 'cnpj' ? punctuateTaxId(taxId) : maskTaxId(taxId)
-
 function receiverFacts({ company }: PaymentSeen | AgreementSeen, language: Language) {
   const { names, bank } = BANK[language]
   const facts: [string, Shown][] = [
     [names.receiver, html`<strong>${company.name}</strong>`],
-    [names.taxId, shownTaxId(company.taxId)],
+    [names.taxId, receiverTaxId(company.taxId)],
     [names.city, company.city],
     [names.bank, bank],
   ]

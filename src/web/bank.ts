@@ -25,6 +25,7 @@ import {
 } from './bank-view.ts'
 import { isAtHome, sendDeveloperPage } from './developer.ts'
 import { html } from './html.ts'
+import { chosenLanguage } from './language.ts'
 import { inLanguage, languageOf } from './layout.ts'
 import type { Form, Site } from './pages.ts'
 
@@ -103,7 +104,7 @@ ${found && codeCard(found, told, own?.id === found.company.id, language)}
 
 /** A form says its language itself. */
 const asked = (request: FastifyRequest): Language =>
-  (request.body as Form | undefined)?.lang === 'en' ? 'en' : languageOf(request)
+  chosenLanguage(request.body) ?? languageOf(request)
 
 function faultOf(seen: Seen | null, language: Language): string | null {
   if (seen?.kind !== 'fault') return null

@@ -7,12 +7,17 @@ type Ending = { title: string; text: string }
 export type CheckoutTexts = {
   title(amount: string): string
   toPay: string
-  dueAt(moment: string): string
-  due: string
+  /** Date and hour of a moment that is written dd/mm/aaaa HH:mm. */
+  moment(at: string): string
+  validUntil: string
   timeLeft: string
+  lastMinutes: string
+  dueOn: string
   waiting: string
   qrTitle: string
   qrAlt: string
+  showQr: string
+  hideQr: string
   code: string
   copy: string
   copied: string
@@ -22,17 +27,18 @@ export type CheckoutTexts = {
   details: string
   quantity(count: number, name: string): string
   total: string
+  discount: string
+  addition: string
+  subscription: string
   payer: string
   receiver: string
   amount: string
-  paidAt: string
-  endToEndId: string
-  refunded: string
   paid: Ending
   refundedAll: Ending
   expired: Ending
   canceled: Ending
   collecting: Ending
+  uncollected: Ending
   success: string
   failed: string
   leaving: [before: string, after: string]
@@ -54,66 +60,74 @@ export type CheckoutTexts = {
 const pt: CheckoutTexts = {
   title: (amount) => `Pagar ${amount} com Pix`,
   toPay: 'Valor a pagar',
-  dueAt: (moment) => `Vence em ${moment}`,
-  due: 'Vencimento',
-  timeLeft: 'Pague em até',
-  waiting: 'Aguardando o pagamento…',
+  moment: (at) => at.replace(' ', ' às '),
+  validUntil: 'Válido até',
+  timeLeft: 'Expira em',
+  lastMinutes: 'Este Pix expira em menos de 2 minutos.',
+  dueOn: 'Vencimento',
+  waiting: 'Aguardando pagamento…',
   qrTitle: 'Pague com Pix',
   qrAlt: 'QR Code Pix desta cobrança, para ler com o aplicativo do seu banco',
-  code: 'Código Pix copia e cola',
+  showQr: 'Mostrar QR Code',
+  hideQr: 'Ocultar QR Code',
+  code: 'Código Pix Copia e Cola',
   copy: 'Copiar código Pix',
   copied: 'Código copiado',
   stepsTitle: 'Como pagar',
   steps: [
-    'Abra o aplicativo do seu banco e escolha Pix.',
-    'Leia o QR Code, ou escolha Pix copia e cola e cole o código.',
-    'Confira o valor e quem recebe, e confirme.',
+    'Abra o aplicativo do seu banco e entre na área Pix.',
+    'Escolha Pix Copia e Cola e cole o código, ou leia o QR Code.',
+    'Confira o valor e quem vai receber e confirme o pagamento.',
   ],
-  refresh: 'Já paguei: atualizar a página',
+  refresh: 'Já paguei, atualizar',
   details: 'Detalhes',
   quantity: (count, name) => `${count} × ${name}`,
   total: 'Total',
+  discount: 'Desconto',
+  addition: 'Acréscimo',
+  subscription: 'Assinatura',
   payer: 'Pagador',
   receiver: 'Recebedor',
   amount: 'Valor',
-  paidAt: 'Data do pagamento',
-  endToEndId: 'ID da transação',
-  refunded: 'Valor devolvido',
-  paid: { title: 'Pagamento confirmado', text: 'Pronto! Guarde este comprovante se precisar.' },
+  paid: { title: 'Pagamento confirmado', text: 'Tudo certo! Salve este comprovante.' },
   refundedAll: {
     title: 'Pagamento devolvido',
-    text: 'O valor voltou para a conta de onde saiu.',
+    text: 'O valor foi devolvido para a conta de origem.',
   },
   expired: {
-    title: 'O prazo para pagar acabou',
-    text: 'Não pague este código: o Pix não quitaria esta cobrança. Peça uma nova a quem vendeu.',
+    title: 'Este Pix expirou',
+    text: 'Não pague: este código não vale mais. Peça um novo à loja.',
   },
   canceled: {
     title: 'Cobrança cancelada',
-    text: 'Quem vendeu cancelou esta cobrança. Não é preciso pagar nada.',
+    text: 'A loja cancelou esta cobrança. Você não precisa pagar nada.',
   },
   collecting: {
-    title: 'Débito automático agendado',
-    text: 'Você autorizou esta cobrança pelo Pix Automático: seu banco debita no vencimento, e não é preciso fazer nada.',
+    title: 'Pagamento agendado no Pix Automático',
+    text: 'O débito será feito na data de vencimento. Você não precisa fazer nada.',
+  },
+  uncollected: {
+    title: 'Pagamento não realizado',
+    text: 'Seu banco não conseguiu debitar esta cobrança. Fale com a loja para combinar o pagamento.',
   },
   success: 'Voltar à loja',
   failed: 'Voltar à loja',
-  leaving: ['Você volta à loja em ', ' s.'],
+  leaving: ['Voltando à loja em ', ' s…'],
   stay: 'Ficar nesta página',
   dev: {
     title: 'Cobrança de teste',
-    text: 'Nenhum dinheiro de verdade muda de mãos.',
+    text: 'Nenhum valor real é movimentado.',
     simulate: 'Simular pagamento',
   },
   sandbox: {
-    text: 'Ambiente de testes: nenhum dinheiro de verdade muda de mãos.',
-    code: 'Ambiente de testes: só o banco simulado conhece este código.',
+    text: 'Ambiente de testes: nenhum valor real é movimentado.',
+    code: 'Ambiente de testes: este código só pode ser pago no banco simulado.',
     bank: 'Abrir no banco simulado',
   },
   goOn: 'Continuar para o pagamento',
-  goOnHint: 'No próximo passo você recebe o QR Code e o código Pix.',
+  goOnHint: 'Na próxima etapa, você recebe o código Pix e o QR Code.',
   shippingTitle: 'Endereço de entrega',
-  shippingHint: 'Só quem vende vê este endereço.',
+  shippingHint: 'Seu endereço é compartilhado apenas com a loja.',
   fields: {
     postalCode: 'CEP',
     address: 'Rua ou avenida',
@@ -124,99 +138,107 @@ const pt: CheckoutTexts = {
     state: 'Estado',
   },
   optional: 'opcional',
-  chooseState: 'Escolha',
+  chooseState: 'Selecione',
   faults: {
     missing: 'Preencha este campo.',
-    'too-long': 'O texto é longo demais.',
-    unknown: 'Escolha um estado.',
-    elsewhere: 'O CEP não é deste estado.',
+    'too-long': 'Texto muito longo.',
+    unknown: 'Selecione o estado.',
+    elsewhere: 'Este CEP não pertence ao estado escolhido.',
   },
-  badPostalCode: 'Informe um CEP que exista, com 8 números.',
-  check: 'Confira os campos marcados.',
+  badPostalCode: 'CEP inválido: informe 8 dígitos.',
+  check: 'Confira os campos destacados.',
 }
 
 const en: CheckoutTexts = {
   title: (amount) => `Pay ${amount} with Pix`,
   toPay: 'Amount to pay',
-  dueAt: (moment) => `Due ${moment} (Brasília)`,
-  due: 'Due',
-  timeLeft: 'Time left to pay',
+  moment: (at) => `${at} (Brasília)`,
+  validUntil: 'Valid until',
+  timeLeft: 'Expires in',
+  lastMinutes: 'This Pix expires in less than 2 minutes.',
+  dueOn: 'Due date',
   waiting: 'Waiting for your payment…',
   qrTitle: 'Pay with Pix',
   qrAlt: 'Pix QR code of this charge, to scan with your bank’s app',
+  showQr: 'Show QR code',
+  hideQr: 'Hide QR code',
   code: 'Pix copy-and-paste code',
   copy: 'Copy Pix code',
   copied: 'Code copied',
   stepsTitle: 'How to pay',
   steps: [
-    'Open your bank’s app and choose Pix.',
-    'Scan the QR code, or choose copy and paste (copia e cola) and paste the code.',
-    'Check the amount and who receives it, and confirm.',
+    'Open your bank’s app and go to Pix.',
+    'Choose copy and paste (Pix Copia e Cola) and paste the code, or scan the QR code.',
+    'Check the amount and who receives it, then confirm.',
   ],
-  refresh: 'I have paid: reload the page',
+  refresh: 'I have paid, reload',
   details: 'Details',
   quantity: (count, name) => `${count} × ${name}`,
   total: 'Total',
+  discount: 'Discount',
+  addition: 'Surcharge',
+  subscription: 'Subscription',
   payer: 'Payer',
-  receiver: 'Receiver',
+  receiver: 'Pay to',
   amount: 'Amount',
-  paidAt: 'Paid on',
-  endToEndId: 'Transaction ID',
-  refunded: 'Amount returned',
-  paid: { title: 'Payment confirmed', text: 'All done. Keep this receipt if you need it.' },
+  paid: { title: 'Payment confirmed', text: 'Payment received. Save this receipt.' },
   refundedAll: {
     title: 'Payment returned',
     text: 'The money went back to the account it came from.',
   },
   expired: {
-    title: 'The time to pay is over',
-    text: 'Do not pay this code: it would no longer settle this charge. Ask the seller for a new one.',
+    title: 'This Pix has expired',
+    text: 'Do not pay: this code is no longer valid. Ask the store for a new one.',
   },
   canceled: {
     title: 'Charge canceled',
-    text: 'The seller has canceled this charge. There is nothing to pay.',
+    text: 'The store canceled this charge. You do not have to pay anything.',
   },
   collecting: {
-    title: 'Automatic debit scheduled',
-    text: 'You have authorized this charge with Pix Automático: your bank debits it on the due date, and there is nothing to do.',
+    title: 'Payment scheduled with Pix Automático',
+    text: 'Your bank debits it on the due date. You do not have to do anything.',
+  },
+  uncollected: {
+    title: 'Payment not made',
+    text: 'Your bank could not debit this charge. Contact the store to arrange the payment.',
   },
   success: 'Back to the store',
   failed: 'Back to the store',
-  leaving: ['You return to the store in ', ' s.'],
+  leaving: ['Returning to the store in ', ' s…'],
   stay: 'Stay on this page',
   dev: {
     title: 'Test charge',
-    text: 'No real money changes hands.',
+    text: 'No real money is moved.',
     simulate: 'Simulate payment',
   },
   sandbox: {
-    text: 'Test environment: no real money changes hands.',
-    code: 'Test environment: only the simulated bank knows this code.',
+    text: 'Test environment: no real money is moved.',
+    code: 'Test environment: this code can only be paid at the simulated bank.',
     bank: 'Open in the simulated bank',
   },
   goOn: 'Continue to payment',
-  goOnHint: 'In the next step you get the QR code and the Pix code.',
+  goOnHint: 'In the next step you get the Pix code and the QR code.',
   shippingTitle: 'Delivery address',
-  shippingHint: 'Only the seller sees this address.',
+  shippingHint: 'Your address is shared with the store only.',
   fields: {
     postalCode: 'Postal code (CEP)',
     address: 'Street',
     number: 'Number',
-    line1: 'Complement',
+    line1: 'Apt, suite, etc.',
     district: 'Neighborhood',
     city: 'City',
     state: 'State',
   },
   optional: 'optional',
-  chooseState: 'Choose',
+  chooseState: 'Select',
   faults: {
     missing: 'Fill in this field.',
-    'too-long': 'The text is too long.',
-    unknown: 'Choose a state.',
-    elsewhere: 'The postal code is not in this state.',
+    'too-long': 'This text is too long.',
+    unknown: 'Select a state.',
+    elsewhere: 'This CEP is not in the selected state.',
   },
-  badPostalCode: 'Enter a postal code (CEP) that exists, 8 digits.',
-  check: 'Check the marked fields.',
+  badPostalCode: 'Enter a valid 8-digit CEP.',
+  check: 'Check the highlighted fields.',
 }
 
 export const CHECKOUT: Record<Language, CheckoutTexts> = { pt, en }

@@ -1,20 +1,39 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
 import { findPurchase } from '../core/charges/receipt.ts'
-import { type Charge, isSubscriptionLink, itemTotal } from '../core/charges/rules.ts'
-import type { Language } from '../core/companies/rules.ts'
+import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { sendSimulated, settleSimulated } from '../core/payments/commands.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
-import { maskTaxId, punctuateTaxId } from '../pix/tax-id.ts'
+import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import { isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
+import {
+  type Collection,
+  findCollection,
+  isFinal,
+  lookUp,
+  type Owner,
+  type State,
+  stateOf,
+} from './found.ts'
 import { type Html, html } from './html.ts'
-import { icon, inLanguage, languageOf, type Page, sendPage } from './layout.ts'
+import { inLanguage, type Spoken, spokenOf } from './language.ts'
+import { icon, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
-import { codePanel, type Fact, facts, result, testNotice, webAddress } from './parts.ts'
+import {
+  codePanel,
+  dueFact,
+  type Fact,
+  facts,
+  party,
+  purchaseFacts,
+  type Result,
+  result,
+  testNotice,
+  webAddress,
+} from './parts.ts'
 import { previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { receipt, receiptTitle } from './receipt.ts'
@@ -22,36 +41,42 @@ import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shi
 import { actOnSubscription, showSubscription } from './subscription.ts'
 
 /** The page of a charge: everything its payer needs, whatever has become of it. */
-export type ChargePage = Owner & {
-  charge: Charge
-  language: Language
-  /** What a paid charge was for. */
-  purchase?: string[]
-}
+export type ChargePage = Owner &
+  Spoken & {
+    charge: Charge
+    collection: Collection | null
+    /** What a paid charge was for. */
+    purchase?: string[]
+  }
 
 type Named = { Params: { token: string } }
 
 /** Without scripts a page that waits looks again so often: time enough to select the code. */
 export const REFRESH_S = 20
+/** With less time than this the deadline is marked as urgent. `web/checkout.js` says the same. */
+const SOON_S = 120
 
 export function registerCheckout(scope: FastifyInstance, site: Site): void {
   scope.get<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
-    const language = languageOf(request)
+    const spoken = spokenOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      const purchase = found.charge.paymentDate ? await findPurchase(site.app, found.charge) : []
-      return sendPage(request, reply, site.assets, chargePage({ ...found, language, purchase }))
+      const { charge } = found
+      const collection = await findCollection(site.app, charge)
+      const purchase = charge.paymentDate ? await findPurchase(site.app, charge) : []
+      const page = chargePage({ ...found, ...spoken, collection, purchase })
+      return sendPage(request, reply, site.assets, page)
     }
-    return showSubscription(site, request, reply, { ...found, language })
+    return showSubscription(site, request, reply, { ...found, ...spoken })
   })
   scope.post<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
     const form = (request.body ?? {}) as Form
-    const language = languageOf(request)
+    const spoken = spokenOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      return goOn(site, request, reply, { ...found, language }, form)
+      return goOn(site, request, reply, { ...found, ...spoken, collection: null }, form)
     }
-    return actOnSubscription(site, request, reply, { ...found, language }, form)
+    return actOnSubscription(site, request, reply, { ...found, ...spoken }, form)
   })
   scope.post<Named>('/pay/:token/simulate', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
@@ -59,7 +84,8 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const { app, company, charge, token } = found
     const pix = await sendSimulated(app, company, charge)
     await app.db.transaction((tx) => settleSimulated(tx, app, company, charge.id, pix))
-    return reply.redirect(inLanguage(`/pay/${token}`, languageOf(request)), 303)
+    const { chosen } = spokenOf(request, company.language)
+    return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })
 }
 
@@ -71,7 +97,7 @@ async function goOn(
   page: ChargePage,
   form: Form,
 ): Promise<FastifyReply> {
-  const { app, company, charge, token, language } = page
+  const { app, company, charge, token, chosen } = page
   if (stateOf(page) === 'form') {
     const given = charge.link!.needShipping ? readShipping(form) : null
     if (given && hasFaults(given)) {
@@ -80,7 +106,7 @@ async function goOn(
     }
     await openLink(app, company, charge, given?.shipping ?? null)
   }
-  return reply.redirect(inLanguage(`/pay/${token}`, language), 303)
+  return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
 }
 
 export function chargePage(page: ChargePage, given: ShippingGiven | null = null): Page {
@@ -106,22 +132,22 @@ type Showing = (page: ChargePage, given: ShippingGiven | null) => Html
 const SHOWN: Partial<Record<State, Showing>> = {
   form: (page, given) => html`${notice(page)}${summary(page)}${form(page, given)}${details(page)}`,
   open: (page) => html`${notice(page)}${summary(page)}${codeOf(page)}${details(page)}`,
-  collecting: (page) => html`${ending(page, 'collecting')}`,
+  collecting: (page) => ending(page, 'collecting'),
   paid: (page) => receipt(page, 'paid'),
   refunded: (page) => receipt(page, 'refundedAll'),
-  expired: (page) => ending(page, 'expired'),
+  expired: (page) => ending(page, page.charge.kind === 'RECURRING' ? 'uncollected' : 'expired'),
   canceled: (page) => ending(page, 'canceled'),
 }
 
-const notice = ({ charge, company, language, token }: ChargePage) =>
+const notice = ({ charge, company, language, chosen, token }: ChargePage) =>
   testNotice(
     charge,
     company,
     language,
-    charge.devMode && charge.brCode ? inLanguage(`/pay/${token}/simulate`, language) : null,
+    charge.devMode && charge.brCode ? inLanguage(`/pay/${token}/simulate`, chosen) : null,
   )
 
-/** How much, and until when. A script counts down; the moment itself stands there without one. */
+/** How much, and until when. A script counts down; without one the moment itself is shown. */
 function summary({ charge, app, language }: ChargePage): Html {
   const texts = CHECKOUT[language]
   const left_s = Math.max(
@@ -130,19 +156,20 @@ function summary({ charge, app, language }: ChargePage): Html {
   )
   return html`<section class="card" aria-labelledby="amount">
 <h1 id="amount"><span class="soft small">${texts.toPay}</span><span class="amount">${formatReais(charge.amount)}</span></h1>
-<p class="pill">${icon('clock')}<span><span class="js" data-left="${left_s}" hidden>${texts.timeLeft} <span class="timer" role="timer"></span></span><time datetime="${charge.expiresAt.toISOString()}">${texts.dueAt(formatMoment(charge.expiresAt))}</time></span></p>
+<p class="pill deadline${left_s < SOON_S && ' soon'}" data-left="${left_s}"><span class="early">${icon('clock')}</span><span class="late">${icon('alert')}</span><span><span class="countdown js" hidden>${texts.timeLeft} <span class="timer" role="timer"></span></span><time datetime="${charge.expiresAt.toISOString()}">${texts.validUntil} ${texts.moment(formatMoment(charge.expiresAt))}</time></span></p>
+<p class="hide" role="status" data-soon="${texts.lastMinutes}"></p>
 </section>`
 }
 
 function codeOf({ charge, language }: ChargePage): Html {
   const texts = CHECKOUT[language]
-  const { qrTitle: title, qrAlt: alt, steps, waiting, refresh } = texts
-  return codePanel(charge.brCode!, language, { title, alt, steps, waiting, refresh })
+  const { qrTitle: title, qrAlt: alt, stepsTitle, steps, waiting, refresh } = texts
+  return codePanel(charge.brCode!, language, { title, alt, stepsTitle, steps, waiting, refresh })
 }
 
-function form({ charge, token, language }: ChargePage, given: ShippingGiven | null): Html {
+function form({ charge, token, language, chosen }: ChargePage, given: ShippingGiven | null): Html {
   const texts = CHECKOUT[language]
-  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, language)}" data-form>
+  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, chosen)}" data-form>
 ${charge.link!.needShipping && shippingForm(given, language)}
 <button class="button">${texts.goOn}</button>
 <p class="hint">${texts.goOnHint}</p>
@@ -153,52 +180,47 @@ ${charge.link!.needShipping && shippingForm(given, language)}
 function details(page: ChargePage): Html {
   const { charge, language } = page
   const texts = CHECKOUT[language]
-  const items = charge.link?.items ?? []
-  const lines = items.map(
-    (item): Fact => [
-      texts.quantity(item.quantity, item.product.name),
-      formatReais(itemTotal(item)),
-      'item',
-    ],
-  )
   return html`<section class="card" aria-labelledby="details"><h2 id="details">${texts.details}</h2>
 ${facts([
-  ...lines,
-  items.length > 0 && [texts.total, formatReais(charge.amount), 'sum'],
-  [texts.due, formatMoment(charge.expiresAt)],
-  ...parties(page),
+  ...purchaseFacts(charge, language),
+  [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
+  ...parties(page, texts.receiver, texts.payer),
 ])}</section>`
 }
 
 /** Both sides of the payment, the payer as masked as in every view of a charge. */
-function parties({ charge, company, app, language }: ChargePage): (Fact | false)[] {
-  const texts = CHECKOUT[language]
+function parties({ charge, company, app }: ChargePage, to: string, by: string): (Fact | false)[] {
   const { payer } = charge
-  const taxId = payer && maskTaxId(openPerson(app.vault, company.id, payer).taxId)
+  const taxId = payer ? maskTaxId(openPerson(app.vault, company.id, payer).taxId) : ''
   return [
-    [
-      texts.receiver,
-      html`${company.name}<br><span class="soft small">${punctuateTaxId(company.taxId)}</span>`,
-    ],
-    payer !== null && [
-      texts.payer,
-      html`${payer.name}<br><span class="soft small">${taxId}</span>`,
-    ],
+    [to, party(company.name, receiverTaxId(company.taxId))],
+    payer !== null && [by, party(payer.name, taxId)],
   ]
 }
 
+type Ended = 'expired' | 'canceled' | 'collecting' | 'uncollected'
+
+const SIGNS = {
+  expired: { kind: 'bad', icon: 'clock' },
+  canceled: { kind: 'bad', icon: 'cross' },
+  collecting: { kind: 'calm', icon: 'repeat' },
+  uncollected: { kind: 'bad', icon: 'alert' },
+} as const satisfies Record<Ended, Pick<Result, 'kind' | 'icon'>>
+
 /** It came to no payment, or to none that the payer has to make. */
-function ending(page: ChargePage, state: 'expired' | 'canceled' | 'collecting'): Html {
-  const { charge, language } = page
+function ending(page: ChargePage, state: Ended): Html {
+  const { charge, collection, language } = page
   const texts = CHECKOUT[language]
   const failedUrl = state === 'collecting' ? null : webAddress(charge.link?.failedUrl)
   return result(
     {
-      ...(state === 'collecting'
-        ? { kind: 'calm', icon: 'repeat' }
-        : { kind: 'bad', icon: state === 'expired' ? 'clock' : 'cross' }),
-      ...texts[state],
-      facts: [[texts.amount, formatReais(charge.amount), 'sum'], ...parties(page)],
+      ...{ ...SIGNS[state], ...texts[state] },
+      facts: [
+        [texts.amount, formatReais(charge.amount), 'sum'],
+        collection !== null && [texts.subscription, collection.productName],
+        dueFact(collection, language),
+        ...parties(page, texts.receiver, texts.payer),
+      ],
       link: failedUrl ? { url: failedUrl, label: texts.failed } : null,
     },
     language,

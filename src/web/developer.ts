@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../core/companies/rules.ts'
 import { problem } from '../lib/problems.ts'
 import { type Html, html } from './html.ts'
+import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, type Page, sendPage } from './layout.ts'
 import type { Site } from './pages.ts'
 
@@ -40,13 +41,13 @@ const PLACES: Place[] = [
   { path: '/docs', name: 'docs' },
 ]
 
-function navigation(language: Language, here: Place['name'], isLocal: boolean): Html {
+function navigation({ language, chosen }: Spoken, here: Place['name'], isLocal: boolean): Html {
   const names = NAMES[language]
   const shown = PLACES.filter(({ name }) => isLocal || name !== 'mailbox')
   const current = html` aria-current="page"`
   return html`<nav class="places" aria-label="${names.nav}">${shown.map(
     ({ path, name }) =>
-      html`<a href="${name === 'docs' ? path : inLanguage(path, language)}"${name === here && current}>${names[name]}</a>`,
+      html`<a href="${name === 'docs' ? path : inLanguage(path, chosen)}"${name === here && current}>${names[name]}</a>`,
   )}</nav>`
 }
 
@@ -58,12 +59,13 @@ export function sendDeveloperPage(
   here: Place['name'],
   page: Page,
 ): FastifyReply {
+  const chosen = chosenLanguage(request.query) ?? chosenLanguage(request.body)
   return sendPage(request, reply, site.assets, {
     kind: 'wide',
     styles: ['developer.css'],
     scripts: ['developer.js'],
     ...page,
-    nav: navigation(page.language, here, site.app.config.local),
+    nav: navigation({ language: page.language, chosen }, here, site.app.config.local),
   })
 }
 

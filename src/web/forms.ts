@@ -17,11 +17,16 @@ export type Field = {
   width?: 'half' | 'third' | 'most'
   /** Words after the label of a field that may stay empty. */
   optional?: string
+  /** Whether somebody else fills it in when it stays empty. */
+  isFilledIn?: boolean
   autocomplete?: string
   inputmode?: 'numeric' | 'email' | 'tel' | 'text'
   maxlength?: number
-  options?: [value: string, label: string][]
+  options?: Option[]
 }
+
+/** A choice; `ceps` are the postal codes that lead to it, such as "69000-69299 69400-69899". */
+export type Option = { value: string; label: string; ceps?: string }
 
 /** A label, its control, and what is wrong or helps, tied together for those who listen. */
 export function field(given: Field, isFirstFault: boolean): Html {
@@ -38,16 +43,16 @@ ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 type Around = { described: string; isFirstFault: boolean }
 
 function control(given: Field, { described, isFirstFault }: Around): Html {
-  const { name, value, fault, check, wrong, optional, options } = given
-  const shared = html`id="${name}" name="${name}"${!optional && html` required`}${
+  const { name, value, fault, check, wrong, optional, isFilledIn, options } = given
+  const shared = html`id="${name}" name="${name}"${!optional && !isFilledIn && html` required`}${
     check && html` data-check="${check}" data-wrong="${wrong}"`
   }${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${
     fault && html` aria-invalid="true"`
   }${described && html` aria-describedby="${described}"`}${isFirstFault && html` autofocus`}`
   if (options) {
     const choices = options.map(
-      ([key, label]) =>
-        html`<option value="${key}"${key === value && html` selected`}>${label}</option>`,
+      ({ value: key, label, ceps }) =>
+        html`<option value="${key}"${key === value && html` selected`}${ceps && html` data-ceps="${ceps}"`}>${label}</option>`,
     )
     return html`<select ${shared}>${choices}</select>`
   }

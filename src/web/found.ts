@@ -3,9 +3,11 @@ import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/cha
 import { inTimeOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import { find as findBilling } from '../core/recurrences/billing-store.ts'
 import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import { type Uuid, unpackPair } from '../lib/ids.ts'
+import type { LocalDate } from '../lib/local-time.ts'
 import { problem } from '../lib/problems.ts'
 
 /** Whose a page is; the app is in the company's time. */
@@ -47,6 +49,20 @@ export async function lookUp(
   const recurrence = await findRecurrence(app.db, company.id, named.id)
   if (!recurrence) throw problem('charge_not_found')
   return { ...owner, recurrence: asOf(recurrence, now) }
+}
+
+/** What the payer of a subscription's charge is told of it. */
+export type Collection = { productName: string; dueOn: LocalDate }
+
+/** Null for a charge that is of no subscription. */
+export async function findCollection({ db }: App, charge: Charge): Promise<Collection | null> {
+  const { companyId, id, recurrenceId } = charge
+  if (recurrenceId === null) return null
+  const [recurrence, billing] = await Promise.all([
+    findRecurrence(db, companyId, recurrenceId),
+    findBilling(db, companyId, id),
+  ])
+  return recurrence && billing && { productName: recurrence.productName, dueOn: billing.dueOn }
 }
 
 export function stateOf(found: Found): State {

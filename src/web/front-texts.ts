@@ -22,8 +22,9 @@ const pt: Texts = {
   where: (address) => `Você está em ${address}`,
   intro: {
     local:
-      'Tudo aqui roda na sua máquina e com dinheiro de mentira. Crie uma cobrança, abra a página dela em uma aba, pague no banco simulado em outra e veja a primeira ficar verde.',
-    served: 'Este servidor recebe pagamentos por Pix. A API pede uma chave, que o operador cria.',
+      'Tudo aqui roda na sua máquina, com dinheiro fictício. Crie uma cobrança, abra a página dela em uma aba, pague no banco simulado em outra e veja a primeira ficar verde.',
+    served:
+      'Este servidor recebe pagamentos via Pix. Para usar a API, peça uma chave a quem o opera.',
   },
   running: 'O que está rodando',
   names: {
@@ -35,39 +36,39 @@ const pt: Texts = {
     worker: 'Worker',
   },
   database: { embedded: 'embutido', own: 'próprio', silent: 'não responde' },
-  mode: { local: 'Local, só com dinheiro de mentira', served: 'Servidor' },
+  mode: { local: 'Local, só com dinheiro fictício', served: 'Servidor' },
   worker: (count) =>
     count === 0
       ? 'Parado: inicie um com --role worker'
       : `Rodando${count > 1 ? ` (${count})` : ''}`,
-  links: 'Para onde ir',
+  links: 'Acesso rápido',
   link: {
-    docs: { name: 'Documentação', text: 'Cada operação da API, com exemplos.' },
+    docs: { name: 'Documentação', text: 'Todas as operações da API, com exemplos.' },
     bank: {
       name: 'Banco simulado',
-      text: 'O lado de quem paga: pagar, pagar atrasado, autorizar uma assinatura, avançar o relógio.',
+      text: 'O lado de quem paga: pague, pague com atraso, autorize uma assinatura, avance o relógio.',
     },
     mailbox: { name: 'E-mails enviados', text: 'Links de pagamento e códigos de saque.' },
   },
   key: {
     title: 'Chave da empresa de testes',
-    text: 'Mande-a no cabeçalho X-API-KEY. Ela só movimenta dinheiro de mentira.',
+    text: 'Envie-a no cabeçalho X-API-KEY. Ela só movimenta dinheiro fictício.',
     name: 'a chave',
   },
-  ownKey: 'Antes, guarde a sua chave: export VINTEM_KEY=…',
+  ownKey: 'Antes, salve a sua chave: export VINTEM_KEY=…',
   calls: {
     title: 'Três chamadas para começar',
-    text: 'Cole uma depois da outra no mesmo terminal.',
+    text: 'Cole uma de cada vez no mesmo terminal.',
     result: 'a chamada',
   },
   call: {
     create: {
       name: 'Criar uma cobrança de R$ 19,90',
-      text: 'Mostra o id, o código Pix e a url da página de pagamento. Abra a url antes de pagar.',
+      text: 'Mostra o id, o código Pix e a URL da página de pagamento. Abra a URL antes de pagar.',
     },
     pay: {
       name: 'Pagar no banco simulado',
-      text: 'Como faria quem lê o QR code. A página aberta fica verde.',
+      text: 'Como faria quem lê o QR Code. A página aberta fica verde.',
     },
     read: { name: 'Consultar a cobrança', text: 'Agora está COMPLETED e PAID.' },
   },
@@ -79,7 +80,8 @@ const en: Texts = {
   intro: {
     local:
       'Everything here runs on your machine, with play money. Create a charge, open its page in one tab, pay at the simulated bank in another, and see the first turn green.',
-    served: 'This server takes payments by Pix. Its API needs a key, which the operator makes.',
+    served:
+      'This server takes payments via Pix. To use its API, ask whoever operates it for a key.',
   },
   running: 'What is running',
   names: {
@@ -96,34 +98,34 @@ const en: Texts = {
     count === 0
       ? 'Stopped: start one with --role worker'
       : `Running${count > 1 ? ` (${count})` : ''}`,
-  links: 'Where to go',
+  links: 'Quick links',
   link: {
     docs: { name: 'Documentation', text: 'Every operation of the API, with examples.' },
     bank: {
       name: 'Simulated bank',
       text: 'The payer’s side: pay, pay late, approve a subscription, move the clock forward.',
     },
-    mailbox: { name: 'Mails sent', text: 'Payment links and withdrawal codes.' },
+    mailbox: { name: 'Sent emails', text: 'Payment links and withdrawal codes.' },
   },
   key: {
     title: 'Key of the sandbox company',
-    text: 'Send it as X-API-KEY. It moves nothing but play money.',
+    text: 'Send it as X-API-KEY. It only moves play money.',
     name: 'the key',
   },
-  ownKey: 'First keep your key: export VINTEM_KEY=…',
+  ownKey: 'First, save your key: export VINTEM_KEY=…',
   calls: {
     title: 'Three calls to start with',
-    text: 'Paste one after the other into the same terminal.',
+    text: 'Paste them one at a time into the same terminal.',
     result: 'the call',
   },
   call: {
     create: {
       name: 'Create a charge of R$ 19,90',
-      text: 'Shows its id, its Pix code and the url of its page. Open the url before you pay.',
+      text: 'Shows its id, its Pix code and the URL of its payment page. Open the URL before you pay.',
     },
     pay: {
       name: 'Pay it at the simulated bank',
-      text: 'As whoever reads the QR code would. The page that you opened turns green.',
+      text: 'As whoever scans the QR code would. The page you opened turns green.',
     },
     read: { name: 'Read the charge', text: 'It is COMPLETED and PAID now.' },
   },

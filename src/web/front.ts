@@ -9,6 +9,7 @@ import { LATEST } from '../versions/history.ts'
 import { copyButton, isAtHome, sendDeveloperPage } from './developer.ts'
 import { FRONT } from './front-texts.ts'
 import { type Html, html } from './html.ts'
+import { chosenLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import type { Site } from './pages.ts'
 import { resetForm, resetNotice } from './sandbox-reset.ts'
@@ -30,7 +31,7 @@ export function registerFront(scope: FastifyInstance, site: Site): void {
 <p>${app.config.local ? texts.intro.local : texts.intro.served}</p>
 </section>
 <div class="column">
-${linksCard(app, state, language)}
+${linksCard(app, state, language, chosenLanguage(request.query))}
 ${runningCard(app, state, language)}
 </div>
 <div class="column">
@@ -78,11 +79,16 @@ function runningCard({ config, publicUrl }: App, state: State, language: Languag
 </section>`
 }
 
-function linksCard({ config }: App, { plays }: State, language: Language): Html {
+function linksCard(
+  { config }: App,
+  { plays }: State,
+  language: Language,
+  chosen: Language | null,
+): Html {
   const { links, link } = FRONT[language]
   const places = [
-    ...(plays ? [{ path: inLanguage('/bank', language), ...link.bank }] : []),
-    ...(config.local ? [{ path: inLanguage('/mailbox', language), ...link.mailbox }] : []),
+    ...(plays ? [{ path: inLanguage('/bank', chosen), ...link.bank }] : []),
+    ...(config.local ? [{ path: inLanguage('/mailbox', chosen), ...link.mailbox }] : []),
     { path: '/docs', ...link.docs },
   ]
   return html`<section class="card" aria-labelledby="links">

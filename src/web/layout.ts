@@ -4,6 +4,7 @@ import type { Company, Language } from '../core/companies/rules.ts'
 import { DEFAULT_COLOR } from '../core/companies/rules.ts'
 import { type Assets, takesGzip } from './assets.ts'
 import { type Html, html, raw, render, type Shown } from './html.ts'
+import { inLanguage, languageOf } from './language.ts'
 import { type Preview, previewTags } from './preview.ts'
 import { imageOrigin, secure } from './security.ts'
 import { type Fault, TEXTS } from './texts.ts'
@@ -38,12 +39,7 @@ export type Page = {
 
 const OWN: Brand = { name: 'Vintém', color: DEFAULT_COLOR, imageUrl: null }
 
-export const languageOf = ({ query }: FastifyRequest): Language =>
-  (query as { lang?: unknown } | undefined)?.lang === 'en' ? 'en' : 'pt'
-
-/** The same address in a language. Portuguese is what a page speaks when nothing is said. */
-export const inLanguage = (path: string, language: Language): string =>
-  language === 'en' ? `${path}${path.includes('?') ? '&' : '?'}lang=en` : path
+export { inLanguage, languageOf }
 
 /** Writes a page out, with all that protects it. */
 export function sendPage(
@@ -57,7 +53,10 @@ export function sendPage(
   secure(reply, imageUrl, page.frames)
     .status(page.status ?? 200)
     .type('text/html; charset=utf-8')
-  reply.headers({ 'Content-Language': TEXTS[page.language].tag, Vary: 'Accept-Encoding' })
+  reply.headers({
+    'Content-Language': TEXTS[page.language].tag,
+    Vary: 'Accept-Encoding, Accept-Language',
+  })
   if (!takesGzip(request)) return reply.send(body)
   return reply.header('Content-Encoding', 'gzip').send(gzipSync(body))
 }
@@ -100,12 +99,16 @@ ${page.body}
 const attributes = (data: Record<string, string> = {}): Html[] =>
   Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)
 
-/** The company's image where it may be loaded, else the first letter of its name. */
+/**
+ * The company's image over the first letter of its name, which is seen where there is no image, or
+ * none that can be loaded.
+ */
 function logo({ name, imageUrl }: Brand): Html {
-  if (imageOrigin(imageUrl) === null) {
-    return html`<span class="logo" aria-hidden="true">${[...name.trim()][0]?.toUpperCase()}</span>`
-  }
-  return html`<img class="logo" src="${imageUrl}" alt="" width="40" height="40" referrerpolicy="no-referrer">`
+  const initial = [...name.trim()][0]?.toUpperCase()
+  const image =
+    imageOrigin(imageUrl) !== null &&
+    html`<img src="${imageUrl}" alt="" height="40" referrerpolicy="no-referrer">`
+  return html`<span class="logo"><span class="initial" aria-hidden="true">${initial}</span>${image}</span>`
 }
 
 /** The page that is shown, asked for in the other language. A form is asked for anew. */
@@ -113,9 +116,8 @@ function otherAddress({ url }: FastifyRequest, language: Language): string {
   const [path, search] = url.split('?')
   const query = new URLSearchParams(search)
   query.delete('lang')
-  if (language === 'pt') query.set('lang', 'en')
-  const rest = query.toString()
-  return rest ? `${path}?${rest}` : path!
+  const address = query.size > 0 ? `${path}?${query}` : path!
+  return inLanguage(address, language === 'pt' ? 'en' : 'pt')
 }
 
 /** A page that says why there is no other. */
@@ -139,6 +141,7 @@ const ICONS = {
   lock: '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
   mail: '<rect x="3" y="5" width="18" height="14" rx="2"/><path d="m4 7 8 6 8-6"/>',
   next: '<path d="m9 6 6 6-6 6"/>',
+  qr: '<rect x="4" y="4" width="6" height="6" rx="1"/><rect x="14" y="4" width="6" height="6" rx="1"/><rect x="4" y="14" width="6" height="6" rx="1"/><path d="M14 14h2v2m4-2v2m-6 2v2h2m2-2h2v2"/>',
   repeat: '<path d="M17 3l4 4-4 4M3 11V9a2 2 0 0 1 2-2h16M7 21l-4-4 4-4M21 13v2a2 2 0 0 1-2 2H3"/>',
 } as const
 

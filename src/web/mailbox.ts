@@ -5,6 +5,7 @@ import { formatMoment } from '../lib/local-time.ts'
 import { problem } from '../lib/problems.ts'
 import { copyButton, isAtHome, sendDeveloperPage } from './developer.ts'
 import { type Html, html } from './html.ts'
+import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import { listMails, readMail, type SentMail } from './mails.ts'
 import type { Site } from './pages.ts'
@@ -12,10 +13,11 @@ import type { Site } from './pages.ts'
 const TEXTS = {
   pt: {
     title: 'E-mails enviados',
-    intro: 'O que o Vintém mandou, do mais novo ao mais antigo. Nada saiu desta máquina.',
-    sent: 'Com SMTP_URL os e-mails vão para o servidor de e-mail e não aparecem aqui.',
+    intro:
+      'Os e-mails que o Vintém enviou, do mais recente ao mais antigo. Nada saiu desta máquina.',
+    sent: 'Com SMTP_URL configurado, os e-mails vão para o servidor de e-mail e não aparecem aqui.',
     empty: 'Nenhum e-mail ainda',
-    emptyText: 'Peça um saque ou mande um link com notifyCustomer, e o e-mail aparece aqui.',
+    emptyText: 'Solicite um saque ou crie um link com notifyCustomer, e o e-mail aparece aqui.',
     code: 'Código mais recente',
     codeOf: 'Código',
     older: 'Mais antigos',
@@ -24,22 +26,23 @@ const TEXTS = {
     from: 'De',
     at: 'Enviado em',
     content: 'Conteúdo do e-mail',
-    asText: 'Só o texto',
+    asText: 'Somente texto',
   },
   en: {
-    title: 'Mails sent',
+    title: 'Sent emails',
     intro: 'What Vintém has sent, newest first. Nothing has left this machine.',
-    sent: 'With SMTP_URL mails go to the mail server and are not shown here.',
-    empty: 'No mail yet',
-    emptyText: 'Ask for a withdrawal or send a link with notifyCustomer, and the mail is here.',
+    sent: 'With SMTP_URL set, emails go to the mail server and are not shown here.',
+    empty: 'No emails yet',
+    emptyText:
+      'Request a withdrawal or create a link with notifyCustomer, and the email appears here.',
     code: 'Latest code',
     codeOf: 'Code',
-    older: 'Older ones',
-    all: 'All mails',
+    older: 'Older emails',
+    all: 'All emails',
     to: 'To',
     from: 'From',
     at: 'Sent at',
-    content: 'What the mail says',
+    content: 'Content of the email',
     asText: 'Text only',
   },
 } as const satisfies Record<Language, Record<string, string>>
@@ -89,14 +92,15 @@ function sendList(
   const language = languageOf(request)
   const texts = TEXTS[language]
   const newest = mails.find(({ code }) => code !== null)
-  const older = inLanguage(`/mailbox?before=${mails.at(-1)?.id}`, language)
+  const chosen = chosenLanguage(request.query)
+  const older = inLanguage(`/mailbox?before=${mails.at(-1)?.id}`, chosen)
   const body = html`<section class="card all">
 <h1>${texts.title}</h1>
 <p class="soft">${texts.intro} ${site.app.config.smtpUrl !== null && texts.sent}</p>
 ${newest && codeBox(newest, texts.code, language)}
 </section>
 <section class="card all" aria-label="${texts.title}">
-${mails.length === 0 ? empty(language) : html`<ul class="rows">${mails.map((mail) => row(mail, language))}</ul>`}
+${mails.length === 0 ? empty(language) : html`<ul class="rows">${mails.map((mail) => row(mail, { language, chosen }))}</ul>`}
 ${hasMore && html`<p><a href="${older}">${texts.older}</a></p>`}
 </section>`
   return sendDeveloperPage(site, request, reply, 'mailbox', { title: texts.title, language, body })
@@ -109,9 +113,9 @@ function codeBox({ code, at }: SentMail, name: string, language: Language): Html
   return html`<div class="otp"><p><span class="soft small">${name} · ${formatMoment(at)}</span><strong class="digits">${code}</strong></p>${copyButton(code!, name, language)}</div>`
 }
 
-function row({ id, subject, to, at, code }: SentMail, language: Language): Html {
+function row({ id, subject, to, at, code }: SentMail, { language, chosen }: Spoken): Html {
   const { codeOf } = TEXTS[language]
-  return html`<li class="mail"><a class="row" href="${inLanguage(`/mailbox/${id}`, language)}"><span><strong>${subject}</strong><span class="soft small">${to} · ${formatMoment(at)}</span></span>${icon('next')}</a>${
+  return html`<li class="mail"><a class="row" href="${inLanguage(`/mailbox/${id}`, chosen)}"><span><strong>${subject}</strong><span class="soft small">${to} · <span class="nowrap">${formatMoment(at)}</span></span></span>${icon('next')}</a>${
     code !== null &&
     html`<span class="tail"><code class="digits">${code}</code>${copyButton(code, codeOf, language)}</span>`
   }</li>`
@@ -131,7 +135,7 @@ function sendMail(
     [texts.at, formatMoment(mail.at)],
   ]
   const body = html`<section class="card all">
-<p class="small"><a href="${inLanguage('/mailbox', language)}">${texts.all}</a></p>
+<p class="small"><a href="${inLanguage('/mailbox', chosenLanguage(request.query))}">${texts.all}</a></p>
 <h1>${mail.subject}</h1>
 ${mail.code !== null && codeBox(mail, texts.codeOf, language)}
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>

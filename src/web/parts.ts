@@ -1,7 +1,11 @@
+import { breakDown } from '../core/charges/breakdown.ts'
 import type { Charge } from '../core/charges/rules.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
+import { formatDay } from '../lib/local-time.ts'
+import { formatReais } from '../lib/money.ts'
 import { qrDataUrl } from '../pix/qr.ts'
 import { CHECKOUT } from './checkout-texts.ts'
+import type { Collection } from './found.ts'
 import { type Html, html, type Shown } from './html.ts'
 import { type IconName, icon } from './layout.ts'
 
@@ -12,25 +16,65 @@ export const facts = (given: (Fact | null | false)[]): Html =>
     (fact) => fact && html`<div class="${fact[2]}"><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`,
   )}</dl>`
 
-/** A code to pay or to agree with: its image, the text, and a button that copies it. */
-export function codePanel(
-  brCode: string,
-  language: Language,
-  words: { title: string; alt: string; steps: string[]; waiting: string; refresh: string },
-): Html {
+export type PanelTexts = {
+  title: string
+  alt: string
+  stepsTitle: string
+  steps: string[]
+  waiting: string
+  refresh: string
+}
+
+/**
+ * A code to pay or to agree with: a button that copies it, its image, and the text. A phone cannot
+ * read its own screen, so there the button comes first and the image is shown when asked for.
+ */
+export function codePanel(brCode: string, language: Language, words: PanelTexts): Html {
   const texts = CHECKOUT[language]
-  return html`<section class="card beside" aria-labelledby="code-title">
+  return html`<section class="card beside code-panel" aria-labelledby="code-title">
 <h2 id="code-title">${words.title}</h2>
-<p class="qr"><img src="${qrDataUrl(brCode)}" alt="${words.alt}" width="256" height="256"></p>
 <button type="button" class="button js" data-copy="code" data-done="${texts.copied}">${icon('copy')}<span>${texts.copy}</span></button><p class="hide" role="status"></p>
 <p class="waiting js" role="status">${words.waiting}</p>
 <noscript><p><a class="button quiet" href="">${words.refresh}</a></p></noscript>
+<details class="qr-box"><summary class="button quiet">${icon('qr')}<span class="to-show">${texts.showQr}</span><span class="to-hide">${texts.hideQr}</span></summary>
+<p class="qr"><img src="${qrDataUrl(brCode)}" alt="${words.alt}" width="256" height="256"></p></details>
 <div class="field"><label for="code">${texts.code}</label>
 <textarea id="code" class="code" readonly rows="4" spellcheck="false" translate="no">${brCode}</textarea></div>
-<h3>${texts.stepsTitle}</h3>
+<h3>${words.stepsTitle}</h3>
 <ol class="steps">${words.steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>
 </section>`
 }
+
+/** What is bought, so that its lines add up to the total; nothing where no item is named. */
+export function purchaseFacts(
+  { amount, link }: Pick<Charge, 'amount' | 'link'>,
+  language: Language,
+): Fact[] {
+  const texts = CHECKOUT[language]
+  const { lines, difference } = breakDown(amount, link?.items ?? [])
+  if (lines.length === 0) return []
+  const items = lines.map(
+    ({ name, quantity, total }): Fact => [
+      texts.quantity(quantity, name),
+      formatReais(total),
+      'item',
+    ],
+  )
+  if (difference < 0n) items.push([texts.discount, `− ${formatReais(-difference)}`, 'change'])
+  if (difference > 0n) items.push([texts.addition, formatReais(difference), 'change'])
+  return [...items, [texts.total, formatReais(amount), 'sum']]
+}
+
+/** When the charge of a subscription is due. */
+export const dueFact = (collection: Collection | null, language: Language): Fact | false =>
+  collection !== null && [
+    CHECKOUT[language].dueOn,
+    html`<time datetime="${collection.dueOn}">${formatDay(collection.dueOn)}</time>`,
+  ]
+
+/** Somebody's name and, below it, their tax id. */
+export const party = (name: string, taxId: string): Html =>
+  html`${name}<br><span class="soft small">${taxId}</span>`
 
 export type Result = {
   kind: 'good' | 'bad' | 'calm'

@@ -1,6 +1,7 @@
 import type { Company, Language, Mode } from '../core/companies/rules.ts'
 import { EMAIL_FORM, taxIdFault } from '../core/companies/rules.ts'
 import type { Person } from '../core/customers/rules.ts'
+import { isTaxIdShape, punctuateTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Field, fieldsOf } from './forms.ts'
 import { type Html, html } from './html.ts'
@@ -16,7 +17,7 @@ export function readPayer(form: Form, mode: Mode): PayerGiven {
   const person = {
     name: text('name'),
     taxId: text('taxId')
-      .replace(/[\s./-]/g, '')
+      .replace(/[^0-9a-z]/gi, '')
       .toUpperCase(),
     email: text('email'),
     phone: text('phone')
@@ -34,6 +35,13 @@ export function readPayer(form: Form, mode: Mode): PayerGiven {
 
 const FIELDS: PayerField[] = ['name', 'taxId', 'email', 'phone']
 
+/** What was sent, as people write it; what is wrong is given back as it was understood. */
+function written(name: PayerField, value: string): string {
+  if (name === 'taxId') return isTaxIdShape(value) ? punctuateTaxId(value) : value
+  if (name === 'phone') return value.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
+  return value
+}
+
 const CONTROLS: Record<PayerField, Pick<Field, 'check' | 'autocomplete' | 'inputmode'>> = {
   name: { check: 'filled', autocomplete: 'name' },
   taxId: { check: 'tax-id', autocomplete: 'off' },
@@ -49,7 +57,7 @@ export function payerForm(given: PayerGiven | null, company: Company, language: 
     const check = name === 'taxId' && company.mode === 'sandbox' ? 'tax-id-shape' : control.check!
     return {
       ...{ ...control, check, name, label: texts.fields[name] },
-      value: given?.person[name] ?? '',
+      value: written(name, given?.person[name] ?? ''),
       fault: given?.faults.includes(name) ? texts.faults[name] : null,
       wrong: texts.faults[name],
       ...(name === 'taxId' ? { hint: texts.taxIdHint, maxlength: 20 } : {}),

@@ -23,7 +23,7 @@ const pt: PreviewTexts = {
     if (state === 'refunded') return `Pagamento devolvido por ${company}.`
     if (state === 'expired' || state === 'canceled') return 'Este link não pode mais ser pago.'
     if (state === 'collecting') return `Cobrança de ${company} no Pix Automático.`
-    return `Cobrança de ${company}. Abra para pagar com QR Code ou Pix copia e cola.`
+    return `Cobrança de ${company}. Abra para pagar com QR Code ou Pix Copia e Cola.`
   },
   subscription: (price, company) => `${price} no Pix Automático. Assinatura de ${company}.`,
 }

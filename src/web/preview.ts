@@ -9,7 +9,7 @@ import { createRecent } from '../lib/memo.ts'
 import { problem } from '../lib/problems.ts'
 import type { Owner } from './found.ts'
 import { type Html, html } from './html.ts'
-import { inLanguage } from './layout.ts'
+import { inLanguage, type Spoken } from './language.ts'
 import type { Site } from './pages.ts'
 import { drawPicture, PICTURE, type PictureParts } from './preview/picture.ts'
 import { PREVIEW } from './preview-texts.ts'
@@ -25,7 +25,7 @@ const MOST_KEPT = 200
 const ASKED = { perSecond: 10, burst: 100 }
 
 export function previewOf(
-  { app, company, token, language }: Owner & { language: Language },
+  { app, company, token, language, chosen }: Owner & Spoken,
   description: string,
   { devMode } = { devMode: false },
 ): Preview {
@@ -33,7 +33,7 @@ export function previewOf(
   const isTest = isPlayMoney(company, { devMode })
   return {
     description: isTest ? `${texts.test} ${description}` : description,
-    url: app.publicUrl + inLanguage(`/pay/${token}`, language),
+    url: app.publicUrl + inLanguage(`/pay/${token}`, chosen),
     image: app.publicUrl + pathOf(company, language),
     imageAlt: texts.imageAlt(company.name),
   }

@@ -5,7 +5,7 @@ import type { ChargePage } from './checkout.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Html, html } from './html.ts'
 import { icon, inLanguage } from './layout.ts'
-import { type Fact, type Result, result, webAddress } from './parts.ts'
+import { dueFact, type Fact, type Result, result, webAddress } from './parts.ts'
 import { RECEIPT } from './receipt-texts.ts'
 
 /** What a browser calls the page, and the file that it is saved as. */
@@ -27,7 +27,7 @@ export function receipt(page: ChargePage, state: 'paid' | 'refundedAll'): Html {
     ...texts[state],
     ...(isPart && { text: own.refundedPart }),
     ...(state === 'paid' && isPlayMoney(company, charge) && { title: own.test.confirmed }),
-    facts: lines.map((line) => factOf(line, page)),
+    facts: [...lines.map((line) => factOf(line, page)), dueFact(page.collection, language)],
     more: actions(page),
     link: successUrl ? { url: successUrl, label: texts.success } : null,
     leads: state === 'paid',
@@ -68,8 +68,8 @@ function actions(page: ChargePage): Html {
 </div>`
 }
 
-const addressOf = ({ app, charge, language }: ChargePage): string =>
-  inLanguage(checkoutUrl(app.publicUrl, charge), language)
+const addressOf = ({ app, charge, chosen }: ChargePage): string =>
+  inLanguage(checkoutUrl(app.publicUrl, charge), chosen)
 
 /** Play money is marked on the screen and on paper, in words that no printer leaves out. */
 function testMark({ charge, company, language }: ChargePage): Html | null {

@@ -3,7 +3,8 @@ import type { Language } from '../core/companies/rules.ts'
 import { problem } from '../lib/problems.ts'
 import { isAtHome } from './developer.ts'
 import { type Html, html } from './html.ts'
-import { icon, inLanguage, languageOf } from './layout.ts'
+import { chosenLanguage, inLanguage } from './language.ts'
+import { icon } from './layout.ts'
 import type { Site } from './pages.ts'
 
 const TEXTS = {
@@ -43,8 +44,10 @@ export function registerReset(scope: FastifyInstance, site: Site): void {
   scope.post(PATH, async (request, reply) => {
     if (!isAtHome(site, request)) throw problem('route_not_found')
     await site.resetSandbox()
-    return reply.redirect(`${inLanguage('/?fresh', languageOf(request))}#key`, 303)
+    return reply.redirect(`${inLanguage('/?fresh', chosenLanguage(request.query))}#key`, 303)
   })
   // Where a form was sent back, the page has an address that can be asked for again.
-  scope.get(PATH, (request, reply) => reply.redirect(inLanguage('/', languageOf(request)), 303))
+  scope.get(PATH, (request, reply) =>
+    reply.redirect(inLanguage('/', chosenLanguage(request.query)), 303),
+  )
 }

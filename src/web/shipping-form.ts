@@ -1,14 +1,15 @@
 import {
+  CEPS,
   SHIPPING_FIELDS,
   type Shipping,
   type ShippingFault,
   type ShippingField,
-  STATES,
   shippingFaults,
+  stateOfPostalCode,
 } from '../core/charges/shipping.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import { type Field, fieldsOf } from './forms.ts'
+import { type Field, fieldsOf, type Option } from './forms.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './layout.ts'
 import type { Form } from './pages.ts'
@@ -21,19 +22,21 @@ export type ShippingGiven = {
 
 export const hasFaults = ({ faults }: ShippingGiven): boolean => Object.keys(faults).length > 0
 
-/** People write a CEP with its dash, and may write around it. */
+/** People write a CEP with its dash, and may write around it. It tells the state. */
 export function readShipping(form: Form): ShippingGiven {
   const text = (name: ShippingField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
+  const postalCode = text('postalCode').replace(/[^0-9a-z]/gi, '')
+  const state = text('state').toUpperCase() || (stateOfPostalCode(postalCode) ?? '')
   const shipping: Shipping = {
-    postalCode: text('postalCode').replace(/[^0-9a-z]/gi, ''),
+    postalCode,
     ...{ address: text('address'), number: text('number'), line1: text('line1') },
-    ...{ district: text('district'), city: text('city'), state: text('state').toUpperCase() },
+    ...{ district: text('district'), city: text('city'), state },
   }
   return { shipping, faults: shippingFaults(shipping) }
 }
 
 const WIDTHS: Partial<Record<ShippingField, Field['width']>> = {
-  ...{ postalCode: 'half', number: 'third', line1: 'most', city: 'most', state: 'third' },
+  ...{ postalCode: 'half', number: 'third', line1: 'most', city: 'half', state: 'half' },
 }
 
 const AUTOCOMPLETE: Partial<Record<ShippingField, string>> = {
@@ -61,6 +64,15 @@ function written(name: ShippingField, given: ShippingGiven | null): string {
   return name === 'postalCode' ? value.replace(/^(\d{5})(\d{3})$/, '$1-$2') : value
 }
 
+/** All states, each with its postal codes, by which a browser chooses it. */
+const choices = (none: string): Option[] => [
+  { value: '', label: none },
+  ...Object.entries(CEPS).map(([state, ranges]) => ({
+    ...{ value: state, label: state },
+    ceps: ranges.map((range) => range.join('-')).join(' '),
+  })),
+]
+
 function fieldOf(name: ShippingField, given: ShippingGiven | null, language: Language): Field {
   const texts = CHECKOUT[language]
   const fault = given?.faults[name]
@@ -68,7 +80,6 @@ function fieldOf(name: ShippingField, given: ShippingGiven | null, language: Lan
   const wrong = isPostalCode ? texts.badPostalCode : texts.faults.missing
   const said =
     fault === 'unknown' && isPostalCode ? texts.badPostalCode : fault && texts.faults[fault]
-  const choices = STATES.map((state): [string, string] => [state, state])
   return {
     ...{ name, label: texts.fields[name], value: written(name, given) },
     ...{ fault: said ?? null, wrong },
@@ -78,6 +89,6 @@ function fieldOf(name: ShippingField, given: ShippingGiven | null, language: Lan
     ...(WIDTHS[name] ? { width: WIDTHS[name] } : {}),
     ...(AUTOCOMPLETE[name] ? { autocomplete: AUTOCOMPLETE[name] } : {}),
     ...(isPostalCode ? { inputmode: 'numeric', maxlength: 9 } : {}),
-    ...(name === 'state' ? { options: [['', texts.chooseState], ...choices] } : {}),
+    ...(name === 'state' ? { options: choices(texts.chooseState), isFilledIn: true } : {}),
   }
 }

@@ -1,5 +1,6 @@
 import type { Language } from '../core/companies/rules.ts'
 import type { Frequency } from '../pix/calendar.ts'
+import type { PanelTexts } from './parts.ts'
 
 type Ending = { title: string; text: string }
 
@@ -20,16 +21,18 @@ export type SubscriptionTexts = {
   formTitle: string
   formHint: string
   knownTitle: string
-  knownHint: string
+  knownHint(company: string): string
   fields: Record<PayerField, string>
   faults: Record<PayerField, string>
   taxIdHint: string
   goOn: string
   goOnHint: string
   payer: string
+  receiver: string
+  description: string
   validUntil: string
   value: string
-  panel: { title: string; alt: string; steps: string[]; waiting: string; refresh: string }
+  panel: PanelTexts
   approved: Ending
   rejected: Ending
   expired: Ending
@@ -52,14 +55,14 @@ const pt: SubscriptionTexts = {
   product: 'Produto',
   when: 'Próximas cobranças',
   whenHint:
-    'Se você autorizar hoje. Seu banco debita no dia útil, e tenta de novo se faltar saldo.',
-  whenKnown: 'Seu banco debita no dia útil, e tenta de novo se faltar saldo.',
+    'Datas para autorização feita hoje. O débito ocorre em dia útil; se faltar saldo, o banco tenta novamente.',
+  whenKnown: 'O débito ocorre em dia útil; se faltar saldo, o banco tenta novamente.',
   charge: (number) => `${number}ª cobrança`,
-  cancelAnytime: 'Você pode cancelar quando quiser, no aplicativo do seu banco.',
+  cancelAnytime: 'Você pode cancelar quando quiser no aplicativo do seu banco.',
   formTitle: 'Seus dados',
-  formHint: 'Precisam ser os do titular da conta que vai pagar.',
-  knownTitle: 'Confira quem assina',
-  knownHint: 'Quem enviou este link informou estes dados.',
+  formHint: 'Informe os dados do titular da conta que fará o pagamento.',
+  knownTitle: 'Confirme seus dados',
+  knownHint: (company) => `Dados informados por ${company}.`,
   fields: {
     name: 'Nome completo',
     taxId: 'CPF ou CNPJ',
@@ -67,39 +70,42 @@ const pt: SubscriptionTexts = {
     phone: 'Celular com DDD',
   },
   faults: {
-    name: 'Informe o seu nome.',
-    taxId: 'Confira o CPF ou CNPJ: algum número não confere.',
-    email: 'Informe um e-mail, como maria@example.com.',
-    phone: 'Informe o DDD e o número: 10 ou 11 números.',
+    name: 'Informe seu nome completo.',
+    taxId: 'CPF ou CNPJ inválido.',
+    email: 'E-mail inválido. Exemplo: maria@example.com',
+    phone: 'Informe o DDD e o número: 10 ou 11 dígitos.',
   },
-  taxIdHint: 'Só números, ou com pontos e traço.',
+  taxIdHint: 'Com ou sem pontos e traço.',
   goOn: 'Continuar para a autorização',
-  goOnHint: 'Nada é cobrado agora. No próximo passo você autoriza no aplicativo do seu banco.',
+  goOnHint: 'Nada é cobrado agora. Na próxima etapa, você autoriza no aplicativo do seu banco.',
   payer: 'Pagador',
+  receiver: 'Recebedor',
+  description: 'Descrição',
   validUntil: 'Autorize até',
   value: 'Valor',
   panel: {
     title: 'Autorize no seu banco',
     alt: 'QR Code do Pix Automático, para ler com o aplicativo do seu banco',
+    stepsTitle: 'Como autorizar',
     steps: [
-      'Abra o aplicativo do seu banco e escolha Pix.',
-      'Leia o QR Code, ou escolha Pix copia e cola e cole o código.',
-      'Confira o valor e a frequência, e autorize o Pix Automático.',
+      'Abra o aplicativo do seu banco e entre na área Pix.',
+      'Escolha Pix Copia e Cola e cole o código, ou leia o QR Code.',
+      'Confira o valor e a frequência e autorize o Pix Automático.',
     ],
-    waiting: 'Aguardando a autorização…',
-    refresh: 'Já autorizei: atualizar a página',
+    waiting: 'Aguardando autorização…',
+    refresh: 'Já autorizei, atualizar',
   },
   approved: {
     title: 'Assinatura ativa',
-    text: 'Pronto! Seu banco debita cada cobrança no vencimento, sem você fazer nada.',
+    text: 'Tudo certo! Seu banco faz o débito de cada cobrança no vencimento.',
   },
   rejected: {
     title: 'Autorização recusada',
     text: 'Você recusou a autorização no seu banco. Nada será cobrado.',
   },
   expired: {
-    title: 'O prazo para autorizar acabou',
-    text: 'Nada será cobrado. Se ainda quiser assinar, peça um novo link a quem vende.',
+    title: 'O prazo para autorizar terminou',
+    text: 'Nada será cobrado. Se ainda quiser assinar, peça um novo link à loja.',
   },
   canceled: {
     title: 'Assinatura cancelada',
@@ -107,73 +113,81 @@ const pt: SubscriptionTexts = {
   },
   closed: {
     title: 'Este link de assinatura foi encerrado',
-    text: 'Ninguém mais pode assinar por ele. Peça um novo a quem vende.',
+    text: 'Este link não aceita mais assinaturas. Peça um novo à loja.',
   },
-  again: 'A última autorização não foi concluída. Você pode tentar de novo.',
+  again: 'A última autorização não foi concluída. Você pode tentar novamente.',
   since: 'Autorizada em',
 }
 
 const en: SubscriptionTexts = {
   title: (product) => `Subscribe to ${product}`,
   subscribe: 'Subscription',
-  each: { WEEKLY: 'a week', MONTHLY: 'a month', SEMIANNUAL: 'every six months', ANNUAL: 'a year' },
+  each: {
+    WEEKLY: 'per week',
+    MONTHLY: 'per month',
+    SEMIANNUAL: 'every six months',
+    ANNUAL: 'per year',
+  },
   automatic: 'Pix Automático',
   product: 'Product',
   when: 'Next charges',
   whenHint:
-    'If you authorize today. Your bank debits on business days, and tries again if the balance is short.',
-  whenKnown: 'Your bank debits on business days, and tries again if the balance is short.',
+    'Dates if you authorize today. Debits are made on business days; if your balance is short, the bank tries again.',
+  whenKnown: 'Debits are made on business days; if your balance is short, the bank tries again.',
   charge: (number) => `Charge ${number}`,
   cancelAnytime: 'You can cancel at any time in your bank’s app.',
   formTitle: 'Your details',
-  formHint: 'They must be those of the holder of the account that pays.',
-  knownTitle: 'Check who subscribes',
-  knownHint: 'Whoever sent this link gave these details.',
+  formHint: 'Use the details of the paying account’s holder.',
+  knownTitle: 'Confirm your details',
+  knownHint: (company) => `Provided by ${company}.`,
   fields: {
     name: 'Full name',
     taxId: 'CPF or CNPJ',
-    email: 'E-mail',
+    email: 'Email',
     phone: 'Mobile with area code',
   },
   faults: {
-    name: 'Enter your name.',
-    taxId: 'Check the CPF or CNPJ: a number does not add up.',
-    email: 'Enter an e-mail address such as maria@example.com.',
+    name: 'Enter your full name.',
+    taxId: 'This CPF/CNPJ is not valid.',
+    email: 'Enter a valid email, such as maria@example.com.',
     phone: 'Enter area code and number: 10 or 11 digits.',
   },
-  taxIdHint: 'Just the numbers, or with dots and dash.',
+  taxIdHint: 'With or without dots and dash.',
   goOn: 'Continue to authorization',
   goOnHint: 'Nothing is charged now. In the next step you authorize it in your bank’s app.',
-  payer: 'Payer',
+  payer: 'Paid by',
+  receiver: 'Paid to',
+  description: 'Description',
   validUntil: 'Authorize by',
   value: 'Amount',
   panel: {
     title: 'Authorize in your bank',
     alt: 'Pix Automático QR code, to scan with your bank’s app',
+    stepsTitle: 'How to authorize',
     steps: [
-      'Open your bank’s app and choose Pix.',
-      'Scan the QR code, or choose copy and paste (copia e cola) and paste the code.',
-      'Check the amount and how often, and authorize Pix Automático.',
+      'Open your bank’s app and go to Pix.',
+      'Choose copy and paste (Pix Copia e Cola) and paste the code, or scan the QR code.',
+      'Check the amount and how often, then authorize Pix Automático.',
     ],
     waiting: 'Waiting for your authorization…',
-    refresh: 'I have authorized it: reload the page',
+    refresh: 'I have authorized it, reload',
   },
   approved: {
     title: 'Subscription active',
-    text: 'All done. Your bank debits each charge on its due date; there is nothing to do.',
+    text: 'All set. Your bank debits each charge on its due date.',
   },
   rejected: {
     title: 'Authorization declined',
     text: 'You declined the authorization in your bank. Nothing will be charged.',
   },
   expired: {
-    title: 'The time to authorize is over',
-    text: 'Nothing will be charged. If you still want to subscribe, ask the seller for a new link.',
+    title: 'The time to authorize has ended',
+    text: 'Nothing will be charged. If you still want to subscribe, ask the store for a new link.',
   },
   canceled: { title: 'Subscription canceled', text: 'There will be no more charges.' },
   closed: {
     title: 'This subscription link has ended',
-    text: 'Nobody can subscribe through it any more. Ask the seller for a new one.',
+    text: 'This link no longer accepts subscriptions. Ask the store for a new one.',
   },
   again: 'The last authorization was not completed. You can try again.',
   since: 'Authorized on',

@@ -1,29 +1,32 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { keepShipping } from '../core/charges/checkout.ts'
-import type { Charge, Link, Payer } from '../core/charges/rules.ts'
+import type { Charge, Payer } from '../core/charges/rules.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
+import { announce } from '../core/recurrences/announced.ts'
+import { listOpen } from '../core/recurrences/billing-store.ts'
 import { subscribeThrough, termsOfLink } from '../core/recurrences/offers.ts'
 import { asOf, type Recurrence, type Terms } from '../core/recurrences/rules.ts'
 import { findStarted } from '../core/recurrences/store.ts'
 import { fromPublic, packPair } from '../lib/ids.ts'
 import { formatMoment, localDateOf } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
-import { dueDay, firstGeneration, generationDay, type LocalDate } from '../pix/calendar.ts'
-import { maskTaxId } from '../pix/tax-id.ts'
+import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Found, isFinal, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
-import { icon, inLanguage, type Page, sendPage } from './layout.ts'
+import { inLanguage, type Spoken } from './language.ts'
+import { icon, type Page, sendPage } from './layout.ts'
 import type { Form, Site } from './pages.ts'
-import { codePanel, facts, type Result, result, testNotice, webAddress } from './parts.ts'
+import { codePanel, facts, party, type Result, result, testNotice, webAddress } from './parts.ts'
 import { type PayerGiven, payerForm, readPayer } from './payer-form.ts'
 import { type Preview, previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
+import { about, datesCard, findDescription, purchaseOf, termsCard } from './subscription-parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 
-type Asked = Found & { language: Language }
+type Asked = Found & Spoken
 
 /** Without scripts the page of an agreement looks again so often. */
 const REFRESH_S = 20
@@ -33,10 +36,13 @@ const ANNOUNCED = 3
 /** What somebody can subscribe to: a template, or a link whose one product is a subscription. */
 type Offer = Owner & {
   language: Language
+  chosen: Language | null
   state: State
   terms: Terms
+  description: string
   payer: Payer | null
-  link: Link | null
+  /** The link that sells it, null when it is a template. */
+  charge: Charge | null
   /** The agreement that the one payer of the offer has begun. */
   started: Recurrence | null
 }
@@ -58,17 +64,19 @@ export async function showSubscription(
   return sendPage(request, reply, site.assets, offerPage(offer, null))
 }
 
-const pageOf = ({ companyId, id }: Pick<Recurrence, 'companyId' | 'id'>, { language }: Asked) =>
-  inLanguage(`/pay/${packPair(companyId, id)}`, language)
+const pageOf = ({ companyId, id }: Pick<Recurrence, 'companyId' | 'id'>, { chosen }: Asked) =>
+  inLanguage(`/pay/${packPair(companyId, id)}`, chosen)
 
 async function offerOf(asked: Asked): Promise<Offer> {
-  const { app, company, token, language } = asked
+  const { app, company, token, language, chosen } = asked
+  const charge = 'charge' in asked ? asked.charge : null
   const source = 'charge' in asked ? asked.charge : asked.recurrence
   const terms = 'charge' in asked ? termsOfLink(asked.charge) : asked.recurrence
   const begun = source.payer && (await findStarted(app.db, company.id, source.id))
   return {
-    ...{ app, company, token, language, terms, state: stateOf(asked), payer: source.payer },
-    link: 'charge' in asked ? asked.charge.link : null,
+    ...{ app, company, token, language, chosen, terms, charge, payer: source.payer },
+    state: stateOf(asked),
+    description: await findDescription(app, company.id, terms, charge),
     started: begun && asOf(begun, app.clock.now()),
   }
 }
@@ -81,13 +89,13 @@ export async function actOnSubscription(
   asked: Asked,
   form: Form,
 ): Promise<FastifyReply> {
-  const { token, language, company, app } = asked
-  const here = inLanguage(`/pay/${token}`, language)
+  const { token, chosen, company, app } = asked
+  const here = inLanguage(`/pay/${token}`, chosen)
   if ('recurrence' in asked && !asked.recurrence.isTemplate) return reply.redirect(here, 303)
   const offer = await offerOf(asked)
   if (offer.state !== 'offer') return reply.redirect(here, 303)
   const payer = offer.payer ? null : readPayer(form, company.mode)
-  const shipping = offer.link?.needShipping ? readShipping(form) : null
+  const shipping = offer.charge?.link?.needShipping ? readShipping(form) : null
   if ((payer?.faults.length ?? 0) > 0 || (shipping && hasFaults(shipping))) {
     const page = { ...offerPage(offer, { payer, shipping }), status: 422 }
     return sendPage(request, reply, site.assets, page)
@@ -112,61 +120,33 @@ function offerPage(offer: Offer, given: Given | null): Page {
 }
 
 function offerBody(offer: Offer, given: Given | null): Html {
-  const { language, terms, app, company, started } = offer
+  const { language, terms, description, app, company, started, charge } = offer
   const texts = SUBSCRIPTION[language]
-  const today = localDateOf(app.clock.now())
-  const first = firstGeneration(today, terms.dayGenerateCharge)
+  const dates = announce(terms, null, localDateOf(app.clock.now()), ANNOUNCED)
   const noCode = { devMode: false, brCode: null }
   return html`${testNotice(noCode, company, language, null)}${started && html`<p class="notice all">${icon('alert')}<span>${texts.again}</span></p>`}
-${termsCard(terms, language)}
+${termsCard(terms, language, about(description, language))}
 ${offerForm(offer, given)}
-${datesCard(language, terms, upcoming(terms, first, 0, today), texts.whenHint)}`
+${datesCard(language, terms, dates, texts.whenHint)}
+<section class="card" aria-labelledby="details"><h2 id="details">${CHECKOUT[language].details}</h2>
+${facts([
+  ...purchaseOf(charge, language),
+  [texts.receiver, party(company.name, receiverTaxId(company.taxId))],
+])}</section>`
 }
 
-function previewOfTerms(owner: Owner & { language: Language }, terms: Terms): Preview {
+function previewOfTerms(owner: Owner & Spoken, terms: Terms): Preview {
   const { company, language } = owner
   const price = `${formatReais(terms.value)} ${SUBSCRIPTION[language].each[terms.frequency]}`
   return previewOf(owner, PREVIEW[language].subscription(price, company.name))
 }
 
-function termsCard(terms: Terms, language: Language): Html {
-  const texts = SUBSCRIPTION[language]
-  return html`<section class="card" aria-labelledby="terms">
-<h1 id="terms"><span class="soft small">${texts.subscribe}</span>${terms.productName}</h1>
-<p><span class="amount">${formatReais(terms.value)}</span> <span class="soft">${texts.each[terms.frequency]}</span></p>
-<p class="pill">${icon('repeat')}<span>${texts.automatic}</span></p>
-</section>`
-}
-
-type Announced = { number: number; on: LocalDate }
-
-/** The next charges and the days on which the payer's bank collects them. */
-function upcoming(terms: Terms, first: LocalDate, from: number, today: LocalDate): Announced[] {
-  return Array.from({ length: ANNOUNCED }, (_, i) => {
-    const generated = generationDay(first, terms.frequency, from + i)
-    const on = dueDay(generated > today ? generated : today, terms.dayDue)
-    return { number: from + i + 1, on }
-  })
-}
-
-const formatDay = (day: LocalDate): string => day.split('-').toReversed().join('/')
-
-function datesCard(language: Language, { value }: Terms, dates: Announced[], hint: string): Html {
-  const texts = SUBSCRIPTION[language]
-  return html`<section class="card" aria-labelledby="dates"><h2 id="dates">${texts.when}</h2>
-<ul class="dates">${dates.map(
-    ({ number, on }) =>
-      html`<li><span>${texts.charge(number)}<br><time class="soft small" datetime="${on}">${formatDay(on)}</time></span><span>${formatReais(value)}</span></li>`,
-  )}</ul>
-<p class="hint">${hint} ${texts.cancelAnytime}</p></section>`
-}
-
 function offerForm(offer: Offer, given: Given | null): Html {
-  const { language, token, company, payer, link } = offer
+  const { language, chosen, token, company, payer, charge } = offer
   const texts = SUBSCRIPTION[language]
-  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, language)}" data-form>
+  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, chosen)}" data-form>
 ${payer ? knownPayer(offer, payer) : payerForm(given?.payer ?? null, company, language)}
-${link?.needShipping && shippingForm(given?.shipping ?? null, language)}
+${charge?.link?.needShipping && shippingForm(given?.shipping ?? null, language)}
 <button class="button">${texts.goOn}</button>
 <p class="hint">${texts.goOnHint}</p>
 </form></section>`
@@ -179,33 +159,45 @@ function knownPayer(
 ): Html {
   const texts = SUBSCRIPTION[language]
   const { taxId } = openPerson(app.vault, company.id, payer)
-  return html`<h2>${texts.knownTitle}</h2><p class="hint">${texts.knownHint}</p>
+  return html`<h2>${texts.knownTitle}</h2><p class="hint">${texts.knownHint(company.name)}</p>
 ${facts([
   [texts.fields.name, payer.name],
   [texts.fields.taxId, maskTaxId(taxId)],
 ])}`
 }
 
-function closedBody({ language, terms, link, state }: Offer): Html {
+function closedBody({ language, terms, company, charge, state }: Offer): Html {
   const texts = SUBSCRIPTION[language]
-  const failedUrl = webAddress(link?.failedUrl)
+  const failedUrl = webAddress(charge?.link?.failedUrl)
   return result(
     {
       ...{ kind: 'bad', icon: state === 'expired' ? 'clock' : 'cross', ...texts.closed },
-      facts: [[texts.product, terms.productName]],
+      facts: [
+        [texts.product, terms.productName],
+        [texts.receiver, party(company.name, receiverTaxId(company.taxId))],
+      ],
       link: failedUrl ? { url: failedUrl, label: CHECKOUT[language].failed } : null,
     },
     language,
   )
 }
 
-/** The page of one payer's agreement: to be decided on, or decided. */
-async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page> {
-  const { company, language, token, app } = asked
-  const state = stateOf(asked)
+/** What the page of an agreement needs beside the agreement itself. */
+type Known = { agreement: Recurrence; origin: Charge | null; description: string }
+
+async function knownOf({ app, company }: Asked, agreement: Recurrence): Promise<Known> {
   const { companyId, originId } = agreement
   const origin = originId ? await app.charges.find({ companyId, id: originId }) : null
-  const body = state === 'agreeing' ? agreeing(asked, agreement) : decided(asked, agreement, origin)
+  const description = await findDescription(app, company.id, agreement, origin)
+  return { agreement, origin, description }
+}
+
+/** The page of one payer's agreement: to be decided on, or decided. */
+async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page> {
+  const { company, language, token } = asked
+  const state = stateOf(asked)
+  const known = await knownOf(asked, agreement)
+  const body = state === 'agreeing' ? agreeing(asked, known) : await decided(asked, known)
   return {
     title: SUBSCRIPTION[language].title(agreement.productName),
     ...{ language, brand: company, kind: 'pay', scripts: ['checkout.js'], body },
@@ -215,20 +207,25 @@ async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page>
   }
 }
 
-function agreeing({ app, company, language }: Asked, agreement: Recurrence): Html {
+function agreeing({ app, company, language }: Asked, known: Known): Html {
+  const { agreement, origin, description } = known
   const texts = SUBSCRIPTION[language]
-  const today = localDateOf(app.clock.now())
-  const first = firstGeneration(today, agreement.dayGenerateCharge)
-  const taxId = maskTaxId(openPerson(app.vault, company.id, agreement.payer!).taxId)
+  const dates = announce(agreement, null, localDateOf(app.clock.now()), ANNOUNCED)
+  const payer = agreement.payer!
+  const taxId = maskTaxId(openPerson(app.vault, company.id, payer).taxId)
   const notice = { devMode: false, brCode: agreement.brCode }
   return html`${testNotice(notice, company, language, null)}
 ${termsCard(agreement, language)}
 ${codePanel(agreement.brCode!, language, texts.panel)}
-${datesCard(language, agreement, upcoming(agreement, first, 0, today), texts.whenHint)}
-<section class="card">${facts([
-    [texts.payer, taxId],
-    [texts.validUntil, formatMoment(agreement.expiresAt!)],
-  ])}</section>`
+${datesCard(language, agreement, dates, texts.whenHint)}
+<section class="card" aria-labelledby="details"><h2 id="details">${CHECKOUT[language].details}</h2>
+${about(description, language)}
+${facts([
+  ...purchaseOf(origin, language),
+  [texts.receiver, party(company.name, receiverTaxId(company.taxId))],
+  [texts.payer, party(payer.name, taxId)],
+  [texts.validUntil, CHECKOUT[language].moment(formatMoment(agreement.expiresAt!))],
+])}</section>`
 }
 
 const SIGNS = {
@@ -240,8 +237,8 @@ const SIGNS = {
 
 type Decided = keyof typeof SIGNS
 
-function decided(asked: Asked, agreement: Recurrence, origin: Charge | null): Html {
-  const { language, app } = asked
+async function decided(asked: Asked, { agreement, origin, description }: Known): Promise<Html> {
+  const { language, app, company } = asked
   const texts = SUBSCRIPTION[language]
   const state = stateOf(asked) as Decided
   const isGood = state === 'approved'
@@ -252,12 +249,14 @@ function decided(asked: Asked, agreement: Recurrence, origin: Charge | null): Ht
     facts: [
       [texts.product, agreement.productName],
       [texts.value, `${formatReais(agreement.value)} ${texts.each[agreement.frequency]}`, 'sum'],
-      isGood && [texts.since, formatMoment(agreement.decidedAt!)],
+      isGood && [texts.since, labels.moment(formatMoment(agreement.decidedAt!))],
+      [texts.receiver, party(company.name, receiverTaxId(company.taxId))],
     ],
     link: url ? { url, label: isGood ? labels.success : labels.failed } : null,
   }
   if (!isGood) return result(shown, language)
-  const today = localDateOf(app.clock.now())
-  const dates = upcoming(agreement, agreement.firstOn!, agreement.cycles, today)
-  return html`${result(shown, language)}<div class="after">${datesCard(language, agreement, dates, texts.whenKnown)}</div>`
+  const open = await listOpen(app.db, company.id, agreement.id)
+  const dates = announce(agreement, { agreement, open }, localDateOf(app.clock.now()), ANNOUNCED)
+  const more = about(description, language)
+  return html`${result(shown, language)}<div class="after">${datesCard(language, agreement, dates, texts.whenKnown)}${more && html`<section class="card">${more}</section>`}</div>`
 }

@@ -18,31 +18,31 @@ const pt: Texts = {
   tag: 'pt-BR',
   otherLanguage: 'English',
   skip: 'Ir para o conteúdo',
-  poweredBy: 'Pagamento por Pix com Vintém',
+  poweredBy: 'Pagamento via Pix · Vintém',
   faults: {
     missing: {
       title: 'Página não encontrada',
-      text: 'Confira o endereço: ele pode ter sido copiado pela metade. Se você recebeu um link de pagamento, peça a quem enviou que mande de novo.',
+      text: 'Confira o endereço: ele pode estar incompleto. Se você recebeu um link de pagamento, peça à loja que envie novamente.',
     },
     closed: {
-      title: 'Isso não é mais possível',
-      text: 'A cobrança ou assinatura já foi encerrada. Volte à página anterior para ver a situação atual.',
+      title: 'Esta ação não está mais disponível',
+      text: 'A cobrança ou assinatura já foi encerrada. Volte e atualize a página para ver a situação atual.',
     },
     busy: {
-      title: 'Muitos pedidos ao mesmo tempo',
-      text: 'Espere alguns segundos e tente de novo.',
+      title: 'Muitas tentativas',
+      text: 'Aguarde alguns segundos e tente novamente.',
     },
     unavailable: {
       title: 'Serviço indisponível no momento',
-      text: 'Não foi possível falar com o banco. Nada foi cobrado. Tente de novo em alguns minutos.',
+      text: 'Não conseguimos falar com o banco. Nada foi cobrado. Tente novamente em alguns minutos.',
     },
     invalid: {
-      title: 'Não entendemos o pedido',
-      text: 'Algo no formulário não chegou como deveria. Volte e tente de novo.',
+      title: 'Não foi possível enviar',
+      text: 'Houve um problema com os dados enviados. Volte e tente novamente.',
     },
     broken: {
-      title: 'Algo deu errado do nosso lado',
-      text: 'O erro foi registrado. Tente de novo em alguns minutos.',
+      title: 'Algo deu errado',
+      text: 'O problema é do nosso lado e foi registrado. Tente novamente em alguns minutos.',
     },
   },
 }
@@ -51,24 +51,24 @@ const en: Texts = {
   tag: 'en',
   otherLanguage: 'Português',
   skip: 'Skip to content',
-  poweredBy: 'Pix payment by Vintém',
+  poweredBy: 'Pix payment · Vintém',
   faults: {
     missing: {
       title: 'Page not found',
-      text: 'Check the address: part of it may be missing. If you were sent a payment link, ask for it again.',
+      text: 'Check the address: part of it may be missing. If you were sent a payment link, ask the store to send it again.',
     },
     closed: {
       title: 'This is no longer possible',
-      text: 'The charge or subscription has ended. Go back to see how it stands.',
+      text: 'The charge or subscription has ended. Go back and reload the page to see its current status.',
     },
-    busy: { title: 'Too many requests at once', text: 'Wait a few seconds and try again.' },
+    busy: { title: 'Too many attempts', text: 'Wait a few seconds and try again.' },
     unavailable: {
       title: 'Not available right now',
       text: 'The bank could not be reached. Nothing was charged. Try again in a few minutes.',
     },
     invalid: {
-      title: 'We did not understand that',
-      text: 'Something in the form did not arrive as it should. Go back and try again.',
+      title: 'It could not be sent',
+      text: 'There was a problem with the data that was sent. Go back and try again.',
     },
     broken: {
       title: 'Something went wrong on our side',

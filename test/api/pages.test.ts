@@ -189,13 +189,53 @@ test('a link that is over gives no code any more', async () => {
   assert.match(await (await fetch(url)).text(), /Cobrança cancelada/)
 })
 
+test('a page speaks as the address says, then as the browser asks, then as the company does', async () => {
+  const english = await pixPage(await api.client({ language: 'en' }))
+  const portuguese = await pixPage(await api.client())
+  const tagOf = async (url: string, accept: string) => {
+    const page = await fetch(url, { headers: { 'accept-language': accept } })
+    assert.match(page.headers.get('vary')!, /Accept-Language/)
+    const [, tag] = /<html lang="([^"]+)"/.exec(await page.text())!
+    assert.equal(page.headers.get('content-language'), tag)
+    return tag
+  }
+  assert.equal(await tagOf(english, '*'), 'en')
+  assert.equal(await tagOf(portuguese, 'fr-FR'), 'pt-BR')
+  assert.equal(await tagOf(english, 'pt-BR,pt;q=0.9'), 'pt-BR')
+  assert.equal(await tagOf(portuguese, 'en-US,en;q=0.9'), 'en')
+  assert.equal(await tagOf(`${english}?lang=pt`, 'en'), 'pt-BR')
+  assert.equal(await tagOf(`${portuguese}?lang=en`, 'pt'), 'en')
+})
+
+const linesOf = (markup: string): string[] =>
+  [...markup.matchAll(/<dt>([^<]*)<\/dt><dd>([^<]*)<\/dd>/g)].map(
+    ([, name, value]) => `${name}: ${value}`,
+  )
+
+test('a link whose total differs from its items shows the difference, so that it adds up', async () => {
+  const client = await api.client()
+  const productId = await productOf(client, { name: 'Pão', price: 2490 })
+  const items = [{ productId, quantity: 2 }]
+  const shown = async (fields: object) =>
+    linesOf(await (await fetch(await linkTo(api, client, fields))).text())
+  const bread = '2 × Pão: R$ 49,80'
+  const less = await shown({ items, total: 4000 })
+  assert.deepEqual(less.slice(0, 3), [bread, 'Desconto: − R$ 9,80', 'Total: R$ 40,00'])
+  const more = await shown({ items, total: 5500 })
+  assert.deepEqual(more.slice(0, 3), [bread, 'Acréscimo: R$ 5,20', 'Total: R$ 55,00'])
+  const same = await shown({ items, total: 4980 })
+  assert.deepEqual(same.slice(0, 2), [bread, 'Total: R$ 49,80'])
+  const bare = await shown({ total: 4980 })
+  assert.doesNotMatch(bare.join(), /Total|Desconto|Acréscimo/)
+})
+
 test('a page lives in the time of its company', async () => {
   const client = await api.client()
   const url = await pixPage(client, { expiresIn: 600 })
   await api.rows('insert into test_clocks (company_id, ahead_ms) values ($1, 700000)', [
     client.company.id,
   ])
-  assert.match(await (await fetch(url)).text(), /O prazo para pagar acabou/)
+  assert.match(await (await fetch(url)).text(), /Este Pix expirou/)
   assert.deepEqual(await (await fetch(`${url}/status`)).json(), { state: 'expired' })
 })
 

@@ -25,7 +25,7 @@ test('a payer pastes a code, sees whom they pay and how much, and pays', async (
   const { id, brCode } = await charge(local, 123_456)
   const page = await browser.open(`${local.url}/bank`, { phone: true })
   await isAccessible(page)
-  await page.getByLabel('Código Pix copia e cola').fill(` ${brCode}\n`)
+  await page.getByLabel('Código Pix Copia e Cola').fill(` ${brCode}\n`)
   await press(page, 'Continuar')
   for (const text of ['R$ 1.234,56', 'Padaria do Vintém', '11.222.333/0001-81', 'Sao Paulo']) {
     await shows(page, text)
@@ -57,7 +57,7 @@ test('a code that is none is sent back with the reason, and a code of others too
   const { brCode } = await charge(local, 900)
   const page = await browser.open(bankUrl(local, brCode.replace('Padaria', 'Padoria')))
   await shows(page, 'Os quatro últimos caracteres não conferem')
-  const field = page.getByLabel('Código Pix copia e cola')
+  const field = page.getByLabel('Código Pix Copia e Cola')
   assert.match(await field.inputValue(), /Padoria/)
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
   assert.equal(await field.getAttribute('aria-describedby'), 'code-fault')
@@ -77,7 +77,7 @@ test('paying another amount, twice and late arrives as it would, and is explaine
   const page = await browser.open(bankUrl(local, other.brCode))
   await page.getByLabel('Valor a pagar').fill('abc')
   await press(page, 'Pagar')
-  await shows(page, 'Escreva um valor como 19,90')
+  await shows(page, 'Informe um valor a partir de R$ 0,01')
   assert.equal(await page.getByLabel('Valor a pagar').inputValue(), 'abc')
   await isAccessible(page)
   await page.getByLabel('Valor a pagar').fill('1.019,9')
@@ -91,9 +91,9 @@ test('paying another amount, twice and late arrives as it would, and is explaine
   await shows(page, 'a cobrança já estava paga (DUPLICATE).')
 
   await page.goto(bankUrl(local, late.brCode))
-  await press(page, 'Deixar vencer e pagar atrasado')
-  await shows(page, 'chegou depois do vencimento (LATE).')
-  await shows(page, 'Esta cobrança venceu')
+  await press(page, 'Deixar expirar e pagar com atraso')
+  await shows(page, 'chegou fora do prazo (LATE).')
+  await shows(page, 'Esta cobrança expirou')
   assert.deepEqual(await stateOf(late.id), ['EXPIRED', 'EXPIRED'])
   assert.deepEqual((await unmatched()).sort(), ['DUPLICATE', 'LATE', 'WRONG_AMOUNT'])
 })
@@ -101,7 +101,7 @@ test('paying another amount, twice and late arrives as it would, and is explaine
 test('a static code is paid as often as one likes', async () => {
   const { brCode } = await local.post('/charge/pix/static', { amount: 650 })
   const page = await browser.open(bankUrl(local, brCode))
-  await shows(page, 'Código fixo, pode ser pago várias vezes')
+  await shows(page, 'QR Code fixo, pode ser pago várias vezes')
   await press(page, 'Pagar duas vezes')
   await shows(page, 'Pix enviado')
   assert.equal(await page.getByText('A empresa recebeu e a cobrança está paga.').count(), 2)
@@ -113,16 +113,16 @@ test('an authorization is approved, runs out of funds, gets them back and is can
     (await local.get(`/pix-automatic/recurrences/${id}`)).recurrenceAuthStatus
   const page = await browser.open(`${local.url}/bank`, { javaScript: false })
   await page.getByRole('link', { name: 'R$ 49,90' }).first().click()
-  for (const text of ['Pão de todo dia', 'todo mês', 'Esperando a sua decisão']) {
+  for (const text of ['Pão de todo dia', 'todo mês', 'Aguardando sua autorização']) {
     await shows(page, text)
   }
   await press(page, 'Autorizar')
-  await shows(page, 'tem saldo')
+  await shows(page, 'com saldo')
   assert.equal(await statusOf(), 'APPROVED')
-  await press(page, 'Esvaziar a conta')
+  await press(page, 'Zerar saldo')
   await shows(page, 'sem saldo')
-  await press(page, 'Pôr saldo na conta')
-  await shows(page, 'tem saldo')
+  await press(page, 'Adicionar saldo')
+  await shows(page, 'com saldo')
   await press(page, 'Cancelar a autorização')
   await shows(page, 'Cancelada')
   assert.equal(await statusOf(), 'CANCELED')
@@ -141,7 +141,7 @@ test('a decision that came too late is said to be impossible', async () => {
   const page = await browser.open(bankUrl(local, emv))
   await local.call('POST', '/bank/authorizations', { json: { emv, decision: 'reject' } })
   await press(page, 'Autorizar')
-  await shows(page, 'Essa decisão não é mais possível')
+  await shows(page, 'Esta assinatura não permite mais essa ação')
 })
 
 test('what was paid is listed, and refunds arrive', async () => {
@@ -167,13 +167,13 @@ test('the clock of the sandbox company moves forward, and what falls due is done
   ]
   for (const [name, seconds] of steps) {
     const before = await now()
-    await Promise.all([page.waitForResponse(/bank$/), press(page, name)])
+    await Promise.all([page.waitForResponse(/bank\?lang=pt$/), press(page, name)])
     await page.waitForLoadState()
     assert.equal(await now(), before + seconds * 1000)
   }
   assert.deepEqual(await stateOf(id), ['EXPIRED', 'EXPIRED'])
   const before = new Date(await now())
-  await Promise.all([page.waitForResponse(/bank$/), press(page, '+1 mês')])
+  await Promise.all([page.waitForResponse(/bank\?lang=pt$/), press(page, '+1 mês')])
   await page.waitForLoadState()
   const later = new Date(await now())
   assert.equal(later.getUTCDate(), before.getUTCDate())
@@ -184,7 +184,7 @@ test('the checkout turns green in one tab while the bank pays in another', async
   const { url, brCode } = await charge(local, 4321)
   const { open } = await browser.visitor({ phone: true })
   const checkout = await open(url.replace('http://vintem.test', local.url))
-  await checkout.locator('img[src^="data:image/png"]').waitFor()
+  await checkout.locator('[data-copy]').waitFor()
   const bank = await open(bankUrl(local, brCode))
   await press(bank, 'Pagar')
   await shows(bank, 'Pix enviado')
@@ -197,7 +197,7 @@ test('English is spoken on every step when it is asked for', async () => {
   assert.equal(await page.locator('html').getAttribute('lang'), 'en')
   await isAccessible(page)
   await press(page, 'Pay')
-  await shows(page, 'The company has it, and the charge is paid.')
+  await shows(page, 'The company received it, and the charge is paid.')
   await press(page, '+1 hour')
   await shows(page, 'Clock of the sandbox company')
   await page.getByRole('link', { name: 'Português' }).click()
@@ -216,7 +216,7 @@ test('names that are markup are shown as the text that they are', async () => {
   await page.goto(bankUrl(local, emv))
   await showsAsText(page, INJECTION)
   await page.goto(bankUrl(local, INJECTION))
-  assert.equal(await page.getByLabel('Código Pix copia e cola').inputValue(), INJECTION)
+  assert.equal(await page.getByLabel('Código Pix Copia e Cola').inputValue(), INJECTION)
   assert.notEqual(await page.title(), 'broken')
 })
 

@@ -58,10 +58,24 @@ test('an address that cannot be is refused at its field, in the browser and by t
   await isAccessible(page)
   await fillAddress(page, { state: 'RJ' })
   await goOn(page)
-  await page.getByText('O CEP não é deste estado.').waitFor()
+  await page.getByText('Este CEP não pertence ao estado escolhido.').waitFor()
   assert.equal(await page.evaluate('document.activeElement.id'), 'state')
   assert.equal(await page.inputValue('#address'), ADDRESS.address)
   await isAccessible(page)
+})
+
+test('one press of the button is enough, from a field that is wrong too', async () => {
+  const client = await api.client()
+  const url = await linkTo(api, client, { total: 5000, needShipping: true })
+  const page = await open(url)
+  await fillAddress(page, { city: '' })
+  await page.fill('#postalCode', '0131')
+  await page.locator('form .button').scrollIntoViewIfNeeded()
+  const { x, y, width } = (await page.locator('form .button').boundingBox())!
+  await page.mouse.click(x + width / 2, y + 4)
+  assert.equal(await page.getAttribute('#city', 'aria-invalid'), 'true')
+  assert.equal(await page.getAttribute('#postalCode', 'aria-invalid'), 'true')
+  assert.equal(await page.evaluate('document.activeElement.id'), 'postalCode')
 })
 
 test('a link with shipping works without JavaScript', async () => {
@@ -70,7 +84,7 @@ test('a link with shipping works without JavaScript', async () => {
   const page = await open(url, { javaScript: false })
   await fillAddress(page, { state: 'RJ' })
   await goOn(page)
-  await page.getByText('O CEP não é deste estado.').waitFor()
+  await page.getByText('Este CEP não pertence ao estado escolhido.').waitFor()
   await page.selectOption('#state', 'SP')
   await goOn(page)
   await page.locator('main[data-state=open]').waitFor()
@@ -106,7 +120,7 @@ test('whatever merchants and payers write is shown as text', async () => {
   await page.fill('#postalCode', '01310-100')
   await page.selectOption('#state', 'RJ')
   await goOn(page)
-  await page.getByText('O CEP não é deste estado.').waitFor()
+  await page.getByText('Este CEP não pertence ao estado escolhido.').waitFor()
   assert.equal(await page.inputValue('#address'), INJECTION)
   await showsAsText(page, INJECTION)
   await page.selectOption('#state', 'SP')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startApi } from '../support/api.ts'
 import { ask, startLocal } from './local.ts'
-import { browsing, fitsTheWindow, isAccessible } from './support.ts'
+import { breaksNoWord, browsing, fitsTheWindow, isAccessible } from './support.ts'
 
 const local = await startLocal()
 const browser = browsing()
@@ -53,6 +53,21 @@ test('the key is copied by a button, and marked by hand without scripts', async 
   const plain = await browser.open(`${local.url}/`, { javaScript: false })
   assert.equal(await plain.getByRole('button').count(), 0)
   assert.equal(await plain.locator('code.key').innerText(), local.apiKey)
+})
+
+test('no word breaks in two on a phone, and the language of the browser is spoken', async () => {
+  for (const [language, tag] of [
+    ['pt', 'pt-BR'],
+    ['en', 'en'],
+  ] as const) {
+    for (const path of ['/', '/bank', '/mailbox', '/pay/short']) {
+      const size = { width: 390, height: 664 }
+      const page = await browser.open(local.url + path, { phone: true, size, language })
+      assert.equal(await page.getAttribute('html', 'lang'), tag, path)
+      await breaksNoWord(page)
+      await fitsTheWindow(page)
+    }
+  }
 })
 
 test('English is spoken when it is asked for, and in the dark it can be read', async () => {

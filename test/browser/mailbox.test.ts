@@ -73,7 +73,7 @@ test('without scripts the code and the mail are there to read', async () => {
 
 test('English is spoken when it is asked for', async () => {
   const page = await browser.open(`${mailbox}?lang=en`)
-  await page.getByRole('heading', { name: 'Mails sent' }).waitFor()
+  await page.getByRole('heading', { name: 'Sent emails' }).waitFor()
   await page.getByRole('link', { name: 'Código para confirmar' }).click()
   await page.getByText('Sent at').waitFor()
   await isAccessible(page)
@@ -87,7 +87,7 @@ test('a name that is markup stays text in the list and in the mail', async () =>
   await page.locator('.mail a').first().click()
   await page.frameLocator('iframe').getByText(INJECTION).waitFor()
   assert.equal(await page.frameLocator('iframe').locator('img, script').count(), 0)
-  await page.getByText('Só o texto').click()
+  await page.getByText('Somente texto').click()
   await showsAsText(page, INJECTION)
 })
 

@@ -112,11 +112,11 @@ test('a payer who declines sees that nothing is charged, and can begin again wit
   await page.getByRole('heading', { name: 'Authorization declined' }).waitFor()
   await isAccessible(page)
   const again = await open(url, { javaScript: false })
-  assert.match(await again.locator('main').innerText(), /Você pode tentar de novo/)
+  assert.match(await again.locator('main').innerText(), /Você pode tentar novamente/)
   await goOn(again)
   await again.locator('main[data-state=agreeing]').waitFor()
   await decide(again, 'approve')
-  await again.getByRole('link', { name: 'Já autorizei: atualizar a página' }).click()
+  await again.getByRole('link', { name: 'Já autorizei, atualizar' }).click()
   await again.locator('main[data-state=approved]').waitFor()
 })
 

@@ -9,9 +9,11 @@ import { launchChromium } from './chromium.ts'
 export type Visit = {
   /** With a phone of 360 × 740 points instead of a desktop's window. */
   phone?: boolean
+  /** Another size of the window. */
+  size?: { width: number; height: number }
   /** False: with scripts turned off. */
   javaScript?: boolean
-  /** What the browser asks for; pages are Portuguese unless they are told otherwise. */
+  /** What the browser asks for. */
   language?: 'pt' | 'en'
   dark?: boolean
   calm?: boolean
@@ -67,9 +69,10 @@ export function browsing(): Browsing {
   return { visitor, open: async (url, visit) => (await visitor(visit)).open(url) }
 }
 
-function optionsOf({ phone, javaScript = true, language = 'pt', dark, calm }: Visit) {
+function optionsOf({ phone, size, javaScript = true, language = 'pt', dark, calm }: Visit) {
   return {
-    ...(phone ? { viewport: PHONE, hasTouch: true, isMobile: true } : { viewport: WINDOW }),
+    ...(phone ? { viewport: size ?? PHONE, hasTouch: true, isMobile: true } : {}),
+    ...(phone ? {} : { viewport: size ?? WINDOW }),
     javaScriptEnabled: javaScript,
     locale: language === 'pt' ? 'pt-BR' : 'en-US',
     timezoneId: 'America/Sao_Paulo',
@@ -140,4 +143,29 @@ export async function fitsTheWindow(page: Page): Promise<void> {
   const width = await page.evaluate<number>('document.documentElement.scrollWidth')
   const { width: most } = page.viewportSize()!
   assert.ok(width <= most, `${page.url()} is ${width} wide in a window of ${most}`)
+}
+
+/** What may have to break inside a word: codes, and what others have named. */
+const BREAKABLE =
+  'code, .code, pre, textarea, script, style, dd, h1, .item dt, .name, .about, .rows'
+
+/** Every word of ours stands on one line. */
+export async function breaksNoWord(page: Page): Promise<void> {
+  const broken = await page.evaluate<string[]>(`(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const broken = []
+    while (texts.nextNode()) {
+      const { currentNode: node, currentNode: { parentElement: around } } = texts
+      if (!around.checkVisibility() || around.closest('${BREAKABLE}')) continue
+      for (const { 0: word, index } of node.data.matchAll(/[^\\s-]+/g)) {
+        const range = document.createRange()
+        range.setStart(node, index)
+        range.setEnd(node, index + word.length)
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+        if (lines.size > 1) broken.push(word)
+      }
+    }
+    return broken
+  })()`)
+  assert.deepEqual(broken, [], page.url())
 }

@@ -4,6 +4,7 @@ import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink } from '../mails/letters.ts'
 import { type NewMail, type SealedMail, sealMail } from '../mails/sealing.ts'
+import { breakDown } from './breakdown.ts'
 import type { Charge } from './rules.ts'
 import { checkoutUrl } from './view.ts'
 
@@ -14,9 +15,9 @@ export function mailsOfCreation(app: App, company: Company, charge: Charge): Sea
   if (!link?.notifyCustomer || !payer) return []
   const { email: to } = openPerson(vault, company.id, payer)
   if (!to) return []
-  const items = link.items.map(({ product, quantity }) => ({ name: product.name, quantity }))
+  const breakdown = breakDown(amount, link.items)
   const url = checkoutUrl(publicUrl, charge)
-  const about = { to, payerName: payer.name, amount, url, expiresAt, devMode, items }
+  const about = { to, payerName: payer.name, amount, url, expiresAt, devMode, breakdown }
   const letter = composePaymentLink(company, about)
   const mail = {
     companyId: company.id,

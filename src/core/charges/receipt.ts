@@ -1,7 +1,7 @@
 import { toPublic } from '../../lib/ids.ts'
 import { formatSecond } from '../../lib/local-time.ts'
 import { formatReais } from '../../lib/money.ts'
-import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
+import { maskTaxId, receiverTaxId } from '../../pix/tax-id.ts'
 import type { App } from '../app.ts'
 import type { Company, Language } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
@@ -57,7 +57,7 @@ export function receiptLines(
     amount: [isPlayMoney(company, charge) ? labels.notReal(value) : value],
     refunded: refunded > 0 ? [formatReais(refunded)] : [],
     paidAt: [labels.moment(...formatSecond(paymentDate!)), labels.zone],
-    receiver: [company.name, punctuateTaxId(company.taxId)],
+    receiver: [company.name, receiverTaxId(company.taxId)],
     payer: payer && taxId ? [payer.name, maskTaxId(taxId)] : [],
     purchase: shortened(purchase, labels.andMore),
     method: [recurrenceId === null ? 'Pix' : 'Pix Automático'],

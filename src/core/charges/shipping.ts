@@ -24,8 +24,8 @@ export const SHIPPING_FIELDS: ShippingField[] = [
   'state',
 ]
 
-/** The first five digits of the CEPs of each state, from and to. */
-const CEPS: Record<string, [from: number, to: number][]> = {
+/** The first five digits of the CEPs of each state, from and to. Browsers get it in the form. */
+export const CEPS: Record<string, [from: number, to: number][]> = {
   AC: [[69900, 69999]],
   AL: [[57000, 57999]],
   AM: [

@@ -11,7 +11,6 @@ export type Block =
   /** Alone on its line, to be copied. */
   | { kind: 'code'; code: string }
   | { kind: 'facts'; facts: [name: string, value: string][] }
-  | { kind: 'list'; entries: string[] }
   | { kind: 'button'; label: string; url: string }
 
 export type Page = { title: string; blocks: Block[]; footer: string }
@@ -21,7 +20,6 @@ const TEXT: { [K in Block['kind']]: (block: Extract<Block, { kind: K }>) => stri
   paragraph: ({ text }) => oneLine(text),
   code: ({ code }) => oneLine(code),
   facts: ({ facts }) => facts.map(([name, value]) => oneLine(`${name}: ${value}`)).join('\n'),
-  list: ({ entries }) => entries.map((entry) => `- ${oneLine(entry)}`).join('\n'),
   button: ({ label, url }) => `${oneLine(label)}:\n${oneLine(url)}`,
 }
 
@@ -54,8 +52,6 @@ const HTML: Html = {
     `<p style="margin:0 0 16px;padding:16px;background-color:#f4f4f5;border-radius:8px;text-align:center;font-size:32px;line-height:40px;font-weight:bold;letter-spacing:6px;font-family:Menlo,Consolas,monospace">${escaped(code)}</p>`,
   facts: ({ facts }) =>
     `<table style="width:100%;margin:0 0 16px;border-collapse:collapse">${facts.map(factRow).join('')}</table>`,
-  list: ({ entries }) =>
-    `<ul style="${PLAIN};padding-left:20px">${entries.map((entry) => `<li>${escaped(entry)}</li>`).join('')}</ul>`,
   button: ({ label, url }, color) =>
     `<p style="margin:0 0 16px;text-align:center"><a href="${escaped(url)}" style="display:inline-block;padding:14px 28px;border-radius:8px;${paint(color)};font-size:16px;font-weight:bold;text-decoration:none">${escaped(label)}</a></p>` +
     `<p style="margin:0 0 16px;font-size:14px;line-height:20px;color:#52525b;word-break:break-all">${escaped(url)}</p>`,

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { toCents } from '../../lib/money.ts'
+import { breakDown } from '../charges/breakdown.ts'
 import type { Company, Language } from '../companies/rules.ts'
+import type { ShownProduct } from '../products/view.ts'
 import { composeEmailChanged, composeEmailConfirmed } from './company-letters.ts'
 import {
   composeCertificateEnding,
@@ -63,6 +65,18 @@ const link = (fields = {}) => ({
   ...fields,
 })
 
+type Bought = [name: string, quantity: number, price: number]
+
+/** What a link of R$ 49,90 sells, as it is broken down. */
+const bought = (...items: Bought[]) =>
+  breakDown(
+    toCents(4990),
+    items.map(([name, quantity, price]) => ({
+      quantity,
+      product: { name, price } as ShownProduct,
+    })),
+  )
+
 const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
   ...{ to: 'maria@example.com', payerName: stranger, url: URL },
   charge: { amount: toCents(4990), refunded: toCents(0), devMode: false, ...fields },
@@ -80,7 +94,7 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
     ...{ endToEndId: END_TO_END_ID, finishedAt: NOW },
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
-  composePaymentLink(from, link({ payerName: stranger, items: [{ name: stranger, quantity: 2 }] })),
+  composePaymentLink(from, link({ payerName: stranger, breakdown: bought([stranger, 2, 2500]) })),
   composeReceipt(from, receipt(stranger)),
   composeWebhookFailing(from, {
     name: stranger,
@@ -140,21 +154,29 @@ test('the end of a withdrawal is told: when and under which id, or why not', () 
 })
 
 test('the payer gets the link with what it is for, how much and until when', () => {
-  const items = [
-    { name: 'Pão de queijo', quantity: 2 },
-    { name: 'Café & leite', quantity: 1 },
-  ]
-  const letter = composePaymentLink(company(), link({ items }))
+  const breakdown = bought(['Pão de queijo', 2, 1500], ['Café & leite', 1, 1990])
+  const letter = composePaymentLink(company(), link({ breakdown }))
   assert.deepEqual(
     [letter.to, letter.subject],
     ['maria@example.com', 'Padaria São João: cobrança de R$ 49,90'],
   )
   assertSays(letter, 'Maria da Silva', 'Padaria São João', 'R$ 49,90', '27/08/2026 12:00', URL)
-  assertSays(letter, '2 × Pão de queijo')
-  assert.match(letter.text, /^- 1 × Café & leite$/m)
-  assert.match(letter.html, /<li>1 × Café &amp; leite<\/li>/)
+  assert.match(letter.text, /^2 × Pão de queijo: R\$ 30,00\n1 × Café & leite: R\$ 19,90\nValor: /m)
+  assert.ok(seen(letter.html).includes('2 × Pão de queijo R$ 30,00 1 × Café &amp; leite R$ 19,90'))
+  assert.doesNotMatch(letter.text, /Desconto|Acréscimo/)
   assert.match(letter.text, new RegExp(`^${URL}$`, 'm'), 'on a line of its own')
   assert.match(letter.html, new RegExp(`<a href="${URL}"`))
+})
+
+test('the mail of a link shows what its total differs by, so that it adds up', () => {
+  const less = composePaymentLink(company(), link({ breakdown: bought(['Pão', 2, 3000]) }))
+  assert.match(less.text, /^2 × Pão: R\$ 60,00\nDesconto: − R\$ 10,10\nValor: R\$ 49,90$/m)
+  assertSays(less, 'R$ 60,00', 'Desconto', '− R$ 10,10')
+  const more = composePaymentLink(
+    company({ language: 'en' }),
+    link({ breakdown: bought(['Pão', 1, 3000]) }),
+  )
+  assert.match(more.text, /^1 × Pão: R\$ 30,00\nSurcharge: R\$ 19,90\nAmount: R\$ 49,90$/m)
 })
 
 test('a company is told which webhook fails, since when, and what will become of it', () => {
@@ -185,7 +207,7 @@ test('a company is told which certificate ends when, what then stops, and how to
   assert.equal(letter.subject, 'O certificado da conexão com Efí vence em 20/08/2026')
   assertSays(letter, 'Efí', '20/08/2026 12:00', 'nenhuma cobrança Pix', 'vintem bank connect')
   const english = composeCertificateEnding(company({ language: 'en' }), ending)
-  assert.equal(english.subject, 'The certificate of the connection to Efí ends on 20/08/2026')
+  assert.equal(english.subject, 'The certificate of the connection to Efí expires on 20/08/2026')
   assertSays(english, 'no Pix charge can be created', 'vintem bank connect')
 })
 
@@ -216,7 +238,7 @@ test('the payer’s mails come in the company’s name, the company’s own in t
     assert.deepEqual(letter.sender, { name: 'Café "Açaí"', replyTo: 'cafe@example.com' })
     assertSays(letter, 'responda a este e-mail')
   }
-  const others = lettersOf(from).filter(({ to }) => to === from.email)
+  const others = lettersOf(from).filter(({ to }) => to !== 'maria@example.com')
   assert.equal(others.length + payersMails.length, lettersOf(from).length)
   for (const { sender } of others) assert.equal(sender, undefined)
 })
@@ -230,16 +252,16 @@ test('a receipt says that money has been returned, and that play money is none',
   assert.match(trial.subject, /^\[TESTE\] /)
 })
 
-test('a long list of items is cut', () => {
-  const items = Array.from({ length: 1000 }, (_, i) => ({ name: `Item ${i}`, quantity: 1 }))
-  const { text } = composePaymentLink(company(), link({ items }))
-  assert.match(text, /Item 19\n- e mais 980 itens\n/)
+test('a long list of items is cut, and still adds up', () => {
+  const many = Array.from({ length: 1000 }, (_, i): Bought => [`Item ${i}`, 1, 5])
+  const { text } = composePaymentLink(company(), link({ breakdown: bought(...many) }))
+  assert.match(text, /Item 19: R\$ 0,05\ne mais 980 itens: R\$ 49,00\nDesconto: − R\$ 0,10\n/)
   assert.doesNotMatch(text, /Item 20/)
 })
 
 test('a letter of a sandbox or of a dev-mode link says that it is play money, others do not', () => {
   for (const letter of lettersOf(company({ mode: 'sandbox' }))) {
-    assertSays(letter, 'Ambiente de testes: nenhum dinheiro de verdade é movimentado.')
+    assertSays(letter, 'Ambiente de testes: nenhum valor real é movimentado.')
   }
   for (const { text } of lettersOf(company())) assert.doesNotMatch(text, /testes/)
   assertSays(composePaymentLink(company(), link({ devMode: true })), 'Ambiente de testes')

@@ -2,6 +2,7 @@ import { formatMoment } from '../../lib/local-time.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { maskPixKey } from '../../pix/masks.ts'
+import { type Breakdown, sumOf } from '../charges/breakdown.ts'
 import type { Company } from '../companies/rules.ts'
 import { CODE_LIFETIME_S } from '../withdrawals/rules.ts'
 import { type Block, htmlOf, textOf } from './layout.ts'
@@ -107,19 +108,33 @@ export type LinkLetter = {
   url: string
   expiresAt: Date
   devMode?: boolean
-  items?: { name: string; quantity: number }[]
+  /** What is bought, as the payer's page shows it. */
+  breakdown?: Breakdown
+}
+
+/** What is bought, line by line, so that the lines add up to the amount. */
+function purchase({ language }: Company, { lines, difference }: Breakdown): [string, string][] {
+  const { link: texts } = TEXTS[language]
+  const shown = lines.slice(0, MOST_ITEMS)
+  const rest = lines.slice(MOST_ITEMS)
+  const facts = shown.map(({ name, quantity, total }): [string, string] => [
+    `${quantity} × ${name}`,
+    formatReais(total),
+  ])
+  if (rest.length > 0) facts.push([texts.andMore(rest.length), formatReais(sumOf(rest))])
+  if (difference > 0n) facts.push([texts.addition, formatReais(difference)])
+  if (difference < 0n) facts.push([texts.discount, `− ${formatReais(-difference)}`])
+  return facts
 }
 
 export function composePaymentLink(company: Company, link: LinkLetter): Letter {
   const { amount, link: texts } = TEXTS[company.language]
   const value = formatReais(link.amount)
   const facts: [string, string][] = [
+    ...(link.breakdown ? purchase(company, link.breakdown) : []),
     [amount, value],
     [texts.until, formatMoment(link.expiresAt)],
   ]
-  const items = link.items ?? []
-  const entries = items.slice(0, MOST_ITEMS).map(({ name, quantity }) => `${quantity} × ${name}`)
-  if (items.length > MOST_ITEMS) entries.push(texts.andMore(items.length - MOST_ITEMS))
   return compose(company, {
     to: link.to,
     subject: texts.subject(company.name, value),
@@ -127,7 +142,6 @@ export function composePaymentLink(company: Company, link: LinkLetter): Letter {
     blocks: [
       paragraph(texts.greeting(link.payerName)),
       paragraph(texts.intro(company.name)),
-      ...(entries.length > 0 ? [{ kind: 'list', entries } as const] : []),
       { kind: 'facts', facts },
       { kind: 'button', label: texts.pay, url: link.url },
       paragraph(texts.unknown),

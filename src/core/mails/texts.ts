@@ -34,6 +34,8 @@ export type Texts = {
     greeting(name: string): string
     intro(company: string): string
     andMore(count: number): string
+    discount: string
+    addition: string
     until: string
     pay: string
     unknown: string
@@ -71,63 +73,65 @@ export type Texts = {
 const pt: Texts = {
   amount: 'Valor',
   destination: 'Chave Pix de destino',
-  automatic: 'Mensagem automática: não é preciso responder.',
-  sandbox: 'Ambiente de testes: nenhum dinheiro de verdade é movimentado.',
+  automatic: 'Mensagem automática. Não é necessário responder.',
+  sandbox: 'Ambiente de testes: nenhum valor real é movimentado.',
   code: {
     subject: (amount) => `Código para confirmar o saque de ${amount}`,
     title: 'Confirme o saque',
     intro: (company) =>
-      `Foi pedido um saque da conta de ${company}. Para confirmá-lo, use este código:`,
+      `Um saque foi solicitado na conta de ${company}. Para confirmar, use este código:`,
     validity: (minutes, until) =>
       `O código vale por ${minutes} ${minutes === 1 ? 'minuto' : 'minutos'}, até ${until} (horário de Brasília), e só pode ser usado uma vez.`,
     secrecy:
-      'Nunca compartilhe este código, nem por telefone, nem por mensagem. Ninguém da nossa equipe pedirá que você o informe.',
+      'Nunca compartilhe este código, nem por telefone, nem por mensagem. Ninguém da nossa equipe vai pedir este código.',
     notYou:
-      'Não foi você quem pediu? Não passe o código a ninguém: sem ele, o dinheiro não sai da conta. Cancele o saque e troque as chaves de API da empresa, pois alguém pode estar usando uma delas.',
+      'Não foi você quem pediu? Não informe o código a ninguém: sem ele, o dinheiro não sai da conta. Cancele o saque e troque as chaves de API da empresa: alguém pode estar usando uma delas.',
   },
   completed: {
     subject: (amount) => `Saque de ${amount} concluído`,
     title: 'Saque concluído',
-    intro: 'O dinheiro foi enviado por Pix.',
+    intro: 'O valor foi enviado por Pix.',
     at: 'Concluído em',
-    endToEndId: 'Identificador do Pix',
+    endToEndId: 'ID da transação',
     notYou:
-      'Não reconhece este saque? Troque já as chaves de API da empresa e fale com o banco, informando o identificador acima.',
+      'Não reconhece este saque? Troque imediatamente as chaves de API da empresa e fale com o banco, informando o ID da transação.',
   },
   failed: {
     subject: (amount) => `Saque de ${amount} não concluído`,
     title: 'O saque não foi concluído',
-    intro: 'O valor voltou para o saldo disponível. Você pode pedir o saque de novo.',
+    intro: 'O valor voltou para o saldo disponível. Você pode solicitar o saque novamente.',
     reason: 'Motivo',
   },
   link: {
     subject: (company, amount) => `${company}: cobrança de ${amount}`,
     title: (amount) => `Cobrança de ${amount}`,
     greeting: (name) => `Olá, ${name}!`,
-    intro: (company) => `${company} enviou a você um link de pagamento.`,
+    intro: (company) => `${company} enviou um link de pagamento para você.`,
     andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
+    discount: 'Desconto',
+    addition: 'Acréscimo',
     until: 'Pague até',
     pay: 'Pagar com Pix',
     unknown:
-      'Não reconhece esta cobrança? Ignore esta mensagem: nada é cobrado sem que você faça o pagamento.',
+      'Não reconhece esta cobrança? Ignore esta mensagem: nada será cobrado se você não pagar.',
   },
   webhook: { name: 'Webhook', address: 'Endereço' },
   failing: {
     subject: (name) => `O webhook ${name} não está recebendo eventos`,
     title: 'Seu webhook não está recebendo eventos',
     intro: (since) =>
-      `Desde ${since} (horário de Brasília) nenhum evento foi entregue a este webhook: o servidor não responde ou responde com erro.`,
+      `Desde ${since} (horário de Brasília) nenhum evento é entregue a este webhook: o servidor não responde ou responde com erro.`,
     end: (at) =>
-      `Se continuar assim, ele será desativado a partir de ${at} (horário de Brasília). Basta uma entrega bem-sucedida para que isso não aconteça.`,
+      `Se continuar assim, ele será desativado a partir de ${at} (horário de Brasília). Uma única entrega bem-sucedida evita isso.`,
     mend: 'Veja o que o servidor respondeu em GET /webhook/{id}/deliveries. Depois de corrigir o problema, reenvie o que falhou com POST /webhook/{id}/replay.',
   },
   deactivated: {
     subject: (name) => `O webhook ${name} foi desativado`,
     title: 'Seu webhook foi desativado',
-    gone: 'O servidor respondeu que este endereço não existe mais (410). Nenhum evento será mais enviado a ele.',
+    gone: 'O servidor respondeu que este endereço não existe mais (410). Não enviaremos mais eventos a ele.',
     failing:
-      'Nenhum evento foi entregue a este webhook nos últimos cinco dias. Nenhum evento será mais enviado a ele.',
-    kept: 'Nada se perdeu: os eventos continuam disponíveis em GET /event, e as entregas que não foram feitas podem ser reenviadas.',
+      'Nenhum evento foi entregue a este webhook nos últimos cinco dias. Não enviaremos mais eventos a ele.',
+    kept: 'Nada se perdeu: os eventos continuam disponíveis em GET /event, e as entregas que falharam podem ser reenviadas.',
     activate:
       'Depois de corrigir o problema, reative o webhook com PUT /webhook/{id} e o status ACTIVE, e reenvie o que falhou com POST /webhook/{id}/replay.',
   },
@@ -135,46 +139,46 @@ const pt: Texts = {
     subject: (bank, day) => `O certificado da conexão com ${bank} vence em ${day}`,
     title: 'Renove o certificado do banco',
     intro: (company) =>
-      `A conexão de ${company} com o banco usa um certificado que está perto do fim.`,
+      `A conexão de ${company} com o banco usa um certificado que está prestes a vencer.`,
     bank: 'Banco',
     end: 'Vence em (horário de Brasília)',
     after:
-      'Depois disso o banco recusa a conexão: nenhuma cobrança Pix pode ser criada e nenhum pagamento é confirmado até que haja um certificado novo.',
+      'Depois disso, o banco recusa a conexão: nenhuma cobrança Pix pode ser criada e nenhum pagamento é confirmado até a instalação de um certificado novo.',
     renew:
-      'Emita um certificado novo no portal do banco e entregue-o a quem opera este serviço, que o instala com vintem bank connect. As cobranças em aberto continuam valendo.',
+      'Emita um certificado novo no portal do banco e envie-o a quem opera este serviço, para instalar com vintem bank connect. As cobranças em aberto continuam válidas.',
   },
 }
 
 const en: Texts = {
   amount: 'Amount',
   destination: 'Destination Pix key',
-  automatic: 'This is an automatic message: there is no need to reply.',
+  automatic: 'This is an automatic message. There is no need to reply.',
   sandbox: 'Test environment: no real money is moved.',
   code: {
     subject: (amount) => `Code to confirm the withdrawal of ${amount}`,
     title: 'Confirm the withdrawal',
     intro: (company) =>
-      `A withdrawal from the account of ${company} was requested. To confirm it, use this code:`,
+      `A withdrawal was requested from the account of ${company}. To confirm it, use this code:`,
     validity: (minutes, until) =>
       `The code is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, until ${until} (Brasília time), and can be used only once.`,
     secrecy:
-      'Never share this code, neither by phone nor by message. Nobody of our team will ask you for it.',
+      'Never share this code, by phone or by message. No one on our team will ask you for it.',
     notYou:
-      'You did not ask for it? Give the code to nobody: without it, no money leaves the account. Cancel the withdrawal and replace the company’s API keys, since somebody may be using one of them.',
+      'You did not ask for it? Do not give the code to anyone: without it, no money leaves the account. Cancel the withdrawal and replace the company’s API keys: someone may be using one of them.',
   },
   completed: {
     subject: (amount) => `Withdrawal of ${amount} completed`,
     title: 'Withdrawal completed',
     intro: 'The money was sent by Pix.',
     at: 'Completed at',
-    endToEndId: 'Pix identifier',
+    endToEndId: 'Transaction ID',
     notYou:
-      'You do not recognize this withdrawal? Replace the company’s API keys now and contact the bank with the identifier above.',
+      'You do not recognize this withdrawal? Replace the company’s API keys now and contact the bank with the transaction ID above.',
   },
   failed: {
     subject: (amount) => `Withdrawal of ${amount} not completed`,
     title: 'The withdrawal was not completed',
-    intro: 'The amount is back in the available balance. You can ask for the withdrawal again.',
+    intro: 'The amount is back in the available balance. You can request the withdrawal again.',
     reason: 'Reason',
   },
   link: {
@@ -183,6 +187,8 @@ const en: Texts = {
     greeting: (name) => `Hello, ${name}!`,
     intro: (company) => `${company} sent you a payment link.`,
     andMore: (count) => (count === 1 ? 'and 1 more item' : `and ${count} more items`),
+    discount: 'Discount',
+    addition: 'Surcharge',
     until: 'Pay by',
     pay: 'Pay with Pix',
     unknown:
@@ -193,32 +199,32 @@ const en: Texts = {
     subject: (name) => `The webhook ${name} is not receiving events`,
     title: 'Your webhook is not receiving events',
     intro: (since) =>
-      `Since ${since} (Brasília time) no event was delivered to this webhook: its server does not answer, or answers with an error.`,
+      `Since ${since} (Brasília time) no event has been delivered to this webhook: its server does not answer, or answers with an error.`,
     end: (at) =>
-      `If this goes on, it will be made inactive from ${at} (Brasília time) on. One delivery that succeeds is enough to prevent that.`,
-    mend: 'GET /webhook/{id}/deliveries shows what the server answered. Once the problem is solved, send again what failed with POST /webhook/{id}/replay.',
+      `If this goes on, it will be deactivated from ${at} (Brasília time) on. A single successful delivery prevents that.`,
+    mend: 'GET /webhook/{id}/deliveries shows what the server answered. Once the problem is fixed, resend what failed with POST /webhook/{id}/replay.',
   },
   deactivated: {
-    subject: (name) => `The webhook ${name} was made inactive`,
-    title: 'Your webhook was made inactive',
-    gone: 'The server answered that this address no longer exists (410). No more events are sent to it.',
+    subject: (name) => `The webhook ${name} was deactivated`,
+    title: 'Your webhook was deactivated',
+    gone: 'The server answered that this address no longer exists (410). No more events will be sent to it.',
     failing:
-      'No event was delivered to this webhook in the last five days. No more events are sent to it.',
-    kept: 'Nothing is lost: the events are still in GET /event, and the deliveries that were not made can be sent again.',
+      'No event was delivered to this webhook in the last five days. No more events will be sent to it.',
+    kept: 'Nothing is lost: the events are still in GET /event, and the deliveries that failed can be sent again.',
     activate:
-      'Once the problem is solved, make the webhook active with PUT /webhook/{id} and the status ACTIVE, and send again what failed with POST /webhook/{id}/replay.',
+      'Once the problem is fixed, reactivate the webhook with PUT /webhook/{id} and the status ACTIVE, and resend what failed with POST /webhook/{id}/replay.',
   },
   certificate: {
-    subject: (bank, day) => `The certificate of the connection to ${bank} ends on ${day}`,
+    subject: (bank, day) => `The certificate of the connection to ${bank} expires on ${day}`,
     title: 'Renew the bank’s certificate',
     intro: (company) =>
-      `The connection of ${company} to its bank uses a certificate that is close to its end.`,
+      `The connection of ${company} to its bank uses a certificate that is about to expire.`,
     bank: 'Bank',
-    end: 'Ends at (Brasília time)',
+    end: 'Expires at (Brasília time)',
     after:
-      'From then on the bank refuses the connection: no Pix charge can be created and no payment is confirmed until there is a new certificate.',
+      'After that the bank refuses the connection: no Pix charge can be created and no payment is confirmed until a new certificate is installed.',
     renew:
-      'Issue a new certificate in the bank’s portal and hand it to who operates this service, who installs it with vintem bank connect. Open charges stay valid.',
+      'Issue a new certificate in the bank’s portal and give it to whoever operates this service, to install it with vintem bank connect. Open charges stay valid.',
   },
 }
 

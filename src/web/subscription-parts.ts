@@ -1,0 +1,67 @@
+import type { App } from '../core/app.ts'
+import type { Charge } from '../core/charges/rules.ts'
+import type { Language } from '../core/companies/rules.ts'
+import { find as findProduct } from '../core/products/store.ts'
+import type { Announced } from '../core/recurrences/announced.ts'
+import type { Terms } from '../core/recurrences/rules.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { formatDay } from '../lib/local-time.ts'
+import { formatReais } from '../lib/money.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './layout.ts'
+import { type Fact, purchaseFacts } from './parts.ts'
+import { SUBSCRIPTION } from './subscription-texts.ts'
+
+/** A longer description is shown when asked for. */
+const MOST_SHOWN = 280
+
+/** What the product is: as the link shows it, else as the product says today. */
+export async function findDescription(
+  { db }: App,
+  companyId: Uuid,
+  { productId }: Terms,
+  link: Charge | null,
+): Promise<string> {
+  const sold = link?.link?.items[0]?.product
+  const product = sold ?? (await findProduct(db, companyId, productId))
+  return product?.description.trim() ?? ''
+}
+
+export function about(description: string, language: Language): Html | null {
+  if (description === '') return null
+  const text = html`<p class="about">${description}</p>`
+  if (description.length <= MOST_SHOWN) return text
+  return html`<details><summary>${SUBSCRIPTION[language].description}</summary>${text}</details>`
+}
+
+export function termsCard(terms: Terms, language: Language, more: Html | null = null): Html {
+  const texts = SUBSCRIPTION[language]
+  return html`<section class="card" aria-labelledby="terms">
+<h1 id="terms"><span class="soft small">${texts.subscribe}</span>${terms.productName}</h1>
+<p><span class="amount">${formatReais(terms.value)}</span> <span class="soft">${texts.each[terms.frequency]}</span></p>
+<p class="pill">${icon('repeat')}<span>${texts.automatic}</span></p>
+${more}
+</section>`
+}
+
+export function datesCard(
+  language: Language,
+  { value }: Terms,
+  dates: Announced[],
+  hint: string,
+): Html {
+  const texts = SUBSCRIPTION[language]
+  return html`<section class="card" aria-labelledby="dates"><h2 id="dates">${texts.when}</h2>
+<ul class="dates">${dates.map(
+    ({ number, on }) =>
+      html`<li><span>${texts.charge(number)}<br><time class="soft small" datetime="${on}">${formatDay(on)}</time></span><span>${formatReais(value)}</span></li>`,
+  )}</ul>
+<p class="hint">${hint} ${texts.cancelAnytime}</p></section>`
+}
+
+/** How the price of a link comes about, where it is not just that of one piece. */
+export function purchaseOf(link: Charge | null, language: Language): Fact[] {
+  const item = link?.link?.items[0]
+  if (!link || !item || link.amount === item.product.price) return []
+  return purchaseFacts(link, language)
+}
