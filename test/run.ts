@@ -125,7 +125,7 @@ function share(name: string, files: string[]): string {
 async function runTests(url: string): Promise<boolean> {
   process.env.VINTEM_TEST_DATABASE = url
   process.env.NODE_COMPILE_CACHE = compiled
-  const timeout = Number(process.env.TEST_TIMEOUT_MS ?? 120_000)
+  const timeout = Number(process.env.TEST_TIMEOUT_MS ?? 600_000)
   // What a test that failed has left open must not keep the others from being reported.
   const events = run({ files: filesToRun(), concurrency: AT_ONCE, timeout, forceExit: true })
   let isGood = false

@@ -33,7 +33,7 @@ export type Browsing = {
 
 const WINDOW = { width: 1280, height: 800 }
 const PHONE = { width: 360, height: 740 }
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 120_000
 
 /**
  * One browser for all the tests of a file. A test fails when one of its pages has complained: of an

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const LOOK_AGAIN_MS = 5
 /** Far more than it takes: only what never comes is given up. */
-const PATIENCE_S = 60
+const PATIENCE_S = 300
 
 /** Looks until there is something to see, and gives it. */
 export async function until<T>(

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const LOOK_AGAIN_MS = 20
 /** Far more than it takes: only what never comes is given up. */
-export const PATIENCE_S = 120
+export const PATIENCE_S = 300
 
 /** Looks until there is something to see; null when there was nothing in time. */
 export async function lookFor<T>(look: () => Promise<T | null>, most_s: number): Promise<T | null> {
