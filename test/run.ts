@@ -19,7 +19,12 @@ const BROWSER = 'test/browser/*.test.ts'
  */
 const ALONE = [
   ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', BROWSER],
-  ...['test/start.test.ts', 'src/db/embedded.test.ts', 'test/api/money-model.test.ts'],
+  ...[
+    'test/start*.test.ts',
+    'test/log.test.ts',
+    'src/db/embedded.test.ts',
+    'test/api/money-model.test.ts',
+  ],
   ...['test/deliveries/*.test.ts', 'src/lib/exchange.test.ts', 'test/cli.test.ts'],
   ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
 ]
