@@ -97,6 +97,7 @@ test('the company of a key is shown as it is', async () => {
     mode: 'live',
     apiVersion: '2026-08-16',
     language: 'pt',
+    mailsReceipts: true,
     settlementDelay: 0,
     createdAt: '2026-08-20T15:00:00.000Z',
   })
