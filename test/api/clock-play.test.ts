@@ -242,7 +242,7 @@ test('what is due for one company is found among its own charges, however many o
   for (const next of [nextExpiry, nextSettlement]) await next(tx, small.id).catch(() => {})
   assert.equal(plans.length, 4)
   for (const plan of plans) {
-    assert.match(plan, /charges_(status|settling)/)
+    assert.match(plan, /charges_(state|settling)/)
     assert.doesNotMatch(plan, /charges_(due|unsettled)|Seq Scan on charges/, plan)
   }
 })
