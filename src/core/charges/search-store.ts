@@ -45,11 +45,11 @@ export type ChargePage = { limit: number; after: Uuid | null }
 /** The moment by which charges are ordered and counted, if not by their ids. */
 type Moment = 'created_at' | 'payment_date'
 
-const isOpen = ({ from, to }: Span): boolean => from === null && to === null
+const isAnyTime = ({ from, to }: Span): boolean => from === null && to === null
 
 const momentOf = ({ created, paid }: ChargeFilter): Moment | null => {
-  if (!isOpen(paid)) return 'payment_date'
-  return isOpen(created) ? null : 'created_at'
+  if (!isAnyTime(paid)) return 'payment_date'
+  return isAnyTime(created) ? null : 'created_at'
 }
 
 /** Gathers the parameters of a statement; $1 is always the company. */
@@ -188,7 +188,7 @@ const isByStateOnly = (filter: ChargeFilter): boolean => {
   const { status, paymentStatus, kind, devMode, created, paid, ...others } = filter
   const isForState = [status, paymentStatus, kind, devMode].some((value) => value !== null)
   const isForOthers = Object.values(others).some((value) => value !== null)
-  return isForState && !isForOthers && isOpen(created) && isOpen(paid)
+  return isForState && !isForOthers && isAnyTime(created) && isAnyTime(paid)
 }
 
 /**
