@@ -20,6 +20,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../lib/make-folder.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
@@ -142,8 +143,14 @@ async function runInitdb(cluster: Cluster, draft: string): Promise<void> {
     ...['--no-instructions', ...(cluster.settings.fsync === 'off' ? ['--no-sync'] : [])],
   ]
   const initdb = spawnProgram(cluster, 'initdb', [draft, cluster.passwordFile], args)
-  const [code, signal] = await once(initdb, 'close')
+  const [code, signal] = await once(initdb, 'close').catch(() => [null, null])
   if (code === 0) return
+  if (isNameless()) {
+    throw new OperatorFault(
+      `The user id ${process.getuid?.()} has no name in /etc/passwd, and PostgreSQL cannot be set up ` +
+        'without one. Give it a name, start Vintém as another user, or set DATABASE_URL.',
+    )
+  }
   throw new OperatorFault(
     `initdb failed (${signal ?? code}): ${lastWords(cluster)} See ${cluster.log}.`,
   )
@@ -165,6 +172,24 @@ function createPassword({ passwordFile, account }: Cluster): void {
   if (account) chownSync(passwordFile, account.uid, account.gid)
 }
 
+/** Whether the user has no name here, as is common in containers. */
+function isNameless(): boolean {
+  try {
+    return userInfo().username === ''
+  } catch {
+    return true
+  }
+}
+
+/**
+ * initdb asks for the name of its user. If there is none, it runs in a user namespace in which the
+ * same user is called nobody; what it writes belongs to the user all the same.
+ */
+const withName = (): string[] =>
+  process.platform === 'linux' && isNameless()
+    ? ['unshare', '--user', '--map-user=65534', '--map-group=65534']
+    : []
+
 /**
  * Runs one of PostgreSQL's programs, with its words going to the log. The account it runs under
  * may be unable to walk to `paths`, so it gets them as open descriptors: what is opened through
@@ -178,12 +203,13 @@ export function spawnProgram(
   options: SpawnOptions = {},
 ): ChildProcess {
   const { bin, log, account } = cluster
+  const [first, ...rest] = [...(program === 'initdb' ? withName() : []), join(bin, program)]
   const words = openSync(log, 'a', 0o600)
   cluster.logStart_bytes = fstatSync(words).size
   const handles = account ? paths.map((path) => openSync(path, 'r')) : []
   const places = account ? handles.map((_, index) => `/proc/self/fd/${3 + index}`) : paths
   try {
-    return spawn(join(bin, program), args(...places), {
+    return spawn(first!, [...rest, ...args(...places)], {
       ...options,
       // Nothing of our environment: it holds secrets, and PG… variables change what programs do.
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },

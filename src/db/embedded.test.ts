@@ -343,6 +343,18 @@ describe('whoever starts it', () => {
     assert.equal(statSync(join(dataDir, 'postgres')).uid, uid)
   })
 
+  test('a user without a name, as in many containers', { skip: needsRoot }, async (t) => {
+    const uid = 12_345
+    const { home, dataDir, spawn } = stage(t, { empty: true })
+    const named = ['--user', '--map-user=65534', '--map-group=65534', 'true']
+    const { status } = spawnSync('unshare', named, { uid, gid: uid, cwd: '/' })
+    if (status !== 0) return t.skip('this system gives users no namespaces of their own')
+    outsider(t)
+    chownSync(home, uid, uid)
+    await remember((await spawn({ uid, gid: uid, cwd: '/' })).url)
+    assert.equal(statSync(join(dataDir, 'postgres')).uid, uid)
+  })
+
   test("an ordinary user, in root's directory: told whose it is", async (t) => {
     const { uid, gid } = outsider(t)
     if (!uid) return
