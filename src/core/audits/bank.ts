@@ -1,14 +1,18 @@
-import { readStatement, type StatementEntry } from '../../ledger/statement.ts'
-import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { BankTransfer, Outcome, Provider } from '../../provider/port.ts'
+import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
+import { findOrders } from '../banks/reconcile-store.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findAskedUntil } from '../payments/reconcile-store.ts'
 import { OVERLAP_MS } from '../payments/rules.ts'
 import { find as findRefund } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
-import { amountsOfOrders, amountsOfPayments, spanOfPayments } from './store.ts'
+import { type BookedCharge, chargesOf } from './record-store.ts'
+import { ARRIVALS, sayBooked } from './records.ts'
+import { spanOfPayments } from './store.ts'
 
 /** A callback is given this long to arrive before its payment is missed. */
 const GRACE_MS = 120_000
@@ -35,7 +39,7 @@ export async function bankHorizon(app: App, company: Company): Promise<Date> {
   return listed < grace ? listed : grace
 }
 
-/** Whether all that the bank has moved in a period stands in our records, in the same amount. */
+/** Whether what the bank has moved in a period is booked once, in its amount, for its charge. */
 export async function compareBank(
   app: App,
   provider: Provider,
@@ -48,38 +52,70 @@ export async function compareBank(
     const end = new Date(Math.min(start.getTime() + WINDOW_MS, to.getTime()))
     const transfers = told(await provider.listTransfers(company, { from: start, to: end }))
     for (let i = 0; i < transfers.length; i += PAGE) {
-      faults.push(...(await compareTransfers(app, company.id, transfers.slice(i, i + PAGE))))
+      const page = transfers.slice(i, i + PAGE)
+      faults.push(...(await compareReceived(app, company.id, page)))
+      faults.push(...(await compareSent(app, company.id, page)))
     }
     start = end
   }
   return faults
 }
 
-async function compareTransfers(
+const differs = ({ direction, amount, endToEndId }: BankTransfer, ours: string) =>
+  `the bank has ${direction} ${amount} in ${endToEndId}, our books say ${ours}`
+
+async function compareReceived(
   { db }: App,
   companyId: Uuid,
   transfers: BankTransfer[],
 ): Promise<string[]> {
   const received = transfers.filter(({ direction }) => direction === 'received')
-  const paid = transfers.filter(({ direction }) => direction !== 'received')
-  const payments = await amountsOfPayments(
-    db,
-    companyId,
-    received.map(({ endToEndId }) => endToEndId),
+  const ids = received.map(({ endToEndId }) => endToEndId)
+  const entries = await findPostings(db, companyId, ARRIVALS, ids)
+  const posted = Map.groupBy(entries, ({ ref }) => ref)
+  const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
+  const charges = await chargesOf(db, companyId, chargeIds)
+  return received.flatMap((transfer) => {
+    const own = posted.get(transfer.endToEndId) ?? []
+    const [posting] = own
+    if (!posting || own.length > 1 || posting.amount !== transfer.amount) {
+      return [differs(transfer, sayBooked(own))]
+    }
+    const charge = charges.get(posting.chargeId ?? '') ?? null
+    if (isFor(transfer.txid, posting, charge)) return []
+    return [`${transfer.endToEndId} is booked for another charge than the bank has received it for`]
+  })
+}
+
+/** Whether a posting is about the charge, or the static code, that the bank's txid names. */
+function isFor(txid: string | null, posting: StatementEntry, charge: BookedCharge | null): boolean {
+  const named = namedBy(txid)
+  if (posting.chargeId === null) return posting.kind === 'PAYMENT_UNMATCHED'
+  if (named === null || charge === null) return false
+  return 'charge' in named ? charge.id === named.charge : charge.staticCodeId === named.code
+}
+
+async function compareSent(
+  { db }: App,
+  companyId: Uuid,
+  transfers: BankTransfer[],
+): Promise<string[]> {
+  // What somebody returned without us is no order of ours; `vintem bank reconcile` shows it.
+  const sent = transfers.filter(
+    ({ direction, orderId }) =>
+      direction === 'sent' || (direction === 'returned' && orderId !== null),
   )
-  const orders = await amountsOfOrders(
-    db,
-    companyId,
-    paid.flatMap(({ orderId }) => (orderId ? [orderId] : [])),
-  )
-  return transfers.flatMap(({ direction, endToEndId, orderId, amount }) => {
-    // What somebody returned without us is no order of ours; `vintem bank reconcile` shows it.
-    if (direction === 'returned' && orderId === null) return []
-    const ours = direction === 'received' ? payments.get(endToEndId) : orders.get(orderId ?? '')
-    if (ours === amount) return []
-    return [
-      `the bank has ${direction} ${amount} in ${endToEndId}, our records say ${ours ?? 'nothing'}`,
-    ]
+  const ids = sent.flatMap(({ orderId }) => orderId ?? [])
+  const orders = new Map((await findOrders(db, companyId, ids)).map((order) => [order.id, order]))
+  const refs = ids.flatMap((id) => [toPublic('wd', id), toPublic('rfnd', id)])
+  const entries = await findPostings(db, companyId, ['WITHDRAWAL_PAID', 'REFUND_PAID'], refs)
+  const posted = new Map(entries.map((entry) => [entry.ref, entry]))
+  return sent.flatMap((transfer) => {
+    const order = orders.get(transfer.orderId ?? '')
+    const posting = order && posted.get(toPublic(order.kind, order.id))
+    // Its money is held until we know what the bank has done.
+    const booked = order?.status === 'PROCESSING' ? order.amount : posting?.amount
+    return booked === transfer.amount ? [] : [differs(transfer, String(booked ?? 'nothing'))]
   })
 }
 
@@ -116,7 +152,7 @@ async function compareEntries(
   company: Company,
   entries: StatementEntry[],
 ): Promise<string[]> {
-  const arrived = entries.filter(({ kind }) => ARRIVALS.has(kind))
+  const arrived = entries.filter(({ kind }) => ARRIVALS.includes(kind))
   const known = await findArrived(
     app,
     provider,
@@ -151,7 +187,7 @@ async function findArrived(
 ): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
   const isListed = provider !== providers.simulator && ids.length > FEW
-  const span = isListed ? await spanOfPayments(db, company.id, ids) : null
+  const span = isListed ? await spanOfPayments(db, company.id, provider.source, ids) : null
   const listed = span ? told(await provider.listReceived(company, span)) : []
   const known = new Map(listed.map(({ endToEndId, amount }) => [endToEndId, amount]))
   const rest = ids.filter((id) => !known.has(id))
@@ -159,8 +195,6 @@ async function findArrived(
   for (const { endToEndId, amount } of named) known.set(endToEndId, amount)
   return known
 }
-
-const ARRIVALS = new Set(['CHARGE_PAID', 'PAYMENT_UNMATCHED'])
 
 /** True for entries that are not about money which left. */
 async function hasLeft(
@@ -179,7 +213,10 @@ async function hasLeft(
   }
   if (kind === 'REFUND_PAID') {
     const refund = await findRefund(db, company.id, fromPublic('rfnd', ref)!)
-    return refund !== null && told(await provider.findRefund(company, refund)) !== null
+    if (refund?.amount !== amount) return false
+    const outcome = await provider.findRefund(company, refund)
+    // A bank that has refused it has not sent it.
+    return outcome.kind !== 'rejected' && told(outcome) !== null
   }
   return true
 }
