@@ -1,3 +1,4 @@
+import type { Kind } from '../../ledger/recipes.ts'
 import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { BankTransfer, Outcome, Provider } from '../../provider/port.ts'
@@ -165,12 +166,24 @@ async function compareEntries(
       : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`],
   )
   for (const entry of entries) {
-    if (!(await hasLeft(app, provider, company, entry))) {
+    const isSent = ORDERS.has(entry.kind) && (await hasLeft(app, provider, company, entry))
+    if (entry.kind.endsWith('_PAID') && ORDERS.has(entry.kind) && !isSent) {
       faults.push(`${entry.amount} of ${entry.ref} are booked as paid, the bank has not sent them`)
+    }
+    if (entry.kind.endsWith('_RELEASED') && isSent) {
+      faults.push(`${entry.amount} of ${entry.ref} are booked as kept, the bank has sent them`)
     }
   }
   return faults
 }
+
+/** The kinds of postings by which an order to the bank ends. */
+const ORDERS = new Set<Kind>([
+  'REFUND_PAID',
+  'REFUND_RELEASED',
+  'WITHDRAWAL_PAID',
+  'WITHDRAWAL_RELEASED',
+])
 
 /** So few that asking for each costs no more than a list. */
 const FEW = 5
@@ -196,27 +209,29 @@ async function findArrived(
   return known
 }
 
-/** True for entries that are not about money which left. */
+/** Whether the bank has carried out the order of an entry, in the entry's amount. */
 async function hasLeft(
   { db, providers }: App,
   provider: Provider,
   company: Company,
   { kind, ref, amount }: StatementEntry,
 ): Promise<boolean> {
-  if (kind === 'WITHDRAWAL_PAID') {
-    const withdrawal = await findWithdrawal(db, company.id, fromPublic('wd', ref)!)
-    const payouts = providers.payoutsOf(company)
-    // What an operator has sent by hand stands on the operator's word.
-    if (!withdrawal || withdrawal.manual || !payouts) return withdrawal !== null
-    const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
-    return told(await payouts.findSent(company, order)) !== null
-  }
-  if (kind === 'REFUND_PAID') {
-    const refund = await findRefund(db, company.id, fromPublic('rfnd', ref)!)
+  const refundId = fromPublic('rfnd', ref)
+  if (refundId) {
+    const refund = await findRefund(db, company.id, refundId)
     if (refund?.amount !== amount) return false
     const outcome = await provider.findRefund(company, refund)
-    // A bank that has refused it has not sent it.
+    // What the bank has refused it has not sent.
     return outcome.kind !== 'rejected' && told(outcome) !== null
   }
-  return true
+  const withdrawal = await findWithdrawal(db, company.id, fromPublic('wd', ref) ?? '')
+  if (!withdrawal) return false
+  const payouts = providers.payoutsOf(company)
+  // What an operator has sent by hand, or not, stands on the operator's word.
+  if (withdrawal.manual || !payouts) return kind === 'WITHDRAWAL_PAID'
+  // Only what was confirmed with its code was ever ordered.
+  if (withdrawal.confirmedAt === null) return false
+  const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
+  const outcome = await payouts.findSent(company, order)
+  return outcome.kind !== 'rejected' && told(outcome) !== null
 }

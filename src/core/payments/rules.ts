@@ -46,6 +46,15 @@ export const isBooked = (company: Pick<Company, 'mode'>, source: Source): boolea
 export const payableBy = (company: Pick<Company, 'mode'>, devMode: boolean): Source =>
   devMode ? 'simulated' : bookedSource(company)
 
+/**
+ * Whether anybody can pay a company's codes at the simulated bank. In production that is so for a
+ * sandbox only: trials of a live company are paid by its own key.
+ */
+export const isPlayable = (
+  { local }: { local: boolean },
+  { mode }: Pick<Company, 'mode'>,
+): boolean => local || mode === 'sandbox'
+
 /** The merchant keeps money that pays no charge. */
 export function accept(payment: Payment): Payment | 'already-accepted' {
   if (payment.status === 'ACCEPTED') return 'already-accepted'
