@@ -73,6 +73,7 @@ async function postBarely(url: string, connections: number): Promise<number> {
   const { origin, pathname: path } = new URL(url)
   const headers = headersOf({
     ...{ eventId: newId(), deliveryId: packPair(newId(), newId()), type: 'charge.paid' },
+    mode: 'live',
     ...{ body: BODY, signers: [signerOf(makeSecret())], now: new Date() },
   })
   let left = DELIVERIES

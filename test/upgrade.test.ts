@@ -144,3 +144,51 @@ test('a new installation has no old charges to look at', async () => {
   assert.equal(invalid.rowCount, 0)
   await client.end()
 })
+
+test('payments and refunds from before get their source, of the mode of their company', async () => {
+  for (const modes of [['sandbox'], ['sandbox', 'live']]) {
+    const url = await databaseAt('0012_charge_indexes.sql')
+    const client = new pg.Client(url)
+    await client.connect()
+    try {
+      for (const mode of modes) await insertOld(client, mode)
+      await migrate(url)
+      const read = (table: string, source: string) =>
+        client.query(
+          `select distinct mode, booked, ${source} as source from ${table}
+           join companies c on c.id = company_id order by mode, booked`,
+        )
+      const simulated = { mode: 'sandbox', booked: true, source: 'simulated' }
+      const ofLive = [
+        { mode: 'live', booked: false, source: 'simulated' },
+        { mode: 'live', booked: true, source: 'bank' },
+      ]
+      const expected = modes.includes('live') ? [...ofLive, simulated] : [simulated]
+      assert.deepEqual((await read('payments', 'source')).rows, expected)
+      assert.deepEqual((await read('refunds', 'payment_source')).rows, expected)
+    } finally {
+      await client.end()
+    }
+  }
+})
+
+/** A company with a payment and a refund that count, and in a live one with a trial of both. */
+async function insertOld(client: pg.Client, mode: string): Promise<void> {
+  const id = newId()
+  await insertCompany(client, id, mode)
+  for (const booked of mode === 'live' ? [true, false] : [true]) {
+    const values = [id, newId(), `E${booked}`, booked]
+    await client.query(
+      `insert into payments (company_id, id, end_to_end_id, booked, amount, status, reason,
+         received_at, created_at)
+       values ($1, $2, $3, $4, 1990, 'REFUNDED', 'UNKNOWN', now(), now())`,
+      values,
+    )
+    await client.query(
+      `insert into refunds (company_id, id, end_to_end_id, booked, amount, source, status,
+         return_id, next_attempt_at, created_at, finished_at)
+       values ($1, $2, $3, $4, 1990, 'unmatched', 'COMPLETED', 'D1', now(), now(), now())`,
+      values,
+    )
+  }
+}

@@ -64,7 +64,10 @@ export type WebhookEvent =
   | SubscriptionChargeEvent
   | TestEvent
 
-/** `Headers`, Node's `request.headers`, or a plain object; names in any case. */
+/**
+ * `Headers`, Node's `request.headers`, or a plain object; names in any case. `x-webhook-mode` tells
+ * play money (`sandbox`, `dev`) from money (`live`); it is not signed.
+ */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined }

@@ -1,6 +1,7 @@
-import { texts, timestamps, uuids } from '../db/arrays.ts'
+import { booleans, texts, timestamps, uuids } from '../db/arrays.ts'
 import type { Tx } from '../db/database.ts'
 import { newId, toPublic, type Uuid } from '../lib/ids.ts'
+import type { Source } from '../provider/port.ts'
 import { TASK } from './tasks.ts'
 
 /** Every event a webhook can subscribe to, with the name it has in a payload. */
@@ -34,18 +35,33 @@ export type Event = {
   id: Uuid
   type: AnyEventType
   payload: string
+  /** Whether it comes of a dev-mode charge. In a sandbox all is play money, whatever this says. */
+  devMode: boolean
   createdAt: Date
 }
 
-type ChargeMoment = { companyId: Uuid; id: Uuid; amount: number; paymentStatus: string }
+/** What an event is about: money, a trial of a live company, or the play money of a sandbox. */
+export const EVENT_MODES = ['sandbox', 'dev', 'live'] as const
+export type EventMode = (typeof EVENT_MODES)[number]
+
+/** Who writes events of no charge writes of no trial either. */
+const MONEY = { devMode: false }
+
+type ChargeMoment = {
+  companyId: Uuid
+  id: Uuid
+  amount: number
+  paymentStatus: string
+  devMode: boolean
+}
 
 /** The body is fixed here, once: every retry to every receiver sends these bytes. */
 export function chargeEvent(type: EventType, charge: ChargeMoment, at: Date): Event {
-  const { companyId, id, amount, paymentStatus } = charge
+  const { companyId, id, amount, paymentStatus, devMode } = charge
   // Nothing in it needs escaping: ids, states and cents are ours.
   const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
   const payload = `{"event":"${EVENTS[type]}","charge":${subject}}`
-  return { companyId, id: newId(), type, payload, createdAt: at }
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
 }
 
 type SubscriptionMoment = { companyId: Uuid; id: Uuid; authStatus: string; value: number }
@@ -54,7 +70,7 @@ export function subscriptionEvent(type: EventType, moment: SubscriptionMoment, a
   const { companyId, id, authStatus, value } = moment
   const subject = `{"id":"${toPublic('rec', id)}","status":"${authStatus}","value":"${value}"}`
   const payload = `{"event":"${EVENTS[type]}","subscription":${subject}}`
-  return { companyId, id: newId(), type, payload, createdAt: at }
+  return { companyId, id: newId(), type, payload, ...MONEY, createdAt: at }
 }
 
 /** Tells what became of a charge, and of which subscription it is. */
@@ -63,11 +79,11 @@ export function collectionEvent(
   charge: ChargeMoment & { recurrenceId: Uuid | null },
   at: Date,
 ): Event {
-  const { companyId, id, amount, paymentStatus, recurrenceId } = charge
+  const { companyId, id, amount, paymentStatus, devMode, recurrenceId } = charge
   const subscription = `{"id":"${toPublic('rec', recurrenceId!)}"}`
   const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
   const payload = `{"event":"${EVENTS[type]}","subscription":${subscription},"charge":${subject}}`
-  return { companyId, id: newId(), type, payload, createdAt: at }
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
 }
 
 type PaymentMoment = {
@@ -76,17 +92,19 @@ type PaymentMoment = {
   amount: number
   reason: string | null
   chargeId: Uuid | null
+  source: Source
 }
 
 export function paymentEvent(type: EventType, payment: PaymentMoment, at: Date): Event {
-  const { companyId, endToEndId, amount, reason, chargeId } = payment
+  const { companyId, endToEndId, amount, reason, chargeId, source } = payment
   const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
   // A bank's id is not ours, so it is escaped.
   const payload = JSON.stringify({
     event: EVENTS[type],
     payment: { endToEndId, amount, reason, ...charge },
   })
-  return { companyId, id: newId(), type, payload, createdAt: at }
+  const devMode = source === 'simulated'
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
 }
 
 type WithdrawalMoment = { companyId: Uuid; id: Uuid; status: string; value: number }
@@ -95,13 +113,20 @@ export function withdrawalEvent(type: EventType, withdrawal: WithdrawalMoment, a
   const { companyId, id, status, value } = withdrawal
   const subject = `{"id":"${toPublic('wd', id)}","status":"${status}","value":${value}}`
   const payload = `{"event":"${EVENTS[type]}","withdrawal":${subject}}`
-  return { companyId, id: newId(), type, payload, createdAt: at }
+  return { companyId, id: newId(), type, payload, ...MONEY, createdAt: at }
 }
 
 export function testEvent(companyId: Uuid, webhookId: Uuid, at: Date): Event {
   const payload = `{"event":"Webhook.Test","webhook":{"id":"${webhookId}"}}`
-  return { companyId, id: newId(), type: TEST_EVENT, payload, createdAt: at }
+  return { companyId, id: newId(), type: TEST_EVENT, payload, ...MONEY, createdAt: at }
 }
+
+/**
+ * The mode of an event of a table that is called so. Events from before it was written with them
+ * have that of their company.
+ */
+export const modeOf = (event: string): string =>
+  `coalesce(${event}.mode, (select mode from companies where id = ${event}.company_id))`
 
 /**
  * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
@@ -109,9 +134,13 @@ export function testEvent(companyId: Uuid, webhookId: Uuid, at: Date): Event {
  * with its deliveries, so that the statement can be repeated.
  */
 export const writing = (first: number): string => `event as (
-  insert into events (company_id, id, type, payload, created_at, position)
-  select *, (select event_position()) from unnest($${first}::uuid[], $${first + 1}::uuid[],
-    $${first + 2}::text[], $${first + 3}::text[], $${first + 4}::timestamptz[])
+  insert into events (company_id, id, type, payload, created_at, mode, position)
+  select e.company_id, e.id, e.type, e.payload, e.created_at,
+    (select case when c.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end
+     from companies c where c.id = e.company_id), (select event_position())
+  from unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[],
+    $${first + 3}::text[], $${first + 4}::timestamptz[], $${first + 5}::bool[])
+    e (company_id, id, type, payload, created_at, dev_mode)
   on conflict (company_id, id) do nothing returning company_id, id, type, created_at
 ), delivery as (
   insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
@@ -141,4 +170,5 @@ export const eventColumns = (events: Event[]): Buffer[] => [
   texts(events.map((event) => event.type)),
   texts(events.map((event) => event.payload)),
   timestamps(events.map((event) => event.createdAt)),
+  booleans(events.map((event) => event.devMode)),
 ]

@@ -73,3 +73,21 @@ export async function readStatement(
   })
   return rows.map(toEntry)
 }
+
+/** The entries of some kinds that are about these references. */
+export async function findPostings(
+  tx: Tx,
+  companyId: Uuid,
+  kinds: Kind[],
+  refs: string[],
+): Promise<StatementEntry[]> {
+  if (refs.length === 0) return []
+  const rows = await tx.query<EntryRow>({
+    text: `select entry, kind, ref, debit, credit, amount, charge_id, available, pending, held,
+             unmatched, created_at
+           from postings
+           where company_id = $1 and kind = any ($2::text[]) and ref = any ($3::text[])`,
+    values: [companyId, kinds, refs],
+  })
+  return rows.map(toEntry)
+}

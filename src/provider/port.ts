@@ -25,6 +25,12 @@ export type Payee = {
 }
 
 /**
+ * Where a payment came from: play money through the simulated bank, or money through a real one. It
+ * is part of what identifies a payment, so that neither can stand in the place of the other.
+ */
+export type Source = 'simulated' | 'bank'
+
+/**
  * A Pix as the scheme confirms it. `txid` is the one we gave the charge or the static code; a Pix
  * that was sent to the key alone has none.
  */
@@ -54,6 +60,8 @@ export type BankTransfer = {
   endToEndId: string
   /** Our id of the order, for what was sent or returned. */
   orderId: Uuid | null
+  /** What was received is for; null when it names nothing, or was sent or returned. */
+  txid: string | null
   amount: Cents
   at: Date
 }
@@ -115,6 +123,7 @@ export type Collection = {
  */
 export type Provider = {
   name: string
+  source: Source
   issueCharge(
     payee: Payee,
     charge: { id: Uuid; amount: Cents; expiresAt: Date },

@@ -78,7 +78,7 @@ export type Done = { transfer: Transfer; payment: Payment | null }
 /** The payments with these ids to this company, in their order. */
 export async function findDone({ db }: App, company: Company, ids: string[]): Promise<Done[]> {
   const transfers = await findTransfers(db, company.id, ids)
-  const payments = await findPayments(db, company.id, ids)
+  const payments = await findPayments(db, company.id, 'simulated', ids)
   return ids.flatMap((id) => {
     const transfer = transfers.find(({ endToEndId }) => endToEndId === id)
     const payment = payments.find(({ endToEndId }) => endToEndId === id) ?? null

@@ -4,6 +4,7 @@ import { findPurchase } from '../core/charges/receipt.ts'
 import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { sendSimulated, settleSimulated } from '../core/payments/commands.ts'
+import { isPlayable } from '../core/payments/rules.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
@@ -82,6 +83,7 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const found = await lookUp(site.app, request.params.token)
     if (!('charge' in found)) throw problem('charge_not_found')
     const { app, company, charge, token } = found
+    if (!isPlayable(app.config, company)) throw problem('charge_not_found')
     const pix = await sendSimulated(app, company, charge)
     await app.db.transaction((tx) => settleSimulated(tx, app, company, charge.id, pix))
     const { chosen } = spokenOf(request, company.language)
@@ -139,13 +141,12 @@ const SHOWN: Partial<Record<State, Showing>> = {
   canceled: (page) => ending(page, 'canceled'),
 }
 
-const notice = ({ charge, company, language, chosen, token }: ChargePage) =>
-  testNotice(
-    charge,
-    company,
-    language,
-    charge.devMode && charge.brCode ? inLanguage(`/pay/${token}/simulate`, chosen) : null,
-  )
+function notice({ app, charge, company, language, chosen, token }: ChargePage) {
+  const { devMode } = charge
+  const brCode = isPlayable(app.config, company) ? charge.brCode : null
+  const simulate = devMode && brCode ? inLanguage(`/pay/${token}/simulate`, chosen) : null
+  return testNotice({ devMode, brCode }, company, language, simulate)
+}
 
 /** How much, and until when. A script counts down; without one the moment itself is shown. */
 function summary({ charge, app, language }: ChargePage): Html {

@@ -118,7 +118,7 @@ test('what the bank has and we do not is found after its callback’s grace, and
   assert.deepEqual(await audit(client), [], 'it may still be told of')
   api.clock.advance(121)
   const [missing] = await audit(client)
-  assert.equal(missing, `the bank has received 321 in ${endToEndId}, our records say nothing`)
+  assert.equal(missing, `the bank has received 321 in ${endToEndId}, our books say nothing`)
   await api.rows(
     'delete from simulated_bank.transfers where account_id = $1 and end_to_end_id = $2',
     [id, endToEndId],
@@ -132,7 +132,7 @@ test('what the bank has and we do not is found after its callback’s grace, and
   )
   const faults = await audit(client, true)
   assert.equal(faults.length, 1)
-  assert.match(faults[0]!, /^the bank has returned 501 in D\w+, our records say 500$/)
+  assert.match(faults[0]!, /^the bank has returned 501 in D\w+, our books say 500$/)
 })
 
 test('a difference stops payouts and refunds, and shows in /ready and /metrics until it is gone', async () => {

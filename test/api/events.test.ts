@@ -58,6 +58,7 @@ test('the feed shows every event with the body that receivers get, the oldest fi
   const { id } = made.body.data
   assert.deepEqual(entries[2], {
     ...{ id: entries[2]!.id, type: 'charge.paid', createdAt: api.clock.now().toISOString() },
+    devMode: true,
     data: { event: 'Charge.Paid', charge: { id, status: 'PAID', total: 1990 } },
   })
   assert.match(entries[2]!.id, /^evt_[0-9a-z]{26}$/)

@@ -29,7 +29,7 @@ async function rich(): Promise<Client> {
   const now = api.clock.now()
   const pix = { endToEndId: newEndToEndId(), txid: null, amount: toCents(100_000), receivedAt: now }
   await api.app.db.transaction(async (tx) => {
-    await settlePayments(tx, api.app, company, [pix], { booked: true, now })
+    await settlePayments(tx, api.app, company, [pix], { source: 'bank', now })
     await acceptPayment(tx, company.id, pix.endToEndId, now)
   })
   return client

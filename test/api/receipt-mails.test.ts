@@ -99,7 +99,7 @@ async function settle(client: Client, count: number, watch = (tx: Tx) => tx): Pr
     payments.push({ endToEndId, txid, amount: toCents(1990), receivedAt: now })
     await api.rows('update charges set dev_mode = false where id = $1', [charge])
   }
-  const arrival = { booked: true, now }
+  const arrival = { source: 'bank', now } as const
   const settled = await api.app.db.transaction((tx) =>
     settlePayments(watch(tx), api.app, client.company, payments, arrival),
   )

@@ -35,7 +35,7 @@ async function paidForReal(): Promise<Paid> {
   const endToEndId = `E12345678${charge.replaceAll('-', '').slice(-23)}`
   const pix = { endToEndId, txid: chargeTxid(charge), amount: toCents(1990), receivedAt: now }
   await api.app.db.transaction((tx) =>
-    settlePayments(tx, api.app, client.company, [pix], { booked: true, now }),
+    settlePayments(tx, api.app, client.company, [pix], { source: 'bank', now }),
   )
   return { id, publicUrl, url: at(api, publicUrl), endToEndId }
 }

@@ -101,11 +101,13 @@ export async function register(app: App, company: Company, url: string): Promise
   return hook!
 }
 
+const PAID = { amount: 1990, paymentStatus: 'PAID', devMode: false }
+
 /** Commits events of a company together. */
 export async function tell(app: App, companyId: Uuid, count = 1): Promise<Event[]> {
   const at = app.clock.now()
   const events = Array.from({ length: count }, () =>
-    chargeEvent('charge.paid', { companyId, id: newId(), amount: 1990, paymentStatus: 'PAID' }, at),
+    chargeEvent('charge.paid', { companyId, id: newId(), ...PAID }, at),
   )
   await app.db.transaction((tx) => emit(tx, events))
   return events

@@ -269,7 +269,8 @@ test('the bodies of events in the guide to subscriptions are those that are sent
   const rows = [...GUIDE.matchAll(/^\| `(subscription\.[\w.]+)` \| `(.*)` \|$/gm)]
   const bodies = rows.map(([, name]) => {
     const [type, status] = [name as EventType, ENDS[name!]!]
-    const subject = { companyId: newId(), id: newId(), amount: 4990, paymentStatus: status }
+    const ids = { companyId: newId(), id: newId() }
+    const subject = { ...ids, amount: 4990, paymentStatus: status, devMode: false }
     const event = /charge/.test(type)
       ? collectionEvent(type, { ...subject, recurrenceId: newId() }, new Date())
       : subscriptionEvent(type, { ...subject, authStatus: status, value: 4990 }, new Date())

@@ -108,7 +108,8 @@ const at = (seconds: number) => new Date(Date.now() + seconds * 1000)
 function sign(secrets: string[], now = at(0)): Record<string, string> {
   const eventId = newId()
   const signers = secrets.map(signerOf)
-  return headersOf({ eventId, deliveryId: 'dlv_1', type: 'charge.paid', body, signers, now })
+  const about = { eventId, deliveryId: 'dlv_1', type: 'charge.paid', mode: 'live' } as const
+  return headersOf({ ...about, body, signers, now })
 }
 
 type Letter = { what: string; headers: Record<string, string>; text?: string; status: number }

@@ -22,7 +22,7 @@ const secret = makeSecret()
 
 const sign = (secrets: string[] = [secret]): Record<string, string> =>
   headersOf({
-    ...{ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', body, now },
+    ...{ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', mode: 'live', body, now },
     signers: secrets.map(signerOf),
   })
 
@@ -92,7 +92,8 @@ test('a body changed in any one byte is refused, whichever signature counts', ()
 test('bytes that are no UTF-8 are refused, and not read as something that was signed', () => {
   const loose = '{"event":"\uFFFD"}'
   const signed = headersOf({
-    ...{ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid' as const, now },
+    ...({ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', now } as const),
+    mode: 'live',
     ...{ body: loose, signers: [signerOf(secret)] },
   })
   const bytes = Buffer.from('{"event":"\xff"}', 'latin1')

@@ -1,14 +1,19 @@
-import { readStatement, type StatementEntry } from '../../ledger/statement.ts'
-import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import type { Kind } from '../../ledger/recipes.ts'
+import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { BankTransfer, Outcome, Provider } from '../../provider/port.ts'
+import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
+import { findOrders } from '../banks/reconcile-store.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findAskedUntil } from '../payments/reconcile-store.ts'
 import { OVERLAP_MS } from '../payments/rules.ts'
 import { find as findRefund } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
-import { amountsOfOrders, amountsOfPayments, spanOfPayments } from './store.ts'
+import { type BookedCharge, chargesOf } from './record-store.ts'
+import { ARRIVALS, sayBooked } from './records.ts'
+import { spanOfPayments } from './store.ts'
 
 /** A callback is given this long to arrive before its payment is missed. */
 const GRACE_MS = 120_000
@@ -35,7 +40,7 @@ export async function bankHorizon(app: App, company: Company): Promise<Date> {
   return listed < grace ? listed : grace
 }
 
-/** Whether all that the bank has moved in a period stands in our records, in the same amount. */
+/** Whether what the bank has moved in a period is booked once, in its amount, for its charge. */
 export async function compareBank(
   app: App,
   provider: Provider,
@@ -48,38 +53,70 @@ export async function compareBank(
     const end = new Date(Math.min(start.getTime() + WINDOW_MS, to.getTime()))
     const transfers = told(await provider.listTransfers(company, { from: start, to: end }))
     for (let i = 0; i < transfers.length; i += PAGE) {
-      faults.push(...(await compareTransfers(app, company.id, transfers.slice(i, i + PAGE))))
+      const page = transfers.slice(i, i + PAGE)
+      faults.push(...(await compareReceived(app, company.id, page)))
+      faults.push(...(await compareSent(app, company.id, page)))
     }
     start = end
   }
   return faults
 }
 
-async function compareTransfers(
+const differs = ({ direction, amount, endToEndId }: BankTransfer, ours: string) =>
+  `the bank has ${direction} ${amount} in ${endToEndId}, our books say ${ours}`
+
+async function compareReceived(
   { db }: App,
   companyId: Uuid,
   transfers: BankTransfer[],
 ): Promise<string[]> {
   const received = transfers.filter(({ direction }) => direction === 'received')
-  const paid = transfers.filter(({ direction }) => direction !== 'received')
-  const payments = await amountsOfPayments(
-    db,
-    companyId,
-    received.map(({ endToEndId }) => endToEndId),
+  const ids = received.map(({ endToEndId }) => endToEndId)
+  const entries = await findPostings(db, companyId, ARRIVALS, ids)
+  const posted = Map.groupBy(entries, ({ ref }) => ref)
+  const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
+  const charges = await chargesOf(db, companyId, chargeIds)
+  return received.flatMap((transfer) => {
+    const own = posted.get(transfer.endToEndId) ?? []
+    const [posting] = own
+    if (!posting || own.length > 1 || posting.amount !== transfer.amount) {
+      return [differs(transfer, sayBooked(own))]
+    }
+    const charge = charges.get(posting.chargeId ?? '') ?? null
+    if (isFor(transfer.txid, posting, charge)) return []
+    return [`${transfer.endToEndId} is booked for another charge than the bank has received it for`]
+  })
+}
+
+/** Whether a posting is about the charge, or the static code, that the bank's txid names. */
+function isFor(txid: string | null, posting: StatementEntry, charge: BookedCharge | null): boolean {
+  const named = namedBy(txid)
+  if (posting.chargeId === null) return posting.kind === 'PAYMENT_UNMATCHED'
+  if (named === null || charge === null) return false
+  return 'charge' in named ? charge.id === named.charge : charge.staticCodeId === named.code
+}
+
+async function compareSent(
+  { db }: App,
+  companyId: Uuid,
+  transfers: BankTransfer[],
+): Promise<string[]> {
+  // What somebody returned without us is no order of ours; `vintem bank reconcile` shows it.
+  const sent = transfers.filter(
+    ({ direction, orderId }) =>
+      direction === 'sent' || (direction === 'returned' && orderId !== null),
   )
-  const orders = await amountsOfOrders(
-    db,
-    companyId,
-    paid.flatMap(({ orderId }) => (orderId ? [orderId] : [])),
-  )
-  return transfers.flatMap(({ direction, endToEndId, orderId, amount }) => {
-    // What somebody returned without us is no order of ours; `vintem bank reconcile` shows it.
-    if (direction === 'returned' && orderId === null) return []
-    const ours = direction === 'received' ? payments.get(endToEndId) : orders.get(orderId ?? '')
-    if (ours === amount) return []
-    return [
-      `the bank has ${direction} ${amount} in ${endToEndId}, our records say ${ours ?? 'nothing'}`,
-    ]
+  const ids = sent.flatMap(({ orderId }) => orderId ?? [])
+  const orders = new Map((await findOrders(db, companyId, ids)).map((order) => [order.id, order]))
+  const refs = ids.flatMap((id) => [toPublic('wd', id), toPublic('rfnd', id)])
+  const entries = await findPostings(db, companyId, ['WITHDRAWAL_PAID', 'REFUND_PAID'], refs)
+  const posted = new Map(entries.map((entry) => [entry.ref, entry]))
+  return sent.flatMap((transfer) => {
+    const order = orders.get(transfer.orderId ?? '')
+    const posting = order && posted.get(toPublic(order.kind, order.id))
+    // Its money is held until we know what the bank has done.
+    const booked = order?.status === 'PROCESSING' ? order.amount : posting?.amount
+    return booked === transfer.amount ? [] : [differs(transfer, String(booked ?? 'nothing'))]
   })
 }
 
@@ -116,7 +153,7 @@ async function compareEntries(
   company: Company,
   entries: StatementEntry[],
 ): Promise<string[]> {
-  const arrived = entries.filter(({ kind }) => ARRIVALS.has(kind))
+  const arrived = entries.filter(({ kind }) => ARRIVALS.includes(kind))
   const known = await findArrived(
     app,
     provider,
@@ -129,12 +166,24 @@ async function compareEntries(
       : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`],
   )
   for (const entry of entries) {
-    if (!(await hasLeft(app, provider, company, entry))) {
+    const isSent = ORDERS.has(entry.kind) && (await hasLeft(app, provider, company, entry))
+    if (entry.kind.endsWith('_PAID') && ORDERS.has(entry.kind) && !isSent) {
       faults.push(`${entry.amount} of ${entry.ref} are booked as paid, the bank has not sent them`)
+    }
+    if (entry.kind.endsWith('_RELEASED') && isSent) {
+      faults.push(`${entry.amount} of ${entry.ref} are booked as kept, the bank has sent them`)
     }
   }
   return faults
 }
+
+/** The kinds of postings by which an order to the bank ends. */
+const ORDERS = new Set<Kind>([
+  'REFUND_PAID',
+  'REFUND_RELEASED',
+  'WITHDRAWAL_PAID',
+  'WITHDRAWAL_RELEASED',
+])
 
 /** So few that asking for each costs no more than a list. */
 const FEW = 5
@@ -151,7 +200,7 @@ async function findArrived(
 ): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
   const isListed = provider !== providers.simulator && ids.length > FEW
-  const span = isListed ? await spanOfPayments(db, company.id, ids) : null
+  const span = isListed ? await spanOfPayments(db, company.id, provider.source, ids) : null
   const listed = span ? told(await provider.listReceived(company, span)) : []
   const known = new Map(listed.map(({ endToEndId, amount }) => [endToEndId, amount]))
   const rest = ids.filter((id) => !known.has(id))
@@ -160,26 +209,29 @@ async function findArrived(
   return known
 }
 
-const ARRIVALS = new Set(['CHARGE_PAID', 'PAYMENT_UNMATCHED'])
-
-/** True for entries that are not about money which left. */
+/** Whether the bank has carried out the order of an entry, in the entry's amount. */
 async function hasLeft(
   { db, providers }: App,
   provider: Provider,
   company: Company,
   { kind, ref, amount }: StatementEntry,
 ): Promise<boolean> {
-  if (kind === 'WITHDRAWAL_PAID') {
-    const withdrawal = await findWithdrawal(db, company.id, fromPublic('wd', ref)!)
-    const payouts = providers.payoutsOf(company)
-    // What an operator has sent by hand stands on the operator's word.
-    if (!withdrawal || withdrawal.manual || !payouts) return withdrawal !== null
-    const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
-    return told(await payouts.findSent(company, order)) !== null
+  const refundId = fromPublic('rfnd', ref)
+  if (refundId) {
+    const refund = await findRefund(db, company.id, refundId)
+    if (refund?.amount !== amount) return false
+    const outcome = await provider.findRefund(company, refund)
+    // What the bank has refused it has not sent.
+    return outcome.kind !== 'rejected' && told(outcome) !== null
   }
-  if (kind === 'REFUND_PAID') {
-    const refund = await findRefund(db, company.id, fromPublic('rfnd', ref)!)
-    return refund !== null && told(await provider.findRefund(company, refund)) !== null
-  }
-  return true
+  const withdrawal = await findWithdrawal(db, company.id, fromPublic('wd', ref) ?? '')
+  if (!withdrawal) return false
+  const payouts = providers.payoutsOf(company)
+  // What an operator has sent by hand, or not, stands on the operator's word.
+  if (withdrawal.manual || !payouts) return kind === 'WITHDRAWAL_PAID'
+  // Only what was confirmed with its code was ever ordered.
+  if (withdrawal.confirmedAt === null) return false
+  const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
+  const outcome = await payouts.findSent(company, order)
+  return outcome.kind !== 'rejected' && told(outcome) !== null
 }

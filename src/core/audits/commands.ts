@@ -8,7 +8,9 @@ import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { OVERLAP_MS } from '../payments/rules.ts'
 import { BankSilent, bankHorizon, compareBank, compareBooked } from './bank.ts'
+import { compareRecords } from './records.ts'
 import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './store.ts'
 
 /** Also a company that stands still is looked at now and then: its bank may not. */
@@ -39,7 +41,8 @@ export async function auditCompany(
   assert(company, 'an audit is of a company')
   const last = await findAudit(app.db, companyId)
   const since = whole ? 0 : last.checkedEntry
-  const { proof, faults } = await auditBooks(app.db, companyId, since)
+  const paidFrom = new Date((whole ? 0 : (last.bankCheckedUntil?.getTime() ?? 0)) - OVERLAP_MS)
+  const { proof, faults } = await auditBooks(app.db, company, { since, paidFrom, whole })
   const until = await bankHorizon(app, company)
   const opened = (await findBank(app.db, companyId))?.connectedAt ?? company.createdAt
   const checked = (whole ? null : last.bankCheckedUntil) ?? opened
@@ -59,12 +62,18 @@ export async function auditCompany(
 }
 
 /** The books and the records that they speak of, in one snapshot. */
-async function auditBooks(db: Database, companyId: Uuid, since: number) {
+async function auditBooks(
+  db: Database,
+  company: Company,
+  extent: { since: number; paidFrom: Date; whole: boolean },
+) {
+  const { id: companyId } = company
   return db.transaction(async (tx) => {
     await tx.query({ text: 'set transaction isolation level repeatable read, read only' })
-    const proof = await prove(tx, companyId, since)
+    const proof = await prove(tx, companyId, extent.since)
     const expected = await expectedOf(tx, companyId)
-    return { proof, faults: [...proof.faults, ...accountFaults(proof, expected)] }
+    const records = await compareRecords(tx, company, { ...extent, entries: proof.entries })
+    return { proof, faults: [...proof.faults, ...accountFaults(proof, expected), ...records] }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Period } from '../../provider/port.ts'
+import type { Period, Source } from '../../provider/port.ts'
 
 export type Audit = {
   checkedEntry: number
@@ -102,44 +102,18 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
   return row!
 }
 
-/** Amounts by the bank's or our own id, as our records have them. */
-type Amounts = Map<string, number>
-
-const toAmounts = (rows: { id: string; amount: number }[]): Amounts =>
-  new Map(rows.map(({ id, amount }) => [id, amount]))
-
 /** From the first to the last of some payments. */
 export async function spanOfPayments(
   tx: Tx,
   companyId: Uuid,
+  source: Source,
   ids: string[],
 ): Promise<Period | null> {
   const [row] = await tx.query<{ from: Date | null; to: Date }>({
     text: `select min(received_at) as from, max(received_at) + interval '1 millisecond' as to
-           from payments where company_id = $1 and end_to_end_id = any ($2::text[])`,
-    values: [companyId, ids],
+           from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3`,
+    values: [companyId, ids, source],
   })
   return row?.from ? { from: row.from, to: row.to } : null
-}
-
-export async function amountsOfPayments(tx: Tx, companyId: Uuid, ids: string[]): Promise<Amounts> {
-  const rows = await tx.query<{ id: string; amount: number }>({
-    text: `select end_to_end_id as id, amount from payments
-           where company_id = $1 and end_to_end_id = any ($2::text[])`,
-    values: [companyId, ids],
-  })
-  return toAmounts(rows)
-}
-
-/** Orders that may have moved money: under way or done. */
-export async function amountsOfOrders(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Amounts> {
-  const rows = await tx.query<{ id: string; amount: number }>({
-    text: `select id, value as amount from withdrawals
-           where company_id = $1 and id = any ($2::uuid[]) and status in ('PROCESSING', 'COMPLETED')
-           union all
-           select id, amount from refunds
-           where company_id = $1 and id = any ($2::uuid[]) and status in ('PROCESSING', 'COMPLETED')`,
-    values: [companyId, ids],
-  })
-  return toAmounts(rows)
 }

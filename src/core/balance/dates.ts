@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
-import { findByIds } from '../payments/store.ts'
+import { findArrivals } from '../payments/store.ts'
 import { findFinished } from '../withdrawals/store.ts'
 import type { ShownEntry } from './view.ts'
 
@@ -16,11 +16,10 @@ export async function withDates(
   const isOfPayment = ({ type }: ShownEntry) => /^(CHARGE|PAYMENT)_/.test(type)
   const paymentIds = entries.filter(isOfPayment).map(({ reference }) => reference)
   const withdrawalIds = entries.flatMap(({ reference }) => fromPublic('wd', reference) ?? [])
-  const [payments, withdrawals] = await Promise.all([
-    paymentIds.length === 0 ? [] : findByIds(tx, companyId, paymentIds),
+  const [paid, withdrawals] = await Promise.all([
+    findArrivals(tx, companyId, paymentIds),
     withdrawalIds.length === 0 ? [] : findFinished(tx, companyId, withdrawalIds),
   ])
-  const paid = new Map(payments.map(({ endToEndId, receivedAt }) => [endToEndId, receivedAt]))
   const withdrawn = new Map(withdrawals.map(({ id, finishedAt }) => [id, finishedAt]))
   return entries.map((entry) => {
     const paidAt = paid.get(entry.reference)

@@ -6,7 +6,7 @@ import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { isBooked, type Payment } from '../payments/rules.ts'
+import type { Payment } from '../payments/rules.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { findByIds } from '../payments/store.ts'
 import { returnMoney } from '../refunds/returns.ts'
@@ -24,7 +24,7 @@ const WINDOW_MS = 24 * 3600 * 1000
 const PART = 200
 
 /** A movement of money, and in plain words what is to say of it. */
-export type Line = Omit<BankTransfer, 'orderId'> & { about: string }
+export type Line = Omit<BankTransfer, 'orderId' | 'txid'> & { about: string }
 
 /**
  * What a comparison with the bank comes to. Unmatched: the bank has moved it, and we know of no
@@ -55,10 +55,11 @@ export async function reconcileBank(
   const since = (await findBank(app.db, company.id))?.connectedAt ?? company.createdAt
   const transfers = await listAll(provider, company, period)
   const foreign = await findForeign(app, provider, company, { ...period, to: earlier(since, to) })
-  const findings = await compare(app, company.id, transfers, foreign)
+  const findings = await compare(app, provider, company.id, transfers, foreign)
   const lost = await findLost(app, provider, company, period, transfers)
   const settled = settle ? await settleMissing(app, provider, company, findings) : 0
-  const after = settled > 0 ? await compare(app, company.id, transfers, foreign) : findings
+  const after =
+    settled > 0 ? await compare(app, provider, company.id, transfers, foreign) : findings
   return { ...sum([...after, ...lost]), settled }
 }
 
@@ -69,7 +70,7 @@ type Finding = { transfer: BankTransfer; kind: Kind; about: string }
 
 function sum(findings: Finding[]): Omit<Reconciliation, 'settled'> {
   const linesOf = (wanted: Kind): Line[] =>
-    findings.flatMap(({ kind, about, transfer: { orderId: _, ...transfer } }) =>
+    findings.flatMap(({ kind, about, transfer: { orderId: _order, txid: _txid, ...transfer } }) =>
       kind === wanted ? [{ ...transfer, about }] : [],
     )
   const matched = linesOf('matched')
@@ -137,6 +138,7 @@ async function findForeign(
 /** What our records say of what the bank has moved. */
 async function compare(
   { db }: App,
+  { source }: Provider,
   companyId: Uuid,
   transfers: BankTransfer[],
   foreign: Set<string>,
@@ -145,7 +147,7 @@ async function compare(
   for (const part of partsOf(transfers)) {
     const ids = part.map(({ endToEndId }) => endToEndId)
     const orderIds = part.flatMap(({ orderId }) => (orderId ? [orderId] : []))
-    const found = await findByIds(db, companyId, ids)
+    const found = await findByIds(db, companyId, source, ids)
     const payments = new Map(found.map((payment) => [payment.endToEndId, payment]))
     const ordered = await findOrders(db, companyId, orderIds)
     const orders = new Map(ordered.map((order) => [order.id, order]))
@@ -208,7 +210,7 @@ async function findLost(
     const found = told(await provider.findReceived(company, ids))
     const known = new Map(found.map(({ endToEndId, amount }) => [endToEndId, amount]))
     for (const one of part) {
-      const transfer = { ...one, direction: 'received', orderId: null } as const
+      const transfer = { ...one, direction: 'received', orderId: null, txid: null } as const
       findings.push(asked(transfer, known.get(one.endToEndId) === one.amount))
     }
   }
@@ -216,7 +218,7 @@ async function findLost(
     if (ordered.has(orderId)) continue
     const outcome = await provider.findRefund(company, { id: orderId, ...refund })
     const isThere = outcome.kind !== 'rejected' && told(outcome) !== null
-    findings.push(asked({ ...refund, direction: 'returned', orderId }, isThere))
+    findings.push(asked({ ...refund, direction: 'returned', orderId, txid: null }, isThere))
   }
   return findings
 }
@@ -237,14 +239,14 @@ async function settleMissing(
   const missing = findings.flatMap(({ kind, transfer }) => (kind === 'missing' ? [transfer] : []))
   const arrivals = missing.filter(({ direction }) => direction === 'received')
   const wanted = new Set(arrivals.map(({ endToEndId }) => endToEndId))
-  const booked = isBooked(company, provider.name)
+  const { source } = provider
   let settled = 0
   for (const window of windowsAround(arrivals)) {
     // Only this list says what a payment is for.
     const received = told(await provider.listReceived(company, window))
     for (const part of partsOf(received.filter(({ endToEndId }) => wanted.has(endToEndId)))) {
       const done = await app.db.transaction((tx) =>
-        settlePayments(tx, app, company, part, { booked, now: app.clock.now() }),
+        settlePayments(tx, app, company, part, { source, now: app.clock.now() }),
       )
       settled += done.filter(({ kind }) => kind !== 'known').length
     }

@@ -123,8 +123,8 @@ with input as materialized (
 ), ${writing(19)}`
 const ANSWERS = `, kept as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
-  select * from unnest($24::uuid[], $25::text[], $26::bytea[], $27::int8[], $28::bytea[],
-    $29::timestamptz[])
+  select * from unnest($25::uuid[], $26::text[], $27::bytea[], $28::int8[], $29::bytea[],
+    $30::timestamptz[])
 )
 select count(*) as deliveries from delivery`
 const INSERT = PARTS + ANSWERS
@@ -134,8 +134,8 @@ const INSERT = PARTS + ANSWERS
  */
 const INSERT_WITH_MAILS = `${PARTS}, mail as (
   insert into mails (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
-  select *, created_at from unnest($30::uuid[], $31::uuid[], $32::text[], $33::bytea[],
-    $34::timestamptz[], $35::timestamptz[]) m (company_id, id, kind, sealed, expires_at, created_at)
+  select *, created_at from unnest($31::uuid[], $32::uuid[], $33::text[], $34::bytea[],
+    $35::timestamptz[], $36::timestamptz[]) m (company_id, id, kind, sealed, expires_at, created_at)
   on conflict (company_id, id) do nothing
 )${ANSWERS}`
 

@@ -44,7 +44,7 @@ function signersOf(app: App, receiver: Receiver): Signer[] {
 }
 
 function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exchange> {
-  const { receiver, eventId, type, payload: body } = delivery
+  const { receiver, eventId, type, mode, payload: body } = delivery
   let own = signers.get(receiver)
   if (!own) {
     own = signersOf(app, receiver)
@@ -52,7 +52,7 @@ function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exc
   }
   const deliveryId = packPair(receiver.webhookId, eventId)
   const [now, ownNow] = [app.wall.now(), nowOf(app, receiver)]
-  const headers = headersOf({ eventId, deliveryId, type, body, signers: own, now, ownNow })
+  const headers = headersOf({ eventId, deliveryId, type, mode, body, signers: own, now, ownNow })
   return app.sender.post(receiver.url, headers, body, signal)
 }
 

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
 import { isoOf } from '../../lib/clock.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
-import type { AnyEventType } from '../events.ts'
+import type { AnyEventType, EventMode } from '../events.ts'
 
 /** What a receiver is told beside the body, and signed with every secret that is valid now. */
 export type Signed = {
   eventId: Uuid
   deliveryId: string
   type: AnyEventType
+  mode: EventMode
   body: string
   /** One for each secret that is valid now, the newest first. */
   signers: Signer[]
@@ -22,7 +23,7 @@ export type Signed = {
  * and those of Standard Webhooks, keyed by the bytes that its second part stands for. Made here and
  * not by that project's library, whose hash in script costs several times the rest of a delivery.
  */
-export function headersOf({ eventId, deliveryId, type, body, signers, ...at }: Signed) {
+export function headersOf({ eventId, deliveryId, type, mode, body, signers, ...at }: Signed) {
   const { now, ownNow = now } = at
   const id = toPublic('evt', eventId)
   const seconds = String(Math.floor(now.getTime() / 1000))
@@ -34,6 +35,7 @@ export function headersOf({ eventId, deliveryId, type, body, signers, ...at }: S
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'Vintem-Webhooks/1',
     'x-webhook-event': type,
+    'x-webhook-mode': mode,
     'x-webhook-delivery': deliveryId,
     'x-webhook-timestamp': isoOf(ownNow),
     // Receivers compare this header as a whole, so it has one value even while a secret is rotated.

@@ -1,7 +1,7 @@
 import { integers, texts, tids, timestamps, uuids } from '../../db/arrays.ts'
 import { type Row, type Tx, violatedConstraint } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { AnyEventType } from '../events.ts'
+import { type AnyEventType, type EventMode, modeOf } from '../events.ts'
 import type { Attempt, Verdict } from './rules.ts'
 
 export type WebhookKey = { companyId: Uuid; webhookId: Uuid }
@@ -138,6 +138,7 @@ export type DueDelivery = {
   place: string
   tries: number
   type: AnyEventType
+  mode: EventMode
   payload: string
 }
 
@@ -156,6 +157,7 @@ type ReadingRow = Row &
     places: string
     tries: string
     types: string
+    modes: string
     payloads: string
   }
 
@@ -190,9 +192,10 @@ export async function readDue(
            cross join lateral (
              select max(next_attempt_at) as last_at, string_agg(event_id::text, $9) as events,
                string_agg(place, $9) as places, string_agg(tries::text, $9) as tries,
-               string_agg(type, $9) as types, string_agg(payload, $9) as payloads
+               string_agg(type, $9) as types, string_agg(mode, $9) as modes,
+               string_agg(payload, $9) as payloads
              from (
-               select due.*, e.type, e.payload from (
+               select due.*, e.type, e.mode, e.payload from (
                  select company_id, event_id, next_attempt_at, tries, ctid::text as place
                  from deliveries
                  where company_id = wanted.company_id and webhook_id = wanted.webhook_id
@@ -201,7 +204,7 @@ export async function readDue(
                  order by next_attempt_at, event_id limit wanted.room) due
                -- One by one: a plan that knows no limit would read every event there is.
                cross join lateral (
-                 select type, payload from events
+                 select type, ${modeOf('events')} as mode, payload from events
                  where company_id = due.company_id and id = due.event_id offset 0) e
                order by next_attempt_at, event_id) one) d
            where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= ${NOW})
@@ -230,13 +233,15 @@ function toReading(row: ReadingRow): Reading {
     clockAhead_ms: row.ahead_ms,
   }
   const [places, tries] = [row.places.split(BETWEEN), row.tries.split(BETWEEN)]
-  const [types, payloads] = [row.types.split(BETWEEN), row.payloads.split(BETWEEN)]
+  const [types, modes] = [row.types.split(BETWEEN), row.modes.split(BETWEEN)]
+  const payloads = row.payloads.split(BETWEEN)
   const deliveries = row.events.split(BETWEEN).map((eventId, i) => ({
     receiver,
     eventId,
     place: places[i]!,
     tries: Number(tries[i]),
     type: types[i] as AnyEventType,
+    mode: modes[i] as EventMode,
     payload: payloads[i]!,
   }))
   return { deliveries, last: { dueAt: row.last_at, eventId: deliveries.at(-1)!.eventId } }

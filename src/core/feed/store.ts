@@ -1,6 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { AnyEventType, Event } from '../events.ts'
+import { type AnyEventType, type Event, type EventMode, modeOf } from '../events.ts'
 
 /** Where an event stands in the feed of its company. */
 export type Place = { position: number; id: Uuid }
@@ -21,14 +21,19 @@ type EventRow = Row & {
   id: Uuid
   type: AnyEventType
   payload: string
+  mode: EventMode
   created_at: Date
 }
 
-const toEvent = (row: EventRow): Event => ({
+/** An event as it was written: its mode says all that its devMode did. */
+export type WrittenEvent = Omit<Event, 'devMode'> & { mode: EventMode }
+
+const toEvent = (row: EventRow): WrittenEvent => ({
   companyId: row.company_id,
   id: row.id,
   type: row.type,
   payload: row.payload,
+  mode: row.mode,
   createdAt: row.created_at,
 })
 
@@ -40,9 +45,9 @@ export async function readFeed(
   tx: Tx,
   companyId: Uuid,
   filter: { after: Place; type: AnyEventType | null; limit: number },
-): Promise<Event[]> {
+): Promise<WrittenEvent[]> {
   const rows = await tx.query<EventRow>({
-    text: `select company_id, id, type, payload, created_at from events
+    text: `select company_id, id, type, payload, created_at, ${modeOf('events')} as mode from events
            where company_id = $1 and (position, id) > ($2::bigint, $3::uuid)
              and position < (select feed_horizon()) and ($4::text is null or type = $4)
            order by position, id limit $5`,

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { EVENT_TYPES, type Event, TEST_EVENT } from '../events.ts'
+import { EVENT_TYPES, TEST_EVENT } from '../events.ts'
 import { PAGE, Timestamp } from '../fields.ts'
+import type { WrittenEvent } from './store.ts'
 
 export const AnyType = Type.Enum([...EVENT_TYPES, TEST_EVENT])
 
@@ -17,6 +18,9 @@ export const EventView = Type.Object({
   id: Type.String({ description: 'The same as the webhook-id of its deliveries' }),
   type: AnyType,
   createdAt: Timestamp,
+  devMode: Type.Boolean({
+    description: 'Whether it is about play money: of a sandbox, or of a dev-mode charge',
+  }),
   data: Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     additionalProperties: true,
@@ -24,7 +28,8 @@ export const EventView = Type.Object({
   }),
 })
 
-export const showEvent = ({ id, type, createdAt, payload }: Event): Static<typeof EventView> => ({
-  ...{ id: toPublic('evt', id), type, createdAt: createdAt.toISOString() },
-  data: JSON.parse(payload),
+export const showEvent = (event: WrittenEvent): Static<typeof EventView> => ({
+  ...{ id: toPublic('evt', event.id), type: event.type, createdAt: event.createdAt.toISOString() },
+  devMode: event.mode !== 'live',
+  data: JSON.parse(event.payload),
 })

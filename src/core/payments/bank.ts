@@ -12,6 +12,7 @@ import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { receiveCallback } from './callbacks.ts'
+import { isPlayable, payableBy } from './rules.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
 /** What a code of the simulated bank asks for, and whom it pays. */
@@ -96,11 +97,12 @@ async function resolveKey(
   return company && { company, txid: staticTxid(id), amount, code: id }
 }
 
-/** The company of a code, if the simulated bank is the one that issued it. */
+/** The company of a code, if the simulated bank has issued it and lets anybody pay it. */
 async function findSimulated(
   app: App,
   { companyId, devMode }: { companyId: Uuid; devMode: boolean },
 ): Promise<Company | null> {
   const company = await findCompany(app.db, companyId)
-  return company && (company.mode === 'sandbox' || devMode) ? company : null
+  const isSimulated = company && payableBy(company, devMode) === 'simulated'
+  return isSimulated && isPlayable(app.config, company) ? company : null
 }

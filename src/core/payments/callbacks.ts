@@ -18,7 +18,6 @@ import {
   markProcessed,
   type StoredCallback,
 } from './callback-store.ts'
-import { isBooked } from './rules.ts'
 import { settlePayments } from './settle.ts'
 
 /** How long whoever stored a callback has to settle it before a task takes it up. */
@@ -172,8 +171,7 @@ async function settleTogether(
   const ours =
     provider === app.providers.simulator ? confirmed : await since(app, company, confirmed)
   const now = app.wall.now()
-  const { vault } = app
-  const arrival = { booked: isBooked(company, name), now: nowOf(app, company), vault }
+  const arrival = { source: provider.source, now: nowOf(app, company) }
   await app.db.transaction(async (tx) => {
     await settlePayments(tx, app, company, ours, arrival)
     await markProcessed(tx, companyId, doneOf(group, known), now)

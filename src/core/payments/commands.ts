@@ -16,7 +16,7 @@ import { lock } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { heldFromPending } from '../refunds/store.ts'
 import type { Payment } from './rules.ts'
-import { accept, isBooked } from './rules.ts'
+import { accept } from './rules.ts'
 import { settlePayments } from './settle.ts'
 import * as store from './store.ts'
 
@@ -51,8 +51,8 @@ export async function settleSimulated(
   const charge = await lockCharge(tx, company.id, id)
   if (simulation(charge, now) === 'already-paid' || !pix) return charge
   if (charge.brCode === null) await issueCode(tx, app, company, charge)
-  const booked = isBooked(company, 'simulator')
-  const [settlement] = await settlePayments(tx, app, company, [pix], { booked, now })
+  const { source } = app.providers.simulator
+  const [settlement] = await settlePayments(tx, app, company, [pix], { source, now })
   assert(settlement?.kind === 'paid', 'an open charge is paid by its exact amount')
   return settlement.charge
 }
@@ -98,8 +98,8 @@ export async function acceptPayment(
   endToEndId: string,
   now: Date,
 ): Promise<Payment> {
-  const payment = await store.lock(tx, companyId, endToEndId)
-  if (!payment || payment.reason === null) throw problem('payment_not_found')
+  const payment = await store.lockUnmatched(tx, companyId, endToEndId)
+  if (!payment) throw problem('payment_not_found')
   const kept = accept(payment)
   if (kept === 'already-accepted') return payment
   await store.updateStatus(tx, kept)

@@ -29,7 +29,7 @@ export async function settleBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[])
     if (outcome?.kind === 'accepted') paid.push(...outcome.value)
     else unknown.add(id)
   })
-  const arrival = { booked: true, now: app.clock.now() }
+  const arrival = { source: bank.source, now: app.clock.now() }
   if (paid.length > 0) {
     await app.db.transaction((tx) => settlePayments(tx, app, company, paid, arrival))
   }

@@ -7,6 +7,7 @@ import { asOf } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import { nowOf } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
+import { isPlayable, payableBy } from './rules.ts'
 
 /**
  * What a payer's bank reads where a code of the simulated bank points to. Codes of real banks point
@@ -16,8 +17,9 @@ export async function readChargeLocation(app: App, token: string): Promise<objec
   const named = unpackPair(token)
   const [charge] = named ? await findMany(app.db, [named]) : []
   const company = charge?.brCode ? await findCompany(app.db, charge.companyId) : null
-  const isOurs = company && (company.mode === 'sandbox' || charge!.devMode)
-  if (!isOurs) throw problem('charge_not_found', 'The simulated bank has issued no such code.')
+  const isOurs = company && payableBy(company, charge!.devMode) === 'simulated'
+  if (!isOurs || !isPlayable(app.config, company))
+    throw problem('charge_not_found', 'The simulated bank has issued no such code.')
   const now = nowOf(app, company)
   return chargePayload(company, asOf(charge!, now), now)
 }
@@ -26,6 +28,7 @@ export async function readAgreementLocation(app: App, token: string): Promise<ob
   const named = unpackPair(token)
   const found = named && (await findAgreement(app.db, named.companyId, named.id))
   const company = found && (await findCompany(app.db, found.accountId))
-  if (!company) throw problem('recurrence_not_found', 'The simulated bank has issued no such code.')
+  if (!company || !isPlayable(app.config, company))
+    throw problem('recurrence_not_found', 'The simulated bank has issued no such code.')
   return agreementPayload(company, found, nowOf(app, company))
 }

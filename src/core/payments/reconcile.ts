@@ -8,7 +8,7 @@ import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { claimDue, finish, markLookedBack, mayLookBack } from './reconcile-store.ts'
-import { isBooked, OVERLAP_MS } from './rules.ts'
+import { OVERLAP_MS } from './rules.ts'
 import { settlePayments } from './settle.ts'
 import { findKnown } from './store.ts'
 
@@ -96,16 +96,16 @@ async function settleAt(
   // The end is not reached yet, so that what arrives at this very moment is asked for again.
   const outcome = await provider.listReceived(company, period)
   if (outcome.kind !== 'accepted') throw new Error(`the bank did not answer: ${outcome.reason}`)
-  const booked = isBooked(company, provider.name)
+  const { source } = provider
   let fresh = 0
   for (let i = 0; i < outcome.value.length; i += MOST_TOGETHER) {
     const part = outcome.value.slice(i, i + MOST_TOGETHER)
     const ids = part.map(({ endToEndId }) => endToEndId)
-    const known = await findKnown(app.db, companyId, ids)
+    const known = await findKnown(app.db, companyId, source, ids)
     const missed = part.filter(({ endToEndId }) => !known.has(endToEndId))
     if (missed.length === 0) continue
     const settled = await app.db.transaction((tx) =>
-      settlePayments(tx, app, company, missed, { booked, now: app.clock.now() }),
+      settlePayments(tx, app, company, missed, { source, now: app.clock.now() }),
     )
     fresh += settled.filter(({ kind }) => kind !== 'known').length
   }

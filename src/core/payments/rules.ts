@@ -1,6 +1,7 @@
 import type { Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
+import type { Source } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
@@ -15,6 +16,8 @@ export type PaymentState = (typeof PAYMENT_STATES)[number]
 export type Payment = {
   companyId: Uuid
   id: Uuid
+  /** The same endToEndId from another source is another payment. */
+  source: Source
   endToEndId: string
   txid: string | null
   amount: Cents
@@ -28,12 +31,29 @@ export type Payment = {
   payer: Buffer | null
 }
 
+/** The source of the payments that a company's books are about. */
+export const bookedSource = ({ mode }: Pick<Company, 'mode'>): Source =>
+  mode === 'sandbox' ? 'simulated' : 'bank'
+
 /**
- * Whether money that came through the simulated bank counts: in a sandbox all of it does, in a live
- * company it is a trial and never becomes money.
+ * Whether money of a source counts: in a sandbox what the simulated bank has received does, in a
+ * live company that is a trial and never becomes money.
  */
-export const isBooked = (company: Company, provider: string): boolean =>
-  company.mode === 'sandbox' || provider !== 'simulator'
+export const isBooked = (company: Pick<Company, 'mode'>, source: Source): boolean =>
+  source === bookedSource(company)
+
+/** The only source that can pay a charge or a static code. */
+export const payableBy = (company: Pick<Company, 'mode'>, devMode: boolean): Source =>
+  devMode ? 'simulated' : bookedSource(company)
+
+/**
+ * Whether anybody can pay a company's codes at the simulated bank. In production that is so for a
+ * sandbox only: trials of a live company are paid by its own key.
+ */
+export const isPlayable = (
+  { local }: { local: boolean },
+  { mode }: Pick<Company, 'mode'>,
+): boolean => local || mode === 'sandbox'
 
 /** The merchant keeps money that pays no charge. */
 export function accept(payment: Payment): Payment | 'already-accepted' {

@@ -3,7 +3,7 @@ import { post } from '../../ledger/post.ts'
 import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
-import type { ReceivedPix } from '../../provider/port.ts'
+import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { receiptMails } from '../charges/notify.ts'
@@ -15,19 +15,20 @@ import type { Company } from '../companies/rules.ts'
 import { chargeEvent, collectionEvent, type Event, emit, paymentEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
 import { end as endBillings } from '../recurrences/billing-store.ts'
-import type { Payment } from './rules.ts'
+import { isBooked, type Payment, payableBy } from './rules.ts'
 import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
-/** Where the money came from decides whether it counts. */
-export type Arrival = { booked: boolean; now: Date }
+/** Where the money came from decides what it can pay, and whether it counts. */
+export type Arrival = { source: Source; now: Date }
 
 /** What a payment did: paid a charge, waits for a decision, or was here before. */
 export type Settled = Settlement | { kind: 'known' }
 
 /**
  * Settles what the scheme has confirmed, whoever reported it. Repeats change nothing: a payment
- * counts once, by the scheme's own id. All that arrives together changes the balance once.
+ * counts once, by its source and the scheme's own id. All that arrives together changes the balance
+ * once.
  */
 export async function settlePayments(
   tx: Tx,
@@ -39,12 +40,13 @@ export async function settlePayments(
   const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
   // Locked before the known are looked up, so that a payment which another transaction settles at
   // this moment is among them.
-  const named = await lockNamed(tx, company.id, distinct)
+  const named = payable(await lockNamed(tx, company.id, distinct), company, arrival.source)
   const ids = distinct.map(({ endToEndId }) => endToEndId)
-  const known = await store.findKnown(tx, company.id, ids)
+  const known = await store.findKnown(tx, company.id, arrival.source, ids)
   const fresh = distinct.filter(({ endToEndId }) => !known.has(endToEndId)).sort(byArrival)
-  const decided = decide(fresh, named, { ...arrival, delay_s: company.settlementDelay_s })
-  await write(tx, app.vault, company.id, decided, arrival)
+  const terms = { delay_s: company.settlementDelay_s, booked: isBooked(company, arrival.source) }
+  const decided = decide(fresh, named, terms)
+  await write(tx, app.vault, company.id, decided, { ...arrival, booked: terms.booked })
   const paid = decided.flatMap(({ settlement }) =>
     settlement.kind === 'paid' ? [settlement.charge] : [],
   )
@@ -71,6 +73,15 @@ async function lockNamed(tx: Tx, companyId: Uuid, payments: ReceivedPix[]): Prom
   }
 }
 
+/** What a source can pay: real money no trial, and play money nothing else. */
+function payable({ charges, codes }: Named, company: Company, source: Source): Named {
+  const isPayable = ({ devMode }: { devMode: boolean }) => payableBy(company, devMode) === source
+  return {
+    charges: new Map([...charges].filter(([, charge]) => isPayable(charge))),
+    codes: new Map([...codes].filter(([, code]) => isPayable(code))),
+  }
+}
+
 type Decision = { pix: ReceivedPix; settlement: Settlement; chargeId: Uuid | null }
 
 /** Decides one payment after the other: the second for a charge meets it paid by the first. */
@@ -91,12 +102,14 @@ function decide(payments: ReceivedPix[], { charges, codes }: Named, terms: Terms
   })
 }
 
+type Booking = Arrival & { booked: boolean }
+
 async function write(
   tx: Tx,
   vault: Vault,
   companyId: Uuid,
   decided: Decision[],
-  arrival: Arrival,
+  arrival: Booking,
 ): Promise<void> {
   const { booked, now } = arrival
   if (decided.length === 0) return
@@ -128,13 +141,13 @@ function toPayment(
   vault: Vault,
   companyId: Uuid,
   decision: Decision,
-  { booked, now }: Arrival,
+  { source, booked, now }: Booking,
 ): Payment {
   const { settlement, chargeId } = decision
   const { payer, ...pix } = decision.pix
   const matched = settlement.kind === 'paid'
   return {
-    ...{ companyId, id: newId(), ...pix, chargeId, booked, createdAt: now },
+    ...{ companyId, id: newId(), source, ...pix, chargeId, booked, createdAt: now },
     // A charge names its payer; only where there is none the bank's word is needed.
     payer: payer && !matched ? sealPayer(vault, { companyId, ...pix }, payer) : null,
     status: matched ? 'MATCHED' : 'UNMATCHED',

@@ -2,12 +2,14 @@ import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/ar
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
+import type { Source } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
 import type { Payment, PaymentState } from './rules.ts'
 
 type PaymentRow = Row & {
   company_id: Uuid
   id: Uuid
+  source: Source
   end_to_end_id: string
   txid: string | null
   amount: number
@@ -23,6 +25,7 @@ type PaymentRow = Row & {
 const toPayment = (row: PaymentRow): Payment => ({
   companyId: row.company_id,
   id: row.id,
+  source: row.source,
   endToEndId: row.end_to_end_id,
   txid: row.txid,
   amount: toCents(row.amount),
@@ -35,32 +38,49 @@ const toPayment = (row: PaymentRow): Payment => ({
   payer: row.payer_sealed,
 })
 
-/** Which of these payments are here already. */
+/** Which of these payments from one source are here already. */
 export async function findKnown(
   tx: Tx,
   companyId: Uuid,
+  source: Source,
   endToEndIds: string[],
 ): Promise<Set<string>> {
   const rows = await tx.query<{ end_to_end_id: string }>({
     name: 'find_known_payments',
     text: `select end_to_end_id from payments
-           where company_id = $1 and end_to_end_id = any ($2::text[])`,
-    values: [companyId, endToEndIds],
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3`,
+    values: [companyId, endToEndIds, source],
   })
   return new Set(rows.map(({ end_to_end_id }) => end_to_end_id))
 }
 
-/** Payments by the scheme's ids, as many of them as have arrived. */
+/** Payments from one source by the scheme's ids, as many of them as have arrived. */
 export async function findByIds(
   tx: Tx,
   companyId: Uuid,
+  source: Source,
   endToEndIds: string[],
 ): Promise<Payment[]> {
   const rows = await tx.query<PaymentRow>({
-    text: 'select * from payments where company_id = $1 and end_to_end_id = any ($2::text[])',
-    values: [companyId, endToEndIds],
+    text: `select * from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3`,
+    values: [companyId, endToEndIds, source],
   })
   return rows.map(toPayment)
+}
+
+/** When payments that stand in the books have arrived, by the scheme's ids. */
+export async function findArrivals(
+  tx: Tx,
+  companyId: Uuid,
+  endToEndIds: string[],
+): Promise<Map<string, Date>> {
+  const rows = await tx.query<{ end_to_end_id: string; received_at: Date }>({
+    text: `select end_to_end_id, received_at from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and booked`,
+    values: [companyId, endToEndIds],
+  })
+  return new Map(rows.map((row) => [row.end_to_end_id, row.received_at]))
 }
 
 /**
@@ -73,11 +93,11 @@ export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Prom
   const written = await tx.query({
     name: 'insert_payments',
     text: `insert into payments (company_id, end_to_end_id, id, txid, amount, charge_id, status,
-             reason, booked, received_at, created_at, payer_sealed)
+             reason, booked, received_at, created_at, payer_sealed, source)
            select $1, * from unnest($2::text[], $3::uuid[], $4::text[], $5::int8[], $6::uuid[],
              $7::text[], $8::text[], $9::bool[], $10::timestamptz[], $11::timestamptz[],
-             $12::bytea[])
-           on conflict (company_id, end_to_end_id) do nothing returning 1`,
+             $12::bytea[], $13::text[])
+           on conflict (company_id, end_to_end_id, source) do nothing returning 1`,
     values: [
       companyId,
       texts(sorted.map((payment) => payment.endToEndId)),
@@ -91,14 +111,39 @@ export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Prom
       timestamps(sorted.map((payment) => payment.receivedAt)),
       timestamps(sorted.map((payment) => payment.createdAt)),
       bytes(sorted.map((payment) => payment.payer)),
+      texts(sorted.map((payment) => payment.source)),
     ],
   })
   return written.length === payments.length
 }
 
-export async function lock(tx: Tx, companyId: Uuid, endToEndId: string): Promise<Payment | null> {
+export async function lock(
+  tx: Tx,
+  companyId: Uuid,
+  source: Source,
+  endToEndId: string,
+): Promise<Payment | null> {
   const rows = await tx.query<PaymentRow>({
-    text: 'select * from payments where company_id = $1 and end_to_end_id = $2 for update',
+    text: `select * from payments
+           where company_id = $1 and end_to_end_id = $2 and source = $3 for update`,
+    values: [companyId, endToEndId, source],
+  })
+  return rows[0] ? toPayment(rows[0]) : null
+}
+
+/**
+ * The payment that a merchant means, who knows the scheme's id only. Should a trial have the same
+ * id as a payment of a bank, the latter is meant.
+ */
+export async function lockUnmatched(
+  tx: Tx,
+  companyId: Uuid,
+  endToEndId: string,
+): Promise<Payment | null> {
+  const rows = await tx.query<PaymentRow>({
+    text: `select * from payments
+           where company_id = $1 and end_to_end_id = $2 and reason is not null
+           order by source limit 1 for update`,
     values: [companyId, endToEndId],
   })
   return rows[0] ? toPayment(rows[0]) : null
@@ -106,8 +151,9 @@ export async function lock(tx: Tx, companyId: Uuid, endToEndId: string): Promise
 
 export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   await tx.query({
-    text: 'update payments set status = $3 where company_id = $1 and end_to_end_id = $2',
-    values: [payment.companyId, payment.endToEndId, payment.status],
+    text: `update payments set status = $3
+           where company_id = $1 and end_to_end_id = $2 and source = $4`,
+    values: [payment.companyId, payment.endToEndId, payment.status, payment.source],
   })
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
+import { ISPB } from '../../provider/simulator/scheme.ts'
 import { UNMATCHED_REASONS } from '../charges/rules.ts'
 import { Amount, PAGE, ShortText, TaxId, Timestamp } from '../fields.ts'
 import type { Payment } from './rules.ts'
@@ -43,9 +44,10 @@ export const BankPayment = Type.Object({
   amount: Type.Optional(Amount(1, 'Cents; what the code asks for when omitted')),
   endToEndId: Type.Optional(
     Type.String({
-      pattern: '^E[0-9]{20}[A-Za-z0-9]{11}$',
-      description: 'The scheme’s id. The same id again is the same payment, never a second one.',
-      'x-rule': 'must be E, 20 digits and 11 letters or digits, 32 characters in all',
+      pattern: `^E${ISPB}[0-9]{12}[A-Za-z0-9]{11}$`,
+      description:
+        'The scheme’s id, with the number of the simulated bank. The same id again is the same payment, never a second one.',
+      'x-rule': `must be E, ${ISPB} (the simulated bank), 12 digits and 11 letters or digits, 32 characters in all`,
     }),
   ),
   payer: Type.Optional(

@@ -11,6 +11,7 @@ import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { receiveCallback } from '../payments/callbacks.ts'
+import { isPlayable } from '../payments/rules.ts'
 import { listResting } from './bank-store.ts'
 import type { BankAuthorization, BankDecision } from './bank-view.ts'
 
@@ -58,7 +59,7 @@ export async function readAtBank(app: App, emv: string): Promise<{ company: Comp
   }
   const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
   const company = named && (await findCompany(app.db, named.companyId))
-  if (!company) throw unknownCode()
+  if (!company || !isPlayable(app.config, company)) throw unknownCode()
   const found = await app.providers.simulator.findAgreement(company, named)
   if (found.kind !== 'accepted' || found.value?.brCode !== emv) throw unknownCode()
   return { company, id: named.id }

@@ -18,7 +18,6 @@ import type { Company } from '../companies/rules.ts'
 import { emailIndexOf } from '../customers/sealing.ts'
 import { chargeEvent, collectionEvent, emit } from '../events.ts'
 import { retryIn_s } from '../orders.ts'
-import { isBooked } from '../payments/rules.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { TASK } from '../tasks.ts'
 import { followAgreement } from './agreements.ts'
@@ -239,7 +238,7 @@ async function settle(open: Case, endToEndIds: string[]): Promise<boolean> {
   if (outcome.kind !== 'accepted' || outcome.value.length === 0) {
     return postpone(open, 'the payment is not there yet')
   }
-  const arrival = { booked: isBooked(company, provider.name), now: app.clock.now() }
+  const arrival = { source: provider.source, now: app.clock.now() }
   await app.db.transaction((tx) => settlePayments(tx, app, company, outcome.value, arrival))
   // Money that does not match waits for a decision of the merchant, and nothing more is collected.
   const { nextAt } = (await billings.find(app.db, company.id, open.billing.chargeId))!

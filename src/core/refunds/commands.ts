@@ -29,10 +29,11 @@ export async function refundCharge(
   const { amount, source } = rules.plan(charge, value, now)
   const { booked } = charge
   // Fails here, before anything is held, where no bank could carry it out.
-  app.providers.of(company, !booked)
+  const { source: paymentSource } = app.providers.of(company, !booked)
   await update(tx, company.id, [{ ...charge, refunded: toCents(charge.refunded + amount) }])
   const endToEndId = charge.endToEndId!
-  return begin(tx, company, { endToEndId, chargeId, amount, comment, source, booked }, now)
+  const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, booked }
+  return begin(tx, company, intent, now)
 }
 
 /** Records the intent to return a payment that matched no charge. */
@@ -44,18 +45,21 @@ export async function refundPayment(
   { comment = null }: { comment?: string | null },
 ): Promise<Refund> {
   const now = app.clock.now()
-  const payment = await payments.lock(tx, company.id, endToEndId)
-  if (!payment || payment.reason === null) throw problem('payment_not_found')
+  const payment = await payments.lockUnmatched(tx, company.id, endToEndId)
+  if (!payment) throw problem('payment_not_found')
   requireUnmatched(payment)
   rules.requireInTime(payment.receivedAt, now)
-  const { amount, booked } = payment
+  const { amount, booked, source: paymentSource } = payment
   app.providers.of(company, !booked)
   await payments.updateStatus(tx, { ...payment, status: 'REFUNDING' })
-  const source = 'unmatched' as const
-  return begin(tx, company, { endToEndId, chargeId: null, amount, comment, source, booked }, now)
+  const of = { endToEndId, paymentSource, chargeId: null, booked }
+  return begin(tx, company, { ...of, amount, comment, source: 'unmatched' }, now)
 }
 
-type Intent = Pick<Refund, 'endToEndId' | 'chargeId' | 'amount' | 'comment' | 'source' | 'booked'>
+type Intent = Pick<
+  Refund,
+  'endToEndId' | 'paymentSource' | 'chargeId' | 'amount' | 'comment' | 'source' | 'booked'
+>
 
 async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promise<Refund> {
   const refund: Refund = {
@@ -138,9 +142,9 @@ export async function failRefund(
 
 async function setPayment(
   tx: Tx,
-  { companyId, endToEndId }: Refund,
+  { companyId, endToEndId, paymentSource }: Refund,
   status: 'REFUNDED' | 'UNMATCHED',
 ): Promise<void> {
-  const payment = await payments.lock(tx, companyId, endToEndId)
+  const payment = await payments.lock(tx, companyId, paymentSource, endToEndId)
   await payments.updateStatus(tx, { ...payment!, status })
 }

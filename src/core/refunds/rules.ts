@@ -2,6 +2,7 @@ import { assert } from '../../lib/assert.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
+import type { Source } from '../../provider/port.ts'
 import type { Charge } from '../charges/rules.ts'
 
 export const REFUND_STATES = ['PROCESSING', 'COMPLETED', 'FAILED'] as const
@@ -15,6 +16,8 @@ export type Refund = {
   companyId: Uuid
   id: Uuid
   endToEndId: string
+  /** Where the payment came from that goes back, and so where it goes back through. */
+  paymentSource: Source
   chargeId: Uuid | null
   amount: Cents
   comment: string | null

@@ -1,6 +1,7 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
+import type { Source } from '../../provider/port.ts'
 import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
 import type { Refund, RefundSource, RefundState } from './rules.ts'
 
@@ -8,6 +9,7 @@ type RefundRow = Row & {
   company_id: Uuid
   id: Uuid
   end_to_end_id: string
+  payment_source: Source
   charge_id: Uuid | null
   amount: number
   comment: string | null
@@ -27,6 +29,7 @@ const toRefund = (row: RefundRow): Refund => ({
   companyId: row.company_id,
   id: row.id,
   endToEndId: row.end_to_end_id,
+  paymentSource: row.payment_source,
   chargeId: row.charge_id,
   amount: toCents(row.amount),
   comment: row.comment,
@@ -45,12 +48,12 @@ const toRefund = (row: RefundRow): Refund => ({
 export async function insert(tx: Tx, refund: Refund): Promise<void> {
   await tx.query({
     text: `insert into refunds (company_id, id, end_to_end_id, charge_id, amount, comment, source,
-             booked, status, next_attempt_at, created_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+             booked, status, next_attempt_at, created_at, payment_source)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       ...[refund.companyId, refund.id, refund.endToEndId, refund.chargeId, refund.amount],
       ...[refund.comment, refund.source, refund.booked, refund.status, refund.nextAttemptAt],
-      refund.createdAt,
+      ...[refund.createdAt, refund.paymentSource],
     ],
   })
 }

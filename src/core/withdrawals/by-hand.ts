@@ -57,7 +57,7 @@ async function requireUnused(tx: Tx, companyId: Uuid, endToEndId: string): Promi
     const id = toPublic('wd', other)
     throw invalid(`endToEndId: ${endToEndId} is the payment of another withdrawal, ${id}`)
   }
-  if ((await findKnown(tx, companyId, [endToEndId])).size > 0) {
+  if ((await findKnown(tx, companyId, 'bank', [endToEndId])).size > 0) {
     throw invalid(`endToEndId: ${endToEndId} is a payment that the company has received`)
   }
 }

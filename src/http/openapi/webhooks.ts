@@ -10,7 +10,7 @@ import { refTo } from './components.ts'
 const AT = new Date('2026-08-16T12:00:00.000Z')
 const uuid = (last: number) => `0198dc8c-2360-7000-8000-${String(last).padStart(12, '0')}`
 const OF = { companyId: uuid(1) }
-const CHARGE = { ...OF, id: uuid(2), amount: 1990 }
+const CHARGE = { ...OF, id: uuid(2), amount: 1990, devMode: false }
 const SUBSCRIPTION = { ...OF, id: uuid(3), value: 1990 }
 const COLLECTED = { ...CHARGE, recurrenceId: uuid(3) }
 const WITHDRAWAL = { ...OF, id: uuid(4), value: 5000 }
@@ -19,6 +19,7 @@ const UNMATCHED = {
   ...OF,
   ...{ endToEndId: 'E9999999920260816120000000000001', amount: 1990 },
   ...{ reason: 'DUPLICATE', chargeId: CHARGE.id },
+  source: 'bank' as const,
 }
 
 type Documented = { type: events.AnyEventType; when: string; body: string }
@@ -151,6 +152,8 @@ const SIGNERS = [signerOf(SAMPLE_SECRET)]
 
 const HEADERS: Record<string, string> = {
   'X-Webhook-Event': 'The name you subscribed to',
+  'X-Webhook-Mode':
+    'Whether it is about money: `live`; `dev` for a dev-mode charge of a live company; `sandbox` for all of a sandbox. Not signed',
   'X-Webhook-Delivery': 'This event on its way to this webhook, as the log of deliveries names it',
   'X-Webhook-Timestamp': 'The time of this attempt in ISO 8601; not signed',
   'X-Webhook-Signature': `\`sha256=\` and the hexadecimal HMAC-SHA256 of the raw body; the key is the whole secret as text. Examples are signed with \`${SAMPLE_SECRET}\``,
@@ -167,13 +170,19 @@ const PREVIOUS = {
   schema: { type: 'string' },
 }
 
+const valuesOf = (name: string, type: string): Schema => {
+  if (name === 'X-Webhook-Event') return { const: type }
+  return name === 'X-Webhook-Mode' ? { enum: events.EVENT_MODES } : {}
+}
+
 function headerParameters({ type, body }: Documented): unknown[] {
   const eventId = uuid(6)
   const deliveryId = deliveryIdOf({ webhookId: WEBHOOK, eventId })
-  const sent = headersOf({ eventId, deliveryId, type, body, signers: SIGNERS, now: AT })
+  const signed = { eventId, deliveryId, type, mode: 'live', body, signers: SIGNERS } as const
+  const sent = headersOf({ ...signed, now: AT })
   const always = Object.entries(HEADERS).map(([name, description]) => ({
     ...{ name, in: 'header', required: true, description },
-    schema: { type: 'string', ...(name === 'X-Webhook-Event' ? { const: type } : {}) },
+    schema: { type: 'string', ...valuesOf(name, type) },
     example: sent[name.toLowerCase() as keyof typeof sent],
   }))
   return [...always, PREVIOUS]

@@ -38,6 +38,7 @@ export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): B
   const { at } = client
   return {
     name: 'bacen',
+    source: 'bank',
     ...charging(at),
     ...reading(at),
     ...refunding(at),

@@ -142,12 +142,12 @@ const plainKey = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g
 
 /** A payment and what was returned of it: banks list returns with what they return only. */
 function moved({ pix, entry }: Entry): BankTransfer[] | null {
-  const { endToEndId, amount, receivedAt: at } = pix
+  const { endToEndId, txid, amount, receivedAt: at } = pix
   const returned = listOf(entry.devolucoes)
     .filter(({ status }) => status === 'DEVOLVIDO')
     .map(readReturn)
   if (!returned.every((transfer) => transfer !== null)) return null
-  return [{ direction: 'received', endToEndId, orderId: null, amount, at }, ...returned]
+  return [{ direction: 'received', endToEndId, orderId: null, txid, amount, at }, ...returned]
 }
 
 function readReturn(entry: Fields): BankTransfer | null {
@@ -157,5 +157,5 @@ function readReturn(entry: Fields): BankTransfer | null {
   const at = readMoment(liquidacao) ?? readMoment(solicitacao)
   if (!endToEndId || amount === null || !at) return null
   const orderId = idOfSuffix(textOf(entry.id) ?? '')
-  return { direction: 'returned', endToEndId, orderId, amount, at }
+  return { direction: 'returned', endToEndId, orderId, txid: null, amount, at }
 }

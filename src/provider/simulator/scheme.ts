@@ -17,6 +17,9 @@ export function schemeId(letter: 'E' | 'D', at: Date): string {
   return `${letter}${ISPB}${minute}${unique()}`
 }
 
+/** Whether an id of a payment is one that the simulated bank gives out. */
+export const isOwnId = (endToEndId: string): boolean => endToEndId.startsWith(`E${ISPB}`)
+
 /** The scheme's id of an agreement, 29 characters. It tells whether retries are agreed to. */
 export const agreementId = (retries: boolean, on: LocalDate): string =>
   `R${retries ? 'R' : 'N'}${ISPB}${on.replaceAll('-', '')}${unique()}`

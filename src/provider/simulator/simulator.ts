@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../../db/database.ts'
+import { assert } from '../../lib/assert.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
@@ -19,7 +20,7 @@ import { accept, answer, refused, reject } from './answers.ts'
 import { type CollectingDue, collecting } from './collections.ts'
 import type { Transfer } from './records.ts'
 import * as records from './records.ts'
-import { schemeId } from './scheme.ts'
+import { isOwnId, schemeId } from './scheme.ts'
 
 const LOCATION_PATH = '/cob/'
 const LOCATION_MAX = 77
@@ -69,6 +70,7 @@ export function createSimulator(
     new Date(clock.now().getTime() + clockAhead_ms)
   return {
     name: 'simulator',
+    source: 'simulated',
     issueCharge: async (payee, { id }) => {
       const location = `${host}${LOCATION_PATH}${packPair(payee.id, id)}`
       return accept({ brCode: dynamicCode({ location, name: payee.name, city: payee.city }) })
@@ -168,6 +170,7 @@ async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promis
 
 function received(accountId: Uuid, payment: Payment, at: Date): Transfer {
   const { txid, amount, endToEndId = schemeId('E', at), orderId = null } = payment
+  assert(isOwnId(endToEndId), 'a simulated payment has an id of the simulated bank')
   const sides = { accountId, endToEndId, direction: 'received', orderId, txid } as const
   return { ...sides, returns: null, amount, at, payer: null }
 }
@@ -188,10 +191,11 @@ const toBankTransfer = ({
   direction,
   endToEndId,
   orderId,
+  txid,
   amount,
   at,
 }: Transfer): BankTransfer => ({
-  ...{ direction, endToEndId, amount, at },
+  ...{ direction, endToEndId, txid, amount, at },
   orderId: direction === 'received' ? null : orderOf(orderId ?? ''),
 })
 

@@ -1,0 +1,176 @@
+import type { Tx } from '../../db/database.ts'
+import type { Kind } from '../../ledger/recipes.ts'
+import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import type { Company } from '../companies/rules.ts'
+import { bookedSource } from '../payments/rules.ts'
+import * as store from './record-store.ts'
+
+const PAGE = 500
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
+/** What a comparison of the books with the records covers. */
+export type Extent = {
+  /** Postings after this entry. */
+  since: number
+  entries: number
+  /** Charges that were paid from then on. */
+  paidFrom: Date
+  whole: boolean
+}
+
+/**
+ * Whether each posting is what its record says, and each record that counts has its posting. Reads
+ * only; to be run in one snapshot.
+ */
+export async function compareRecords(tx: Tx, company: Company, extent: Extent): Promise<string[]> {
+  const faults = await comparePostings(tx, company, extent)
+  faults.push(...(await compareCharges(tx, company.id, extent.paidFrom)))
+  // A part of them is compared by the bank's own list.
+  if (extent.whole) faults.push(...(await comparePayments(tx, company.id)))
+  return faults
+}
+
+async function comparePostings(
+  tx: Tx,
+  company: Company,
+  { since, entries }: Extent,
+): Promise<string[]> {
+  const faults: string[] = []
+  for (let after = since; after < entries; ) {
+    const page = await readStatement(tx, company.id, {
+      ...{ limit: PAGE, after, order: 'oldest first', kind: null, account: null },
+      ...{ from: null, to: null },
+    })
+    const records = await recordsOf(tx, company, page)
+    const wrong = page.filter((entry) => !HOLDS[entry.kind](entry, records))
+    faults.push(
+      ...wrong.map(
+        ({ entry, kind, ref, amount }) =>
+          `entry ${entry}, ${kind} of ${amount} for ${ref}, is not what its record says`,
+      ),
+    )
+    after = page.at(-1)?.entry ?? entries
+  }
+  return faults
+}
+
+type Records = {
+  mode: Company['mode']
+  payments: Map<string, store.BookedPayment>
+  charges: Map<Uuid, store.BookedCharge>
+  refunds: Map<Uuid, store.BookedOrder>
+  withdrawals: Map<Uuid, store.BookedOrder>
+}
+
+async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): Promise<Records> {
+  const { id, mode } = company
+  const paid = entries.filter(({ kind }) => /^(CHARGE|PAYMENT)_/.test(kind))
+  const paymentIds = paid.map(({ ref }) => ref)
+  const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
+  const refundIds = entries.flatMap(({ ref }) => fromPublic('rfnd', ref) ?? [])
+  const withdrawalIds = entries.flatMap(({ ref }) => fromPublic('wd', ref) ?? [])
+  return {
+    mode,
+    payments: await store.paymentsOf(tx, id, bookedSource(company), paymentIds),
+    charges: await store.chargesOf(tx, id, chargeIds),
+    refunds: await store.refundsOf(tx, id, refundIds),
+    withdrawals: await store.withdrawalsOf(tx, id, withdrawalIds),
+  }
+}
+
+type Holds = (entry: StatementEntry, records: Records) => boolean
+
+/** The payment of a posting, in the same amount, in one of the states that the posting allows. */
+const ofPayment =
+  (isState: (status: string) => boolean): Holds =>
+  ({ ref, amount, chargeId }, { payments }) => {
+    const payment = payments.get(ref)
+    if (!payment?.booked || !isState(payment.status)) return false
+    return payment.amount === amount && payment.chargeId === chargeId
+  }
+
+const ofCharge = (
+  { ref, chargeId }: StatementEntry,
+  { charges }: Records,
+): store.BookedCharge | null => {
+  const charge = charges.get(chargeId ?? '')
+  return charge?.booked && charge.endToEndId === ref ? charge : null
+}
+
+const ofOrder =
+  (name: 'refunds' | 'withdrawals', ...states: string[]): Holds =>
+  ({ ref, amount, chargeId }, records) => {
+    const order = records[name].get(fromPublic(name === 'refunds' ? 'rfnd' : 'wd', ref) ?? '')
+    if (!order || (states.length > 0 && !states.includes(order.status))) return false
+    return order.amount === amount && order.chargeId === chargeId
+  }
+
+const isMatched = ofPayment((status) => status === 'MATCHED')
+
+/** What must be true of the record that a posting is about. */
+const HOLDS: Record<Kind, Holds> = {
+  OPENING: (_, { mode }) => mode === 'sandbox',
+  CHARGE_PAID: (entry, records) =>
+    isMatched(entry, records) && ofCharge(entry, records)?.amount === entry.amount,
+  CHARGE_SETTLED: (entry, records) => {
+    const charge = ofCharge(entry, records)
+    // What was refunded before has left the pending account.
+    if (!charge || entry.amount > charge.amount) return false
+    return charge.paymentStatus === 'RECEIVED' || charge.paymentStatus === 'REFUNDED'
+  },
+  PAYMENT_UNMATCHED: ofPayment((status) => status !== 'MATCHED'),
+  PAYMENT_ACCEPTED: ofPayment((status) => status === 'ACCEPTED'),
+  REFUND_HELD: ofOrder('refunds'),
+  REFUND_PAID: ofOrder('refunds', 'COMPLETED'),
+  REFUND_RELEASED: ofOrder('refunds', 'FAILED'),
+  WITHDRAWAL_HELD: ofOrder('withdrawals'),
+  WITHDRAWAL_PAID: ofOrder('withdrawals', 'COMPLETED'),
+  WITHDRAWAL_RELEASED: ofOrder('withdrawals', 'FAILED', 'EXPIRED', 'CANCELED'),
+}
+
+/** Whether each charge that counts as paid has its posting, in its amount. */
+async function compareCharges(tx: Tx, companyId: Uuid, from: Date): Promise<string[]> {
+  const faults: string[] = []
+  for (let after = { paymentDate: from, id: FIRST_ID }; ; ) {
+    const charges = await store.listCharges(tx, companyId, after, PAGE)
+    const ids = charges.map(({ endToEndId }) => endToEndId!)
+    const entries = await findPostings(tx, companyId, ['CHARGE_PAID'], ids)
+    const posted = new Map(entries.map((entry) => [entry.ref, entry]))
+    for (const { id, endToEndId, amount } of charges) {
+      const posting = posted.get(endToEndId!)
+      if (posting?.chargeId === id && posting.amount === amount) continue
+      faults.push(
+        `a charge is paid with ${amount} by ${endToEndId}, its posting is not in the books`,
+      )
+    }
+    const last = charges.at(-1)
+    if (!last || charges.length < PAGE) return faults
+    after = last
+  }
+}
+
+/** Whether each payment that counts has exactly one posting. */
+async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
+  const faults: string[] = []
+  for (let after = ''; ; ) {
+    const payments = await store.listPayments(tx, companyId, after, PAGE)
+    const ids = payments.map(({ endToEndId }) => endToEndId)
+    const entries = await findPostings(tx, companyId, ARRIVALS, ids)
+    const posted = Map.groupBy(entries, ({ ref }) => ref)
+    for (const { endToEndId, amount } of payments) {
+      const own = posted.get(endToEndId) ?? []
+      if (own.length === 1 && own[0]!.amount === amount) continue
+      faults.push(`${amount} have arrived in ${endToEndId}, our books say ${sayBooked(own)}`)
+    }
+    const last = payments.at(-1)
+    if (!last || payments.length < PAGE) return faults
+    after = last.endToEndId
+  }
+}
+
+/** The kinds of postings by which money arrives. */
+export const ARRIVALS: Kind[] = ['CHARGE_PAID', 'PAYMENT_UNMATCHED']
+
+export const sayBooked = (entries: { amount: number }[]): string =>
+  entries.map(({ amount }) => amount).join(' and ') || 'nothing'
