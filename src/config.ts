@@ -74,6 +74,19 @@ export const OPTIONS = {
     shown: '1000',
     reason: 'Requests an idle key may send at once before RATE_LIMIT applies.',
   },
+  COMPANY_REQUESTS: {
+    shown: '64',
+    reason: 'Requests of one company that are worked on at once; further ones wait in order.',
+  },
+  COMPANY_QUEUE: {
+    shown: '192',
+    reason: 'Requests of one company that may wait. What is more is answered 429 at once.',
+  },
+  SERVER_REQUESTS: {
+    shown: '1000',
+    reason:
+      'Requests of all companies in one process, waiting or worked on. What is more is answered 503 at once.',
+  },
   STATIC_SALES_LIMIT: {
     shown: '500000',
     reason:
@@ -119,6 +132,8 @@ export type Config = {
   /** What a trusted proxy adds to callbacks of banks that it has verified. */
   callbackClient: { header: string; value: string } | null
   rateLimit: { perSecond: number; burst: number } | null
+  /** How many requests are worked on and wait, of one company and of all. */
+  requests: { running: number; waiting: number; inAll: number }
   staticSalesLimit: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
@@ -283,6 +298,11 @@ export function readConfig(env: Environment): Config {
     trustedProxies,
     callbackClient: readCallbackClient(read, trustedProxies),
     rateLimit: readRateLimit(read),
+    requests: {
+      running: read.integer('COMPANY_REQUESTS', 64, 1, 100_000),
+      waiting: read.integer('COMPANY_QUEUE', 192, 0, 100_000),
+      inAll: read.integer('SERVER_REQUESTS', 1000, 1, 100_000),
+    },
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),

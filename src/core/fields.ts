@@ -79,13 +79,17 @@ export const Amount = (least: number, description: string) =>
 export const orNull = <T extends Type.TSchema & { type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 
-/** `limit` and `after`, which every list takes; the next cursor comes in the Link header. */
-export const PAGE = {
+/** How many records a page has that is not told how many. */
+export const PAGE_SIZE = 100
+/** The same of the lists that were published without pages. */
+export const LONG_PAGE_SIZE = 1000
+
+const pageFields = (size: number) => ({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1000,
-      description: 'At most this many records; default 1000',
+      description: `At most this many records; default ${size}. A page of large records may have fewer`,
     }),
   ),
   after: Type.Optional(
@@ -94,4 +98,8 @@ export const PAGE = {
       description: 'The id after which the page starts, from the Link header',
     }),
   ),
-}
+})
+
+/** `limit` and `after`, which every list takes; the next cursor comes in the Link header. */
+export const PAGE = pageFields(PAGE_SIZE)
+export const LONG_PAGE = pageFields(LONG_PAGE_SIZE)

@@ -1,9 +1,10 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
 import { requireScope, type Session } from './auth.ts'
+import { createGate } from './gate.ts'
 import { readKey } from './idempotency.ts'
 import type { Route } from './route.ts'
 import type { ServerParts } from './server.ts'
@@ -30,6 +31,7 @@ export function admission({ app, keys }: ServerParts) {
     throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
   }
   const now = () => performance.now()
+  const gate = createGate(app.config.requests)
 
   function accept(request: FastifyRequest, route: Route, session: Session | null): void {
     if (!session) {
@@ -55,20 +57,27 @@ export function admission({ app, keys }: ServerParts) {
     return keys.find(key)
   }
 
-  return (request: FastifyRequest, route: Route, done: (error?: Error) => void): void => {
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    route: Route,
+    done: (error?: Error) => void,
+  ): void => {
     const key = request.headers['x-api-key']
     if (typeof key !== 'string' || key === '') {
       done(problem('missing_api_key'))
       return
     }
     const settle = (session: Session | null) => {
-      let refusal: Error | undefined
       try {
         accept(request, route, session)
+        gate.enter(session!.company.id, reply.raw, (ticket) => {
+          request.ticket = ticket
+          done()
+        })
       } catch (error) {
-        refusal = error as Error
+        done(error as Error)
       }
-      done(refusal)
     }
     // A key that is remembered costs no turn of the event loop.
     const remembered = keys.recall(key)

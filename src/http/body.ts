@@ -63,15 +63,31 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** Names every text that no column can hold, and every name that no honest client sends. */
-export function textFaults(value: unknown, path = ''): string[] {
-  if (typeof value === 'string') return charactersFault(value, path || 'body')
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, child]) => {
-    const at = Array.isArray(value) ? `${path}[${name}]` : path ? `${path}.${name}` : name
-    if (name === '__proto__') return [`${at}: this name is not allowed`]
-    return [...charactersFault(name, path || 'body'), ...textFaults(child, at)]
-  })
+/** Names in a path are cut to this length, because a path is repeated for each field below it. */
+const MOST_NAME = 64
+/** How many faults are gathered. Those beyond are not counted: nobody corrects so many by hand. */
+const MOST_FAULTS = 1000
+
+/** Names texts that no column can hold, and names that no honest client sends. */
+export function textFaults(value: unknown): string[] {
+  const found: string[] = []
+  gatherFaults(value, '', found)
+  return found
+}
+
+function gatherFaults(value: unknown, path: string, found: string[]): void {
+  if (typeof value === 'string') found.push(...charactersFault(value, path || 'body'))
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, child] of Object.entries(value)) {
+    if (found.length >= MOST_FAULTS) return
+    const short = name.length > MOST_NAME ? `${name.slice(0, MOST_NAME).toWellFormed()}…` : name
+    const at = Array.isArray(value) ? `${path}[${name}]` : path ? `${path}.${short}` : short
+    if (name === '__proto__') found.push(`${at}: this name is not allowed`)
+    else {
+      found.push(...charactersFault(name, path || 'body'))
+      gatherFaults(child, at, found)
+    }
+  }
 }
 
 function charactersFault(text: string, path: string): string[] {

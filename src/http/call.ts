@@ -9,12 +9,15 @@ import { renderFailure } from './failures.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
+import { writeInSlices } from './slices.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
 
 /** Makes the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: App, route: Route) {
   const serialize = fastJson(route.data as never) as (data: unknown) => string
+  const { items } = route.data as { items?: object }
+  const serializeItem = items && (fastJson(items as never) as (item: unknown) => string)
   const read = readerOf(app, route)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -29,7 +32,14 @@ export function compileRoute(app: App, route: Route) {
       body:
         csv?.write(data, dialect!) ?? version.success(route.status, route.message, serialize, data),
     })
-    const answer = await answerCall(app, route, request, input, render)
+    // A long list is written in slices, so that others are served meanwhile.
+    const renderList = async (data: unknown[]) => {
+      if (csv || !serializeItem) return render(data)
+      const text = await writeInSlices(data, serializeItem)
+      const body = version.success(route.status, route.message, () => text, data)
+      return { status: route.status, body }
+    }
+    const answer = await answerCall(app, route, request, input, render, renderList)
     send(reply, answer, version.name, csv)
   }
 }
@@ -82,6 +92,7 @@ function answerCall(
   request: FastifyRequest,
   input: Input,
   render: Render,
+  renderList: (data: unknown[]) => Promise<ReturnType<Render>>,
 ): Promise<Answer> {
   const path = request.url.split('?')[0]!
   const guard = guardOf(app, request, path, input)
@@ -92,7 +103,12 @@ function answerCall(
     try {
       const data = await route.handle(call)
       const made = state.rendered
-      const { status, body } = made && made.data === data ? made : render(data)
+      const { status, body } =
+        made && made.data === data
+          ? made
+          : Array.isArray(data)
+            ? await renderList(data)
+            : render(data)
       return { status, body, headers: call.headers, kept: state.kept && made?.data === data }
     } catch (error) {
       if (!guard || !isKept(error)) throw error

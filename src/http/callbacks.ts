@@ -1,14 +1,27 @@
 import { BlockList, isIPv6 } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { App } from '../core/app.ts'
 import { findCalledBack } from '../core/banks/commands.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
+import { createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
-import { type Body, readBody } from './body.ts'
+import { BODY_LIMIT_BYTES, type Body, readBody } from './body.ts'
+import { createGate, type Ticket } from './gate.ts'
 
-/** A bank may tell of many payments at once. */
-const LIMIT_BYTES = 1024 * 1024
+/** Callbacks of one company at once. Banks send one for each payment, and try again later. */
+const AT_ONCE = { running: 256, waiting: 0, inAll: 1024 }
+
+/** Wrong tokens per address. */
+const FAILED_TOKENS = { perSecond: 20, burst: 200 }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    callback: { companyId: Uuid; ticket: Ticket } | null
+  }
+}
 
 /**
  * What companies' banks tell us. The address names the company and cannot be guessed; banks add
@@ -16,11 +29,15 @@ const LIMIT_BYTES = 1024 * 1024
  * the bank confirms when asked counts, so that nobody moves anything by knowing the address.
  */
 export function registerCallbacks(server: FastifyInstance, app: App): void {
-  const isVerified = verifier(app.config)
+  const callerOf = finder(app)
+  const gate = createGate(AT_ONCE)
+  const admit = (companyId: Uuid, reply: FastifyReply) =>
+    new Promise<Ticket>((resolve) => gate.enter(companyId, reply.raw, resolve))
+  server.decorateRequest('callback', null)
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     // Some banks send JSON under another name, or under none.
-    const options = { parseAs: 'buffer' as const, bodyLimit: LIMIT_BYTES }
+    const options = { parseAs: 'buffer' as const, bodyLimit: BODY_LIMIT_BYTES }
     scope.addContentTypeParser<Buffer>('*', options, async (_request: unknown, raw: Buffer) =>
       readBody(raw),
     )
@@ -28,8 +45,12 @@ export function registerCallbacks(server: FastifyInstance, app: App): void {
       scope.route({
         method: ['GET', 'POST'],
         url,
+        onRequest: async (request, reply) => {
+          const companyId = await callerOf(request)
+          request.callback = { companyId, ticket: await admit(companyId, reply) }
+        },
         handler: async (request, reply) => {
-          await take(app, request, isVerified(request))
+          await take(app, request)
           return reply.status(200).send({ status: 'ok' })
         },
       })
@@ -37,19 +58,49 @@ export function registerCallbacks(server: FastifyInstance, app: App): void {
   })
 }
 
-async function take(app: App, request: FastifyRequest, isVerified: boolean): Promise<void> {
-  const { token } = request.params as { token: string }
-  const companyId = await findCalledBack(app.db, token)
-  if (!companyId) throw problem('route_not_found', 'No bank calls back here.')
-  if (!isVerified) {
-    throw problem('client_certificate_required', 'The bank’s client certificate is missing.')
+/** Finds whose bank calls, before the body is read. Who tries tokens out is soon not heard. */
+function finder(app: App): (request: FastifyRequest) => Promise<Uuid> {
+  const { rateLimit } = app.config
+  const isVerified = verifier(app.config)
+  const byAddress = rateLimit && createBuckets(FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
+  const byCompany = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)
+  const now = () => performance.now()
+  return async (request) => {
+    const { token } = request.params as { token: string }
+    const address = clientName(request.ip)
+    requireNoWait(byAddress?.wait(address, now()))
+    const companyId = await findCalledBack(app.db, token)
+    if (!companyId) {
+      byAddress?.take(address, now())
+      throw problem('route_not_found', 'No bank calls back here.')
+    }
+    if (!isVerified(request)) {
+      throw problem('client_certificate_required', 'The bank’s client certificate is missing.')
+    }
+    requireNoWait(byCompany?.take(companyId, now()))
+    return companyId
   }
-  // Whoever only looks whether somebody is here, as banks do before they register an address.
-  const told = (request.body as Body | undefined)?.value
-  if (request.method === 'POST' && told) await receive(app, companyId, told)
 }
 
-async function receive(app: App, companyId: string, told: unknown): Promise<void> {
+function requireNoWait(wait_s = 0): void {
+  if (wait_s === 0) return
+  throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
+}
+
+async function take(app: App, request: FastifyRequest): Promise<void> {
+  const { companyId, ticket } = request.callback!
+  // Whoever only looks whether somebody is here, as banks do before they register an address.
+  const told = (request.body as Body | undefined)?.value
+  if (request.method !== 'POST' || !told) return
+  ticket.begin()
+  try {
+    await receive(app, companyId, told)
+  } finally {
+    ticket.end()
+  }
+}
+
+async function receive(app: App, companyId: Uuid, told: unknown): Promise<void> {
   const { settled } = await receiveCallback(app, companyId, app.providers.bacen.name, told)
   settled.catch(() => {})
 }

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
 import type { App } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
@@ -10,6 +11,7 @@ export function watch(app: App): void {
   watchPool(app.metrics.registry, app)
   watchMoney(app.metrics.registry, app)
   watchBanks(app.metrics.registry, app)
+  watchLoop(app.metrics.registry)
 }
 
 /** What an operator is woken for: books that differ, and work that is not getting done. */
@@ -83,6 +85,32 @@ function watchPool(registry: Registry, { db }: App): void {
         this.set({ pool: name, state: 'idle' }, pool.idleCount)
         this.set({ pool: name, state: 'waiting' }, pool.waitingCount)
       }
+    },
+  })
+}
+
+const RESOLUTION_MS = 10
+const WINDOW_MS = 60_000
+
+/**
+ * The longest time that the event loop was kept by one piece of work. Nobody else is served while
+ * that lasts. Old values go after a minute or two, however often somebody asks.
+ */
+function watchLoop(registry: Registry): void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  let before_ns = 0
+  setInterval(() => {
+    before_ns = delays.max
+    delays.reset()
+  }, WINDOW_MS).unref()
+  new Gauge({
+    name: 'vintem_event_loop_longest_block_seconds',
+    help: 'The longest time in the last minute or two for which nothing else was served',
+    registers: [registry],
+    collect() {
+      const longest_ms = Math.max(before_ns, delays.max) / 1e6 - RESOLUTION_MS
+      this.set(Math.max(0, longest_ms / 1000))
     },
   })
 }

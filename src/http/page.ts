@@ -1,9 +1,8 @@
 import { deliveryIdOf, readDeliveryId } from '../core/deliveries/view.ts'
+import { PAGE_SIZE } from '../core/fields.ts'
 import { fromPublic, isUuid, type Prefix, toPublic, type Uuid } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
 import type { Call } from './route.ts'
-
-const PAGE_LIMIT = 1000
 
 export type Page<Cursor, Row> = {
   filter: { limit: number; after: Cursor | null }
@@ -11,6 +10,8 @@ export type Page<Cursor, Row> = {
    * Drops the one row that was read only to know whether there is more, and links to what follows.
    */
   cut<T extends Row>(rows: T[]): T[]
+  /** Ends the page before its limit: what follows is linked from the last record that is shown. */
+  endAfter(row: Row): void
 }
 
 type PageCall<Cursor> = Pick<
@@ -19,10 +20,14 @@ type PageCall<Cursor> = Pick<
 >
 
 /** One page of a list of records, which are ordered by their ids. */
-export function page(call: PageCall<string>, prefix: Prefix | null): Page<Uuid, { id: Uuid }> {
+export function page(
+  call: PageCall<string>,
+  prefix: Prefix | null,
+  size = PAGE_SIZE,
+): Page<Uuid, { id: Uuid }> {
   const { after } = call.query
   const place = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
-  return keyset(call, after === undefined ? null : cursor(prefix, after), place)
+  return keyset(call, after === undefined ? null : cursor(prefix, after), place, size)
 }
 
 /** One page of the deliveries to a webhook, which are ordered by their events. */
@@ -48,8 +53,9 @@ function keyset<Cursor, Row>(
   call: PageCall<string | number>,
   after: Cursor | null,
   place: (row: Row) => string | number,
+  size = PAGE_SIZE,
 ): Page<Cursor, Row> {
-  const { limit = PAGE_LIMIT } = call.query
+  const { limit = size } = call.query
   return {
     filter: { limit: limit + 1, after },
     cut(rows) {
@@ -57,6 +63,9 @@ function keyset<Cursor, Row>(
       const last = shown.at(-1)
       if (last && rows.length > limit) call.headers.Link = nextLink(call, place(last))
       return shown
+    },
+    endAfter(row) {
+      call.headers.Link = nextLink(call, place(row))
     },
   }
 }

@@ -27,7 +27,7 @@ type Order = {
   act(app: App, order: never, params: never): Promise<unknown>
 }
 
-const TAKEN: Order[] = [
+export const TAKEN: Order[] = [
   {
     path: '/bank/pix',
     body: BankPayment,

@@ -9,6 +9,7 @@ export type Schema = {
   items?: Schema
   pattern?: string
   minLength?: number
+  maxItems?: number
   'x-written'?: Written
 }
 

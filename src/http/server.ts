@@ -14,6 +14,7 @@ import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
+import type { Ticket } from './gate.ts'
 import { watch } from './metrics.ts'
 import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
@@ -26,6 +27,7 @@ declare module 'fastify' {
     session: Session | null
     idempotencyKey: string | null
     route: Route | null
+    ticket: Ticket | null
   }
 }
 
@@ -81,6 +83,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.decorateRequest('session', null)
   server.decorateRequest('idempotencyKey', null)
   server.decorateRequest('route', null)
+  server.decorateRequest('ticket', null)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, raw, done) => {
     try {
@@ -116,12 +119,26 @@ function registerRoutes(server: FastifyInstance, parts: ServerParts): void {
     server.route({
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      onRequest: (request, _reply, done) => {
+      onRequest: (request, reply, done) => {
         request.route = route
-        admit(request, route, done)
+        admit(request, reply, route, done)
       },
-      handler: compileRoute(parts.app, route),
+      handler: holdPlace(compileRoute(parts.app, route)),
     })
+  }
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** While a request is worked on, its place is not given away, whatever becomes of its client. */
+function holdPlace(handle: Handler): Handler {
+  return async (request, reply) => {
+    request.ticket?.begin()
+    try {
+      await handle(request, reply)
+    } finally {
+      request.ticket?.end()
+    }
   }
 }
 

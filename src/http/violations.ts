@@ -1,11 +1,33 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isLocalDate } from '../lib/local-time.ts'
 import { allInvalid } from '../lib/problems.ts'
+import { canonical } from './body.ts'
+import type { Schema } from './schema.ts'
 
 // A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may.
-const options = { allErrors: true, verbose: true, strict: false, useDefaults: false } as const
+const options = {
+  ...{ allErrors: true, verbose: true, strict: false, useDefaults: false },
+  code: { regExp: boundedExpression },
+} as const
 const bodies = new Ajv(options)
 const queries = new Ajv({ ...options, coerceTypes: true })
+
+/**
+ * The longest text that is matched against a pattern or a format. The longest that any field takes
+ * has half of it; what is longer is refused by its length.
+ */
+const MOST_MATCHED = 8192
+
+function boundedExpression(pattern: string, flags: string) {
+  const expression = new RegExp(pattern, flags)
+  return {
+    test: (text: string) => text.length <= MOST_MATCHED && expression.test(text),
+    // Ajv knows expressions by their text.
+    toString: () => String(expression),
+  }
+}
+// Ajv wants to know how the engine would be written in code that it generates to a file.
+boundedExpression.code = 'boundedExpression'
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 const isDateTime = (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text))
@@ -14,19 +36,56 @@ const FORMATS = {
   'day-or-time': (text: string) => isLocalDate(text) || isDateTime(text),
   'http-url': URL.canParse,
 }
-for (const [name, format] of Object.entries(FORMATS)) {
-  bodies.addFormat(name, format)
-  queries.addFormat(name, format)
+for (const ajv of [bodies, queries]) {
+  for (const [name, format] of Object.entries(FORMATS)) {
+    ajv.addFormat(name, (text: string) => text.length <= MOST_MATCHED && format(text))
+  }
+  // Ajv compares every item with every other one.
+  ajv.removeKeyword('uniqueItems')
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    validate: (isRequired: boolean, items: unknown[]) => !isRequired || areDistinct(items),
+    errors: false,
+  })
 }
 
 /** Lists what breaks the schema, each line starting with the path of its field. */
-export function validator(part: 'body' | 'query', schema: object): (value: unknown) => string[] {
-  const validate: ValidateFunction = (part === 'body' ? bodies : queries).compile(schema)
+export function validator(part: 'body' | 'query', schema: Schema): (value: unknown) => string[] {
+  const ajv = part === 'body' ? bodies : queries
+  const validate: ValidateFunction = ajv.compile(skipLongLists(schema))
   return (value) => {
     if (validate(value)) return []
-    return (validate.errors ?? []).map((error) => `${pathOf(error)}: ${ruleOf(error)}`)
+    return (validate.errors ?? [])
+      .filter(({ keyword }) => keyword !== 'if')
+      .map((error) => `${pathOf(error)}: ${ruleOf(error)}`)
   }
 }
+
+/** The same schema, by which the items of a list are looked at only if there are not too many. */
+function skipLongLists(schema: Schema): Schema {
+  const { properties, items, ...rest } = schema
+  const { maxItems } = rest
+  const inner = items && skipLongLists(items)
+  return {
+    ...rest,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, skipLongLists(field)]),
+      ),
+    }),
+    ...(inner && (maxItems === undefined ? { items: inner } : boundItems(maxItems, inner))),
+  }
+}
+
+const boundItems = (maxItems: number, items: Schema) => ({
+  if: { minItems: maxItems + 1 },
+  else: { items },
+})
+
+/** In time that grows with the list, not with its square. */
+const areDistinct = (items: unknown[]): boolean =>
+  new Set(items.map((item) => canonical(item))).size === items.length
 
 /** Throws if anything was found. Each field is listed once: one line is enough to correct it. */
 export function requireNone(faults: string[]): void {

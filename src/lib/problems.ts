@@ -43,7 +43,7 @@ export const CATALOGUE = {
   provider_unavailable: [503, 'The bank cannot be reached, or none is connected.'],
   service_unavailable: [
     503,
-    'The database cannot be reached. Retry with the same Idempotency-Key.',
+    'The database cannot be reached, or too many requests wait. Retry with the same Idempotency-Key.',
   ],
 } as const satisfies Record<string, readonly [status: number, summary: string]>
 

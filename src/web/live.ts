@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { App } from '../core/app.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
+import { createTally, type Tally } from '../lib/tally.ts'
 import { isFinal, lookUp, type State, stateOf } from './found.ts'
 import type { Site } from './pages.ts'
 
@@ -14,6 +16,10 @@ const LOOK_MS = 500
 const HEARTBEAT_LOOKS = 30
 /** Beyond this a page asks by itself, which costs us no open connection. */
 const MOST_WATCHERS = 5000
+/** Open pages of one address. A shop's customers may share one; an IPv6 network counts as one. */
+const MOST_OF_ADDRESS = 100
+/** Open pages of one charge, which has one payer and perhaps a few devices. */
+const MOST_OF_CHARGE = 20
 
 type Watcher = { token: string; state: State | null; reply: FastifyReply }
 
@@ -24,9 +30,11 @@ type Watcher = { token: string; state: State | null; reply: FastifyReply }
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }
   const watch = createWatch(app)
+  const seats = { byAddress: createTally(MOST_OF_ADDRESS), byToken: createTally(MOST_OF_CHARGE) }
   // Nobody asks for the head of something that has no end.
   scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
     const { token } = request.params
+    takeSeat(seats, clientName(request.ip), token, reply)
     const state = stateOf(await lookUp(app, token))
     if (watch.isFull()) throw problem('service_unavailable')
     startStream(reply)
@@ -37,6 +45,27 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
     return reply.header('Cache-Control', 'no-store').send({ state })
   })
   scope.addHook('preClose', async () => watch.end())
+}
+
+type Seats = { byAddress: Tally; byToken: Tally }
+
+/** Counts a page until its connection is closed, or refuses it; it then asks by itself. */
+function takeSeat(
+  { byAddress, byToken }: Seats,
+  address: string,
+  token: string,
+  reply: FastifyReply,
+): void {
+  const isNear = byAddress.add(address)
+  const isFree = isNear && byToken.add(token)
+  if (!isFree) {
+    if (isNear) byAddress.remove(address)
+    throw problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
+  }
+  reply.raw.once('close', () => {
+    byAddress.remove(address)
+    byToken.remove(token)
+  })
 }
 
 function startStream(reply: FastifyReply): void {

@@ -30,7 +30,13 @@ const FILTERS = {
   paidTo: Type.Optional(DayOrTime(`Paid ${TO}`)),
 }
 
-export const ChargeQuery = Type.Object({ ...PAGE, ...FILTERS })
+export const ChargeQuery = Type.Object({
+  ...PAGE,
+  ...FILTERS,
+  include: Type.Optional(
+    Type.Enum(['qr'], { description: 'Show the QR image of each charge, brCodeBase64' }),
+  ),
+})
 export const SummaryQuery = Type.Object(FILTERS)
 
 const FIGURES = {

@@ -161,7 +161,7 @@ export const ChargeView = Type.Object({
   devMode: Type.Boolean(),
   needShipping: Type.Boolean(),
   brCode: Type.Optional(Type.String({ description: 'Copy-and-paste code' })),
-  brCodeBase64: Type.Optional(DataUrl('QR image as PNG data URL; left out in lists')),
+  brCodeBase64: Type.Optional(DataUrl('QR image as PNG data URL; in lists with include=qr')),
   createdAt: Timestamp,
   expiresAt: Timestamp,
   externalId: Type.Optional(Type.String()),

@@ -45,7 +45,7 @@ export const NewCustomer = Type.Object({
 })
 
 export const CustomerChange = Type.Object({
-  id: Type.String({ description: 'The customer to change' }),
+  id: Type.String({ maxLength: 255, description: 'The customer to change' }),
   name: Type.Optional(ShortText),
   status: Type.Optional(Status),
   taxId: Type.Optional(TaxId),

@@ -4,7 +4,9 @@ import { HttpUrl, ShortText, Timestamp } from '../fields.ts'
 import type { Webhook } from './rules.ts'
 
 const Status = Type.Enum(['ACTIVE', 'INACTIVE'])
-const Events = Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, uniqueItems: true })
+const Events = Type.Array(Type.Enum(EVENT_TYPES), {
+  ...{ minItems: 1, maxItems: EVENT_TYPES.length, uniqueItems: true },
+})
 
 export const NewWebhook = Type.Object({ url: HttpUrl, name: ShortText, events: Events })
 

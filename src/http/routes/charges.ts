@@ -44,6 +44,7 @@ import { problem } from '../../lib/problems.ts'
 import { turn } from '../../lib/turn.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
+import { showPage } from '../slices.ts'
 
 export const chargeIdOf = (call: { params: Record<string, string> }): string => {
   const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
@@ -204,9 +205,10 @@ const listAll = route({
   message: 'Charges listed.',
   problems: [],
   async handle(call) {
-    const { filter, cut } = page(call, 'charge')
+    const { filter, cut, endAfter } = page(call, 'charge')
     const charges = cut(await searchCharges(searching(call), call.query, filter))
-    return charges.map((charge) => showCharge(charge, showing(call), { image: false }))
+    const image = call.query.include === 'qr'
+    return showPage(charges, (charge) => showCharge(charge, showing(call), { image }), endAfter)
   },
 })
 

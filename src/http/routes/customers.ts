@@ -8,7 +8,7 @@ import {
   NewCustomer,
   showCustomer,
 } from '../../core/customers/view.ts'
-import { PAGE, TaxId } from '../../core/fields.ts'
+import { LONG_PAGE, LONG_PAGE_SIZE, TaxId } from '../../core/fields.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
@@ -57,14 +57,14 @@ const listAll = route({
   tag: 'Customers',
   summary: 'List customers, newest first',
   scope: 'catalog:read',
-  query: Type.Object({ ...PAGE, taxId: Type.Optional(TaxId) }),
+  query: Type.Object({ ...LONG_PAGE, taxId: Type.Optional(TaxId) }),
   data: Type.Array(CustomerView),
   status: 200,
   message: 'Customers listed.',
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut } = page(call, 'clnt')
+    const { filter, cut } = page(call, 'clnt', LONG_PAGE_SIZE)
     const taxId = query.taxId ?? null
     return cut(await list(app.db, app.vault, company.id, { ...filter, taxId })).map(showCustomer)
   },

@@ -4,6 +4,7 @@ import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
 import { invalid } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { showPage } from '../slices.ts'
 
 const list = route({
   method: 'GET',
@@ -21,11 +22,11 @@ const list = route({
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut } = page(call, 'evt')
+    const { filter, cut, endAfter } = page(call, 'evt')
     const after = filter.after ? await findPlace(app.db, company.id, filter.after) : START
     if (after === null) throw invalid('after: must be the id of an event of this company')
     const wanted = { limit: filter.limit, after, type: query.type ?? null }
-    return cut(await readFeed(app.db, company.id, wanted)).map(showEvent)
+    return showPage(cut(await readFeed(app.db, company.id, wanted)), showEvent, endAfter)
   },
 })
 

@@ -7,6 +7,7 @@ import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
+import { showPage } from '../slices.ts'
 
 function productIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('prod', call.params.id ?? '')
@@ -57,9 +58,9 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut } = page(call, 'prod')
+    const { filter, cut, endAfter } = page(call, 'prod')
     const wanted = { ...filter, status: query.status ?? null, type: query.type ?? null }
-    return cut(await list(app.db, company.id, wanted)).map(showProduct)
+    return showPage(cut(await list(app.db, company.id, wanted)), showProduct, endAfter)
   },
 })
 

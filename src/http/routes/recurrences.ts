@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { listOfRecurrence } from '../../core/charges/store.ts'
-import { PAGE } from '../../core/fields.ts'
+import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import { endAtBank } from '../../core/recurrences/agreements.ts'
 import {
   cancelRecurrence,
@@ -23,6 +23,7 @@ import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
+import { showPage } from '../slices.ts'
 
 function recurrenceIdOf({ params }: Pick<Call, 'params'>): Uuid {
   const id = fromPublic('rec', params.id ?? '')
@@ -92,15 +93,15 @@ const listAll = route({
   tag: 'Subscriptions',
   summary: 'List subscriptions and their links, newest first',
   scope: 'payments:read',
-  query: Type.Object(PAGE),
+  query: Type.Object(LONG_PAGE),
   data: Type.Array(RecurrenceView),
   status: 200,
   message: 'Subscriptions listed.',
   problems: [],
   async handle(call) {
-    const { filter, cut } = page(call, 'rec')
+    const { filter, cut, endAfter } = page(call, 'rec', LONG_PAGE_SIZE)
     const found = cut(await list(call.app.db, call.company.id, filter))
-    return found.map((recurrence) => showRecurrence(recurrence, showing(call)))
+    return showPage(found, (recurrence) => showRecurrence(recurrence, showing(call)), endAfter)
   },
 })
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { PAGE } from '../../core/fields.ts'
+import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import {
   changeWebhook,
   createWebhook,
@@ -59,14 +59,14 @@ const listAll = route({
   tag: 'Webhooks',
   summary: 'List webhooks, newest first',
   scope: 'webhooks:read',
-  query: Type.Object(PAGE),
+  query: Type.Object(LONG_PAGE),
   data: Type.Array(WebhookView),
   status: 200,
   message: 'Webhooks listed.',
   problems: [],
   async handle(call) {
     const { app, company } = call
-    const { filter, cut } = page(call, null)
+    const { filter, cut } = page(call, null, LONG_PAGE_SIZE)
     const webhooks = cut(await list(app.db, company.id, filter))
     return webhooks.map((webhook) => showWebhook(webhook, app.clock.now()))
   },
