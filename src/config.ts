@@ -79,6 +79,12 @@ export const OPTIONS = {
     reason:
       'Monthly sales in cents through static codes for companies whose tax id is a CPF, unless the company has its own.',
   },
+  CODE_MAILS_PER_HOUR: {
+    shown: '5',
+    reason:
+      'One-time codes that are mailed for a company within an hour, over all its withdrawals. Keeps a leaked API key from flooding a mailbox.',
+  },
+  CODE_MAILS_PER_DAY: { shown: '20', reason: 'The same within a day.' },
   DELIVERY_RETENTION_DAYS: {
     shown: '30',
     reason:
@@ -120,6 +126,8 @@ export type Config = {
   callbackClient: { header: string; value: string } | null
   rateLimit: { perSecond: number; burst: number } | null
   staticSalesLimit: number
+  /** One-time codes that are mailed for a company. */
+  codeMails: { perHour: number; perDay: number }
   deliveryRetentionDays: number
   clockWaitSeconds: number
   logLevel: string
@@ -284,6 +292,10 @@ export function readConfig(env: Environment): Config {
     callbackClient: readCallbackClient(read, trustedProxies),
     rateLimit: readRateLimit(read),
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
+    codeMails: {
+      perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
+      perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
+    },
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     logLevel,
