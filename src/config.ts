@@ -85,6 +85,11 @@ export const OPTIONS = {
       'One-time codes that are mailed for a company within an hour, over all its withdrawals. Keeps a leaked API key from flooding a mailbox.',
   },
   CODE_MAILS_PER_DAY: { shown: '20', reason: 'The same within a day.' },
+  WEBHOOKS_PER_COMPANY: {
+    shown: '50',
+    reason:
+      'Webhooks that a company may have, active or not. Each event goes to each that wants it.',
+  },
   DELIVERY_RETENTION_DAYS: {
     shown: '30',
     reason:
@@ -128,6 +133,7 @@ export type Config = {
   staticSalesLimit: number
   /** One-time codes that are mailed for a company. */
   codeMails: { perHour: number; perDay: number }
+  webhooksPerCompany: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
   logLevel: string
@@ -296,6 +302,7 @@ export function readConfig(env: Environment): Config {
       perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
       perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
     },
+    webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     logLevel,
