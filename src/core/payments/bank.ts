@@ -12,6 +12,7 @@ import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { receiveCallback } from './callbacks.ts'
+import { requireSandboxRoom } from './sandbox-limit.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
 /** What a code of the simulated bank asks for, and whom it pays. */
@@ -28,6 +29,7 @@ export async function payAtBank(
   const asked = await readAtBank(app, order.brCode.trim())
   const { company, txid } = asked
   const amount = toCents(order.amount ?? asked.amount)
+  await requireSandboxRoom(app, company, amount)
   const transfer = await app.providers.simulator.pay(company, {
     ...{ txid, amount },
     ...(order.endToEndId ? { endToEndId: order.endToEndId } : {}),
