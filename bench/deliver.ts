@@ -140,7 +140,8 @@ async function compare(app: App, sink: string, dead: string): Promise<void> {
 export async function run(): Promise<void> {
   const database = await benchDatabase()
   const secret = Buffer.alloc(32, 7).toString('base64')
-  const config = { ...readConfig({ DATABASE_URL: database.url, SECRET_KEY: secret }), local: true }
+  const environment = { DATABASE_URL: database.url, SECRET_KEY: secret }
+  const config = { ...readConfig(environment), local: true, webhooksPerCompany: WEBHOOKS }
   const log = createLog('error')
   const publicUrl = 'http://127.0.0.1:3000'
   const app = createApp({

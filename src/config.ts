@@ -92,6 +92,17 @@ export const OPTIONS = {
     reason:
       'Monthly sales in cents through static codes for companies whose tax id is a CPF, unless the company has its own.',
   },
+  CODE_MAILS_PER_HOUR: {
+    shown: '5',
+    reason:
+      'One-time codes that are mailed for a company within an hour, over all its withdrawals. Keeps a leaked API key from flooding a mailbox.',
+  },
+  CODE_MAILS_PER_DAY: { shown: '20', reason: 'The same within a day.' },
+  WEBHOOKS_PER_COMPANY: {
+    shown: '50',
+    reason:
+      'Webhooks that a company may have, active or not. Each event goes to each that wants it.',
+  },
   DELIVERY_RETENTION_DAYS: {
     shown: '30',
     reason:
@@ -135,6 +146,9 @@ export type Config = {
   /** How many requests are worked on and wait, of one company and of all. */
   requests: { running: number; waiting: number; inAll: number }
   staticSalesLimit: number
+  /** One-time codes that are mailed for a company. */
+  codeMails: { perHour: number; perDay: number }
+  webhooksPerCompany: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
   logLevel: string
@@ -304,6 +318,11 @@ export function readConfig(env: Environment): Config {
       inAll: read.integer('SERVER_REQUESTS', 1000, 1, 100_000),
     },
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
+    codeMails: {
+      perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
+      perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
+    },
+    webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     logLevel,

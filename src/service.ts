@@ -10,6 +10,7 @@ import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { groupCallbacks } from './core/payments/callbacks.ts'
 import { followTold } from './core/recurrences/told.ts'
+import { createSetbacks } from './core/setbacks.ts'
 import { openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { buildServer } from './http/server.ts'
@@ -57,7 +58,9 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
   const [charges, callbacks] = [groupCharges(db), groupCallbacks(db, followTold)]
-  const outward = { providers, mailer, sender, lookup, metrics: createMetrics() }
+  const metrics = createMetrics()
+  const setbacks = createSetbacks(db, clock, metrics, log)
+  const outward = { providers, mailer, sender, lookup, metrics, setbacks }
   const time = { clock, wall: clock, due: DUE_SOURCES }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }

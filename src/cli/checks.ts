@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
 import { findSecretKeyId } from '../core/installation.ts'
+import { listSetbacks } from '../core/setbacks.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -58,6 +59,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
       await check('secret key', () => inspectSecret(db, config)),
       await check('clock', () => inspectClock(db)),
       await check('provider', () => inspectProvider(db, config)),
+      await check('work', () => inspectWork(db)),
     ]
   } finally {
     await close()
@@ -151,6 +153,19 @@ async function inspectProvider(db: Database | null, config: Config): Promise<Fin
 }
 
 const MOST_NAMED = 5
+
+/** Companies whose work fails. Others are not affected, but somebody has to look at these. */
+async function inspectWork(db: Database): Promise<Finding> {
+  const setbacks = (await hasTable(db, 'setbacks')) ? await listSetbacks(db, systemClock.now()) : []
+  if (setbacks.length === 0) return ['ok', 'No company is set aside.']
+  const named = setbacks.slice(0, MOST_NAMED).map(({ task, companyId, failures, error, since }) => {
+    const times = failures === 1 ? 'once' : `${failures} times`
+    return `“${task}” of ${companyId} (${error}, ${times} since ${since.toISOString()})`
+  })
+  if (setbacks.length > MOST_NAMED) named.push(`${setbacks.length - MOST_NAMED} more`)
+  const detail = `Work of companies fails and is tried again later: ${named.join(', ')}.`
+  return ['warning', `${detail} The log tells more; run vintem ledger audit.`]
+}
 
 /** Live companies without a bank. */
 const listStranded = async (db: Database): Promise<Company[]> =>

@@ -12,6 +12,7 @@ import type { Providers } from '../provider/providers.ts'
 import type { ChargeGroups } from './charges/group.ts'
 import type { DueSource } from './clocks/due.ts'
 import type { CallbackGroups } from './payments/callbacks.ts'
+import type { Setbacks } from './setbacks.ts'
 
 /** What commands act with. Wired once in `main.ts`, or by a test with a clock of its own. */
 export type App = {
@@ -29,6 +30,8 @@ export type App = {
   /** Finds the addresses of receivers, as the sender does. */
   lookup: Lookup
   metrics: Metrics
+  /** Companies whose work fails in a task. */
+  setbacks: Setbacks
   charges: ChargeGroups
   callbacks: CallbackGroups
   mailer: Mailer

@@ -8,4 +8,8 @@ export const TASK = {
   generate: 'generate charges',
   bill: 'bill charges',
   agreements: 'follow agreements',
+  audit: 'audit',
+  callbacks: 'settle callbacks',
+  reconcile: 'reconcile',
+  orphans: 'take back orphans',
 } as const

@@ -4,6 +4,7 @@ import type { App } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import { oldestAsked } from '../core/payments/reconcile-store.ts'
+import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/by-hand-store.ts'
 
 /** Adds what is not counted but looked up when somebody asks. */
@@ -12,6 +13,7 @@ export function watch(app: App): void {
   watchMoney(app.metrics.registry, app)
   watchBanks(app.metrics.registry, app)
   watchLoop(app.metrics.registry)
+  watchSetbacks(app.metrics.registry, app)
 }
 
 /** What an operator is woken for: books that differ, and work that is not getting done. */
@@ -34,6 +36,21 @@ function watchMoney(registry: Registry, { db, clock }: App): void {
         const waiting_ms = due ? clock.now().getTime() - due.getTime() : 0
         this.set({ work }, Math.max(0, waiting_ms / 1000))
       }
+    },
+  })
+}
+
+/** Work that fails of single companies, while that of all others goes on. */
+function watchSetbacks(registry: Registry, { db, wall }: App): void {
+  new Gauge({
+    name: 'vintem_set_aside_companies',
+    help: 'Companies that a task leaves alone for a while, because their work failed',
+    labelNames: ['task'],
+    registers: [registry],
+    async collect() {
+      const counts = await countSetbacks(db, wall.now())
+      this.reset()
+      for (const { task, count } of counts) this.set({ task }, count)
     },
   })
 }

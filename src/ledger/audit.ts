@@ -76,13 +76,19 @@ async function sumSince(tx: Tx, companyId: Uuid, since: number): Promise<SumRow>
 }
 
 /** Companies with postings since their last audit. `audits` tells how far each was proved. */
-export async function findUnproved(tx: Tx, auditedBefore: Date, most: number): Promise<Uuid[]> {
+export async function findUnproved(
+  tx: Tx,
+  auditedBefore: Date,
+  most: number,
+  but: Uuid[],
+): Promise<Uuid[]> {
   const rows = await tx.query<{ company_id: Uuid }>({
     text: `select b.company_id from balances b left join audits a using (company_id)
-           where a.company_id is null or b.entries <> a.checked_entry
-             or a.difference is not null or a.audited_at <= $1
+           where (a.company_id is null or b.entries <> a.checked_entry
+               or a.difference is not null or a.audited_at <= $1)
+             and b.company_id <> all ($3::uuid[])
            order by a.audited_at nulls first limit $2`,
-    values: [auditedBefore, most],
+    values: [auditedBefore, most, but],
   })
   return rows.map(({ company_id }) => company_id)
 }

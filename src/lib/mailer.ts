@@ -28,7 +28,7 @@ export type Mailer = {
   close(): void
 }
 
-const CONNECTIONS = 4
+const CONNECTIONS = 6
 /** Connecting and greeting; a silent server must not hold up those who wait for a code. */
 const CONNECT_MS = 10_000
 const SILENCE_MS = 20_000

@@ -5,6 +5,8 @@ export type Metrics = {
   registry: Registry
   request(method: string, route: string, status: number, seconds: number): void
   delivery(outcome: 'DELIVERED' | 'FAILED' | 'RETRY', seconds: number): void
+  /** Work of a company has failed in a task. */
+  setback(task: string): void
   text(): Promise<string>
 }
 
@@ -35,6 +37,7 @@ export function createMetrics(): Metrics {
       found.observe(seconds)
     },
     delivery: countDeliveries(registry),
+    setback: countSetbacks(registry),
     text: () => registry.metrics(),
   }
 }
@@ -63,4 +66,14 @@ function countDeliveries(registry: Registry): Metrics['delivery'] {
     series[outcome].inc()
     answered.observe(seconds)
   }
+}
+
+function countSetbacks(registry: Registry): Metrics['setback'] {
+  const setbacks = new Counter({
+    name: 'vintem_setbacks_total',
+    help: 'How often work of a company failed, so that the task left it alone for a while',
+    labelNames: ['task'],
+    registers: [registry],
+  })
+  return (task) => setbacks.inc({ task })
 }

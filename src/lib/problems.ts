@@ -36,6 +36,11 @@ export const CATALOGUE = {
   idempotency_key_reused: [422, 'The Idempotency-Key was first used for another request.'],
   insufficient_balance: [422, 'The available balance is smaller than the value.'],
   sales_limit_exceeded: [422, 'The monthly limit for static codes would be exceeded.'],
+  sandbox_limit_exceeded: [
+    422,
+    'The simulated bank pays no more: a sandbox company holds at most R$ 100 billion. Withdraw some of it.',
+  ],
+  webhook_limit_exceeded: [422, 'The company has as many webhooks as it may have.'],
   product_not_recurring: [422, 'The product is not of type RECURRING.'],
   rate_limited: [429, 'Too many requests. Retry-After says when to go on.'],
   headers_too_large: [431, 'The request headers are larger than 16 KiB.'],

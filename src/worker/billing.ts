@@ -13,9 +13,11 @@ import {
 import { claimDue } from '../core/recurrences/billing-store.ts'
 import type { Billing, Recurrence } from '../core/recurrences/rules.ts'
 import { find, findDue } from '../core/recurrences/store.ts'
+import { TASK } from '../core/tasks.ts'
 import { atOnce } from '../lib/at-once.ts'
 import { toPublic, type Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
+import { guarded, inRounds, type Rounds } from './rounds.ts'
 
 /** Charges that are generated in one transaction. */
 const MOST_GENERATED = 500
@@ -25,71 +27,93 @@ const AT_ONCE = 10
 const MOST_CLAIMED = 50
 
 /** Generates the charges of cycles whose day has come, company by company. */
-export async function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
-  for (let found = MOST_GENERATED; found > 0 && !signal?.aborted; ) {
-    const due = await findDue(app.db.light, 'APPROVED', app.wall.now(), MOST_GENERATED, only)
-    found = 0
-    for (const { companyId, ids, clockAhead_ms } of due) {
-      const now = nowOf(app, { clockAhead_ms })
-      const work = app.db.transaction((tx) => generateCharges(tx, app.vault, companyId, ids, now))
-      found += await work.catch((error) => {
-        app.log.error({ ...describeError(error), company: companyId }, 'charges were not generated')
-        return 0
-      })
-    }
-  }
+export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
+  const task = TASK.generate
+  return inRounds(app, {
+    ...{ task, only, signal },
+    async work(but) {
+      const asked = [app.wall.now(), MOST_GENERATED, only, but] as const
+      const { due, isFull } = await findDue(app.db.light, 'APPROVED', ...asked)
+      let done = 0
+      for (const { companyId, ids, clockAhead_ms } of due) {
+        const now = nowOf(app, { clockAhead_ms })
+        const act = () =>
+          app.db.transaction((tx) => generateCharges(tx, app.vault, companyId, ids, now))
+        const failed = 'charges were not generated'
+        done += await guarded(app, { task, only }, companyId, act, 0, failed)
+      }
+      // A subscription may be due for its next cycle right after this one.
+      return { companies: due.map(({ companyId }) => companyId), done, isFull: isFull || done > 0 }
+    },
+  })
 }
 
 /** Tells banks what to collect, and asks them what came of it. */
-export async function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
-  for (let found = MOST_CLAIMED; found === MOST_CLAIMED && !signal?.aborted; ) {
-    const claimed = await claimDue(app.db.light, app.wall.now(), LEASE_S, MOST_CLAIMED, only)
-    found = claimed.length
-    const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
-    const cases: Case[] = []
-    await atOnce(AT_ONCE, groups, async ([companyId, due]) => {
-      cases.push(...(await open(app, companyId, due)))
-    })
-    const silent = new Set<Uuid>()
-    await atOnce(AT_ONCE, cases, async (one) => {
-      // A bank that did not answer about one is asked about the others when their lease is over.
-      if (silent.has(one.company.id)) return
-      const isReal = one.provider !== app.providers.simulator
-      if (!(await step(app, one)) && isReal) silent.add(one.company.id)
-    })
-  }
-}
-
-/** What fails here is taken up again when its lease is over. */
-async function open(app: App, companyId: Uuid, due: Billing[]): Promise<Case[]> {
-  try {
-    const company = await findCompany(app.db.light, companyId)
-    return company ? await openBillings(inTimeOf(app, company), company, due) : []
-  } catch (error) {
-    app.log.error({ ...describeError(error), company: companyId }, 'billings were not taken up')
-    return []
-  }
-}
-
-/** Tells whether the bank has answered. */
-function step(app: App, one: Case): Promise<boolean> {
-  return stepBilling(one).catch((error) => {
-    const charge = toPublic('charge', one.billing.chargeId)
-    app.log.error({ ...describeError(error), charge }, 'a billing was interrupted')
-    return true
+export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
+  const task = TASK.bill
+  return inRounds(app, {
+    ...{ task, only, signal },
+    async work(but) {
+      const asked = [LEASE_S, MOST_CLAIMED, only, but] as const
+      const claimed = await claimDue(app.db.light, app.wall.now(), ...asked)
+      const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
+      const cases: Case[] = []
+      await atOnce(AT_ONCE, groups, async ([companyId, due]) => {
+        const act = () => open(app, companyId, due)
+        const failed = 'billings were not taken up'
+        cases.push(...(await guarded(app, { task, only }, companyId, act, [], failed)))
+      })
+      await stepAll(app, { task, only }, cases)
+      const done = claimed.length
+      return { companies: groups.map(([id]) => id), done, isFull: done === MOST_CLAIMED }
+    },
   })
+}
+
+async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, cases: Case[]) {
+  const silent = new Set<Uuid>()
+  await atOnce(AT_ONCE, cases, async (one) => {
+    const companyId = one.company.id
+    // A bank that did not answer about one is asked about the others when their lease is over.
+    if (silent.has(companyId)) return
+    const isReal = one.provider !== app.providers.simulator
+    const act = () => stepBilling(one)
+    const hasAnswered = await guarded(
+      app,
+      rounds,
+      companyId,
+      act,
+      true,
+      'a billing was interrupted',
+    )
+    if (!hasAnswered && isReal) silent.add(companyId)
+  })
+}
+
+async function open(app: App, companyId: Uuid, due: Billing[]): Promise<Case[]> {
+  const company = await findCompany(app.db.light, companyId)
+  return company ? openBillings(inTimeOf(app, company), company, due) : []
 }
 
 const MOST_ASKED = 100
 const BANKS_AT_ONCE = 8
 
 /** Asks banks about agreements that nobody has told of for a while, or whose time is over. */
-export async function followDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
-  for (let found = MOST_ASKED; found >= MOST_ASKED && !signal?.aborted; ) {
-    const due = await findDue(app.db.light, 'CREATED', app.wall.now(), MOST_ASKED, only)
-    found = due.reduce((sum, { ids }) => sum + ids.length, 0)
-    await atOnce(BANKS_AT_ONCE, due, ({ companyId, ids }) => followOf(app, companyId, ids))
-  }
+export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
+  const task = TASK.agreements
+  return inRounds(app, {
+    ...{ task, only, signal },
+    async work(but) {
+      const asked = [app.wall.now(), MOST_ASKED, only, but] as const
+      const { due, isFull } = await findDue(app.db.light, 'CREATED', ...asked)
+      await atOnce(BANKS_AT_ONCE, due, async ({ companyId, ids }) => {
+        const act = () => followOf(app, companyId, ids)
+        const failed = 'agreements were not asked about'
+        await guarded(app, { task, only }, companyId, act, undefined, failed)
+      })
+      return { companies: due.map(({ companyId }) => companyId), done: due.length, isFull }
+    },
+  })
 }
 
 /** A bank that does not answer about one agreement is not asked about the others right now. */

@@ -13,7 +13,7 @@ import { settleBeforeExpiry } from '../core/payments/late.ts'
 import type { Tx } from '../db/database.ts'
 import { atOnce } from '../lib/at-once.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { describeError } from '../lib/log.ts'
+import { guarded, inRounds } from './rounds.ts'
 
 const MOST = 1000
 /** Charges that banks are asked about before they are called expired, at a time. */
@@ -21,6 +21,7 @@ const MOST_ASKED = 200
 const BANKS_AT_ONCE = 8
 
 type Sweep = {
+  task: string
   find: FindDue
   /** Changes what is still due of a company's charges, and tells how many that were. */
   change(tx: Tx, companyId: Uuid, ids: Uuid[], now: Date): Promise<number>
@@ -28,25 +29,32 @@ type Sweep = {
 }
 
 /** Takes due charges company by company: one company's trouble does not keep others waiting. */
-async function sweep(app: App, work: Sweep, only: Uuid | null, signal?: AbortSignal) {
-  const { find, change, failed } = work
-  for (let found = MOST; found >= MOST && !signal?.aborted; ) {
-    const due = await find(app.db.light, app.wall.now(), MOST, only)
-    found = 0
-    for (const { companyId, ids, clockAhead_ms } of due) {
-      if (signal?.aborted) return
-      const now = nowOf(app, { clockAhead_ms })
-      const work = app.db.transaction((tx) => change(tx, companyId, ids, now))
-      found += await work.catch((error) => {
-        app.log.error({ ...describeError(error), company: companyId }, failed)
-        return 0
-      })
-    }
-  }
+function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSignal): Promise<void> {
+  const { task, find, change, failed } = sweeping
+  return inRounds(app, {
+    ...{ task, only, signal },
+    async work(but) {
+      const { due, isFull } = await find(app.db.light, app.wall.now(), MOST, only, but)
+      let done = 0
+      for (const { companyId, ids, clockAhead_ms } of due) {
+        if (signal?.aborted) break
+        const now = nowOf(app, { clockAhead_ms })
+        const act = () => app.db.transaction((tx) => change(tx, companyId, ids, now))
+        done += await guarded(app, { task, only }, companyId, act, 0, failed)
+      }
+      return { companies: due.map(({ companyId }) => companyId), done, isFull }
+    },
+  })
 }
 
-const EXPIRE = { find: findDue, change: expireCharges, failed: 'charges were not expired' }
-const RECEIVE = { find: findSettling, change: receiveCharges, failed: 'charges were not settled' }
+const EXPIRE: Sweep = {
+  ...{ task: 'expire charges', find: findDue, change: expireCharges },
+  failed: 'charges were not expired',
+}
+const RECEIVE: Sweep = {
+  ...{ task: 'receive charges', find: findSettling, change: receiveCharges },
+  failed: 'charges were not settled',
+}
 
 /**
  * Writes down what every reader already sees: a charge past its deadline is expired, with its
@@ -58,6 +66,8 @@ export const expireDueCharges = (app: App, signal?: AbortSignal, only: Uuid | nu
 /** Makes paid money withdrawable when the company's delay is over. */
 export const receiveDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
   sweep(app, RECEIVE, only, signal)
+
+const AT_BANKS = { task: 'expire charges at banks', only: null }
 
 /** A bank that did not answer is left alone for so long. */
 const SILENCE_MS = 30_000
@@ -82,14 +92,12 @@ export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Pr
       for (const [id, until_ms] of silentUntil_ms) {
         if (until_ms <= now.getTime()) silentUntil_ms.delete(id)
       }
-      const silent = [...silentUntil_ms.keys()]
+      const silent = [...silentUntil_ms.keys(), ...app.setbacks.companiesOf(AT_BANKS.task)]
       const due = await findDueAtBanks(app.db.light, now, MOST_ASKED, silent)
       found = 0
       await atOnce(BANKS_AT_ONCE, due, async (charges) => {
-        found += await expire(charges).catch((error) => {
-          app.log.error({ ...describeError(error), company: charges.companyId }, EXPIRE.failed)
-          return 0
-        })
+        const act = () => expire(charges)
+        found += await guarded(app, AT_BANKS, charges.companyId, act, 0, EXPIRE.failed)
       })
     }
   }

@@ -26,6 +26,7 @@ import {
   type Landing,
   type Lines,
   noteDue,
+  type Standings,
   stop,
   untilQuiet,
   untilRoom,
@@ -81,6 +82,7 @@ type Recorder = Batcher<Result, 'go on' | 'stop'>
  */
 export function createDelivering(app: App): Delivering {
   let self: Enlisted | null = null
+  const standings: Standings = new Map()
   const team: Team = { colleagues: 0, kept_ms: Number.NEGATIVE_INFINITY }
   const results: Recorder = createBatcher(
     async (group: Result[]) => {
@@ -95,8 +97,9 @@ export function createDelivering(app: App): Delivering {
     async run(signal = new AbortController().signal) {
       self ??= await enlist(app.db)
       const cut = new AbortController()
-      const lines = createLines((delivery, landed) =>
-        fly(app, results, delivery, landed, cut.signal),
+      const lines = createLines(
+        (delivery, landed) => fly(app, results, delivery, landed, cut.signal),
+        standings,
       )
       try {
         await work({ app, worker: self.id, lines, team }, signal)

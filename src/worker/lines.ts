@@ -1,5 +1,13 @@
-import type { DueDelivery, Reading, Turn, Wanted, WebhookKey } from '../core/deliveries/store.ts'
+import type {
+  DueDelivery,
+  Reading,
+  Receiver,
+  Turn,
+  Wanted,
+  WebhookKey,
+} from '../core/deliveries/store.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { type Claimant, createPlaces, type Places, type Standing } from './places.ts'
 
 /** How a flight to a receiver has ended; one that was cut off leaves its delivery as it was. */
 export type Landing = { kind: 'delivered' | 'failed' | 'cut'; latency_ms: number }
@@ -13,9 +21,6 @@ export type Fly = (
   landed: (landing: Landing) => void,
 ) => Promise<'go on' | 'stop'>
 
-const MOST_FLYING = 1024
-/** Receivers that failed last time may not take all of it from the others. */
-const MOST_FAILING = 256
 const MOST_READ = 1024
 const LEAST_READ = 128
 /** What is at hand in all: a thousand fast receivers must not fill the memory. */
@@ -26,17 +31,21 @@ const MOST_PER_SLOW_LINE = 8
 const SLOW_MS = 1_000
 /** A fast receiver has its next deliveries at hand, so that it never waits for the database. */
 const AHEAD = 15
-/** Of a stranger too, a few are read at once. */
+/** Of a stranger too, a few are read at once, of a receiver that fails or is slow fewer. */
 const LEAST_AHEAD = 16
+const LEAST_AHEAD_TROUBLED = 4
 const FAST_MS = 100
 /** How long a line with a backlog is read on before it is read from its first delivery again. */
 const READ_ON_MS = 1_000
 
-type Line = {
+/** How many receivers' standings are remembered when they have nothing due any more. */
+const MOST_REMEMBERED = 10_000
+
+type Line = Claimant & {
   key: WebhookKey
+  url: string
   /** How many may be on their way at once: one to a stranger, more with every success. */
   limit: number
-  failing: boolean
   fast: boolean
   flying: number
   queue: DueDelivery[]
@@ -55,20 +64,22 @@ type Line = {
 export type Lines = {
   fly: Fly
   byName: Map<string, Line>
-  /** Lines that wait for a free place, apart by whether their receivers failed last time. */
-  blocked: { well: Set<Line>; failing: Set<Line> }
-  flights: { all: number; failing: number }
+  places: Places<Line>
+  standings: Standings
   stopped: boolean
   onRoom(): void
   onQuiet(): void
   onLanded(): void
 }
 
-export const createLines = (fly: Lines['fly']): Lines => ({
+/** How receivers have answered last, by the name of the line. The least recent is forgotten. */
+export type Standings = Map<string, Standing>
+
+export const createLines = (fly: Lines['fly'], standings: Standings = new Map()): Lines => ({
   fly,
   byName: new Map(),
-  blocked: { well: new Set(), failing: new Set() },
-  flights: { all: 0, failing: 0 },
+  places: createPlaces(),
+  standings,
   stopped: false,
   onRoom: () => {},
   onQuiet: () => {},
@@ -111,7 +122,9 @@ export function wantedOf({ byName }: Lines): Wish[] {
   const share = Math.max(LEAST_AHEAD, Math.ceil(MOST_READ / open.length))
   return open.flatMap((line) => {
     const { key, after, notes } = line
-    const room = Math.min(roomOf(line), share, rest)
+    // If others hold all that may be held, a line that holds nothing still gets one.
+    const least = line.held.size === 0 ? 1 : 0
+    const room = Math.min(roomOf(line), share, Math.max(rest, least))
     rest -= room
     return room > 0 ? [{ ...key, room, after, inHand: after ? [] : [...line.held], notes }] : []
   })
@@ -134,15 +147,26 @@ export function give(lines: Lines, wishes: Wish[], readings: Reading[]): void {
     if (line.notes === notes) {
       Object.assign(line, { more: deliveries.length === room, after: last })
     }
-    if (line.limit === 1 && reading && receiverOf(reading).failing) line.failing = true
+    if (reading) meet(line, receiverOf(reading))
     for (const delivery of deliveries) {
       if (line.held.has(delivery.eventId)) continue
       line.held.add(delivery.eventId)
       line.queue.push(delivery)
     }
-    pump(lines, line)
+    want(lines, line)
   }
+  launchAll(lines)
   tellQuiet(lines)
+}
+
+/** Learns from the database where a receiver is, and whether it failed last time. */
+function meet(line: Line, { url, failing }: Receiver): void {
+  // Nothing of it waits for a place yet.
+  if (line.limit === 1 && failing && line.flying === 0 && line.queue.length === 0) {
+    line.standing = 'troubled'
+  }
+  if (line.url === url) return
+  Object.assign(line, { url, host: URL.parse(url)?.host ?? '' })
 }
 
 const receiverOf = ({ deliveries }: Reading) => deliveries[0]!.receiver
@@ -183,44 +207,40 @@ export function stop(lines: Lines): Promise<void> {
   for (const line of lines.byName.values()) halt(line)
   return new Promise((resolve) => {
     lines.onLanded = resolve
-    if (lines.flights.all === 0) resolve()
+    if (lines.places.used() === 0) resolve()
   })
 }
 
-const mayFly = ({ flights }: Lines, failing: boolean): boolean =>
-  flights.all < MOST_FLYING && (!failing || flights.failing < MOST_FAILING)
+/** If a line has something that may be sent, it waits for a place. */
+function want({ places, stopped }: Lines, line: Line): void {
+  if (!stopped && line.flying < line.limit && line.queue.length > 0) places.wait(line)
+}
 
-function pump(lines: Lines, line: Line): void {
-  while (!lines.stopped && line.flying < line.limit && line.queue.length > 0) {
-    if (!mayFly(lines, line.failing)) {
-      lines.blocked[line.failing ? 'failing' : 'well'].add(line)
-      return
-    }
-    launch(lines, line, line.queue.shift()!)
+/** Sends as long as there is a place for somebody who waits. */
+function launchAll(lines: Lines): void {
+  for (let line = lines.places.next(); line && !lines.stopped; line = lines.places.next()) {
+    const delivery = line.flying < line.limit ? line.queue.shift() : undefined
+    if (delivery) launch(lines, line, delivery)
+    want(lines, line)
   }
 }
 
 function launch(lines: Lines, line: Line, delivery: DueDelivery): void {
-  const { flights } = lines
-  const { failing } = line
-  const count = (by: 1 | -1) => {
-    line.flying += by
-    flights.all += by
-    if (failing) flights.failing += by
-  }
+  const free = lines.places.take(line)
   let isOver = false
   const end = () => {
     if (isOver) return
     isOver = true
-    count(-1)
+    line.flying -= 1
+    free()
     goOn(lines, line)
   }
   const landed = (landing: Landing) => {
-    learn(line, landing)
+    learn(lines, line, landing)
     // After a failure the next try waits until it is known whether there may be one.
     if (landing.kind !== 'failed') end()
   }
-  count(1)
+  line.flying += 1
   lines.fly(delivery, landed).then((then) => {
     line.held.delete(delivery.eventId)
     if (then === 'stop') halt(line)
@@ -230,29 +250,19 @@ function launch(lines: Lines, line: Line, delivery: DueDelivery): void {
 }
 
 function goOn(lines: Lines, line: Line): void {
-  const { blocked, flights } = lines
-  pump(lines, line)
-  unblock(lines, blocked.well, false)
-  unblock(lines, blocked.failing, true)
-  if (flights.all === 0) lines.onLanded()
+  want(lines, line)
+  launchAll(lines)
+  if (lines.places.used() === 0) lines.onLanded()
   if (hasRoom(line)) lines.onRoom()
 }
 
-/** Each that waits for a free place gets its chance, as long as there is one. */
-function unblock(lines: Lines, waiting: Set<Line>, failing: boolean): void {
-  for (const line of waiting) {
-    if (!mayFly(lines, failing)) return
-    waiting.delete(line)
-    pump(lines, line)
-  }
-}
-
-function lineOf({ byName }: Lines, { companyId, webhookId }: WebhookKey): Line {
+function lineOf({ byName, standings }: Lines, { companyId, webhookId }: WebhookKey): Line {
   const key = { companyId, webhookId }
   const known = byName.get(nameOf(key))
   if (known) return known
   const line: Line = {
-    ...{ key, limit: 1, failing: false, fast: false, flying: 0, queue: [] },
+    ...{ key, companyId, url: '', host: '', standing: standings.get(nameOf(key)) ?? 'unproven' },
+    ...{ limit: 1, fast: false, flying: 0, queue: [] },
     ...{ held: new Set<Uuid>(), more: false, after: null, notes: 0, noted_ms: 0, served_ms: 0 },
   }
   byName.set(nameOf(key), line)
@@ -268,16 +278,24 @@ function halt(line: Line): void {
 const hasRoom = (line: Line): boolean => line.more && roomOf(line) > 0
 
 /** How many deliveries a line could take. It asks again only when half of them are gone. */
-function roomOf({ limit, fast, flying, queue }: Line): number {
-  const most = Math.max(limit * (fast ? 1 + AHEAD : 1), LEAST_AHEAD)
+function roomOf({ limit, fast, standing, flying, queue }: Line): number {
+  const least = standing === 'troubled' ? LEAST_AHEAD_TROUBLED : LEAST_AHEAD
+  const most = Math.max(limit * (fast ? 1 + AHEAD : 1), least)
   return queue.length > most / 2 ? 0 : most - flying - queue.length
 }
 
 /** A receiver that answers well gets more at once, one that fails is tried one by one. */
-function learn(line: Line, { kind, latency_ms }: Landing): void {
+function learn({ standings, places }: Lines, line: Line, { kind, latency_ms }: Landing): void {
   if (kind === 'cut') return
-  line.failing = kind === 'failed'
-  line.fast = !line.failing && latency_ms < FAST_MS
-  const most = latency_ms < SLOW_MS ? MOST_PER_LINE : MOST_PER_SLOW_LINE
-  line.limit = line.failing ? 1 : Math.min(line.limit * 2, most)
+  const [isFailing, isSlow] = [kind === 'failed', latency_ms >= SLOW_MS]
+  const standing = isFailing || isSlow ? 'troubled' : 'proven'
+  if (line.standing !== standing) places.leave(line)
+  line.standing = standing
+  line.fast = !isFailing && latency_ms < FAST_MS
+  const most = isSlow ? MOST_PER_SLOW_LINE : MOST_PER_LINE
+  line.limit = isFailing ? 1 : Math.min(line.limit * 2, most)
+  const name = nameOf(line.key)
+  standings.delete(name)
+  standings.set(name, line.standing)
+  if (standings.size > MOST_REMEMBERED) standings.delete(standings.keys().next().value!)
 }

@@ -2,47 +2,106 @@ import type { App } from '../core/app.ts'
 import { findReceiptLetter } from '../core/mails/receipt.ts'
 import { isExpired, type MailOutcome, retryAt } from '../core/mails/rules.ts'
 import { openLetter } from '../core/mails/sealing.ts'
-import { claimDue, type DueMail, finish, postpone } from '../core/mails/store.ts'
+import {
+  claimNext,
+  type DueMail,
+  FIRST_COMPANY,
+  finish,
+  type MailClass,
+  postpone,
+  renewLeases,
+} from '../core/mails/store.ts'
 import { TASK } from '../core/tasks.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { isPermanent } from '../lib/mailer.ts'
 
-const LANES = 4
-/** A lane is kept free of receipts, so that a slow server holds up no code because of them. */
-const RECEIPT_LANES = 3
+/** Mails under way at once in all, without codes, of one company without codes, and receipts. */
+const MOST_SENDING = 6
+const MOST_OTHERS = 5
+const MOST_OF_ONE_COMPANY = 4
+const MOST_RECEIPTS = 3
 const LOOK_AGAIN_MS = 1_000
-/** Longer than an attempt takes. A mail whose sender was killed waits this long for another. */
-const LEASE_MS = 120_000
+/** If a sender is killed, another takes its mail up after this time. It is renewed meanwhile. */
+const LEASE_MS = 8_000
+const RENEW_MS = 2_000
+
+/** Mails under way, and the company of each class whose turn was last. */
+type Sending = {
+  mails: Map<Promise<void>, DueMail>
+  last: Record<MailClass, Uuid>
+  renewed_ms: number
+}
 
 /**
- * Sends what is due, a few at a time. Whatever a slow server does to one mail, the free lanes go on
- * with the others, also with those that become due meanwhile.
+ * Sends what is due, a few at a time: codes first, the others in turns by company. Whatever a slow
+ * server does to one mail, the free places go on with the others, also with those that become due
+ * meanwhile.
  */
 export async function sendDueMails(
   app: App,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  const sending = new Map<Promise<void>, DueMail>()
+  const last = { codes: FIRST_COMPANY, others: FIRST_COMPANY }
+  const sending: Sending = { mails: new Map(), last, renewed_ms: app.clock.now().getTime() }
   while (!signal.aborted) {
-    const busy = [...sending.values()]
-    for (const mail of await claim(app, busy)) {
-      const work: Promise<void> = send(app, mail).finally(() => sending.delete(work))
-      sending.set(work, mail)
-    }
-    // Lanes that were busy before the claim may have left something that is due.
-    if (sending.size === 0 && busy.length === 0) return
-    await waitForOne(app, [...sending.keys()], signal)
+    const wasBusy = sending.mails.size > 0
+    await renew(app, sending)
+    await begin(app, sending, signal)
+    // What was under way before the claim may have kept something waiting that is due.
+    if (sending.mails.size === 0 && !wasBusy) return
+    await waitForOne(app, [...sending.mails.keys()], signal)
   }
-  await Promise.all(sending.keys())
+  await Promise.all(sending.mails.keys())
 }
 
-async function claim({ db, clock }: App, sending: DueMail[]): Promise<DueMail[]> {
-  const most = LANES - sending.length
-  if (most === 0) return []
-  const receipts = RECEIPT_LANES - sending.filter(({ kind }) => kind === 'receipt').length
-  const now = clock.now()
-  const leaseUntil = new Date(now.getTime() + LEASE_MS)
-  return db.transaction((tx) => claimDue(tx, now, leaseUntil, most, receipts))
+async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<void> {
+  const { mails } = sending
+  while (!signal.aborted && mails.size < MOST_SENDING) {
+    const mail = (await claim(app, sending, 'codes')) ?? (await claim(app, sending, 'others'))
+    if (!mail) return
+    const work: Promise<void> = send(app, mail).finally(() => mails.delete(work))
+    mails.set(work, mail)
+  }
+}
+
+/** Takes the mail of the company whose turn is next, and begins again at the first company. */
+async function claim(app: App, sending: Sending, of: MailClass): Promise<DueMail | null> {
+  const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
+  if (of === 'others' && others.length >= MOST_OTHERS) return null
+  const receipts = others.filter(({ kind }) => kind === 'receipt').length < MOST_RECEIPTS
+  const but = of === 'codes' ? [] : busyCompanies(others)
+  const { db, clock } = app
+  const { last } = sending
+  for (const after of new Set([last[of], FIRST_COMPANY])) {
+    const now = clock.now()
+    const turn = { of, after, but, receipts: of === 'codes' || receipts }
+    const mail = await claimNext(db, turn, now, leaseFrom(now))
+    last[of] = mail?.companyId ?? FIRST_COMPANY
+    if (mail) return mail
+  }
+  return null
+}
+
+function busyCompanies(others: DueMail[]): Uuid[] {
+  const byCompany = [...Map.groupBy(others, ({ companyId }) => companyId)]
+  return byCompany
+    .filter(([, { length }]) => length >= MOST_OF_ONE_COMPANY)
+    .map(([companyId]) => companyId)
+}
+
+const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
+
+/** If this fails, the next look tries again; a mail that is sent twice is the same message. */
+async function renew(app: App, sending: Sending): Promise<void> {
+  const now = app.clock.now()
+  if (now.getTime() - sending.renewed_ms < RENEW_MS) return
+  try {
+    await renewLeases(app.db, [...sending.mails.values()], leaseFrom(now))
+    sending.renewed_ms = now.getTime()
+  } catch (error) {
+    app.log.warn(describeError(error), 'leases of mails were not renewed')
+  }
 }
 
 /** Until a lane is free, or it is time to look for new mails. */

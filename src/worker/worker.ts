@@ -9,6 +9,7 @@ import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { settleDueCallbacks } from '../core/payments/callbacks.ts'
 import { reconcileDue } from '../core/payments/reconcile.ts'
 import { collectDue } from '../core/recurrences/bank.ts'
+import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
@@ -78,6 +79,7 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
       const before = new Date(clock.now().getTime() - KEPT_MS)
       await purgeProcessed(db, before)
       await purgeFinished(db, before)
+      await purgeSetbacks(db, clock.now())
     },
   },
 ]

@@ -238,7 +238,7 @@ test('what is due for one company is found among its own charges, however many o
   await api.rows('analyze charges')
   const plans: string[] = []
   const tx = explaining(plans)
-  for (const find of [findDue, findSettling]) await find(tx, clock.now(), 1000, small.id)
+  for (const find of [findDue, findSettling]) await find(tx, clock.now(), 1000, small.id, [])
   for (const next of [nextExpiry, nextSettlement]) await next(tx, small.id).catch(() => {})
   assert.equal(plans.length, 4)
   for (const plan of plans) {

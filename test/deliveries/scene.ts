@@ -32,7 +32,7 @@ const DATA_DIR = temporaryFolder()
 
 /** What a process of its own needs to work on a database together with `openApp`. */
 export const environmentOf = (databaseUrl: string) => ({
-  ...{ DATABASE_URL: databaseUrl, DATA_DIR, SECRET_KEY },
+  ...{ DATABASE_URL: databaseUrl, DATA_DIR, SECRET_KEY, WEBHOOKS_PER_COMPANY: '2000' },
 })
 
 /** An app of its own, like another process as far as the database can tell. */

@@ -85,6 +85,7 @@ export async function startApi(
   const config: Config = {
     ...readConfig({
       ...{ DATABASE_URL: databaseUrl, DATA_DIR: temporaryFolder(), SECRET_KEY, RATE_LIMIT: 'off' },
+      ...{ CODE_MAILS_PER_HOUR: '1000', CODE_MAILS_PER_DAY: '1000' },
       ...environment,
     }),
     local,

@@ -9,6 +9,7 @@ import { findBank } from '../banks/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { OVERLAP_MS } from '../payments/rules.ts'
+import { TASK } from '../tasks.ts'
 import { BankSilent, bankHorizon, compareBank, compareBooked } from './bank.ts'
 import { compareRecords } from './records.ts'
 import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './store.ts'
@@ -140,11 +141,16 @@ function tell({ log }: App, company: Uuid, last: Audit, faults: string[]): void 
 /** Audits companies whose money has moved since they were last found right. */
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
   const idle = new Date(app.wall.now().getTime() - IDLE_MS)
-  const due = await findUnproved(app.db, idle, MOST)
+  const but = app.setbacks.companiesOf(TASK.audit)
+  const due = await findUnproved(app.db, idle, MOST, but)
   await atOnce(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
-    await auditCompany(app, companyId, { whole: false }).catch((error) => {
+    try {
+      await auditCompany(app, companyId, { whole: false })
+      await app.setbacks.worked(TASK.audit, companyId)
+    } catch (error) {
       app.log.error({ ...describeError(error), company: companyId }, 'an audit failed')
-    })
+      await app.setbacks.failed(TASK.audit, companyId, error)
+    }
   })
 }

@@ -41,6 +41,7 @@ const HAS_BANK = 'exists (select from bank_connections b where b.company_id = c.
 const due = ({ state, moment, isAsked }: Wait) =>
   `select c.company_id, c.id, 0::int8 as ahead_ms from charges c
    where c.${state} and c.${moment} <= $1 and ${hasNoClock('c')}
+     and c.company_id <> all ($3::uuid[])
      ${isAsked ? `and not ${HAS_BANK}` : ''}
    order by c.${moment} limit $2`
 
@@ -54,25 +55,30 @@ const dueByClocks = ({ stateOfOne, moment }: Wait, only: Uuid | null) =>
   `select t.company_id, c.id, t.ahead_ms from test_clocks t cross join lateral (
      select id, ${moment} from charges
      where company_id = t.company_id and ${stateOfOne} and ${hasCome(moment)} offset 0) c
-   where ${clocksOf(only, '$3')} order by c.${moment} limit $2`
+   where ${clocksOf(only, '$4')} and t.company_id <> all ($3::uuid[])
+   order by c.${moment} limit $2`
 
 type DueRow = { company_id: Uuid; id: Uuid; ahead_ms: number }
 
-/** Due charges of all or of one company, found without locks, oldest first. */
+/**
+ * Due charges of all companies but some, or of one, found without locks, oldest first, and whether
+ * there may be more.
+ */
 async function find(
   tx: Tx,
   wait: Wait,
   now: Date,
   most: number,
   only: Uuid | null,
-): Promise<DueCharges[]> {
+  but: Uuid[],
+): Promise<Found> {
   const byClocks = dueByClocks(wait, only)
   const rows = await tx.query<DueRow>({
     name: `find_${wait.name}_charges${only === null ? '' : '_of_one'}`,
     text: only === null ? `(${due(wait)}) union all (${byClocks})` : byClocks,
-    values: [now, most, ...valuesOf(only)],
+    values: [now, most, but, ...valuesOf(only)],
   })
-  return byCompany(rows)
+  return { due: byCompany(rows), isFull: rows.length >= most }
 }
 
 const byCompany = (rows: DueRow[]): DueCharges[] =>
@@ -104,8 +110,17 @@ async function next(tx: Tx, { stateOfOne, moment }: Wait, companyId: Uuid): Prom
   return row!.at
 }
 
-/** Finds due charges of all or of one company. */
-export type FindDue = (tx: Tx, now: Date, most: number, only: Uuid | null) => Promise<DueCharges[]>
+/** Due charges by company, and whether there may be more. */
+export type Found = { due: DueCharges[]; isFull: boolean }
+
+/** Finds due charges of all companies but some, or of one. */
+export type FindDue = (
+  tx: Tx,
+  now: Date,
+  most: number,
+  only: Uuid | null,
+  but: Uuid[],
+) => Promise<Found>
 
 export const findDue: FindDue = (tx, ...asked) => find(tx, EXPIRING, ...asked)
 export const findSettling: FindDue = (tx, ...asked) => find(tx, SETTLING, ...asked)

@@ -1,5 +1,6 @@
 import { atOnce } from '../../lib/at-once.ts'
 import { newId, toPublic } from '../../lib/ids.ts'
+import { describeError } from '../../lib/log.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Provider } from '../../provider/port.ts'
@@ -9,6 +10,7 @@ import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { type Guarded, inProgress } from '../idempotency.ts'
 import { LEASE_S, retryIn_s } from '../orders.ts'
+import { TASK } from '../tasks.ts'
 import * as store from './intent-store.ts'
 
 /** A charge's id and times, and the code that its bank has issued for it. */
@@ -143,14 +145,26 @@ export async function takeBackOrphans(app: App, signal?: AbortSignal): Promise<v
     const orphans = await store.claimOrphans(app.db, now, later(now, LEASE_S), MOST_ORPHANS)
     const groups = [...Map.groupBy(orphans, ({ companyId }) => companyId).values()]
     await atOnce(BANKS_AT_ONCE, groups, async (group) => {
-      let answers = true
-      for (const orphan of group) {
-        if (orphan.isWritten) await store.remove(app.db, orphan)
-        else if (answers) answers = await takeBack(app, orphan)
-        else await postpone(app, orphan)
+      const company = group[0]!.companyId
+      try {
+        await takeBackAll(app, group)
+        await app.setbacks.worked(TASK.orphans, company)
+      } catch (error) {
+        // They are taken up again when their lease is over.
+        app.log.error({ ...describeError(error), company }, 'charges were not taken back')
+        await app.setbacks.failed(TASK.orphans, company, error)
       }
     })
     found = orphans.length
+  }
+}
+
+async function takeBackAll(app: App, orphans: store.Orphan[]): Promise<void> {
+  let answers = true
+  for (const orphan of orphans) {
+    if (orphan.isWritten) await store.remove(app.db, orphan)
+    else if (answers) answers = await takeBack(app, orphan)
+    else await postpone(app, orphan)
   }
 }
 

@@ -1,4 +1,4 @@
-import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -52,37 +52,112 @@ export const mailColumns = (mails: SealedMail[]): Buffer[] => [
   timestamps(mails.map((mail) => mail.createdAt)),
 ]
 
+/** One-time codes go before all others; the others take turns by company. */
+export type MailClass = 'codes' | 'others'
+
+/** The order of a company's own mails that are no codes: notices, links, receipts. */
+const RANK = `case kind when 'payment-link' then 1 when 'receipt' then 2 else 0 end`
+const RANKS = { withReceipts: '(0), (1), (2)', withoutReceipts: '(0), (1)' }
+
+const WAITING: Record<MailClass, string> = {
+  codes: `finished_at is null and kind = 'withdrawal-code'`,
+  others: `finished_at is null and kind <> 'withdrawal-code'`,
+}
+
+/** Before every company. */
+export const FIRST_COMPANY = '00000000-0000-0000-0000-000000000000' as Uuid
+
+export type Turn = {
+  of: MailClass
+  /** The company whose turn was last. */
+  after: Uuid
+  /** Companies that have enough under way. */
+  but: Uuid[]
+  receipts: boolean
+}
+
+const pick = ({ of, receipts }: Turn) =>
+  of === 'codes'
+    ? `select company_id, id from mails
+       where company_id = h.company_id and ${WAITING.codes} and next_attempt_at <= $1
+       order by next_attempt_at limit 1 for update skip locked`
+    : `select m.* from (values ${receipts ? RANKS.withReceipts : RANKS.withoutReceipts}) r (rank)
+       cross join lateral (
+         select company_id, id from mails
+         where company_id = h.company_id and ${WAITING.others} and ${RANK} = r.rank
+           and next_attempt_at <= $1
+         order by next_attempt_at limit 1 for update skip locked) m
+       order by r.rank limit 1`
+
+const nextCompany = (of: MailClass, after: string) =>
+  `select company_id from mails where ${WAITING[of]} and company_id > ${after}
+   order by company_id limit 1`
+
 /**
- * Takes due mails of any company, longest due first, and leases them: whoever dies over one leaves
- * it to others once the lease has run out. Receipts, of which there may be thousands, come after
- * all others, and at most so many of them.
+ * Takes the due mail of the next company that has one, and leases it: if its sender dies, others
+ * send it when the lease has run out. Companies are found by hops along an index, so that a company
+ * with thousands of mails costs no more than one with a single mail.
  */
-export async function claimDue(
+export async function claimNext(
   tx: Tx,
+  turn: Turn,
   now: Date,
   leaseUntil: Date,
-  most: number,
-  mostReceipts = most,
-): Promise<DueMail[]> {
-  const rows = await tx.query<MailRow>({
-    name: 'claim_mails',
-    text: `with first as materialized (
-             select company_id, id from mails
-             where finished_at is null and kind <> 'receipt' and next_attempt_at <= $1
-             order by next_attempt_at limit $3 for update skip locked
-           ), receipts as materialized (
-             select company_id, id from mails
-             where finished_at is null and kind = 'receipt' and next_attempt_at <= $1
-             order by next_attempt_at limit least($4, $3 - (select count(*) from first))
-             for update skip locked
+): Promise<DueMail | null> {
+  const [row] = await tx.query<MailRow>({
+    name: `claim_mail_of_${turn.of}${turn.receipts ? '' : '_without_receipts'}`,
+    text: `with recursive hop as (
+             (${nextCompany(turn.of, '$3')})
+             union all
+             select n.company_id from hop h
+             cross join lateral (${nextCompany(turn.of, 'h.company_id')}) n
+           ), due as materialized (
+             select m.company_id, m.id from hop h cross join lateral (${pick(turn)}) m
+             where h.company_id <> all ($4::uuid[]) limit 1
            )
            update mails m set next_attempt_at = $2, attempts = m.attempts + 1
-           from (select * from first union all select * from receipts) due
-           where m.company_id = due.company_id and m.id = due.id
+           from due where m.company_id = due.company_id and m.id = due.id
            returning m.company_id, m.id, m.kind, m.sealed, m.attempts, m.expires_at, m.created_at`,
-    values: [now, leaseUntil, most, mostReceipts],
+    values: [now, leaseUntil, turn.after, turn.but],
   })
-  return rows.map(toMail)
+  return row ? toMail(row) : null
+}
+
+/**
+ * Lengthens the leases of mails that are being sent. A mail that was given back until a later
+ * attempt, or that another process has taken, is left as it is.
+ */
+export async function renewLeases(tx: Tx, mails: DueMail[], until: Date): Promise<void> {
+  if (mails.length === 0) return
+  await tx.query({
+    name: 'renew_mail_leases',
+    text: `update mails m set next_attempt_at = $4
+           from unnest($1::uuid[], $2::uuid[], $3::int8[]) s (company_id, id, attempts)
+           where m.company_id = s.company_id and m.id = s.id and m.attempts = s.attempts
+             and m.finished_at is null and m.next_attempt_at < $4`,
+    values: [
+      uuids(mails.map(({ companyId }) => companyId)),
+      uuids(mails.map(({ id }) => id)),
+      integers(mails.map(({ attempts }) => attempts)),
+      until,
+    ],
+  })
+}
+
+/** When a company was sent its last codes, newest first, at most so many. */
+export async function listCodesSent(
+  tx: Tx,
+  companyId: Uuid,
+  since: Date,
+  most: number,
+): Promise<Date[]> {
+  const rows = await tx.query<{ created_at: Date }>({
+    text: `select created_at from mails
+           where company_id = $1 and kind = 'withdrawal-code' and created_at > $2
+           order by created_at desc limit $3`,
+    values: [companyId, since, most],
+  })
+  return rows.map(({ created_at }) => created_at)
 }
 
 /** Ends a mail. What it said goes with it. */

@@ -67,17 +67,23 @@ type DueRow = Row & {
  * Leases callbacks that were stored and not settled: the process fell in between, or the bank did
  * not confirm them yet. Each try waits longer than the one before it.
  */
-export async function claimDue(tx: Tx, now: Date, most: number): Promise<DueCallback[]> {
+export async function claimDue(
+  tx: Tx,
+  now: Date,
+  most: number,
+  but: Uuid[],
+): Promise<DueCallback[]> {
   const rows = await tx.query<DueRow>({
     name: 'claim_due_callbacks',
     text: `update bank_callbacks c set attempts = attempts + 1,
              next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ c.attempts)
            from (select company_id, id from bank_callbacks
                  where processed_at is null and next_attempt_at <= $1
+                   and company_id <> all ($3::uuid[])
                  order by next_attempt_at limit $2 for update skip locked) due
            where c.company_id = due.company_id and c.id = due.id
            returning c.company_id, c.id, c.provider, c.sealed, c.attempts`,
-    values: [now, most],
+    values: [now, most, but],
   })
   return rows.map(({ company_id: companyId, ...rest }) => ({ companyId, ...rest }))
 }

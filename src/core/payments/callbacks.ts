@@ -11,6 +11,7 @@ import { findBank } from '../banks/store.ts'
 import { inTimeOf, nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { TASK } from '../tasks.ts'
 import {
   claimDue,
   type DueCallback,
@@ -224,15 +225,32 @@ async function since(
 
 /** Takes up callbacks that were stored and never settled. */
 export async function settleDueCallbacks(app: App): Promise<void> {
-  const due = await claimDue(app.db, app.wall.now(), MOST_SETTLED)
-  const told = due.map((callback) => ({ ...callback, ...reopen(app, callback) }))
-  const results = await Promise.all(told.map((one) => app.callbacks.settle({ app, told: one })))
+  const but = app.setbacks.companiesOf(TASK.callbacks)
+  const due = await claimDue(app.db, app.wall.now(), MOST_SETTLED, but)
+  const results = await Promise.all(due.map((callback) => settleAgain(app, callback)))
+  for (const companyId of new Set(due.map(({ companyId }) => companyId))) {
+    const own = results.filter((_, i) => due[i]!.companyId === companyId)
+    if (own.includes('failed')) {
+      await app.setbacks.failed(TASK.callbacks, companyId, new Error('not settled'))
+    } else await app.setbacks.worked(TASK.callbacks, companyId)
+  }
   const hopeless = due.filter(
     ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MOST_ATTEMPTS,
   )
   for (const { companyId: company, id: callback } of hopeless) {
     app.log.warn({ company, callback }, 'a callback was never confirmed by the bank')
     await markProcessed(app.db, company, [callback], app.wall.now())
+  }
+}
+
+/** One that cannot be opened fails alone. */
+async function settleAgain(app: App, callback: DueCallback): Promise<Settling> {
+  const { companyId: company, id } = callback
+  try {
+    return await app.callbacks.settle({ app, told: { ...callback, ...reopen(app, callback) } })
+  } catch (error) {
+    app.log.error({ ...describeError(error), company, callback: id }, 'a callback was not settled')
+    return 'failed'
   }
 }
 

@@ -17,6 +17,7 @@ import type { Company } from '../companies/rules.ts'
 import { heldFromPending } from '../refunds/store.ts'
 import type { Payment } from './rules.ts'
 import { accept } from './rules.ts'
+import { requireSandboxRoom } from './sandbox-limit.ts'
 import { settlePayments } from './settle.ts'
 import * as store from './store.ts'
 
@@ -31,6 +32,7 @@ export async function sendSimulated(
   charge: Charge,
 ): Promise<ReceivedPix | null> {
   if (simulation(charge, app.clock.now()) === 'already-paid') return null
+  await requireSandboxRoom(app, company, charge.amount)
   const { endToEndId, txid, amount, at } = await app.providers.simulator.pay(company, {
     txid: chargeTxid(charge.id),
     amount: charge.amount,

@@ -7,6 +7,7 @@ import { findBank } from '../banks/store.ts'
 import { inTimeOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { TASK } from '../tasks.ts'
 import { claimDue, finish, markLookedBack, mayLookBack } from './reconcile-store.ts'
 import { OVERLAP_MS } from './rules.ts'
 import { settlePayments } from './settle.ts'
@@ -37,9 +38,14 @@ export async function reconcileDue(app: App, signal?: AbortSignal): Promise<void
   for (let found = MOST_COMPANIES; found === MOST_COMPANIES && !signal?.aborted; ) {
     const due = await claimDue(app.db, app.wall.now(), leaseEnd(app), MOST_COMPANIES)
     await atOnce(BANKS_AT_ONCE, due, ({ company_id: companyId, asked_until: since, busy }) =>
-      reconcile(app, companyId, since, busy).catch((error) => {
-        app.log.error({ ...describeError(error), company: companyId }, 'reconciling failed')
-      }),
+      reconcile(app, companyId, since, busy).then(
+        () => app.setbacks.worked(TASK.reconcile, companyId),
+        (error) => {
+          app.log.error({ ...describeError(error), company: companyId }, 'reconciling failed')
+          // It is left alone for as long as its lease lasts.
+          return app.setbacks.failed(TASK.reconcile, companyId, error)
+        },
+      ),
     )
     found = due.length
   }

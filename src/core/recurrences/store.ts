@@ -223,33 +223,42 @@ export async function lockOpen(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Re
 export type DueRecurrences = { companyId: Uuid; clockAhead_ms: number; ids: Uuid[] }
 
 const DUE = `select r.company_id, r.id, 0::int8 as ahead_ms from recurrences r
-  where r.next_at <= $1 and r.auth_status = $3 and ${hasNoClock('r')} order by r.next_at limit $2`
+  where r.next_at <= $1 and r.auth_status = $3 and ${hasNoClock('r')}
+    and r.company_id <> all ($4::uuid[])
+  order by r.next_at limit $2`
 
 const dueByClocks = (only: Uuid | null) =>
   `select t.company_id, r.id, t.ahead_ms from test_clocks t cross join lateral (
      select id, next_at from recurrences
      where company_id = t.company_id and next_at is not null and auth_status = $3
        and ${hasCome('next_at')} offset 0) r
-   where ${clocksOf(only, '$4')} order by r.next_at limit $2`
+   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[])
+   order by r.next_at limit $2`
 
-/** Due ones in a state of their agreement, of all companies or of one, found without locks. */
+/**
+ * Due ones in a state of their agreement, of all companies but some or of one, found without locks,
+ * and whether there may be more.
+ */
 export async function findDue(
   tx: Tx,
   authStatus: 'CREATED' | 'APPROVED',
   now: Date,
   most: number,
   only: Uuid | null,
-): Promise<DueRecurrences[]> {
+  but: Uuid[],
+): Promise<{ due: DueRecurrences[]; isFull: boolean }> {
   const rows = await tx.query<{ company_id: Uuid; id: Uuid; ahead_ms: number }>({
     name: `find_due_recurrences${only === null ? '' : '_of_one'}`,
     text: only === null ? `(${DUE}) union all (${dueByClocks(null)})` : dueByClocks(only),
-    values: [now, most, authStatus, ...valuesOf(only)],
+    values: [now, most, authStatus, but, ...valuesOf(only)],
   })
-  return [...Map.groupBy(rows, ({ company_id }) => company_id)].map(([companyId, found]) => ({
+  const byCompany = [...Map.groupBy(rows, ({ company_id }) => company_id)]
+  const due = byCompany.map(([companyId, found]) => ({
     companyId,
     clockAhead_ms: found[0]!.ahead_ms,
     ids: found.map(({ id }) => id),
   }))
+  return { due, isFull: rows.length >= most }
 }
 
 /** Puts off asking the bank about an agreement. */

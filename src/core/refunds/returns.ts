@@ -10,9 +10,13 @@ import { completeRefund, failRefund } from './commands.ts'
 import type { Refund } from './rules.ts'
 import { type Claim, claimDue, postpone } from './store.ts'
 
-/** Of all companies, or only of one whose clock is being moved. */
-export const claimDueRefunds = (app: App, most: number, only: Uuid | null = null) =>
-  app.db.transaction((tx) => claimDue(tx, app.wall.now(), LEASE_S, most, only))
+/** Of all companies but some, or only of one whose clock is being moved. */
+export const claimDueRefunds = (
+  app: App,
+  most: number,
+  only: Uuid | null = null,
+  but: Uuid[] = [],
+) => app.db.transaction((tx) => claimDue(tx, app.wall.now(), LEASE_S, most, only, but))
 
 /** Returns what was claimed: the bank is told or asked, then what it said is written down. */
 export async function returnMoney(app: App, { refund, orderedBefore }: Claim): Promise<void> {

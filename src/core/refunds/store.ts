@@ -131,18 +131,19 @@ const AGREES = `not exists (
 const DUE = `select r.company_id, r.id, r.ordered_at is not null as ordered_before,
     $1::timestamptz as now from refunds r
   where r.status = 'PROCESSING' and r.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('r')}
+    and r.company_id <> all ($4::uuid[])
   order by r.attempts > 0, r.next_attempt_at limit $3 for update skip locked`
 
 const dueByClocks = (only: Uuid | null) =>
   `select r.company_id, r.id, r.ordered_at is not null as ordered_before, ${NOW} as now
    from test_clocks t join refunds r on r.company_id = t.company_id
      and r.status = 'PROCESSING' and ${hasCome('r.next_attempt_at')}
-   where ${clocksOf(only, '$4')} and ${AGREES}
+   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
    order by r.next_attempt_at limit $3 for update of r skip locked`
 
 /**
- * Leases refunds of all or of one company that are due, and writes down that the bank is about to
- * be told.
+ * Leases refunds of all companies but some or of one that are due, and writes down that the bank is
+ * about to be told.
  */
 export async function claimDue(
   tx: Tx,
@@ -150,6 +151,7 @@ export async function claimDue(
   lease_s: number,
   most: number,
   only: Uuid | null,
+  but: Uuid[],
 ): Promise<Claim[]> {
   const parts = [...(only === null ? [DUE] : []), dueByClocks(only)]
   const rows = await tx.query<RefundRow & { ordered_before: boolean }>({
@@ -161,7 +163,7 @@ export async function claimDue(
              ordered_at = coalesce(r.ordered_at, due.now)
            from due where r.company_id = due.company_id and r.id = due.id
            returning r.*, due.ordered_before`,
-    values: [now, lease_s, most, ...valuesOf(only)],
+    values: [now, lease_s, most, but, ...valuesOf(only)],
   })
   return rows.map((row) => ({ refund: toRefund(row), orderedBefore: row.ordered_before }))
 }

@@ -16,6 +16,8 @@ export async function createWebhook(
   company: Company,
   body: Static<typeof NewWebhook>,
 ): Promise<{ webhook: Webhook; secret: string }> {
+  const most = app.config.webhooksPerCompany
+  if ((await store.countForAdding(tx, company.id)) >= most) throw tooMany(most)
   const { url, name, events } = body
   const now = app.clock.now()
   const base = { companyId: company.id, id: newId(), createdAt: now, updatedAt: now }
@@ -25,6 +27,12 @@ export async function createWebhook(
   await store.insert(tx, webhook, app.vault.seal(secret, secretContext(company.id, webhook.id)))
   return { webhook, secret }
 }
+
+const tooMany = (most: number) =>
+  problem(
+    'webhook_limit_exceeded',
+    `A company may have at most ${most} webhooks. Delete one, or let one receive more events.`,
+  )
 
 async function lockWebhook(tx: Tx, company: Company, id: Uuid): Promise<Webhook> {
   const webhook = await store.find(tx, company.id, id, 'for update')

@@ -54,6 +54,19 @@ export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Pr
   })
 }
 
+/** How many webhooks a company has. Whoever else adds one waits until this transaction ends. */
+export async function countForAdding(tx: Tx, companyId: Uuid): Promise<number> {
+  await tx.query({
+    text: 'select 1 from companies where id = $1 for no key update',
+    values: [companyId],
+  })
+  const [row] = await tx.query<{ count: number }>({
+    text: 'select count(*)::int as count from webhooks where company_id = $1',
+    values: [companyId],
+  })
+  return row!.count
+}
+
 export async function update(tx: Tx, webhook: Webhook): Promise<void> {
   await tx.query({
     text: `update webhooks set url = $3, name = $4, events = $5, status = $6, deactivated = $7,

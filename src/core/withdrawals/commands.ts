@@ -12,7 +12,7 @@ import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
-import { queueMails } from '../mails/store.ts'
+import { listCodesSent, queueMails } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
@@ -66,19 +66,29 @@ async function hold(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
   await post(tx, companyId, [rules.postingOf(withdrawal)], now, books)
 }
 
-function mailCode(
+async function mailCode(
   tx: Tx,
   app: App,
   company: Company,
   { value, destination, otpExpiresAt }: Withdrawal,
   code: string,
 ): Promise<void> {
+  await requireFewCodes(tx, app, company.id)
   const terms = { code, value, destination, expiresAt: otpExpiresAt }
   const email = codeEmailOf(company, app.wall.now())
   const letter = composeWithdrawalCode({ ...company, email }, terms)
   const mail = { companyId: company.id, kind: 'withdrawal-code', letter } as const
   const times = { expiresAt: onTheWall(app, otpExpiresAt), createdAt: app.wall.now() }
-  return queueMails(tx, app.vault, [{ ...mail, ...times }])
+  await queueMails(tx, app.vault, [{ ...mail, ...times }])
+}
+
+/** In real time, whatever the company's: the mails are real. */
+async function requireFewCodes(tx: Tx, { config, wall }: App, companyId: Uuid): Promise<void> {
+  const { perHour, perDay } = config.codeMails
+  const now = wall.now()
+  const since = new Date(now.getTime() - rules.DAY_S * 1000)
+  const sent = await listCodesSent(tx, companyId, since, Math.max(perHour, perDay))
+  rules.requireFewCodes(sent, config.codeMails, now)
 }
 
 /** The one way a withdrawal ends: its state, and what becomes of the money held for it. */

@@ -18,8 +18,12 @@ import * as rules from './rules.ts'
 import { type Claim, claimPayouts, update } from './store.ts'
 
 /** Of all companies, or only of one whose clock is being moved. */
-export const claimDuePayouts = (app: App, most: number, only: Uuid | null = null) =>
-  app.db.transaction((tx) => claimPayouts(tx, app.wall.now(), LEASE_S, most, only))
+export const claimDuePayouts = (
+  app: App,
+  most: number,
+  only: Uuid | null = null,
+  but: Uuid[] = [],
+) => app.db.transaction((tx) => claimPayouts(tx, app.wall.now(), LEASE_S, most, only, but))
 
 /** Pays out what was claimed: the bank is told or asked, then what it said is written down. */
 export async function payOut(app: App, claim: Claim): Promise<void> {

@@ -173,13 +173,15 @@ export type WithdrawalId = { companyId: Uuid; id: Uuid }
 
 const DUE = `select w.company_id as "companyId", w.id, 0::int8 as "clockAhead_ms" from withdrawals w
   where w.status = 'PENDING_OTP' and w.otp_expires_at <= $1 and ${hasNoClock('w')}
+    and w.company_id <> all ($3::uuid[])
   order by w.otp_expires_at limit $2`
 
 const dueByClocks = (only: Uuid | null) =>
   `select t.company_id as "companyId", w.id, t.ahead_ms as "clockAhead_ms"
    from test_clocks t join withdrawals w on w.company_id = t.company_id
      and w.status = 'PENDING_OTP' and ${hasCome('w.otp_expires_at')}
-   where ${clocksOf(only, '$3')} order by w.otp_expires_at limit $2`
+   where ${clocksOf(only, '$4')} and t.company_id <> all ($3::uuid[])
+   order by w.otp_expires_at limit $2`
 
 /**
  * Those past their code's end, of all or of one company: found without locks, oldest first.
@@ -189,10 +191,11 @@ export const findDue = (
   now: Date,
   most: number,
   only: Uuid | null,
+  but: Uuid[],
 ): Promise<(WithdrawalId & InTime)[]> =>
   tx.query<WithdrawalId & InTime>({
     text: only === null ? `(${DUE}) union all (${dueByClocks(only)})` : dueByClocks(only),
-    values: [now, most, ...valuesOf(only)],
+    values: [now, most, but, ...valuesOf(only)],
   })
 
 /** When a company's pending withdrawal runs out of time. */
@@ -210,13 +213,14 @@ const AGREES = `not exists (
 const PAYABLE = `select w.company_id, w.id, w.ordered_at is not null as ordered_before,
     $1::timestamptz as now from withdrawals w
   where w.status = 'PROCESSING' and w.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('w')}
+    and w.company_id <> all ($4::uuid[])
   order by w.next_attempt_at limit $3 for update skip locked`
 
 const payableByClocks = (only: Uuid | null) =>
   `select w.company_id, w.id, w.ordered_at is not null as ordered_before, ${NOW} as now
    from test_clocks t join withdrawals w on w.company_id = t.company_id
      and w.status = 'PROCESSING' and ${hasCome('w.next_attempt_at')}
-   where ${clocksOf(only, '$4')} and ${AGREES}
+   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
    order by w.next_attempt_at limit $3 for update of w skip locked`
 
 /**
@@ -230,6 +234,7 @@ export async function claimPayouts(
   lease_s: number,
   most: number,
   only: Uuid | null,
+  but: Uuid[],
 ): Promise<Claim[]> {
   const parts = [...(only === null ? [PAYABLE] : []), payableByClocks(only)]
   const rows = await tx.query<WithdrawalRow & { ordered_before: boolean }>({
@@ -240,7 +245,7 @@ export async function claimPayouts(
              ordered_at = coalesce(w.ordered_at, due.now)
            from due where w.company_id = due.company_id and w.id = due.id
            returning w.*, due.ordered_before`,
-    values: [now, lease_s, most, ...valuesOf(only)],
+    values: [now, lease_s, most, but, ...valuesOf(only)],
   })
   return rows.map((row) => ({ withdrawal: toWithdrawal(row), orderedBefore: row.ordered_before }))
 }

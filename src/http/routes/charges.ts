@@ -240,7 +240,12 @@ const simulate = route({
   data: PaymentState,
   status: 200,
   message: 'Payment simulated.',
-  problems: ['charge_not_found', 'charge_not_dev_mode', 'charge_not_payable'],
+  problems: [
+    'charge_not_found',
+    'charge_not_dev_mode',
+    'charge_not_payable',
+    'sandbox_limit_exceeded',
+  ],
   async handle(call) {
     const { app, company } = call
     const id = chargeIdOf(call)

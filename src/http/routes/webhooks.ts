@@ -41,7 +41,7 @@ const create = route({
   data: WebhookWithSecret,
   status: 201,
   message: 'Webhook created.',
-  problems: [],
+  problems: ['webhook_limit_exceeded'],
   async handle(call) {
     const { app, company, body } = call
     await requirePublicTarget(app, body.url)

@@ -1,0 +1,113 @@
+import type { Database, Row, Tx } from '../db/database.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { describeError, type Log } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
+
+/** After the first failure a company is left alone for so long, then twice as long each time. */
+const SHORTEST_MS = 5_000
+const LONGEST_MS = 600_000
+/** More are not remembered: the one that failed longest ago is tried again. */
+const MOST = 10_000
+
+type Setback = { companyId: Uuid; failures: number; since: Date; until: Date }
+
+/**
+ * Companies whose work has failed in a task. The task leaves them alone for a while, so that they
+ * do not stay at the head of its queue, and goes on with the others. Each process has its own list;
+ * the database has a copy for `vintem doctor`.
+ */
+export type Setbacks = {
+  /** Companies that a task is to leave alone now. */
+  companiesOf(task: string): Uuid[]
+  failed(task: string, companyId: Uuid, error: unknown): Promise<void>
+  worked(task: string, companyId: Uuid): Promise<void>
+}
+
+export function createSetbacks(db: Database, wall: Clock, metrics: Metrics, log: Log): Setbacks {
+  const tasks = new Map<string, Map<Uuid, Setback>>()
+  const of = (task: string): Map<Uuid, Setback> => {
+    const known = tasks.get(task) ?? new Map()
+    tasks.set(task, known)
+    return known
+  }
+  const write = (work: Promise<unknown>) =>
+    work.catch((error) => log.warn(describeError(error), 'a setback was not written down'))
+
+  return {
+    companiesOf(task) {
+      const now = wall.now()
+      return [...of(task).values()]
+        .filter(({ until }) => until > now)
+        .map(({ companyId }) => companyId)
+    },
+    async failed(task, companyId, error) {
+      const known = of(task)
+      const now = wall.now()
+      const before = known.get(companyId)
+      const failures = (before?.failures ?? 0) + 1
+      const until = new Date(now.getTime() + pauseAfter_ms(failures))
+      const setback = { companyId, failures, since: before?.since ?? now, until }
+      known.delete(companyId)
+      known.set(companyId, setback)
+      if (known.size > MOST) known.delete(known.keys().next().value!)
+      metrics.setback(task)
+      const { constraint, code, message, error: kind } = describeError(error)
+      await write(save(db, task, setback, String(constraint ?? code ?? message ?? kind)))
+    },
+    async worked(task, companyId) {
+      if (tasks.get(task)?.delete(companyId)) await write(remove(db, task, companyId))
+    },
+  }
+}
+
+export const pauseAfter_ms = (failures: number): number =>
+  Math.min(SHORTEST_MS * 2 ** Math.min(failures - 1, 20), LONGEST_MS)
+
+const MOST_WRITTEN = 200
+
+async function save(tx: Tx, task: string, setback: Setback, error: string): Promise<void> {
+  const { companyId, failures, since, until } = setback
+  await tx.query({
+    text: `insert into setbacks (task, company_id, failures, error, since, until)
+           values ($1, $2, $3, $4, $5, $6)
+           on conflict (task, company_id) do update set failures = excluded.failures,
+             error = excluded.error, since = excluded.since, until = excluded.until`,
+    values: [task, companyId, failures, error.slice(0, MOST_WRITTEN), since, until],
+  })
+}
+
+async function remove(tx: Tx, task: string, companyId: Uuid): Promise<void> {
+  await tx.query({
+    text: 'delete from setbacks where task = $1 and company_id = $2',
+    values: [task, companyId],
+  })
+}
+
+export type ShownSetback = Row & {
+  task: string
+  companyId: Uuid
+  failures: number
+  error: string
+  since: Date
+}
+
+/** Those that are in force. */
+export const listSetbacks = (tx: Tx, now: Date): Promise<ShownSetback[]> =>
+  tx.query<ShownSetback>({
+    text: `select task, company_id as "companyId", failures, error, since from setbacks
+           where until > $1 order by since`,
+    values: [now],
+  })
+
+/** How many companies each task leaves alone now. */
+export const countSetbacks = (tx: Tx, now: Date): Promise<{ task: string; count: number }[]> =>
+  tx.query<{ task: string; count: number }>({
+    text: `select task, count(*)::int as count from setbacks where until > $1 group by task`,
+    values: [now],
+  })
+
+/** Forgets what no process has renewed since then. */
+export async function purgeSetbacks(tx: Tx, before: Date): Promise<void> {
+  await tx.query({ text: 'delete from setbacks where until <= $1', values: [before] })
+}

@@ -1,0 +1,86 @@
+import type { App } from '../core/app.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { describeError } from '../lib/log.ts'
+
+/**
+ * A part of what is due: the companies that it is of, how much of it was done, and whether more may
+ * be due.
+ */
+export type Part = { companies: Iterable<Uuid>; done: number; isFull: boolean }
+
+export type Rounds = {
+  task: string
+  /** If one company is named, the work is for it alone, and failures do not set it aside. */
+  only: Uuid | null
+  signal: AbortSignal | undefined
+  /** Does a part of what is due, but nothing for these companies. */
+  work(but: Uuid[]): Promise<Part>
+}
+
+/**
+ * Works off what is due in rounds: each company gets one part before any gets a second, and those
+ * that are set aside get none. Ends when nothing is left, or when a round has done nothing.
+ */
+export async function inRounds({ setbacks }: App, rounds: Rounds): Promise<void> {
+  const { task, only, signal, work } = rounds
+  const served = new Set<Uuid>()
+  let [wasFull, isMoving] = [false, false]
+  while (!signal?.aborted) {
+    const aside = only === null ? setbacks.companiesOf(task) : []
+    const before = served.size
+    const { companies, done, isFull } = await work([...aside, ...served])
+    for (const companyId of companies) served.add(companyId)
+    wasFull ||= isFull
+    isMoving ||= done > 0
+    if (isFull && served.size > before) continue
+    // The round is over. Another one follows if some companies may have more.
+    if (!wasFull || !isMoving) return
+    served.clear()
+    wasFull = isMoving = false
+  }
+}
+
+/**
+ * Does something for a company. If it fails, that is logged, the company is set aside in the task,
+ * and `otherwise` is given.
+ */
+export async function guarded<T>(
+  app: App,
+  { task, only }: Pick<Rounds, 'task' | 'only'>,
+  companyId: Uuid,
+  act: () => Promise<T>,
+  otherwise: T,
+  failed: string,
+): Promise<T> {
+  try {
+    const result = await act()
+    await app.setbacks.worked(task, companyId)
+    return result
+  } catch (error) {
+    app.log.error({ ...describeError(error), company: companyId }, failed)
+    if (only === null) await app.setbacks.failed(task, companyId, error)
+    return otherwise
+  }
+}
+
+/**
+ * Does what was claimed of companies, all at once. What fails is taken up again when its lease is
+ * over.
+ */
+export async function doClaimed<T>(
+  app: App,
+  rounds: Pick<Rounds, 'task' | 'only'>,
+  claims: Iterable<[companyId: Uuid, claims: T[]]>,
+  act: (claim: T) => Promise<unknown>,
+  failed: string,
+): Promise<void> {
+  const all = async (ofOne: T[]) => {
+    const ends = await Promise.allSettled(ofOne.map(act))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+  await Promise.all(
+    [...claims].map(([companyId, ofOne]) =>
+      guarded(app, rounds, companyId, () => all(ofOne), undefined, failed),
+    ),
+  )
+}
