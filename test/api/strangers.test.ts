@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LATEST } from '../../src/versions/history.ts'
-import { TASKS } from '../../src/worker/worker.ts'
 import { startApi } from '../support/api.ts'
 import { charged, openBanked } from '../support/bank.ts'
 import { makeCode, pay } from '../support/payments.ts'
 import { watchStatements } from '../support/strangers.ts'
+import { runTasks } from '../support/tasks.ts'
 import { tryAll } from './every-route.ts'
 
 const api = await startApi()
 const HOUR_S = 3600
-
-/** Runs every task of the worker once, as often as clocks are moved. */
-async function work(): Promise<void> {
-  const { signal } = new AbortController()
-  for (const task of TASKS) {
-    if ('run' in task) await task.run(api.app, signal)
-    else {
-      const opened = task.open(api.app)
-      await opened.run(signal)
-      await opened.close?.()
-    }
-  }
-}
 
 test('no statement that names a company finds or changes anything of another', async () => {
   const statements = await watchStatements(api.databaseUrl)
@@ -39,7 +26,7 @@ test('no statement that names a company finds or changes anything of another', a
     await shop.post('/sandbox/clock', { advance: 60 })
     for (const hours of [0, 1, 24, 24 * 30]) {
       api.clock.advance(hours * HOUR_S)
-      await work()
+      await runTasks(api)
     }
   } finally {
     await statements.stop()
