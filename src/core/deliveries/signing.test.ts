@@ -15,7 +15,7 @@ const sign = (secret: string, body: string, eventId = newId()) =>
   })
 
 test('signatures are HMAC-SHA256, whatever the length of the secret and of the body', () => {
-  const bytes = fc.uint8Array({ minLength: 0, maxLength: 200 })
+  const bytes = fc.uint8Array({ maxLength: 200, size: 'max' })
   fc.assert(
     fc.property(bytes, fc.string({ unit: 'binary', maxLength: 300 }), (key, body) => {
       const secret = `whsec_${Buffer.from(key).toString('base64')}`
