@@ -24,8 +24,15 @@ const USED = new RegExp(
 /** Single records are meant where a column is compared with what the caller gives. */
 const NAMES_A_RECORD = /\b(?:id|key|\w+_id|\w+_index)\s*=\s*(?:any\s*\(\s*)?\$\d/
 // The place of a row comes from a part of the statement that names the company.
-const NAMES_A_COMPANY =
-  /\b(?:company_id|account_id)\s*=|\bctid = |\((?:\w+\.)?(?:company_id|account_id),[^)]*\)\s*(?:=|>|<|in\b)|using \(company_id/g
+const NAMES_A_COMPANY = new RegExp(
+  [
+    String.raw`\b(?:company_id|account_id)\s*=`,
+    String.raw`\bctid = `,
+    String.raw`\((?:\w+\.)?(?:company_id|account_id),[^)]*\)\s*(?:=|>|<|in\b)`,
+    String.raw`using \(company_id`,
+  ].join('|'),
+  'g',
+)
 
 /** An API key, and what an operator names, is found without its company. */
 const BY_NAME_ALONE = [
