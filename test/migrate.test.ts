@@ -162,3 +162,19 @@ test('a process that comes while an index is being built waits for it', async ()
   assert.deepEqual(results.flat(), ['0002_indexes.sql'])
   assert.deepEqual(await stateOf(url), DONE)
 })
+
+test('a database whose history is another one is refused, and nothing is done to it', async () => {
+  const url = await emptyDatabase()
+  const { known } = migrations()
+  await migrate(url, known.slice(0, 1))
+  const other = migrations(`${FIRST}-- changed since\n`).known
+  await assert.rejects(migrate(url, other), /0001_sales\.sql was applied with other contents/)
+  assert.deepEqual((await stateOf(url)).applied, ['0001_sales.sql'])
+})
+
+test('a database that is newer than the code is refused', async () => {
+  const url = await emptyDatabase()
+  const { known } = migrations()
+  await migrate(url, known)
+  await assert.rejects(migrate(url, known.slice(0, 1)), /newer than this version .*0002_indexes/)
+})

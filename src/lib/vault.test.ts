@@ -38,3 +38,37 @@ test('another secret has other keys for everything', () => {
   assert.throws(() => other.open(vault.seal('x', ''), ''))
   assert.throws(() => createVault(Buffer.alloc(31)))
 })
+
+test('the hash of a one-time code is good for one withdrawal of one company', () => {
+  const hash = vault.hashCode('123456', 'company:first')
+  assert.deepEqual(vault.hashCode('123456', 'company:first'), hash)
+  assert.notDeepEqual(vault.hashCode('123456', 'company:second'), hash)
+  assert.notDeepEqual(vault.hashCode('123456', 'other:first'), hash)
+  assert.notDeepEqual(vault.hashCode('123457', 'company:first'), hash)
+})
+
+test('a fingerprint changes with each part of a request, and with where a part ends', () => {
+  const parts = ['POST', '/charge/pix', '2026-08-16', '{"amount":1}']
+  const whole = vault.fingerprint(parts)
+  assert.deepEqual(vault.fingerprint([...parts]), whole)
+  for (const [i, part] of parts.entries()) {
+    assert.notDeepEqual(vault.fingerprint(parts.with(i, `${part}x`)), whole, part)
+    assert.notDeepEqual(vault.fingerprint(parts.toSpliced(i, 1)), whole, `without ${part}`)
+  }
+  assert.notDeepEqual(vault.fingerprint(['a', 'bc']), vault.fingerprint(['ab', 'c']))
+})
+
+test('a value in an index of one company is not found where company and value are cut elsewhere', () => {
+  assert.notDeepEqual(vault.index('a', 'bc'), vault.index('ab', 'c'))
+})
+
+test('keys for each use differ: no stored form of a text stands for another', () => {
+  const text = '123456'
+  const forms = [
+    vault.index('', text),
+    vault.fingerprint(['', text]),
+    vault.hashKey(`:${text}`),
+    vault.hashCode(text, ''),
+  ].map((form) => form.subarray(0, 16).toString('hex'))
+  assert.equal(new Set(forms).size, forms.length)
+})

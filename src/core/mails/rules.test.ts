@@ -22,3 +22,9 @@ test('a mail expires with what it tells', () => {
   assert.equal(isExpired({ expiresAt: after(10) }, after(10)), true)
   assert.equal(isExpired({ expiresAt: null }, after(1e6)), false)
 })
+
+test('a mail that is a day old to the millisecond is not tried again', () => {
+  const last = new Date(after(24 * 60).getTime() - 1)
+  assert.deepEqual(retryAt({ attempts: 9, createdAt }, last), new Date(last.getTime() + 3_600_000))
+  assert.equal(retryAt({ attempts: 9, createdAt }, after(24 * 60)), null)
+})

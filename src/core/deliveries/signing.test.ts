@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { verify } from 'vintem/webhooks'
+import { newId, toPublic } from '../../lib/ids.ts'
+import { makeSecret } from '../webhooks/rules.ts'
+import { headersOf, signerOf } from './signing.ts'
+
+const now = new Date('2026-08-20T15:00:00.000Z')
+const sign = (secret: string, body: string, eventId = newId()) =>
+  headersOf({
+    ...{ eventId, deliveryId: 'dlv_1', type: 'charge.paid', body, now },
+    signers: [signerOf(secret)],
+  })
+
+test('signatures are HMAC-SHA256, whatever the length of the secret and of the body', () => {
+  const bytes = fc.uint8Array({ maxLength: 200, size: 'max' })
+  fc.assert(
+    fc.property(bytes, fc.string({ unit: 'binary', maxLength: 300 }), (key, body) => {
+      const secret = `whsec_${Buffer.from(key).toString('base64')}`
+      const eventId = newId()
+      const headers = sign(secret, body, eventId)
+      const whole = createHmac('sha256', secret).update(body).digest('hex')
+      assert.equal(headers['x-webhook-signature'], `sha256=${whole}`)
+      const told = `${toPublic('evt', eventId)}.${now.getTime() / 1000}.${body}`
+      const part = createHmac('sha256', Buffer.from(key)).update(told).digest('base64')
+      assert.equal(headers['webhook-signature'], `v1,${part}`)
+    }),
+  )
+})
+
+test('a body of more than the prepared room is signed like any other', () => {
+  const [secret, body] = [makeSecret(), 'é'.repeat(40_000)]
+  const whole = createHmac('sha256', secret).update(body).digest('hex')
+  assert.equal(sign(secret, body)['x-webhook-signature'], `sha256=${whole}`)
+})
+
+test('bytes are verified as they arrived: a mark at their beginning is part of what was signed', () => {
+  const secret = makeSecret()
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const json = '{"event":"Charge.Paid"}'
+  const marked = sign(secret, `\ufeff${json}`)
+  // JSON has no place for the mark, but the signature of these bytes is right.
+  assert.throws(() => verify(secret, marked, bytes(`\ufeff${json}`), { now }), SyntaxError)
+  assert.throws(() => verify(secret, marked, bytes(json), { now }), { reason: 'wrong-signature' })
+  const plain = sign(secret, json)
+  assert.deepEqual(verify(secret, plain, bytes(json), { now }), JSON.parse(json))
+  const added = bytes(`\ufeff${json}`)
+  assert.throws(() => verify(secret, plain, added, { now }), { reason: 'wrong-signature' })
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { cloneDatabase } from '../../test/support/database.ts'
+import { openDatabase, overtaken, type Tx } from './database.ts'
+
+const woken: string[] = []
+// Registered before the end of the database, and so over before it.
+after(() => db.end())
+const db = openDatabase(await cloneDatabase(), 4, (task) => woken.push(task))
+await db.query({ text: 'create table written (text text)' })
+
+const raising = (code: string) => ({ text: `do $$ begin raise sqlstate '${code}'; end $$` })
+const write = (tx: Tx, text: string) =>
+  tx.query({ text: 'insert into written values ($1)', values: [text] })
+const written = async (text: string) =>
+  (await db.query({ text: 'select from written where text = $1', values: [text] })).length
+
+/** Writes, and then meets faults of the database, one each time it is run. */
+async function failing(name: string, codes: string[]): Promise<{ runs: number }> {
+  let runs = 0
+  await db.transaction(async (tx) => {
+    const code = codes[runs]
+    runs += 1
+    await write(tx, name)
+    if (code !== undefined) await tx.query(raising(code))
+  })
+  return { runs }
+}
+
+test('a transaction that the database has broken off for another is run again, and counts once', async () => {
+  for (const code of ['40001', '40P01', '57P01', '57P03', '08006']) {
+    assert.deepEqual(await failing(code, [code, code]), { runs: 3 }, code)
+    assert.equal(await written(code), 1)
+  }
+})
+
+test('two transactions that wait for each other are both carried out', async () => {
+  await db.query({ text: 'create table places (id int primary key, visits int not null)' })
+  await db.query({ text: 'insert into places values (1, 0), (2, 0)' })
+  const both = { arrived: 0, open: () => {} }
+  const arrived = new Promise<void>((resolve) => {
+    both.open = resolve
+  })
+  const visit = (tx: Tx, id: number) =>
+    tx.query({ text: 'update places set visits = visits + 1 where id = $1', values: [id] })
+  let runs = 0
+  const walk = (first: number, second: number) =>
+    db.transaction(async (tx) => {
+      runs += 1
+      await tx.query({ text: `set local deadlock_timeout = '10ms'` })
+      await visit(tx, first)
+      both.arrived += 1
+      if (both.arrived === 2) both.open()
+      await arrived
+      await visit(tx, second)
+    })
+  await Promise.all([walk(1, 2), walk(2, 1)])
+  assert.equal(runs, 3, 'one of them was run again')
+  const rows = await db.query({ text: 'select visits from places' })
+  assert.deepEqual(rows, [{ visits: 2 }, { visits: 2 }])
+})
+
+test('a transaction is run five times at most', async () => {
+  const codes = Array<string>(9).fill('40001')
+  let runs = 0
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      runs += 1
+      await tx.query(raising(codes[0]!))
+    }),
+    { code: '40001' },
+  )
+  assert.equal(runs, 5)
+})
+
+test('what is no passing fault is not repeated', async () => {
+  for (const code of ['23505', '22003', '42P01', '55P03', '57014']) {
+    await assert.rejects(failing(code, [code]))
+    assert.equal(await written(code), 0, code)
+  }
+  let runs = 0
+  const failed = db.transaction(async () => {
+    runs += 1
+    throw new Error('a fault of ours')
+  })
+  await assert.rejects(failed, /a fault of ours/)
+  assert.equal(runs, 1)
+})
+
+test('one that was overtaken is run again', async () => {
+  let runs = 0
+  await db.transaction(async () => {
+    runs += 1
+    if (runs < 3) throw overtaken()
+  })
+  assert.equal(runs, 3)
+})
+
+test('a commit whose answer got lost is not repeated: it may have been carried out', async () => {
+  await db.query({
+    text: `create function cut() returns trigger language plpgsql as $$
+           begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
+  })
+  await db.query({ text: 'create table cut_off (text text)' })
+  await db.query({
+    text: `create constraint trigger cut after insert on cut_off deferrable initially deferred
+           for each row execute function cut()`,
+  })
+  let runs = 0
+  const lost = db.transaction(async (tx) => {
+    runs += 1
+    await tx.query({ text: `insert into cut_off values ('x')` })
+    tx.wake('lost')
+  })
+  await assert.rejects(lost, { code: 'service_unavailable' })
+  assert.equal(runs, 1)
+  assert.ok(!woken.includes('lost'), 'nobody is woken for what may not be there')
+})
+
+test('a connection that is cut before the commit costs nothing: all is done on another one', async () => {
+  let runs = 0
+  await db.transaction(async (tx) => {
+    runs += 1
+    await write(tx, 'cut')
+    if (runs === 1) await tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' })
+  })
+  assert.deepEqual([runs, await written('cut')], [2, 1])
+})
+
+test('tasks are woken once, when what they are woken for is committed', async () => {
+  let runs = 0
+  await db.transaction(async (tx) => {
+    runs += 1
+    tx.wake('mail')
+    tx.wake('mail')
+    assert.ok(!woken.includes('mail'))
+    if (runs === 1) throw overtaken()
+  })
+  assert.equal(woken.filter((task) => task === 'mail').length, 1)
+  const failed = db.transaction(async (tx) => {
+    tx.wake('nothing')
+    throw new Error('a fault of ours')
+  })
+  await assert.rejects(failed)
+  assert.ok(!woken.includes('nothing'))
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as intents from '../../src/core/charges/intent-store.ts'
+import { saveShipping } from '../../src/core/charges/store.ts'
+import { startWithdrawal } from '../../src/core/withdrawals/commands.ts'
+import { fromPublic, newId } from '../../src/lib/ids.ts'
+import { toCents } from '../../src/lib/money.ts'
+import { payer, startApi } from '../support/api.ts'
+import { makePaid } from '../support/payments.ts'
+import { answer, confirm, rowOf, waiting } from '../support/withdrawals.ts'
+
+const api = await startApi()
+const { db, vault } = api.app
+
+test('a code whose hash begins like that of the right one is as wrong as any other', async () => {
+  const { client, id, code } = await waiting(api)
+  const hashOf = (tried: string) =>
+    vault.hashCode(tried, `${client.company.id}:${fromPublic('wd', id)}`)
+  assert.deepEqual((await rowOf(api, id)).otp_hash, hashOf(code))
+  const [first] = hashOf(code)
+  const codes = Array.from({ length: 100_000 }, (_, i) => String(i).padStart(6, '0'))
+  const alike = codes.find((tried) => tried !== code && hashOf(tried)[0] === first)!
+  for (let tries = 0; tries < 5; tries++) {
+    assert.equal((await rowOf(api, id)).status, 'PENDING_OTP')
+    assert.deepEqual(answer(await confirm(client, id, alike)), [400, 'otp_invalid'])
+  }
+  assert.equal((await rowOf(api, id)).status, 'CANCELED', 'its tries are spent')
+})
+
+test('a key that one method has used is taken for the other methods of the same place', async () => {
+  const client = await api.client()
+  const { body } = await client.post('/product', { name: 'Pão', description: '', price: 700 })
+  const path = `/product/${body.data.id}`
+  const headers = { 'Idempotency-Key': newId() }
+  assert.equal((await client.call('DELETE', path, { headers })).status, 200)
+  assert.equal((await client.call('DELETE', path, { headers })).status, 200, 'the same again')
+  const other = await client.call('PUT', path, { headers })
+  assert.deepEqual(answer(other), [422, 'idempotency_key_reused'])
+})
+
+test('an intent that is being taken back from the bank is not leased any more', async () => {
+  const { company } = await api.client()
+  const now = api.clock.now()
+  const later = (s: number) => new Date(now.getTime() + s * 1000)
+  const intent = { companyId: company.id, id: newId(), createdAt: now, expiresAt: later(600) }
+  await intents.insert(db, intent, null, later(60))
+  assert.equal(await intents.lease(db, intent, later(90)), true)
+  assert.deepEqual(await intents.claimOrphans(db, later(89), later(200), 10), [])
+  assert.equal((await intents.claimOrphans(db, later(90), later(200), 10)).length, 1)
+  assert.equal(await intents.lease(db, intent, later(300)), false)
+  await intents.remove(db, intent)
+  assert.equal(await intents.lease(db, intent, later(300)), false)
+})
+
+test('where things are sent stays as it was said first', async () => {
+  const client = await api.client()
+  const link = { customer: payer(), total: 5000, needShipping: true }
+  const { body } = await client.post('/charge/payment-link', link)
+  const key = { companyId: client.company.id, id: fromPublic('charge', body.data.id)! }
+  await saveShipping(db, key, Buffer.from('first'))
+  await saveShipping(db, key, Buffer.from('second'))
+  const rows = await api.rows<{ text: string }>(
+    `select convert_from(shipping_sealed, 'utf8') as text from charges where id = $1`,
+    [key.id],
+  )
+  assert.deepEqual(rows, [{ text: 'first' }])
+})
+
+test('by the word of the database a Pix pays one charge of a company', async () => {
+  const client = await api.client()
+  const [one, two] = [await makePaid(api, client, 700), await makePaid(api, client, 800)]
+  const doubled = api.rows('update charges set end_to_end_id = $1 where id = $2', [
+    ...[one.endToEndId, fromPublic('charge', two.id)],
+  ])
+  await assert.rejects(doubled, { code: '23505', constraint: 'charges_end_to_end_id' })
+})
+
+test('by the word of the database a payment that pays no charge says why, and no other does', async () => {
+  const client = await api.client()
+  const { endToEndId } = await makePaid(api, client, 700)
+  for (const change of [`status = 'UNMATCHED'`, `reason = 'LATE'`, `status = 'ACCEPTED'`]) {
+    const changed = api.rows(`update payments set ${change} where end_to_end_id = $1`, [endToEndId])
+    await assert.rejects(changed, { code: '23514' }, change)
+  }
+  await api.rows(
+    `update payments set status = 'UNMATCHED', reason = 'LATE' where end_to_end_id = $1`,
+    [endToEndId],
+  )
+  const cleared = api.rows(`update payments set reason = null where end_to_end_id = $1`, [
+    endToEndId,
+  ])
+  await assert.rejects(cleared, { code: '23514' })
+})
+
+test('a withdrawal goes to the key for payouts, and to the one for payments where there is none', async () => {
+  const pixKey = 'vendas@example.com'
+  for (const payoutKey of ['cofre@example.com', null]) {
+    const { company } = await api.client({ pixKey })
+    const { destination } = await db.transaction((tx) =>
+      startWithdrawal(tx, api.app, { ...company, payoutKey }, toCents(700)),
+    )
+    assert.equal(destination, payoutKey ?? pixKey)
+  }
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { App } from '../../src/core/app.ts'
+import * as mails from '../../src/core/mails/store.ts'
+import { claimDueRefunds, returnMoney } from '../../src/core/refunds/returns.ts'
+import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
+import type { Outcome, Provider } from '../../src/provider/port.ts'
+import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { type Client, startApi } from '../support/api.ts'
+import { balancesOf, makePaid, movementsOf, transfersOf } from '../support/payments.ts'
+import { balanceOf, confirmed, start } from '../support/withdrawals.ts'
+
+const api = await startApi()
+const bank = api.app.providers.simulator
+const SILENT = { kind: 'unknown', reason: 'no answer' } as const
+const REFUSED = { kind: 'rejected', reason: 'the account is closed' } as const
+
+/** The app with a bank that answers this to every order, and to every question about one. */
+function answering(outcome: Outcome<never>): App {
+  const answer = async () => outcome
+  const changed: Provider = { ...bank, refund: answer, findRefund: answer }
+  const payouts = { ...bank, send: answer, findSent: answer }
+  const providers = { ...api.app.providers, of: () => changed, payoutsOf: () => payouts }
+  return { ...api.app, providers }
+}
+
+async function refunding(amount: number): Promise<Client> {
+  const client = await api.client()
+  const { id } = await makePaid(api, client, amount)
+  assert.equal((await client.post(`/refund/${id}`)).status, 201)
+  return client
+}
+
+const stateOf = async (table: 'refunds' | 'withdrawals' | 'mails', { company }: Client) => {
+  const [row] = await api.rows<{ attempts: number; next_attempt_at: Date | null; status?: string }>(
+    `select * from ${table} where company_id = $1`,
+    [company.id],
+  )
+  const next = row!.next_attempt_at ?? api.clock.now()
+  const left_s = (next.getTime() - api.clock.now().getTime()) / 1000
+  return { status: row!.status, attempts: row!.attempts, left_s }
+}
+
+test('a refusal of a refund that comes late does not undo what another worker gets done', async () => {
+  const client = await refunding(1990)
+  const [slow] = await claimDueRefunds(api.app, 10)
+  api.clock.advance(60)
+  const [quick] = await claimDueRefunds(api.app, 10)
+  await returnMoney(answering(REFUSED), slow!)
+  const taken = { status: 'PROCESSING', attempts: 2, left_s: 60 }
+  assert.deepEqual(await stateOf('refunds', client), taken)
+  await returnMoney(api.app, quick!)
+  assert.equal((await stateOf('refunds', client)).status, 'COMPLETED')
+  for (const claim of [slow!, quick!]) {
+    await returnMoney(answering(REFUSED), claim)
+    await returnMoney(api.app, claim)
+  }
+  const moved = (await movementsOf(api, client)).map(([kind]) => kind)
+  assert.deepEqual(moved, ['CHARGE_PAID', 'REFUND_HELD', 'REFUND_PAID'])
+  const returned = (await transfersOf(api, client)).filter(([way]) => way === 'returned')
+  assert.equal(returned.length, 1)
+  assert.equal((await balancesOf(api, client)).held, 0)
+})
+
+test('a silence about a refund that comes late leaves the lease of the other worker alone', async () => {
+  const client = await refunding(1990)
+  const [slow] = await claimDueRefunds(api.app, 10)
+  api.clock.advance(60)
+  const [quick] = await claimDueRefunds(api.app, 10)
+  await returnMoney(answering(SILENT), slow!)
+  assert.equal((await stateOf('refunds', client)).left_s, 60)
+  await returnMoney(answering(SILENT), quick!)
+  assert.equal((await stateOf('refunds', client)).left_s, 30, 'its own word counts')
+  api.clock.advance(30)
+  await carryOutRefunds(api.app)
+})
+
+test('refunds are leased for a minute: one worker has them, and the next when it is over', async () => {
+  const client = await refunding(1990)
+  assert.equal((await claimDueRefunds(api.app, 10)).length, 1)
+  api.clock.advance(59.999)
+  assert.deepEqual(await claimDueRefunds(api.app, 10), [])
+  api.clock.advance(0.001)
+  const [claim] = await claimDueRefunds(api.app, 10)
+  assert.equal(claim!.orderedBefore, true, 'the bank may have been told of it')
+  await returnMoney(api.app, claim!)
+  assert.equal((await stateOf('refunds', client)).status, 'COMPLETED')
+})
+
+test('a silence about a payout that comes late leaves the lease of the other worker alone', async () => {
+  const client = await api.client()
+  await confirmed(api, client, 5000)
+  const [slow] = await claimDuePayouts(api.app, 10)
+  api.clock.advance(60)
+  const [quick] = await claimDuePayouts(api.app, 10)
+  await payOut(answering(SILENT), slow!)
+  assert.equal((await stateOf('withdrawals', client)).left_s, 60)
+  await payOut(api.app, quick!)
+  assert.equal((await stateOf('withdrawals', client)).status, 'COMPLETED')
+  assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 0 })
+})
+
+test('a mail that is given back late stays with the worker that has it meanwhile', async () => {
+  const client = await api.client()
+  await start(client, 700)
+  const claim = async (lease_s: number) => {
+    const now = api.clock.now()
+    const until = new Date(now.getTime() + lease_s * 1000)
+    const due = await mails.claimDue(api.app.db, now, until, 10)
+    return due.find(({ companyId }) => companyId === client.company.id)!
+  }
+  const slow = await claim(60)
+  api.clock.advance(60)
+  const quick = await claim(60)
+  await mails.postpone(api.app.db, slow, api.clock.now())
+  assert.equal((await stateOf('mails', client)).left_s, 60)
+  await mails.finish(api.app.db, quick, 'SENT', api.clock.now())
+  await mails.finish(api.app.db, slow, 'FAILED', api.clock.now())
+  await mails.postpone(api.app.db, quick, api.clock.now())
+  const [row] = await api.rows('select outcome, sealed from mails where company_id = $1', [
+    client.company.id,
+  ])
+  assert.deepEqual(row, { outcome: 'SENT', sealed: null })
+})
