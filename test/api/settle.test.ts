@@ -29,7 +29,7 @@ test('a payment that is named twice in one report counts once', async () => {
   const { id } = await makeCharge(client, 1990)
   const { at, endToEndId, amount } = await arrive(client, id, 1990)
   const pix = { endToEndId, amount, txid: txidOf(id), receivedAt: at }
-  const arrival = { booked: true, now: api.clock.now() }
+  const arrival = { source: 'simulated' as const, now: api.clock.now() }
   const settled = await app.db.transaction((tx) =>
     settlePayments(tx, app, client.company, [pix, { ...pix }, pix], arrival),
   )
@@ -112,9 +112,9 @@ test('a callback that the bank does not confirm is tried after 30 s, each time t
     waits.push(left_s)
     api.clock.advance(left_s)
     const early = new Date(due.getTime() - 1)
-    assert.deepEqual(await claimDue(app.db, early, 10), [], 'not a millisecond before')
-    assert.equal((await claimDue(app.db, due, 10)).length, 1)
-    assert.deepEqual(await claimDue(app.db, due, 10), [], 'one worker has it')
+    assert.deepEqual(await claimDue(app.db, early, 10, []), [], 'not a millisecond before')
+    assert.equal((await claimDue(app.db, due, 10, [])).length, 1)
+    assert.deepEqual(await claimDue(app.db, due, 10, []), [], 'one worker has it')
   }
   assert.deepEqual(waits, [30, 30, 60, 120, 240, 480])
   assert.deepEqual(await stateOf(client, id), ['OPEN', 'PROCESSING'])
