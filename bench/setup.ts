@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -38,7 +39,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+const SECRET_KEY = randomBytes(32).toString('base64')
 
 const environment = (url: string, port: number) => ({
   ...process.env,
@@ -47,6 +48,7 @@ const environment = (url: string, port: number) => ({
   PORT: String(port),
   PUBLIC_URL: `http://127.0.0.1:${port}`,
   RATE_LIMIT: 'off',
+  ALLOW: 'mail-files',
 })
 
 /** A process of its own, as in production; its log goes where a log goes, into a file. */

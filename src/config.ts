@@ -21,7 +21,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     shown: '10',
     reason:
-      'Connections per process for ordinary work; a worker keeps one of them to show that it lives. Eight more carry groups of charges and deliveries and hear of changes.',
+      'Connections per process for ordinary work; a worker keeps one of them to show that it lives. Nine more carry groups of charges and deliveries, hear of changes and watch the database.',
   },
   DATA_DIR: {
     shown: '.data',
@@ -33,6 +33,15 @@ export const OPTIONS = {
     reason: 'The address to listen on. Only this machine can reach the default.',
   },
   PORT: { shown: '3000', reason: 'The port that serves API, docs and pages.' },
+  OPERATOR_PORT: {
+    shown: 'empty: none',
+    reason:
+      'A port of its own for operators, with /metrics, /health and /ready with its reasons. Every process that is to be watched needs one, workers too.',
+  },
+  OPERATOR_HOST: {
+    shown: '127.0.0.1',
+    reason: 'The address to listen on for operators. It asks for no key: keep strangers out.',
+  },
   PUBLIC_URL: {
     shown: 'http://HOST:PORT',
     reason:
@@ -113,6 +122,11 @@ export const OPTIONS = {
     reason:
       'How long POST /sandbox/clock waits for the work that falls due before it answers what is still running. Less than any proxy in front waits for an answer.',
   },
+  ALLOW: {
+    shown: 'empty: nothing',
+    reason:
+      'Comma-separated names of what a server otherwise refuses to start with: exposed-local-mode (local mode that other machines reach, as in a container), mail-files (no SMTP_URL with DATABASE_URL: codes lie in files), http (a PUBLIC_URL without TLS with DATABASE_URL).',
+  },
   LOG_LEVEL: {
     shown: 'info',
     reason: 'fatal, error, warn, info, debug or silent. One line a request stands at info.',
@@ -134,6 +148,8 @@ export type Config = {
   dataDir: string
   host: string
   port: number
+  /** Null: nothing is served for operators. */
+  operator: { host: string; port: number } | null
   publicUrl: string
   secretKey: Buffer
   /** Null: mails are kept as files. */
@@ -151,9 +167,15 @@ export type Config = {
   webhooksPerCompany: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
+  /** What is otherwise refused, and was allowed by name. */
+  allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
 }
+
+/** What an operator can allow by name. */
+export const ALLOWABLE = ['exposed-local-mode', 'mail-files', 'http'] as const
+export type Allowable = (typeof ALLOWABLE)[number]
 
 export class ConfigFault extends OperatorFault {
   readonly faults: string[]
@@ -203,9 +225,31 @@ function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
   return { perSecond: integer('RATE_LIMIT', 500, 1, 1_000_000), burst }
 }
 
+const listOf = (text: string | null): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+
+function readAllowed({ text, fault }: Reader): Allowable[] {
+  const named = listOf(text('ALLOW'))
+  const known: readonly string[] = ALLOWABLE
+  if (!named.every((name) => known.includes(name))) {
+    fault('ALLOW', `must list names among ${ALLOWABLE.join(', ')}`)
+  }
+  return ALLOWABLE.filter((name) => named.includes(name))
+}
+
+function readOperator({ text, integer, fault }: Reader, taken: number): Config['operator'] {
+  const host = text('OPERATOR_HOST') ?? '127.0.0.1'
+  if (text('OPERATOR_PORT') === null) return null
+  const port = integer('OPERATOR_PORT', 0, 1, 65535)
+  if (port === taken) fault('OPERATOR_PORT', 'must be another port than PORT')
+  return { host, port }
+}
+
 function readProxies({ text, fault }: Reader): string[] {
-  const proxies = (text('TRUSTED_PROXIES') ?? '').split(',').map((proxy) => proxy.trim())
-  const named = proxies.filter(Boolean)
+  const named = listOf(text('TRUSTED_PROXIES'))
   const wrong = named.filter(
     (proxy) => !/^[^/]+(\/\d{1,3})?$/.test(proxy) || !isIP(proxy.split('/')[0]!),
   )
@@ -242,14 +286,22 @@ function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
   return from
 }
 
+/** Null: the text is not base64 throughout. Long keys may be wrapped into lines. */
+function readBase64(text: string): Buffer | null {
+  const plain = text.replace(/\s+/g, '')
+  const bytes = Buffer.from(plain, 'base64')
+  const bare = (written: string) => written.replace(/=+$/, '')
+  return bare(bytes.toString('base64')) === bare(plain) ? bytes : null
+}
+
 /** Local mode makes its own secret once; anywhere else a generated default would be a trap. */
 function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string): Buffer {
   const value = text('SECRET_KEY')
   if (value !== null) {
-    const key = Buffer.from(value, 'base64')
-    if (key.length >= 32) return key
+    const key = readBase64(value)
+    if (key && key.length >= 32) return key
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
-    return key
+    return Buffer.alloc(0)
   }
   if (local) return keptSecretKey(dataDir, fault)
   fault('SECRET_KEY', 'is required with DATABASE_URL: openssl rand -base64 32')
@@ -305,6 +357,7 @@ export function readConfig(env: Environment): Config {
     dataDir,
     host,
     port,
+    operator: readOperator(read, port),
     publicUrl: url,
     secretKey: readSecretKey(read, local, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
@@ -325,6 +378,7 @@ export function readConfig(env: Environment): Config {
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
+    allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
   }

@@ -1,13 +1,16 @@
 import { parseArgs } from 'node:util'
-import { type Config, loadConfig } from './config.ts'
+import { type Config, ConfigFault, loadConfig } from './config.ts'
 import type { App } from './core/app.ts'
 import { keepPositions, requireSameSecret } from './core/installation.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
+import { buildOperator } from './http/operator.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { createReadiness } from './readiness.ts'
 import { noteAddress } from './running.ts'
+import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp, createService, type Service } from './service.ts'
 import { describeStartFault } from './start-faults.ts'
@@ -53,7 +56,8 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   if (config.local) undo.push(noteAddress(config))
   // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app))
-  if (role !== 'worker') await serve(app, databaseUrl, undo)
+  if (role === 'worker') await serveOperator(app, databaseUrl, undo)
+  else await serve(app, databaseUrl, undo)
   greet(app, role, sandbox)
 }
 
@@ -69,9 +73,22 @@ async function openEmbedded(config: Config, log: Log, undo: Undo[]): Promise<str
 async function serve(app: App, databaseUrl: string, undo: Undo[]): Promise<void> {
   const service: Service = await createService(app, databaseUrl)
   undo.push(() => service.close())
-  await service.server.listen({ host: app.config.host, port: app.config.port })
+  const { host, port, operator } = app.config
+  await service.server.listen({ host, port })
+  if (operator) await service.operator.listen(operator)
   const flushing = setInterval(() => service.keys.flush().catch(() => {}), 30_000)
   flushing.unref()
+}
+
+/** A worker has no other port. */
+async function serveOperator(app: App, databaseUrl: string, undo: Undo[]): Promise<void> {
+  const { operator } = app.config
+  if (!operator) return
+  const readiness = createReadiness(app, databaseUrl, () => false)
+  undo.push(() => readiness.close())
+  const server = await buildOperator(app, readiness.check)
+  undo.push(() => server.close())
+  await server.listen(operator)
 }
 
 function runWorker(app: App): Undo {
@@ -113,6 +130,8 @@ async function exit(code: number, log: Log): Promise<never> {
 async function main(): Promise<void> {
   const role = readRole()
   const config = loadConfig()
+  const unsafe = findUnsafe(config)
+  if (unsafe.length > 0) throw new ConfigFault(unsafe)
   const log = createLog(config.logLevel)
   const undo: Undo[] = []
   let stopping: Promise<void> | null = null

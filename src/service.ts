@@ -4,18 +4,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { App } from './core/app.ts'
-import { countDiffering } from './core/audits/store.ts'
-import { certificateWarning } from './core/banks/certificates.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { groupCallbacks } from './core/payments/callbacks.ts'
 import { followTold } from './core/recurrences/told.ts'
 import { createSetbacks } from './core/setbacks.ts'
-import { openDatabase } from './db/database.ts'
+import { type Database, openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
+import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
 import { createAlarm } from './lib/alarm.ts'
-import type { Clock } from './lib/clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
+import { watchClock } from './lib/clock-watch.ts'
 import { createSender } from './lib/exchange.ts'
 import type { Log } from './lib/log.ts'
 import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
@@ -26,6 +26,7 @@ import { createBacen, type Limits } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
+import { createReadiness } from './readiness.ts'
 import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 import { DUE_SOURCES } from './worker/due.ts'
@@ -41,6 +42,8 @@ export type Parts = {
   publicUrl: string
   /** In place of this machine's name servers. */
   lookup?: Lookup
+  /** In place of the clock of the database, with which a clock of its own has nothing to do. */
+  databaseTime?: () => Promise<Date>
   /** In place of the ordinary limits on what a bank may take. */
   bankLimits?: Partial<Limits>
 }
@@ -61,21 +64,36 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const metrics = createMetrics()
   const setbacks = createSetbacks(db, clock, metrics, log)
   const outward = { providers, mailer, sender, lookup, metrics, setbacks }
-  const time = { clock, wall: clock, due: DUE_SOURCES }
+  const ask =
+    parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
+  const clockWatch = compareClocks(clock, ask, log)
+  const time = { clock, wall: clock, clockWatch, due: DUE_SOURCES }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 
-const differ = (companies: number): string =>
-  `The books of ${companies} companies differ, and their payouts are stopped: run vintem ledger audit.`
-
-async function findWarnings(app: App): Promise<string[]> {
-  const differing = await countDiffering(app.db)
-  const certificates = await certificateWarning(app)
-  return [differing > 0 ? differ(differing) : null, certificates].filter((text) => text !== null)
+async function timeOf(db: Database): Promise<Date> {
+  const [row] = await db.light.query<{ now: Date }>({
+    name: 'time',
+    text: 'select clock_timestamp() as now',
+  })
+  return row!.now
 }
+
+const compareClocks = (clock: Clock, ask: () => Promise<Date>, log: Log) =>
+  watchClock({
+    clock,
+    ask,
+    steady: () => performance.now(),
+    onChange: (agrees, ahead_s) => {
+      if (agrees) log.info({}, 'the clocks of machine and database agree again')
+      else log.warn({ ahead_s }, 'the clocks of machine and database differ: nothing expires')
+    },
+  })
 
 export type Service = {
   server: FastifyInstance
+  /** What operators ask, on a port of its own if it has one. */
+  operator: FastifyInstance
   keys: KeyRing
   /** Answers what is in flight and closes; the database stays open. */
   close(): Promise<void>
@@ -84,19 +102,16 @@ export type Service = {
 export async function createService(app: App, databaseUrl: string): Promise<Service> {
   const keys = createKeyRing(app.db, app.vault, databaseUrl, app.log)
   const state = { closing: false }
-  const isReady = async () => {
-    if (state.closing) return { faults: ['The server is shutting down.'], warnings: [] }
-    const warnings = await findWarnings(app).catch(() => null)
-    if (warnings === null) return { faults: ['The database does not answer.'], warnings: [] }
-    return { faults: [], warnings }
-  }
+  const readiness = createReadiness(app, databaseUrl, () => state.closing)
   const pages = createPages(app, {
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  const server = await buildServer({ app, keys, isReady, state, pages })
+  const server = await buildServer({ app, keys, isReady: readiness.check, state, pages })
+  const operator = await buildOperator(app, readiness.check)
   return {
     server,
+    operator,
     keys,
     async close() {
       state.closing = true
@@ -106,6 +121,8 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
         app.config.shutdownSeconds * 1000,
       )
       await server.close()
+      await operator.close()
+      await readiness.close()
       clearTimeout(late)
       const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
       await Promise.all(groups.map((group) => group.idle()))

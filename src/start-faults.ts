@@ -6,10 +6,20 @@ import { OperatorFault } from './lib/operator-fault.ts'
  * service can fix it; of a bug, where it is.
  */
 export function describeStartFault(error: unknown, config?: Config): string {
-  const { code = '', message, stack, syscall } = error as NodeJS.ErrnoException
+  const {
+    code = '',
+    message,
+    stack,
+    syscall,
+    port,
+  } = error as NodeJS.ErrnoException & {
+    port?: number
+  }
   if (error instanceof OperatorFault) return message
   const isListening = syscall === 'listen' || syscall === 'getaddrinfo'
-  const listening = config && isListening ? describeListenFault(code, config) : null
+  const isOfOperators = config?.operator != null && config.operator.port === port
+  const place = isOfOperators ? { ...config.operator!, prefix: 'OPERATOR_' } : config
+  const listening = place && isListening ? describeListenFault(code, place) : null
   if (listening) return listening
   if (isSystemFault(error, config)) {
     return `${message}. Vintém could not use its files: check rights and space of DATA_DIR (${config!.dataDir}).`
@@ -17,17 +27,20 @@ export function describeStartFault(error: unknown, config?: Config): string {
   return stack ?? message
 }
 
-function describeListenFault(code: string, { host, port }: Config): string | null {
+/** Where to listen, and how the options for it begin. */
+type Place = { host: string; port: number; prefix?: string }
+
+function describeListenFault(code: string, { host, port, prefix = '' }: Place): string | null {
   switch (code) {
     case 'EADDRINUSE':
-      return `The port is taken: something listens on ${host}:${port} already. Stop it, or choose another PORT.`
+      return `The port is taken: something listens on ${host}:${port} already. Stop it, or choose another ${prefix}PORT.`
     case 'EACCES':
-      return `This user may not listen on port ${port}. Choose a PORT above 1023, and let a proxy in front listen on ${port}.`
+      return `This user may not listen on port ${port}. Choose a ${prefix}PORT above 1023, and let a proxy in front listen on ${port}.`
     case 'EADDRNOTAVAIL':
-      return `HOST ${host} is not an address of this machine. Use 127.0.0.1 for this machine alone, or 0.0.0.0 for all its addresses.`
+      return `${prefix}HOST ${host} is not an address of this machine. Use 127.0.0.1 for this machine alone, or 0.0.0.0 for all its addresses.`
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `HOST ${host} is neither an address nor a known name. Use 127.0.0.1, or 0.0.0.0 for all addresses of this machine.`
+      return `${prefix}HOST ${host} is neither an address nor a known name. Use 127.0.0.1, or 0.0.0.0 for all addresses of this machine.`
     default:
       return null
   }

@@ -9,13 +9,13 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { cloneDatabase } from './support/database.ts'
-import { freePort, inherited } from './support/process.ts'
+import { freePort, inherited, secretOf } from './support/process.ts'
 import { startSmtp } from './support/smtp.ts'
 
 type Environment = Record<string, string>
 
 const sourceOf = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
-const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+const SECRET_KEY = secretOf('cli')
 
 // The processes run where no .env can be found, and see nothing of the environment of the tests.
 const home = mkdtempSync(join(tmpdir(), 'vintem-cli-'))
@@ -183,7 +183,7 @@ describe('on a database of one’s own', () => {
   })
 
   test('another secret than the one it was set up with is refused', async () => {
-    const other = { ...env, SECRET_KEY: Buffer.alloc(32, 8).toString('base64') }
+    const other = { ...env, SECRET_KEY: secretOf('another') }
     assertSentence(await vintem(['company', 'list'], other), /SECRET_KEY is not the one/)
     const { code, stdout } = await vintem(['doctor'], other)
     assert.match(stdout, /^failed +secret key +SECRET_KEY is not the one/m)

@@ -3,9 +3,9 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { until } from './deliveries/until.ts'
 import { cloneDatabase } from './support/database.ts'
-import { spawnServer } from './support/process.ts'
+import { secretOf, spawnServer } from './support/process.ts'
 
-const SECRET_KEY = Buffer.alloc(32, 4).toString('base64')
+const SECRET_KEY = secretOf('log')
 const API_KEY = { headers: { 'X-API-KEY': 'unknown' } }
 
 type Reader = { stdout: number | 'pipe'; isGone?: boolean }

@@ -14,9 +14,9 @@ import { type Config, readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { describeStartFault } from '../src/start-faults.ts'
 import { cloneDatabase } from './support/database.ts'
-import { freePort, startServer, temporaryFolder } from './support/process.ts'
+import { freePort, secretOf, startServer, temporaryFolder } from './support/process.ts'
 
-const SECRET_KEY = Buffer.alloc(32, 3).toString('base64')
+const SECRET_KEY = secretOf('start faults')
 
 /** Starts a server that cannot start, and expects sentences instead of a stack. */
 async function refusal(
@@ -60,8 +60,15 @@ test('a database that refuses, is unknown, keeps us out or is missing is told in
 test('an address that cannot be listened on is told in a sentence', async () => {
   const DATABASE_URL = await cloneDatabase()
   // A documentation address, which no machine has.
-  await refusal({ DATABASE_URL, HOST: '192.0.2.1' }, /HOST 192.0.2.1 is not an address of this/)
-  await refusal({ DATABASE_URL, HOST: 'host.invalid' }, /HOST host.invalid is neither an address/)
+  const PUBLIC_URL = 'https://pix.example.com'
+  await refusal(
+    { DATABASE_URL, PUBLIC_URL, HOST: '192.0.2.1' },
+    /HOST 192.0.2.1 is not an address of this/,
+  )
+  await refusal(
+    { DATABASE_URL, PUBLIC_URL, HOST: 'host.invalid' },
+    /HOST host.invalid is neither an address/,
+  )
 })
 
 test('a port that needs more rights is told in a sentence', () => {

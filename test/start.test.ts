@@ -9,11 +9,11 @@ import { Agent, request } from 'undici'
 import { requireSameSecret } from '../src/core/installation.ts'
 import { payer, startApi } from './support/api.ts'
 import { cloneDatabase } from './support/database.ts'
-import { freePort, readSandbox, startServer, temporaryFolder } from './support/process.ts'
+import { freePort, readSandbox, secretOf, startServer, temporaryFolder } from './support/process.ts'
 import { serve } from './support/servers.ts'
 
 const api = await startApi()
-const SECRET_KEY = Buffer.alloc(32, 2).toString('base64')
+const SECRET_KEY = secretOf('start')
 
 async function createCharge(url: string, apiKey: string, fields: object = {}) {
   const reply = await fetch(`${url}/charge/pix`, {

@@ -13,6 +13,7 @@ import { createSimulator } from '../provider/simulator/simulator.ts'
 import { type Answer, columns } from './command.ts'
 import { tell } from './faults.ts'
 import { type Connection, openConnection } from './session.ts'
+import { inspectSettings } from './settings.ts'
 
 type State = 'ok' | 'warning' | 'failed'
 export type Check = { name: string; state: State; detail: string }
@@ -55,6 +56,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
       await check('database', () => inspectVersion(db, config)),
       await check('writing', () => inspectWriting(db)),
       await check('durability', () => inspectDurability(db)),
+      await check('settings', () => inspectSettings(db, config)),
       await check('migrations', () => inspectMigrations(db)),
       await check('secret key', () => inspectSecret(db, config)),
       await check('clock', () => inspectClock(db)),

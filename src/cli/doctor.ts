@@ -1,6 +1,7 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { type Config, ConfigFault, loadConfig } from '../config.ts'
 import { isLoopback } from '../lib/addresses.ts'
+import { findUnsafe } from '../safety.ts'
 import { type Check, check, checkDatabase, type Finding, inspectMail, report } from './checks.ts'
 import type { Command } from './command.ts'
 import { tell } from './faults.ts'
@@ -31,11 +32,29 @@ async function diagnose(): Promise<Check[]> {
   }
   return [
     { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
+    ...checkSafety(config),
+    await check('monitoring', async () => inspectMonitoring(config)),
     await check('public address', async () => inspectAddress(config)),
     await check('data directory', async () => inspectDataDirectory(config)),
     ...(await checkDatabase(config)),
     await check('mail', () => inspectMail(config)),
   ]
+}
+
+function checkSafety(config: Config): Check[] {
+  const found = findUnsafe(config)
+  if (found.length > 0) return found.map((detail) => ({ name: 'safety', state: 'failed', detail }))
+  const allowed = config.allowed.join(', ')
+  if (allowed === '') return [{ name: 'safety', state: 'ok', detail: 'A server may start so.' }]
+  return [
+    { name: 'safety', state: 'warning', detail: `ALLOW lets a server start with ${allowed}.` },
+  ]
+}
+
+function inspectMonitoring({ operator, local }: Config): Finding {
+  if (operator) return ['ok', `Metrics are at http://${operator.host}:${operator.port}/metrics.`]
+  if (local) return ['ok', 'No OPERATOR_PORT: metrics are not served.']
+  return ['warning', 'Nobody can watch this server: set OPERATOR_PORT for /metrics.']
 }
 
 /** Payers and banks reach the service from elsewhere; in local mode nobody does. */

@@ -1,4 +1,4 @@
-import { invalid, Problem } from '../lib/problems.ts'
+import { CATALOGUE, invalid, Problem } from '../lib/problems.ts'
 
 /**
  * Shared code says what an operator can mend with an Error of its own or a plain one, and
@@ -17,7 +17,8 @@ export function isBug(error: unknown): boolean {
 export function tell(error: unknown): string {
   if (error instanceof Problem) {
     // The catalogue speaks to clients of the API here.
-    if (error.code === 'service_unavailable') return 'The database went away meanwhile. Try again.'
+    if (error.message === CATALOGUE.service_unavailable[1])
+      return 'The database went away meanwhile. Try again.'
     return error.items.map(({ description }) => sentence(description)).join('\n')
   }
   return sentence((error as Error).message)

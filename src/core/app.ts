@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { ClockWatch } from '../lib/clock-watch.ts'
 import type { Sender } from '../lib/exchange.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
@@ -22,6 +23,8 @@ export type App = {
   clock: Clock
   /** Real time, whatever a company's: for leases, mails, kept answers and limits. */
   wall: Clock
+  /** Whether real time can be believed. */
+  clockWatch: ClockWatch
   vault: Vault
   log: Log
   providers: Providers

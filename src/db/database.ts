@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { problem } from '../lib/problems.ts'
+import { type Problem, problem } from '../lib/problems.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -33,6 +33,8 @@ export type Database = Tx & {
    */
   transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
   pools: { plain: pg.Pool; hot: pg.Pool; light: pg.Pool }
+  /** The SQLSTATE by which the server has just refused to write, or null. */
+  refusedWrite(): string | null
   end(): Promise<void>
 }
 
@@ -42,6 +44,8 @@ const LOCK_TIMEOUT_MS = 3_000
 const MOST_ATTEMPTS = 5
 const HOT_CONNECTIONS = 4
 const LIGHT_CONNECTIONS = 3
+/** Compiling a plan takes longer than running it: our statements touch few rows. */
+const NO_JIT = '-c jit=off'
 const GENERIC = '-c plan_cache_mode=force_generic_plan'
 const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 const STATEMENT_TIMEOUT_MS = 30_000
@@ -67,7 +71,11 @@ const DATABASE_AWAY = new Set([
   '53300', // too_many_connections
 ])
 
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? ''
+/** The server answers but cannot write: it is read-only, or its disk or memory is full. */
+export const cannotWrite = (error: unknown): boolean =>
+  /^(25006|53(?!300)|58030)/.test(codeOf(error))
+
+const codeOf = (error: unknown): string => (error as { code?: string } | undefined)?.code ?? ''
 
 function isAway(error: unknown): boolean {
   const message = error instanceof Error ? error.message : ''
@@ -101,22 +109,61 @@ export function openDatabase(
   // Planned once a connection: planning a group's statement anew takes as long as several rows.
   const hot = openPool(url, HOT_CONNECTIONS, GENERIC)
   const light = openPool(url, LIGHT_CONNECTIONS, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`)
+  const { noting, refusedWrite } = noteRefusals()
+  const queryOn =
+    (one: pg.Pool): Tx['query'] =>
+    (query) =>
+      noting(repeatWhileAway(() => runOn(one, query)))
   return {
     pools: { plain: pool, hot, light },
-    light: { query: (query) => repeatWhileAway(() => runOn(light, query)), wake },
-    hot: { query: (query) => repeatWhileAway(() => runOn(hot, query)), wake },
-    query: (query) => repeatWhileAway(() => runOn(pool, query)),
+    refusedWrite,
+    light: { query: queryOn(light), wake },
+    hot: { query: queryOn(hot), wake },
+    query: queryOn(pool),
     wake,
-    transaction: (act) => transact(pool, act, wake),
+    transaction: (act) => noting(transact(pool, act, wake)),
     async end() {
       await Promise.all([pool.end(), hot.end(), light.end()])
     },
   }
 }
 
-function openPool(url: string, size: number, options?: string): pg.Pool {
+/** How long a refused write is remembered. */
+const REMEMBERED_MS = 10_000
+
+/** Remembers a write that the server has refused: a full disk still takes some, but not all. */
+function noteRefusals() {
+  let last = { code: '', at_ms: Number.NEGATIVE_INFINITY }
+  return {
+    async noting<R>(work: Promise<R>): Promise<R> {
+      try {
+        return await work
+      } catch (error) {
+        const { cause } = error as Error
+        if (cannotWrite(cause)) last = { code: codeOf(cause), at_ms: performance.now() }
+        throw error
+      }
+    },
+    refusedWrite: () => (performance.now() - last.at_ms < REMEMBERED_MS ? last.code : null),
+  }
+}
+
+/** Settings that DATABASE_URL asks for itself would replace ours, so ours are added to them. */
+function withSettings(url: string, settings: string): string {
+  const address = new URL(url)
+  const own = address.searchParams.get('options')
+  address.searchParams.set('options', own ? `${own} ${settings}` : settings)
+  return address.href
+}
+
+export function openPool(
+  url: string,
+  size: number,
+  settings = '',
+  limits: pg.PoolConfig = {},
+): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: withSettings(url, `${NO_JIT} ${settings}`.trim()),
     max: size,
     application_name: 'vintem',
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -125,7 +172,7 @@ function openPool(url: string, size: number, options?: string): pg.Pool {
     lock_timeout: LOCK_TIMEOUT_MS,
     connectionTimeoutMillis: PATIENCE_MS,
     keepAlive: true,
-    ...(options ? { options } : {}),
+    ...limits,
   })
   // An idle connection that the server closes is replaced on next use; it must not end the process.
   pool.on('error', () => {})
@@ -183,9 +230,17 @@ function mayRetry(error: unknown, { committing }: { committing: boolean }): bool
   return RETRY_TRANSACTION.has(codeOf(error)) || (isAway(error) && !committing)
 }
 
+/** What the operator is to know of it stays with it. */
+const refusedWrite = (error: unknown): Problem =>
+  Object.assign(
+    problem('service_unavailable', 'The database cannot be written to. Try again later.'),
+    { cause: error },
+  )
+
 /** What a client may hear of an operating fault; anything else is passed on as it is. */
 function told(error: unknown): unknown {
   if (isAway(error)) return problem('service_unavailable')
+  if (cannotWrite(error)) return refusedWrite(error)
   const busy = isLockTimeout(error) || codeOf(error) === '57014'
   return busy ? problem('service_unavailable', 'The record is busy. Try again in a moment.') : error
 }
@@ -198,7 +253,7 @@ async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
       return await work()
     } catch (error) {
       const passing = isAway(error) || RETRY_TRANSACTION.has(codeOf(error))
-      if (!passing) throw error
+      if (!passing) throw cannotWrite(error) ? told(error) : error
       if (performance.now() + wait_ms > deadline) throw told(error)
       await pause(wait_ms)
     }

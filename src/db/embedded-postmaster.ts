@@ -24,6 +24,8 @@ const defaults: Settings = {
   synchronous_commit: 'on',
   shared_buffers: '128MB',
   max_connections: '100',
+  // Compiling a statement takes longer than finding a few rows.
+  jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // The error of a statement goes to whoever sent it. In the log it would only fill the disk, and

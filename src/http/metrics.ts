@@ -14,6 +14,19 @@ export function watch(app: App): void {
   watchBanks(app.metrics.registry, app)
   watchLoop(app.metrics.registry)
   watchSetbacks(app.metrics.registry, app)
+  watchClock(app.metrics.registry, app)
+}
+
+/** If it is not near 0, nothing expires. */
+function watchClock(registry: Registry, { clockWatch }: App): void {
+  new Gauge({
+    name: 'vintem_clock_ahead_seconds',
+    help: 'How far the clock of this machine is ahead of the clock of the database',
+    registers: [registry],
+    async collect() {
+      this.set(await clockWatch.ahead_s())
+    },
+  })
 }
 
 /** What an operator is woken for: books that differ, and work that is not getting done. */

@@ -2,6 +2,7 @@ import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 import { LATEST, VERSIONS } from '../versions/history.ts'
 import { documentPath, openApiDocument } from './openapi.ts'
+import { codeOf, statusOf } from './operator.ts'
 import type { ServerParts } from './server.ts'
 
 /**
@@ -13,14 +14,10 @@ export function registerOperations(server: FastifyInstance, { app, isReady }: Se
   })
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async (_request, reply) => {
-    const { faults, warnings } = await isReady()
-    // A warning takes no server out of service: what it can do, it should go on doing.
-    const status = faults.length > 0 ? 'not ready' : warnings.length > 0 ? 'degraded' : 'ready'
-    return reply.status(faults.length > 0 ? 503 : 200).send({ status, faults, warnings })
+    const findings = await isReady()
+    // Strangers learn whether, operators on their own port also why.
+    return reply.status(codeOf(findings)).send({ status: statusOf(findings) })
   })
-  server.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await app.metrics.text()),
-  )
   for (const version of VERSIONS) {
     let document: string | undefined
     server.get(documentPath(version), async (_request, reply) => {

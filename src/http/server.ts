@@ -15,7 +15,6 @@ import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import type { Ticket } from './gate.ts'
-import { watch } from './metrics.ts'
 import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
@@ -108,7 +107,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   registerCallbacks(server, app)
   registerRoutes(server, parts)
   parts.pages.register(server)
-  watch(app)
   await server.ready()
   return server
 }

@@ -78,6 +78,17 @@ export function isLoopback(host: string): boolean {
   return family === 6 ? loopbackV6.check(name, 'ipv6') : /(^|\.)localhost$/.test(name)
 }
 
+const unspecifiedV4 = listOf(['0.0.0.0/8'], 'ipv4')
+const unspecifiedV6 = listOf(['::/128', '::ffff:0.0.0.0/104'], 'ipv6')
+
+/** Whether listening on it means listening on every address of the machine. */
+export function isUnspecified(host: string): boolean {
+  const name = nameOf(host)
+  const family = isIP(name)
+  if (family === 4) return unspecifiedV4.check(name, 'ipv4')
+  return family === 6 && unspecifiedV6.check(name, 'ipv6')
+}
+
 /** Endings under which no public name exists. */
 const LOCAL_ENDING =
   /\.(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/

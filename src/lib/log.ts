@@ -48,10 +48,11 @@ export function createLog(level: string): Log {
 /** What may be said of an unexpected error: its name, code and place, but not the values in it. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
-  const { code, constraint, table } = error as {
+  const { code, constraint, table, cause } = error as {
     code?: string
     constraint?: string
     table?: string
+    cause?: { code?: string }
   }
   // A database error's message may quote the offending value; our own messages never do.
   const fromDatabase = 'severity' in error
@@ -61,6 +62,7 @@ export function describeError(error: unknown): Record<string, unknown> {
     code,
     constraint,
     table,
+    cause: cause?.code,
     stack: error.stack?.split('\n').slice(1, 12).join('\n'),
   }
 }

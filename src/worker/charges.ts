@@ -28,12 +28,18 @@ type Sweep = {
   failed: string
 }
 
-/** Takes due charges company by company: one company's trouble does not keep others waiting. */
+/**
+ * Takes due charges company by company: one company's trouble does not keep others waiting. If the
+ * clock of this machine cannot be believed, nothing is taken, because nothing of it can be undone.
+ */
 function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSignal): Promise<void> {
   const { task, find, change, failed } = sweeping
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
+      if (only === null && !(await app.clockWatch.agrees())) {
+        return { companies: [], done: 0, isFull: false }
+      }
       const { due, isFull } = await find(app.db.light, app.wall.now(), MOST, only, but)
       let done = 0
       for (const { companyId, ids, clockAhead_ms } of due) {
@@ -88,6 +94,7 @@ export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Pr
   }
   const run = async (signal?: AbortSignal) => {
     for (let found = MOST_ASKED; found >= MOST_ASKED && !signal?.aborted; ) {
+      if (!(await app.clockWatch.agrees())) return
       const now = app.wall.now()
       for (const [id, until_ms] of silentUntil_ms) {
         if (until_ms <= now.getTime()) silentUntil_ms.delete(id)

@@ -18,6 +18,7 @@ import { createExpiringAtBanks, expireDueCharges, receiveDueCharges } from './ch
 import { playTestClocks } from './clocks.ts'
 import { createDelivering } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
+import { removeOldMails } from './mail-files.ts'
 import { carryOutRefunds } from './refunds.ts'
 import { clearQueue, purgeDeliveries, watchWebhooks } from './webhooks.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
@@ -26,6 +27,8 @@ import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
 export type Task = {
   name: string
   every_ms: number
+  /** What it does at a moment cannot be undone: it waits while the clock cannot be believed. */
+  isTimed?: true
   run(app: App, signal: AbortSignal): Promise<void>
 }
 
@@ -50,12 +53,12 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
   { name: 'take back orphans', every_ms: 5_000, run: takeBackOrphans },
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
-  { name: 'expire withdrawals', every_ms: 500, run: expireDueWithdrawals },
+  { name: 'expire withdrawals', every_ms: 500, isTimed: true, run: expireDueWithdrawals },
   { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },
-  { name: TASK.agreements, every_ms: 1_000, run: followDue },
-  { name: TASK.generate, every_ms: 1_000, run: generateDue },
-  { name: TASK.bill, every_ms: 1_000, run: billDue },
-  { name: 'collect at the simulated bank', every_ms: 1_000, run: collectDue },
+  { name: TASK.agreements, every_ms: 1_000, isTimed: true, run: followDue },
+  { name: TASK.generate, every_ms: 1_000, isTimed: true, run: generateDue },
+  { name: TASK.bill, every_ms: 1_000, isTimed: true, run: billDue },
+  { name: 'collect at the simulated bank', every_ms: 1_000, isTimed: true, run: collectDue },
   { name: TASK.clocks, every_ms: 500, run: playTestClocks },
   {
     name: 'index old charges',
@@ -71,6 +74,7 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
     every_ms: 60_000,
     run: ({ db, clock }) => purgeKept(db, clock.now()),
   },
+  { name: 'remove old mails', every_ms: 3_600_000, run: removeOldMails },
   { name: 'purge deliveries', every_ms: 3_600_000, run: purgeDeliveries },
   {
     name: 'purge what is done',
@@ -112,7 +116,7 @@ async function work(app: App, task: Task | KeepingTask, signal: AbortSignal): Pr
 async function loop(app: App, task: Task, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await task.run(app, signal)
+      if (!task.isTimed || (await app.clockWatch.agrees())) await task.run(app, signal)
     } catch (error) {
       app.log.error(
         { ...describeError(error), task: task.name },

@@ -170,7 +170,7 @@ test('a bank that does not answer is seen by the operator', async () => {
   const silent = await startApi()
   const shop = await openBanked(silent)
   const seconds = async () => {
-    const { text } = await silent.call('GET', '/metrics')
+    const { text } = await silent.operator('/metrics')
     return Number(/^vintem_bank_unasked_oldest_seconds (\S+)$/m.exec(text)![1])
   }
   silent.clock.advance(700)

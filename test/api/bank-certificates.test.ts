@@ -66,7 +66,7 @@ test('/metrics tells the end of every certificate, until its bank is disconnecte
   await connect(client, endsAt, 'sicoob')
   const { id: company } = client.company
   const line = async () => {
-    const { text } = await api.call('GET', '/metrics')
+    const { text } = await api.operator('/metrics')
     const lines = text.split('\n').filter((one) => one.startsWith('vintem_bank_certificate_end'))
     return lines.find((one) => one.includes(company))
   }
@@ -79,7 +79,7 @@ test('/metrics tells the end of every certificate, until its bank is disconnecte
 
 test('/ready warns of certificates that end soon, and of those that have ended', async () => {
   await api.rows('delete from bank_connections')
-  const ready = async () => (await api.call('GET', '/ready')).body
+  const ready = async () => (await api.operator('/ready')).body
   const client = await newLive()
   await connect(client, inDays(31))
   assert.deepEqual(await ready(), { status: 'ready', faults: [], warnings: [] })

@@ -248,7 +248,7 @@ test('the age of the oldest due delivery is told, without those whose receivers 
   const { client, webhook } = await makeFailing()
   api.clock.advance(DAY_S)
   const age = async () => {
-    const { text } = await api.call('GET', '/metrics')
+    const { text } = await api.operator('/metrics')
     return Number(/vintem_due_oldest_seconds\{work="deliver webhooks"\} (\S+)/.exec(text)![1])
   }
   assert.equal(await age(), 0)

@@ -10,7 +10,7 @@ import { LATEST } from '../../src/versions/history.ts'
 import { TASKS } from '../../src/worker/worker.ts'
 import { type ManualClock, manualClock } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { temporaryFolder } from '../support/process.ts'
+import { secretOf, temporaryFolder } from '../support/process.ts'
 import { type Caller, createCaller } from './caller.ts'
 import { type Client, emptyJournal, type Journal, type Shop } from './journal.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
@@ -97,7 +97,7 @@ async function prepare(plan: Plan): Promise<Scene> {
   const [databaseUrl, dataDir, port] = [await cloneDatabase(), temporaryFolder(), await lowPort()]
   const environment = {
     ...{ DATABASE_URL: databaseUrl, DATA_DIR: dataDir },
-    SECRET_KEY: Buffer.alloc(32, 4).toString('base64'),
+    SECRET_KEY: secretOf('faults'),
   }
   const victim = createVictim(port, environment)
   const clock = manualClock(new Date().toISOString())

@@ -6,7 +6,13 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { cloneDatabase } from '../support/database.ts'
-import { inherited, readSandbox, startServer, temporaryFolder } from '../support/process.ts'
+import {
+  inherited,
+  readSandbox,
+  secretOf,
+  startServer,
+  temporaryFolder,
+} from '../support/process.ts'
 
 /** Values that must not be found anywhere outside the answers to their owner. */
 const CANARY = {
@@ -196,7 +202,7 @@ test('no document, e-mail, phone, address, key, secret or code is in the logs of
 
 test('nothing of it can be read in the database or in a refusal either', async () => {
   const [DATABASE_URL, DATA_DIR] = [await cloneDatabase(), `${temporaryFolder()}/data`]
-  const SECRET_KEY = Buffer.alloc(32, 5).toString('base64')
+  const SECRET_KEY = secretOf('canary')
   const server = await startServer({ DATABASE_URL, DATA_DIR, SECRET_KEY })
   const made = execFileSync(
     process.execPath,

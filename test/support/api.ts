@@ -10,7 +10,7 @@ import type { Limits } from '../../src/provider/bacen/bacen.ts'
 import { createApp, createService, type Service } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { cloneDatabase } from './database.ts'
-import { temporaryFolder } from './process.ts'
+import { secretOf, temporaryFolder } from './process.ts'
 
 /** A clock that stands still until a test moves it. */
 export type ManualClock = Clock & { advance(seconds: number): void }
@@ -61,15 +61,22 @@ export type TestApi = {
   client(fields?: Partial<NewCompany>, options?: ClientOptions): Promise<Client>
   /** A request without a company. */
   call(method: string, path: string, options?: CallOptions): Promise<Reply>
+  /** A question of an operator. */
+  operator(path: string): Promise<Pick<Reply, 'status' | 'text' | 'body'>>
   rows<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>
 }
 
 export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
 
-const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
+const SECRET_KEY = secretOf('api')
 
 /** Where the service runs, and who knows names there instead of this machine. */
-export type ApiOptions = { local?: boolean; lookup?: Lookup; bankLimits?: Partial<Limits> }
+export type ApiOptions = {
+  local?: boolean
+  lookup?: Lookup
+  bankLimits?: Partial<Limits>
+  databaseTime?: () => Promise<Date>
+}
 
 /** The whole service on a real socket and a real database, with a clock that the test moves. */
 export async function startApi(
@@ -111,6 +118,10 @@ export async function startApi(
     ...{ app, clock, service, url, databaseUrl, call },
     atEnd: (close) => {
       closers.push(close)
+    },
+    operator: async (path) => {
+      const { statusCode: status, payload: text } = await service.operator.inject(path)
+      return { status, text, body: text.startsWith('{') ? JSON.parse(text) : undefined }
     },
     client: (fields, options) => makeClient(app, call, fields, options),
     rows: <R>(text: string, values: unknown[] = []) =>

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -12,6 +13,9 @@ const ROOT = join(import.meta.dirname, '..', '..')
 /** What a process of ours is given of this one's environment: its PATH, and what is compiled. */
 const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
 export const inherited = { PATH, NODE_COMPILE_CACHE }
+
+/** A secret key as a real one is: nobody could guess it. */
+export const secretOf = (name: string): string => createHash('sha256').update(name).digest('base64')
 
 const folders: string[] = []
 // After everything else: a database is stopped before its files go.
@@ -66,7 +70,7 @@ export async function spawnServer(
   const [program, ...args] = command ?? [process.execPath, join(ROOT, 'src/main.ts')]
   const child = spawn(program!, [...args, ...options], {
     cwd: command ? ROOT : temporaryFolder(),
-    env: { ...inherited, ...unlimited, ...environment, PORT: port },
+    env: { ...inherited, ...unlimited, ALLOW: 'mail-files', ...environment, PORT: port },
     stdio: ['ignore', stdout, 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })

@@ -1,0 +1,39 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { App } from '../core/app.ts'
+import { watch } from './metrics.ts'
+import type { ServerParts } from './server.ts'
+
+/**
+ * What operators ask, apart from the port that everybody reaches: health, readiness with its
+ * reasons, and metrics.
+ */
+export async function buildOperator(
+  app: App,
+  isReady: ServerParts['isReady'],
+): Promise<FastifyInstance> {
+  const server = Fastify({ logger: false, forceCloseConnections: true })
+  server.addHook('onSend', async (_request, reply) => {
+    reply.headers({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+  })
+  server.get('/health', async () => ({ status: 'ok' }))
+  server.get('/ready', async (_request, reply) => {
+    const findings = await isReady()
+    return reply.status(codeOf(findings)).send({ status: statusOf(findings), ...findings })
+  })
+  server.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await app.metrics.text()),
+  )
+  watch(app)
+  await server.ready()
+  return server
+}
+
+type Findings = Awaited<ReturnType<ServerParts['isReady']>>
+
+export const codeOf = ({ faults }: Findings): number => (faults.length > 0 ? 503 : 200)
+
+/** A warning takes no server out of service: what it can do, it should go on doing. */
+export function statusOf({ faults, warnings }: Findings): string {
+  if (faults.length > 0) return 'not ready'
+  return warnings.length > 0 ? 'degraded' : 'ready'
+}

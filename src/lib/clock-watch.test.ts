@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MOST_APART_MS, watchClock } from './clock-watch.ts'
+
+function scene() {
+  const at = { machine_ms: 1_000_000, database_ms: 1_000_000, steady_ms: 0, asked: 0 }
+  const told: boolean[] = []
+  const watch = watchClock({
+    clock: { now: () => new Date(at.machine_ms) },
+    ask: async () => {
+      at.asked += 1
+      return new Date(at.database_ms)
+    },
+    steady: () => at.steady_ms,
+    onChange: (agrees) => told.push(agrees),
+  })
+  const pass = (ms: number) => {
+    for (const name of ['machine_ms', 'database_ms', 'steady_ms'] as const) at[name] += ms
+  }
+  return { at, watch, told, pass }
+}
+
+test('clocks agree up to a few seconds, in both directions', async () => {
+  for (const sign of [1, -1]) {
+    const { at, watch } = scene()
+    at.machine_ms += sign * MOST_APART_MS
+    assert.equal(await watch.agrees(), true)
+    at.machine_ms += sign * MOST_APART_MS
+    assert.equal(await watch.agrees(), false)
+    assert.equal(await watch.ahead_s(), (sign * 2 * MOST_APART_MS) / 1000)
+    assert.match((await watch.warning())!, /differ: nothing expires until/)
+  }
+})
+
+test('a jump is seen at once, told once, and over when the clock is right again', async () => {
+  const { at, watch, told, pass } = scene()
+  assert.equal(await watch.agrees(), true)
+  at.machine_ms += 3_600_000
+  assert.equal(await watch.agrees(), false)
+  pass(1)
+  assert.equal(await watch.agrees(), false)
+  at.machine_ms -= 3_600_000
+  assert.equal(await watch.agrees(), true)
+  assert.equal(await watch.warning(), null)
+  assert.deepEqual(told, [false, true])
+})
+
+test('the database is asked now and then only, while nothing jumps', async () => {
+  const { at, watch, pass } = scene()
+  for (let second = 0; second < 60; second += 1) {
+    await watch.agrees()
+    pass(1_000)
+  }
+  assert.equal(at.asked, 6)
+})

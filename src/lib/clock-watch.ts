@@ -1,0 +1,63 @@
+import type { Clock } from './clock.ts'
+
+/** Compares the clock of this machine with the one of the database. */
+export type ClockWatch = {
+  /** Whether both agree. What cannot be undone waits until they do. */
+  agrees(): Promise<boolean>
+  /** How far this machine is ahead of the database, in seconds; asks the database. */
+  ahead_s(): Promise<number>
+  /** In a sentence, if they do not agree. */
+  warning(): Promise<string | null>
+}
+
+/** More than a question takes and NTP leaves. */
+export const MOST_APART_MS = 5_000
+/** An answer holds for so long, unless the clock jumps meanwhile. */
+const BELIEVED_MS = 10_000
+
+type Parts = {
+  clock: Clock
+  /** The other clock. */
+  ask(): Promise<Date>
+  /** Milliseconds that never jump. */
+  steady(): number
+  /** Told when the clocks begin to differ, and when they agree again. */
+  onChange(agrees: boolean, ahead_s: number): void
+}
+
+/**
+ * The steady clock of the process tells whether the clock of the machine has jumped since the last
+ * comparison, so that the database is not asked each time.
+ */
+export function watchClock({ clock, ask, steady, onChange }: Parts): ClockWatch {
+  let last = { steady_ms: Number.NEGATIVE_INFINITY, offset_ms: 0, agrees: true }
+  const offset = () => clock.now().getTime() - steady()
+
+  async function compare(): Promise<number> {
+    const [before_ms, sent_ms] = [clock.now().getTime(), steady()]
+    const other = await ask()
+    const taken_ms = steady() - sent_ms
+    const ahead_ms = before_ms + taken_ms / 2 - other.getTime()
+    // An answer that took long may come from the begin or the end of that time.
+    const agrees = Math.abs(ahead_ms) - taken_ms / 2 <= MOST_APART_MS
+    if (agrees !== last.agrees) onChange(agrees, ahead_ms / 1000)
+    last = { steady_ms: sent_ms, offset_ms: before_ms - sent_ms, agrees }
+    return ahead_ms / 1000
+  }
+
+  async function agrees(): Promise<boolean> {
+    const isRecent = steady() - last.steady_ms < BELIEVED_MS
+    const hasJumped = Math.abs(offset() - last.offset_ms) > MOST_APART_MS / 2
+    if (!last.agrees || !isRecent || hasJumped) await compare()
+    return last.agrees
+  }
+
+  return {
+    agrees,
+    ahead_s: compare,
+    async warning() {
+      if (await agrees()) return null
+      return 'The clocks of this machine and of the database differ: nothing expires until both are set by NTP.'
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { App } from '../core/app.ts'
+
+/** Mails hold one-time codes and payers' names, so that files are kept for a day only. */
+const KEPT_MS = 24 * 3600 * 1000
+
+/** Removes old mails from the folder that takes them where there is no mail server. */
+export async function removeOldMails({ config, wall }: App): Promise<void> {
+  const folder = join(config.dataDir, 'mail')
+  const names = await readdir(folder).catch(() => [])
+  const before_ms = wall.now().getTime() - KEPT_MS
+  for (const name of names.filter((one) => /\.(eml|part)$/.test(one))) {
+    const path = join(folder, name)
+    const written = await stat(path).catch(() => null)
+    if (written && written.mtimeMs < before_ms) await rm(path, { force: true })
+  }
+}
