@@ -196,8 +196,14 @@ describe('on a database of one’s own', () => {
 
   // The database of the tests does not wait for the disk, which is just what doctor warns about.
   test('doctor warns about lost durability, live companies without a bank, and mails to nobody', async () => {
-    const { code, stdout } = await vintem(['doctor'], env)
+    const refused = await vintem(['doctor'], env)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stdout, /^failed +safety +SMTP_URL is missing.*ALLOW=mail-files/m)
+    const { code, stdout } = await vintem(['doctor'], { ...env, ALLOW: 'mail-files' })
     assert.equal(code, 0)
+    assert.match(stdout, /^warning +safety +ALLOW lets a server start with mail-files/m)
+    assert.match(stdout, /^ok +settings +No setting of PostgreSQL hurts/m)
+    assert.match(stdout, /^warning +monitoring .*set OPERATOR_PORT/m)
     assert.match(stdout, /^warning +durability .*fsync/m)
     assert.match(stdout, /^warning +provider .*no bank is connected/m)
     assert.match(stdout, /^warning +mail .*one-time codes to nobody: set SMTP_URL/m)

@@ -12,12 +12,13 @@ const proxies = globSync('docs/**/*.md', { cwd: ROOT }).flatMap((path) =>
     .filter((text) => /proxy_pass|reverse_proxy/.test(text)),
 )
 
-test('no sample of a proxy publishes the metrics', () => {
+test('no sample of a proxy publishes the port of operators', () => {
   assert.deepEqual(
     proxies.map((text) => text.split('\n')[0]),
     ['# nginx', '# Caddy'],
   )
   for (const text of proxies) {
-    assert.match(text, /location = \/metrics \{ return 404; \}|respond \/metrics 404/)
+    assert.match(text, /127\.0\.0\.1:3000\b/)
+    assert.doesNotMatch(text, /metrics|OPERATOR/)
   }
 })

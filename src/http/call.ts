@@ -6,6 +6,7 @@ import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
+import { safeHeaders } from './headers.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
@@ -19,6 +20,7 @@ export function compileRoute(app: App, route: Route) {
   const { items } = route.data as { items?: object }
   const serializeItem = items && (fastJson(items as never) as (item: unknown) => string)
   const read = readerOf(app, route)
+  const safe = Object.entries(safeHeaders(app.publicUrl)).flat()
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
@@ -40,7 +42,7 @@ export function compileRoute(app: App, route: Route) {
       return { status: route.status, body }
     }
     const answer = await answerCall(app, route, request, input, render, renderList)
-    send(reply, answer, version.name, csv)
+    send(reply, answer, [...safe, 'x-api-version', version.name], csv)
   }
 }
 
@@ -56,11 +58,12 @@ function dialectOf(query: unknown): CsvDialect | null {
 function send(
   reply: FastifyReply,
   { status, body, headers }: Answer,
-  version: string,
+  more: string[],
   csv: CsvFile<never> | undefined,
 ): void {
   const fields = [
-    ...['x-request-id', reply.request.id, 'x-api-version', version],
+    ...more,
+    ...['x-request-id', reply.request.id],
     ...['content-type', `${csv ? 'text/csv' : 'application/json'}; charset=utf-8`],
     ...['content-length', String(Buffer.byteLength(body))],
   ]

@@ -48,6 +48,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   socket.end(
     `HTTP/1.1 ${status} ${tooLarge ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
       `X-Request-Id: ${suffixOf(newId())}\r\nX-Api-Version: ${LATEST.name}\r\n` +
+      'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n' +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

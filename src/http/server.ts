@@ -15,6 +15,7 @@ import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import type { Ticket } from './gate.ts'
+import { addSafeHeaders, safeHeaders } from './headers.ts'
 import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
@@ -49,13 +50,17 @@ const REQUEST_TIMEOUT_MS = 30_000
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const { app } = parts
+  const safe = safeHeaders(app.publicUrl)
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const fault = toProblem(error, request, app.log)
     if (fault.code === 'route_not_found' && isReader(request)) {
       return parts.pages.missing(request, reply)
     }
     const { body, status } = renderFailure(fault, request.version)
-    reply.status(status).headers(fault.headers).header('X-Request-Id', request.id)
+    reply
+      .status(status)
+      .headers({ ...safe, ...fault.headers })
+      .header('X-Request-Id', request.id)
     reply.header('X-Api-Version', request.version.name)
     reply.type('application/json; charset=utf-8').send(body)
   }
@@ -102,6 +107,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     done()
   })
   server.setErrorHandler(refuse)
+  addSafeHeaders(server, app.publicUrl)
   registerOperations(server, parts)
   registerPayers(server, app)
   registerCallbacks(server, app)

@@ -1,21 +1,10 @@
 import { isIP } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../core/companies/rules.ts'
-import { problem } from '../lib/problems.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, type Page, sendPage } from './layout.ts'
 import type { Site } from './pages.ts'
-
-/** Forms that need no secret could be sent by another site, through somebody's browser. */
-export function refuseForeignForms(scope: FastifyInstance): void {
-  scope.addHook('onRequest', (request, _reply, done) => {
-    done(comesFromElsewhere(request) ? problem('invalid_value') : undefined)
-  })
-}
-
-const comesFromElsewhere = ({ method, headers }: FastifyRequest): boolean =>
-  method === 'POST' && /^(cross|same)-site$/.test(String(headers['sec-fetch-site']))
 
 /**
  * Whether the local mode's own things may be shown: its key, its mails. Not under a name that is

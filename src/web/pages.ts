@@ -8,7 +8,7 @@ import { Problem, problem } from '../lib/problems.ts'
 import { type Assets, readAssets, registerAssets } from './assets.ts'
 import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
-import { refuseForeignForms } from './developer.ts'
+import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
@@ -46,6 +46,7 @@ export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'
     register(server) {
       server.register(async (scope) => {
         takeForms(scope, app)
+        refuseForeignForms(scope, app.publicUrl, 'taken')
         scope.setErrorHandler((error: FastifyError, request, reply) =>
           refuse(site, error, request, reply),
         )
@@ -64,7 +65,7 @@ export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'
 
 /** Where things are, the simulated bank, the mails. */
 function registerForDevelopers(scope: FastifyInstance, site: Site): void {
-  refuseForeignForms(scope)
+  refuseForeignForms(scope, site.app.publicUrl, 'refused')
   registerFront(scope, site)
   registerReset(scope, site)
   registerBank(scope, site)

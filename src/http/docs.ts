@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../core/app.ts'
+import { createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
+import { problem } from '../lib/problems.ts'
+import { LATEST, VERSIONS } from '../versions/history.ts'
+import { documentPath, openApiDocument } from './openapi.ts'
+
+/** Per address: a page of the docs takes four requests, and most of them once an hour. */
+const READS = { perSecond: 5, burst: 100 }
+
+/** Kept for an hour; after that a browser asks whether its copy is still right. */
+const KEPT = 'public, max-age=3600'
+
+/** The OpenAPI documents and the pages made of them: limited, compressed and kept by readers. */
+export function registerDocs(server: FastifyInstance, app: App): void {
+  server.register(async (scope) => {
+    limitReads(scope, app)
+    keepCopies(scope)
+    for (const version of VERSIONS) {
+      let document: string | undefined
+      scope.get(documentPath(version), async (_request, reply) => {
+        // Made when it is first asked for, because a server starts faster without it.
+        document ??= JSON.stringify(openApiDocument(app.publicUrl, version))
+        return reply.type('application/json; charset=utf-8').send(document)
+      })
+    }
+    registerPages(scope)
+  })
+}
+
+function limitReads(scope: FastifyInstance, app: App): void {
+  const buckets = app.config.rateLimit && createBuckets(READS.perSecond, READS.burst)
+  if (!buckets) return
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const wait_s = buckets.take(clientName(request.ip), performance.now())
+    const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
+    done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
+  })
+}
+
+type Copy = { plain: string | Buffer; packed: Buffer; tag: string; policy: string | null }
+
+/** What is sent never changes while the server runs, so it is compressed and hashed once. */
+function keepCopies(scope: FastifyInstance): void {
+  const copies = new Map<string, Copy>()
+  scope.addHook('onSend', async (request, reply, payload) => {
+    const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
+    if (reply.statusCode !== 200 || !isText) return payload
+    const path = request.routeOptions.url ?? ''
+    let copy = copies.get(path)
+    if (copy?.plain !== payload) {
+      copy = copyOf(payload, String(reply.getHeader('content-type')))
+      copies.set(path, copy)
+    }
+    return answer(request, reply, copy)
+  })
+}
+
+function copyOf(plain: string | Buffer, type: string): Copy {
+  const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
+  const isPage = type.startsWith('text/html')
+  const policy = isPage ? policyOf(String(plain)) : null
+  return { plain, packed: gzipSync(plain), tag: `W/"${hash}"`, policy }
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): string | Buffer | null {
+  reply.headers({ 'Cache-Control': KEPT, ETag: copy.tag, Vary: 'Accept-Encoding' })
+  if (copy.policy) reply.header('Content-Security-Policy', copy.policy)
+  const known = String(request.headers['if-none-match'] ?? '').split(/\s*,\s*/)
+  if (known.includes(copy.tag) || known.includes('*')) {
+    reply.code(304).removeHeader('content-length')
+    return null
+  }
+  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return copy.plain
+  reply.header('Content-Encoding', 'gzip').removeHeader('content-length')
+  return copy.packed
+}
+
+/** The page runs its own scripts only, asks this server only, and is shown in no frame. */
+function policyOf(page: string): string {
+  const inline = [...page.matchAll(/<script\b(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)]
+  const hashes = inline.map(
+    ([, code]) => `'sha256-${createHash('sha256').update(code!).digest('base64')}'`,
+  )
+  return [
+    "default-src 'none'",
+    ['script-src', "'self'", ...hashes].join(' '),
+    // The reader writes its styles into the page while it runs.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+function registerPages(scope: FastifyInstance): void {
+  scope.register(scalar, {
+    routePrefix: '/docs',
+    // A self-hosted service sends its readers nowhere else.
+    configuration: {
+      pageTitle: 'Vintém',
+      sources: VERSIONS.toReversed().map((version) => ({
+        title: `Vintém ${version.name}`,
+        slug: version.name,
+        url: documentPath(version),
+        default: version === LATEST,
+      })),
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
+  })
+}
