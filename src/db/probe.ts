@@ -22,6 +22,7 @@ export function openProbe(url: string, patience_ms: number): Probe {
     lock_timeout: patience_ms,
   })
   let asking: Promise<string | null> | undefined
+  let closing: Promise<void> | undefined
   const ask = async (): Promise<string | null> => {
     try {
       await pool.query('update installation set last_position = last_position')
@@ -37,7 +38,10 @@ export function openProbe(url: string, patience_ms: number): Probe {
       })
       return asking
     },
-    close: () => pool.end(),
+    close() {
+      closing ??= pool.end()
+      return closing
+    },
   }
 }
 
