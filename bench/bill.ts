@@ -102,7 +102,7 @@ async function makeCompanies(app: App, count: number): Promise<Uuid[]> {
 async function subscribe(app: App, companies: Uuid[], count: number, at: Date): Promise<void> {
   for (const companyId of companies) {
     const crowd = { companyId, count: count / companies.length, value: 1990 }
-    await insertSubscribers(app.db, { ...crowd, frequency: 'MONTHLY' }, at)
+    await insertSubscribers(app.db, app.vault, { ...crowd, frequency: 'MONTHLY' }, at)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { folderFault } from './lib/folder-fault.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
 /**
@@ -21,8 +22,8 @@ export function describeStartFault(error: unknown, config?: Config): string {
   const place = isOfOperators ? { ...config.operator!, prefix: 'OPERATOR_' } : config
   const listening = place && isListening ? describeListenFault(code, place) : null
   if (listening) return listening
-  if (isSystemFault(error, config)) {
-    return `${message}. Vintém could not use its files: check rights and space of DATA_DIR (${config!.dataDir}).`
+  if (config && isInside(config.dataDir, error)) {
+    return (folderFault(config.dataDir, error) as Error).message
   }
   return stack ?? message
 }
@@ -46,7 +47,5 @@ function describeListenFault(code: string, { host, port, prefix = '' }: Place): 
   }
 }
 
-const isSystemFault = (error: unknown, config?: Config): boolean => {
-  const { code = '', path = '' } = error as NodeJS.ErrnoException
-  return config !== undefined && /^E[A-Z]+$/.test(code) && path.startsWith(config.dataDir)
-}
+const isInside = (folder: string, error: unknown): boolean =>
+  ((error as NodeJS.ErrnoException).path ?? '').startsWith(folder)

@@ -148,7 +148,8 @@ test('a data directory that may not be written is told in a sentence', async () 
   const spawning = process.getuid?.() === 0 ? { uid: 65_534 } : {}
   chmodSync(join(DATA_DIR, '..'), 0o755)
   const server = await startServer({ SECRET_KEY, DATA_DIR }, [], () => {}, spawning)
-  assert.equal(await server.ended, 1, server.output())
-  assert.match(server.output(), /data directory .* cannot be used .*chown -R/)
+  const code = await server.ended
   chmodSync(DATA_DIR, 0o755)
+  assert.equal(code, 1, server.output())
+  assert.match(server.output(), /data directory .* cannot be used .*chown -R/)
 })

@@ -22,6 +22,7 @@ import {
 } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { folderFault } from '../lib/folder-fault.ts'
 import { makeFolder } from '../lib/make-folder.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { type Account, chooseAccount, findBinaries } from './embedded-binaries.ts'
@@ -59,26 +60,6 @@ export async function openCluster(dataDir: string, settings: Settings = {}): Pro
   } catch (fault) {
     throw folderFault(home, fault)
   }
-}
-
-/** Why a data directory cannot be used, and what to do; a bug stays what it is. */
-function folderFault(home: string, fault: unknown): unknown {
-  const { code = '', message } = fault as NodeJS.ErrnoException
-  if (fault instanceof OperatorFault || !code.startsWith('E')) return fault
-  const remedy = FOLDER_REMEDIES[code] ?? 'Choose a folder that Vintém can write to with DATA_DIR.'
-  const text = `The data directory ${home} cannot be used (${message}). ${remedy}`
-  return new OperatorFault(text, { cause: fault })
-}
-
-const OTHER_OWNER =
-  'Start Vintém as the user that it belongs to, or give it to this one with chown -R.'
-
-const FOLDER_REMEDIES: Record<string, string> = {
-  EACCES: OTHER_OWNER,
-  EPERM: OTHER_OWNER,
-  EROFS: 'It is on a read-only file system: mount it writable, or choose another with DATA_DIR.',
-  ENOSPC: 'The disk is full: make room, or choose another place with DATA_DIR.',
-  EDQUOT: 'The quota is used up: make room, or choose another place with DATA_DIR.',
 }
 
 /** If a part of the database is missing, a new one must not take its place. */

@@ -125,6 +125,7 @@ test('a bank that hangs is not asked about all its agreements, and keeps no othe
   const isApproved = async () =>
     (await readSubscription(well, id)).recurrenceAuthStatus === 'APPROVED'
   await until('the other is asked about', isApproved)
+  await until('the one that hangs too', () => hung.bank.seen('GET /rec/{idRec}') > asked)
   assert.equal(hung.bank.seen('GET /rec/{idRec}') - asked, 1)
   hung.bank.faults.clear()
   await following

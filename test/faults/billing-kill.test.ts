@@ -49,7 +49,7 @@ async function makeCompany(target: Date | null): Promise<Uuid> {
       START,
     )
     const crowd = { companyId: id, count: total / 2, value: VALUE, frequency: 'MONTHLY' } as const
-    await insertSubscribers(tx, crowd, START)
+    await insertSubscribers(tx, app.vault, crowd, START)
     await tx.query({
       text: 'insert into test_clocks (company_id, ahead_ms, target) values ($1, $2, $3)',
       values: [id, aheadOf(START), target],

@@ -155,7 +155,7 @@ function refunds(guarantee: Guarantee): void {
       reasonOf(await provider.refund(payee, orderOf(1)))
       reasonOf(await provider.refund(payee, { ...orderOf(1), endToEndId: UNKNOWN }))
       const moved = given(await provider.listTransfers(payee, around(ground)))
-      const shown = moved.map(({ at, ...transfer }) => transfer)
+      const shown = moved.map(({ at, txid, ...transfer }) => transfer)
       const expected = [
         { direction: 'received', endToEndId, orderId: null, amount: AMOUNT },
         { direction: 'returned', endToEndId: done.returnId, orderId: part.id, amount: 1000 },

@@ -1,6 +1,8 @@
+import { sealPerson } from '../../src/core/customers/sealing.ts'
 import type { Tx } from '../../src/db/database.ts'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
 import { localDateOf, startOfDay } from '../../src/lib/local-time.ts'
+import type { Vault } from '../../src/lib/vault.ts'
 import type { Frequency } from '../../src/pix/calendar.ts'
 
 export type Crowd = { companyId: Uuid; count: number; value: number; frequency: Frequency }
@@ -9,10 +11,16 @@ export type Crowd = { companyId: Uuid; count: number; value: number; frequency: 
  * Agreements that many payers have approved at one moment, here and in the books of the simulated
  * bank: all that is there before the first charge, written at once.
  */
-export async function insertSubscribers(tx: Tx, crowd: Crowd, approvedAt: Date): Promise<Uuid[]> {
+export async function insertSubscribers(
+  tx: Tx,
+  vault: Vault,
+  crowd: Crowd,
+  approvedAt: Date,
+): Promise<Uuid[]> {
   const { companyId, count, value, frequency } = crowd
   const ids = Array.from({ length: count }, () => newId())
   const day = localDateOf(approvedAt)
+  const payer = sealPerson(vault, companyId, { taxId: '52998224725', email: 'maria@example.com' })
   const names = ids.map(
     (id) => `RR99999999${day.replaceAll('-', '')}${id.replaceAll('-', '').slice(-11)}`,
   )
@@ -28,11 +36,14 @@ export async function insertSubscribers(tx: Tx, crowd: Crowd, approvedAt: Date):
     text: `insert into recurrences (company_id, id, is_template, product_id, product_name, value,
              frequency, day_due, payer_name, payer_index, payer_sealed, status, auth_status,
              external_id, br_code, created_at, expires_at, decided_at, first_on, next_at)
-           select $1, id, false, $1, 'Pão todo dia', $4, $5, 3, 'Maria da Silva', '\\x01', '\\x02',
+           select $1, id, false, $1, 'Pão todo dia', $4, $5, 3, 'Maria da Silva', $9, $10,
              'OPEN', 'APPROVED', external_id, '000201' || external_id, $6::timestamptz,
              $6::timestamptz + interval '30 days', $6::timestamptz, $7::date, $8
            from unnest($2::uuid[], $3::text[]) a (id, external_id)`,
-    values: [companyId, ids, names, value, frequency, approvedAt, day, startOfDay(day)],
+    values: [
+      ...[companyId, ids, names, value, frequency, approvedAt, day, startOfDay(day)],
+      ...[payer.index, payer.sealed],
+    ],
   })
   return ids
 }

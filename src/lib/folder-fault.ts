@@ -1,0 +1,21 @@
+import { OperatorFault } from './operator-fault.ts'
+
+/** Why a data directory cannot be used, and what to do; a bug stays what it is. */
+export function folderFault(home: string, fault: unknown): unknown {
+  const { code = '', message } = fault as NodeJS.ErrnoException
+  if (fault instanceof OperatorFault || !code.startsWith('E')) return fault
+  const remedy = FOLDER_REMEDIES[code] ?? 'Choose a folder that Vintém can write to with DATA_DIR.'
+  const text = `The data directory ${home} cannot be used (${message}). ${remedy}`
+  return new OperatorFault(text, { cause: fault })
+}
+
+const OTHER_OWNER =
+  'Start Vintém as the user that it belongs to, or give it to this one with chown -R.'
+
+const FOLDER_REMEDIES: Record<string, string> = {
+  EACCES: OTHER_OWNER,
+  EPERM: OTHER_OWNER,
+  EROFS: 'It is on a read-only file system: mount it writable, or choose another with DATA_DIR.',
+  ENOSPC: 'The disk is full: make room, or choose another place with DATA_DIR.',
+  EDQUOT: 'The quota is used up: make room, or choose another place with DATA_DIR.',
+}
