@@ -111,8 +111,8 @@ function greet({ publicUrl, log }: App, role: Role, sandbox: Sandbox | null): vo
 
 /** Undoes the start in reverse order; whatever does not end in time is left behind. */
 async function stop(config: Config, undo: Undo[], log: Log): Promise<void> {
-  // It also keeps Node running: what is waited for below may be a connection that does not, and Node
-  // would then end by itself, with the code of a success.
+  // This timer also keeps Node running. What is waited for below may be a connection that does not,
+  // and Node would then end by itself, with the code of a success.
   setTimeout(() => process.exit(1), config.shutdownSeconds * 1000 + 15_000)
   for (const step of undo.splice(0).reverse()) {
     await step().catch((error) => log.error(describeError(error), 'a step of the shutdown failed'))

@@ -68,9 +68,9 @@ async function payAtBank(
 }
 
 const schemeId = ({ random }: Client): string => {
-  const digits = Array.from({ length: 20 }, () => random.below(10)).join('')
+  const digits = Array.from({ length: 12 }, () => random.below(10)).join('')
   const unique = Array.from({ length: 11 }, () => random.below(36).toString(36)).join('')
-  return `E${digits}${unique}`
+  return `E99999999${digits}${unique}`
 }
 
 async function simulate(client: Client, id: string, amount: number): Promise<void> {
