@@ -72,7 +72,7 @@ test('by the word of the database a Pix pays one charge of a company', async () 
   const doubled = api.rows('update charges set end_to_end_id = $1 where id = $2', [
     ...[one.endToEndId, fromPublic('charge', two.id)],
   ])
-  await assert.rejects(doubled, { code: '23505', constraint: 'charges_end_to_end_id' })
+  await assert.rejects(doubled, { code: '23505', constraint: 'charges_payment' })
 })
 
 test('by the word of the database a payment that pays no charge says why, and no other does', async () => {
