@@ -1,23 +1,22 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { ensureInstalled, pinnedNode } from '../scripts/install.mjs'
+import { ensureInstalled } from '../scripts/install.mjs'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
 try {
-  await ensureInstalled()
-  run()
+  run(await ensureInstalled())
 } catch (fault) {
   console.error(fault.message)
   process.exitCode = 1
 }
 
-// The sources are TypeScript, which the pinned Node runs and the machine's own may not.
-function run() {
+// The sources are TypeScript, which this Node runs and the machine's own may not.
+function run(node) {
   // From wherever it is called, it is about the installation it belongs to: its .env and .data.
   const cwd = fileURLToPath(new URL('..', import.meta.url))
-  const cli = spawn(pinnedNode, [main, ...process.argv.slice(2)], { cwd, stdio: 'inherit' })
+  const cli = spawn(node, [main, ...process.argv.slice(2)], { cwd, stdio: 'inherit' })
   const forward = (signal) => {
     // A terminal sends Ctrl-C to both of us, and a second one would mean impatience.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) cli.kill(signal)

