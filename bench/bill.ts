@@ -2,7 +2,6 @@ import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import type { App } from '../src/core/app.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
-import { collectDue } from '../src/core/recurrences/bank.ts'
 import type { Query } from '../src/db/database.ts'
 import type { Uuid } from '../src/lib/ids.ts'
 import { atHour } from '../src/lib/local-time.ts'
@@ -10,6 +9,7 @@ import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { billDue, generateDue } from '../src/worker/billing.ts'
+import { collectDue } from '../src/worker/collect.ts'
 import { insertSubscribers } from '../test/support/subscribers.ts'
 import { benchDatabase, report } from './setup.ts'
 
@@ -113,7 +113,8 @@ async function payBefore({ db }: App): Promise<void> {
     text: `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode,
              recurrence_id, end_to_end_id, created_at, expires_at, payment_date, settles_at)
            select company_id, gen_random_uuid(), 'RECURRING', value, 'COMPLETED', 'RECEIVED', false,
-             id, 'E' || gen_random_uuid(), '${before}', '2026-08-10', '${before}', '${before}'
+             id, 'E99999999' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 23),
+             '${before}', '2026-08-10', '${before}', '${before}'
            from recurrences, generate_series(1, $1)`,
     values,
   })

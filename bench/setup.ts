@@ -52,10 +52,15 @@ const environment = (url: string, port: number) => ({
 })
 
 /** A process of its own, as in production; its log goes where a log goes, into a file. */
-async function launch(script: string, port: number, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(ROOT, script)], {
+export async function launch(
+  script: string,
+  port: number,
+  env: NodeJS.ProcessEnv,
+  options: string[] = [],
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [...options, join(ROOT, script)], {
     env,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   for (;;) {
     const up = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
@@ -65,7 +70,7 @@ async function launch(script: string, port: number, env: NodeJS.ProcessEnv): Pro
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM')
   if (child.exitCode === null) await once(child, 'exit')
 }

@@ -21,7 +21,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     shown: '10',
     reason:
-      'Connections per process for ordinary work; a worker keeps one of them to show that it lives. Nine more carry groups of charges and deliveries, hear of changes and watch the database.',
+      'Connections per process for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more carry groups of charges and deliveries, hold locks, hear of changes and watch the database.',
   },
   DATA_DIR: {
     shown: '.data',
@@ -77,7 +77,7 @@ export const OPTIONS = {
   RATE_LIMIT: {
     shown: '500',
     reason:
-      'Requests per second and API key, or "off". Protects the neighbours of a runaway client.',
+      'Requests per second and API key, or "off". Protects the neighbours of a runaway client. Off also lifts the limits on addresses and the share of time that a company gets while others are there.',
   },
   RATE_LIMIT_BURST: {
     shown: '1000',

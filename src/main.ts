@@ -14,7 +14,7 @@ import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp, createService, type Service } from './service.ts'
 import { describeStartFault } from './start-faults.ts'
-import { startWorker, type Worker } from './worker/worker.ts'
+import { startWorker, TASKS, type Worker } from './worker/worker.ts'
 
 type Role = 'api' | 'worker' | 'both'
 
@@ -55,7 +55,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   const sandbox = config.local ? await openSandbox(app) : null
   if (config.local) undo.push(noteAddress(config))
   // Undone in reverse: requests are answered to the end before the worker stops.
-  if (role !== 'api') undo.push(runWorker(app))
+  if (role !== 'api') undo.push(runWorker(app, role))
   if (role === 'worker') await serveOperator(app, databaseUrl, undo)
   else await serve(app, databaseUrl, undo)
   greet(app, role, sandbox)
@@ -91,8 +91,8 @@ async function serveOperator(app: App, databaseUrl: string, undo: Undo[]): Promi
   await server.listen(operator)
 }
 
-function runWorker(app: App): Undo {
-  const worker: Worker = startWorker(app)
+function runWorker(app: App, role: Role): Undo {
+  const worker: Worker = role === 'worker' ? startWorker(app, TASKS, 0) : startWorker(app)
   return () => worker.stop()
 }
 

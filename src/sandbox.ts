@@ -57,14 +57,13 @@ const LOCK = 0x76696e73
  * commit of what it names. The lock goes with its connection.
  */
 async function alone<R>({ db }: App, act: () => Promise<R>): Promise<R> {
-  const client = await db.pools.light.connect()
-  client.on('error', () => {})
+  const { client, release } = await db.connect()
   try {
     await client.query(`set lock_timeout = '20s'`)
     await client.query('select pg_advisory_lock($1)', [LOCK])
     return await act()
   } finally {
-    client.release(true)
+    release(true)
   }
 }
 

@@ -10,9 +10,11 @@ import { groupCallbacks } from './core/payments/callbacks.ts'
 import { followTold } from './core/recurrences/told.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Database, openDatabase } from './db/database.ts'
+import { openPulse } from './db/probe.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
+import { watchSilence } from './http/silence.ts'
 import { createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
@@ -21,6 +23,7 @@ import type { Log } from './lib/log.ts'
 import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
+import { createShares } from './lib/shares.ts'
 import { createVault } from './lib/vault.ts'
 import { createBacen, type Limits } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
@@ -31,8 +34,12 @@ import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 import { DUE_SOURCES } from './worker/due.ts'
 
+/** Clocks that are moved at once. */
+const CLOCK_MOVES = 2
 /** How long a client that keeps a connection open has to notice that it should not. */
 const LINGER_MS = 1_000
+/** How long the database may take to answer a question that costs it nothing. */
+const PULSE_MS = 2_000
 
 export type Parts = {
   config: Config
@@ -51,23 +58,26 @@ export type Parts = {
 /** Wires what commands act with. */
 export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts }: Parts): App {
   const alarm = createAlarm()
-  const db = openDatabase(databaseUrl, config.databasePoolSize, alarm.ring)
+  const db = openDatabase(databaseUrl, config.databasePoolSize, alarm)
   const vault = createVault(config.secretKey)
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
   const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
-  const providers = createProviders(createSimulator(publicUrl, db, clock, vault), bacen)
+  // The simulated bank is asked by anybody, and shares the database like one more company.
+  const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
+  const providers = createProviders(simulator, bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
   const [charges, callbacks] = [groupCharges(db), groupCallbacks(db, followTold)]
   const metrics = createMetrics()
-  const setbacks = createSetbacks(db, clock, metrics, log)
+  const setbacks = createSetbacks(db.tasks, clock, metrics, log)
   const outward = { providers, mailer, sender, lookup, metrics, setbacks }
   const ask =
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)
-  const time = { clock, wall: clock, clockWatch, due: DUE_SOURCES }
+  const clockMoves = createShares(CLOCK_MOVES, 1)
+  const time = { clock, wall: clock, clockWatch, clockMoves, due: DUE_SOURCES }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 
@@ -99,15 +109,21 @@ export type Service = {
   close(): Promise<void>
 }
 
-export async function createService(app: App, databaseUrl: string): Promise<Service> {
-  const keys = createKeyRing(app.db, app.vault, databaseUrl, app.log)
+export async function createService(anyApp: App, databaseUrl: string): Promise<Service> {
+  // What is asked for before a company is known shares the database like one more company.
+  const app = { ...anyApp, db: anyApp.db.of('') }
+  // Keys are looked up beside what strangers ask of pages, and not behind it.
+  const keys = createKeyRing(anyApp.db.of('keys'), app.vault, databaseUrl, app.log)
   const state = { closing: false }
   const readiness = createReadiness(app, databaseUrl, () => state.closing)
   const pages = createPages(app, {
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  const server = await buildServer({ app, keys, isReady: readiness.check, state, pages })
+  const pulse = openPulse(databaseUrl, PULSE_MS)
+  const silence = watchSilence(pulse.answers)
+  const isReady = readiness.check
+  const server = await buildServer({ app, keys, isReady, state, pages, silence })
   const operator = await buildOperator(app, readiness.check)
   return {
     server,
@@ -122,7 +138,8 @@ export async function createService(app: App, databaseUrl: string): Promise<Serv
       )
       await server.close()
       await operator.close()
-      await readiness.close()
+      silence.close()
+      await Promise.all([readiness.close(), pulse.close()])
       clearTimeout(late)
       const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
       await Promise.all(groups.map((group) => group.idle()))

@@ -352,6 +352,14 @@ test('an operator sees which withdrawals wait, and says what became of them', as
 
   const list = await vintem(['withdrawal', 'list'])
   assert.match(list.stdout, new RegExp(`${first} +R\\$ 40,00 +${company.pixKey} .* Padaria`))
+  const note = async () =>
+    JSON.parse((await vintem(['withdrawal', 'list', '--company', company.id, '--json'])).stdout)[0]
+      .note
+  assert.equal(await note(), null)
+  const differs = 'insert into audits values ($1, 0, null, $2, now())'
+  await api.rows(differs, [company.id, 'R$ 1 is missing'])
+  assert.match(await note(), /^the books differ: run vintem ledger audit before you send it/)
+  await api.rows('delete from audits where company_id = $1', [company.id])
   const id = 'E12345678202608201500abcdefghijk'
   const complete = (text: string, wd = first) =>
     vintem(['withdrawal', 'complete', wd, '--end-to-end-id', text])

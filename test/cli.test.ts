@@ -7,6 +7,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { CHANGES, HEARD, LISTENER, QUESTION } from '../src/core/companies/announce.ts'
+import { createSetbacks } from '../src/core/setbacks.ts'
+import { openDatabase } from '../src/db/database.ts'
+import { createLog } from '../src/lib/log.ts'
+import { createMetrics } from '../src/lib/metrics.ts'
 import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { cloneDatabase } from './support/database.ts'
 import { freePort, inherited, secretOf } from './support/process.ts'
@@ -180,6 +186,52 @@ describe('on a database of one’s own', () => {
   before(async () => {
     const { stdout } = await alone(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
     assert.match(stdout, /The live company Padaria is created[\s\S]*vk_live_[\s\S]*shown this once/)
+  })
+
+  test('a command that changes a company ends when every server has heard of it', async () => {
+    const { companyId } = await answerOf(company(), env)
+    const server = new pg.Client({ connectionString: env.DATABASE_URL, application_name: LISTENER })
+    await server.connect()
+    const heard: string[] = []
+    server.on('notification', ({ payload = '' }) => {
+      heard.push(payload.startsWith(QUESTION) ? 'question' : payload)
+      if (!payload.startsWith(QUESTION)) return
+      server.query('select pg_notify($1, $2)', [HEARD, payload.slice(QUESTION.length)])
+    })
+    await server.query(`listen ${CHANGES}`)
+    const [key] = await answerOf(['key', 'list', '--company', companyId], env)
+    for (const args of [
+      ['company', 'pin', companyId, '2025-01-01'],
+      ['company', 'update', companyId, '--name', 'Padaria Nova'],
+      ['key', 'revoke', '--company', companyId, key.id],
+    ]) {
+      heard.length = 0
+      await answerOf(args, env)
+      assert.deepEqual(heard, [companyId, 'question'], args.join(' '))
+    }
+    await server.end()
+  })
+
+  test('doctor names companies that are set aside, and the task that failed', async () => {
+    const { companyId } = await answerOf(company(), env)
+    const db = openDatabase(env.DATABASE_URL, 1)
+    let ahead_s = 0
+    const clock = { now: () => new Date(Date.now() + ahead_s * 1000) }
+    const setbacks = createSetbacks(db, clock, createMetrics(), createLog('silent'))
+    const fault = Object.assign(new Error('x'), { code: '23514', constraint: 'balance_is_full' })
+    await setbacks.failed('receive charges', companyId, fault)
+    // What fails while the company is set aside does not count.
+    ahead_s = 60
+    await setbacks.failed('receive charges', companyId, fault)
+    const { stdout } = await vintem(['doctor'], env)
+    const named = new RegExp(
+      `^warning +work .*receive charges. of ${companyId} .*is_full, 2 times`,
+      'm',
+    )
+    assert.match(stdout, named)
+    await setbacks.worked('receive charges', companyId)
+    assert.match((await vintem(['doctor'], env)).stdout, /^ok +work +No company is set aside/m)
+    await db.end()
   })
 
   test('another secret than the one it was set up with is refused', async () => {

@@ -18,9 +18,10 @@ const BROWSER = 'test/browser/*.test.ts'
  * of their tests.
  */
 const ALONE = [
-  ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', BROWSER],
+  ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', 'test/attack/*.test.ts', BROWSER],
   ...[
     'test/start*.test.ts',
+    'test/install.test.ts',
     'test/log.test.ts',
     'src/db/embedded.test.ts',
     'test/api/money-model.test.ts',

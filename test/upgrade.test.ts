@@ -172,6 +172,43 @@ test('payments and refunds from before get their source, of the mode of their co
   }
 })
 
+test('accounts of the simulated bank are counted with what they had before, whoever comes first', async () => {
+  const insert = (client: pg.Client, account: string, transfers: [string, number][]) =>
+    client.query(
+      `insert into simulated_bank.transfers (account_id, end_to_end_id, direction, amount, at)
+       select $1, 'E99999999' || gen_random_uuid(), direction, amount, now()
+       from unnest($2::text[], $3::int8[]) t (direction, amount)`,
+      [account, transfers.map(([way]) => way), transfers.map(([, amount]) => amount)],
+    )
+  const [first, second, fresh] = [newId(), newId(), newId()]
+  const names = readdirSync(ALL).sort()
+  const counting = names.findIndex((name) => name.endsWith('_bank_accounts.sql'))
+  const url = await databaseAt(names[counting - 1]!)
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const before: [string, number][] = [
+      ['received', 900],
+      ['sent', 200],
+      ['returned', 100],
+    ]
+    for (const account of [first, second]) await insert(client, account, before)
+    await migrate(url, readMigrations(ALL).slice(0, counting + 1))
+    await insert(client, second, [['received', 50]])
+    await migrate(url)
+    await insert(client, first, [['sent', 7]])
+    await insert(client, fresh, [['received', 5]])
+    const { rows } = await client.query('select * from simulated_bank.accounts')
+    const balances = new Map(rows.map(({ account_id, balance }) => [account_id, Number(balance)]))
+    assert.deepEqual(
+      [first, second, fresh].map((id) => balances.get(id)),
+      [593, 650, 5],
+    )
+  } finally {
+    await client.end()
+  }
+})
+
 /** A company with a payment and a refund that count, and in a live one with a trial of both. */
 async function insertOld(client: pg.Client, mode: string): Promise<void> {
   const id = newId()

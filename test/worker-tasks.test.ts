@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import type { App } from '../src/core/app.ts'
 import { takeBackOrphans } from '../src/core/charges/intents.ts'
 import { receiveCallback } from '../src/core/payments/callbacks.ts'
-import { collectDue } from '../src/core/recurrences/bank.ts'
 import { fromPublic, newId } from '../src/lib/ids.ts'
 import { toCents } from '../src/lib/money.ts'
 import { chargeTxid } from '../src/provider/txid.ts'
 import { watchCertificates } from '../src/worker/certificates.ts'
 import { createExpiringAtBanks } from '../src/worker/charges.ts'
 import { playTestClocks } from '../src/worker/clocks.ts'
+import { collectDue } from '../src/worker/collect.ts'
 import { purgeDeliveries, watchWebhooks } from '../src/worker/webhooks.ts'
 import { startWorker, TASKS } from '../src/worker/worker.ts'
 import { startApi } from './support/api.ts'
@@ -61,7 +61,7 @@ async function workOnce(): Promise<Map<string, number>> {
     all = resolve
   })
   const alarm: App['alarm'] = {
-    ring: () => {},
+    ...app.alarm,
     wait(name, most_ms, signal) {
       waits.set(name, most_ms)
       if (waits.size === TASKS.length) all()

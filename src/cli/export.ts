@@ -36,7 +36,7 @@ type Table<T> = {
   read(tx: Tx, companyId: Uuid, period: Period): AsyncIterable<T[]>
 }
 
-const PAGE_SIZE = 1000
+const PAGE_SIZE = 100
 
 async function* pages<T, Cursor>(
   read: (after: Cursor | null) => Promise<T[]>,

@@ -42,8 +42,9 @@ async function open(config: Config): Promise<Connection> {
     return closing
   }
   try {
-    // Asked of the pool itself, which does not wait for a database that may come back.
-    await db.pools.plain.query('select 1')
+    // A connection of its own is not waited for, unlike one for a statement.
+    const { release } = await db.connect()
+    release()
     // If this command runs the database itself, no server does.
     const publicUrl = (embedded?.owned ? null : addressOfServer(config)) ?? config.publicUrl
     return { url, db, publicUrl, close }

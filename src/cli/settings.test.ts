@@ -14,7 +14,7 @@ test('a server whose settings hurt is named with what to set', () => {
 })
 
 test('a server needs connections for at least one process', () => {
-  assert.deepEqual(harms({ max_connections: '19' }), [])
-  assert.match(harms({ max_connections: '18' })[0]!, /^max_connections = 19 or more/)
-  assert.match(harms({ max_connections: '100' }, 95)[0]!, /^max_connections = 104 or more/)
+  assert.deepEqual(harms({ max_connections: '36' }), [])
+  assert.match(harms({ max_connections: '35' })[0]!, /^max_connections = 36 or more/)
+  assert.match(harms({ max_connections: '100' }, 95)[0]!, /^max_connections = 206 or more/)
 })

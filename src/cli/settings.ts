@@ -2,8 +2,8 @@ import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Finding } from './checks.ts'
 
-/** Connections of a process beside those of DATABASE_POOL_SIZE. */
-const OTHER_CONNECTIONS = 9
+/** Connections of a process beside those for requests and those for tasks. */
+const OTHER_CONNECTIONS = 16
 
 type Setting = { name: string; setting: string }
 
@@ -39,7 +39,7 @@ export function findHarms(values: ReadonlyMap<string, string>, poolSize: number)
     .map(([name, [value, harm]]) => `${name} = ${value}, or ${harm}`)
   const reserved = Number(values.get('superuser_reserved_connections') ?? 0)
   const free = Number(values.get('max_connections')) - reserved
-  const needed = poolSize + OTHER_CONNECTIONS
+  const needed = 2 * poolSize + OTHER_CONNECTIONS
   if (free < needed) {
     harms.push(`max_connections = ${needed + reserved} or more, or one process uses them all up`)
   }

@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
 import type { Mailer } from '../lib/mailer.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import type { Shares } from '../lib/shares.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
 import type { ChargeGroups } from './charges/group.ts'
@@ -40,6 +41,8 @@ export type App = {
   mailer: Mailer
   /** Wakes the tasks of this process when work for them was committed. */
   alarm: Alarm
+  /** Where companies move their clocks: each one at a time, and few at once. */
+  clockMoves: Shares
   /** The kinds of work that a company's time brings about. */
   due: readonly DueSource[]
   /** Where payers and integrators reach the service. */

@@ -45,13 +45,15 @@ export function createSetbacks(db: Database, wall: Clock, metrics: Metrics, log:
       const known = of(task)
       const now = wall.now()
       const before = known.get(companyId)
+      metrics.setback(task)
+      // What was under way when the company was set aside is of the same trouble.
+      if (before && before.until > now) return
       const failures = (before?.failures ?? 0) + 1
       const until = new Date(now.getTime() + pauseAfter_ms(failures))
       const setback = { companyId, failures, since: before?.since ?? now, until }
       known.delete(companyId)
       known.set(companyId, setback)
       if (known.size > MOST) known.delete(known.keys().next().value!)
-      metrics.setback(task)
       const { constraint, code, message, error: kind } = describeError(error)
       await write(save(db, task, setback, String(constraint ?? code ?? message ?? kind)))
     },

@@ -6,7 +6,10 @@ import { openDatabase, overtaken, type Tx } from './database.ts'
 const woken: string[] = []
 // Registered before the end of the database, and so over before it.
 after(() => db.end())
-const db = openDatabase(await cloneDatabase(), 4, (task) => woken.push(task))
+const db = openDatabase(await cloneDatabase(), 4, {
+  wake: (task) => woken.push(task),
+  wrote: () => {},
+})
 await db.query({ text: 'create table written (text text)' })
 
 const raising = (code: string) => ({ text: `do $$ begin raise sqlstate '${code}'; end $$` })
@@ -143,4 +146,22 @@ test('tasks are woken once, when what they are woken for is committed', async ()
   })
   await assert.rejects(failed)
   assert.ok(!woken.includes('nothing'))
+})
+
+test('a statement that meets a passing fault is sent again, on every pool', async () => {
+  await db.query({ text: 'create sequence tries' })
+  await db.query({
+    text: `create function fails_once(code text) returns bigint language plpgsql as $$
+      declare n bigint := nextval('tries');
+      begin
+        if n % 2 = 1 then raise exception 'passing' using errcode = code; end if;
+        return n;
+      end $$`,
+  })
+  for (const code of ['40001', '40P01', '57P01', '57P03', '08006', '53300']) {
+    for (const one of [db, db.hot, db.light]) {
+      const rows = await one.query({ text: 'select fails_once($1)', values: [code] })
+      assert.equal(rows.length, 1, code)
+    }
+  }
 })

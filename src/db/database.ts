@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Problem, problem } from '../lib/problems.ts'
+import { createShares, type Shares } from '../lib/shares.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -32,18 +33,39 @@ export type Database = Tx & {
    * network.
    */
   transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
-  pools: { plain: pg.Pool; hot: pg.Pool; light: pg.Pool }
+  /** The same database for a request of this company, which gets no more than its share of it. */
+  of(companyId: string): Database
+  /** The same database for tasks: they have connections of their own. */
+  tasks: Database
+  /** A connection that is kept for long, by whoever listens or holds a lock. */
+  connect(): Promise<Connection>
+  pools: Record<Kind, pg.Pool>
+  /** How many wait for a connection of each kind. */
+  waiting(): Record<Kind, number>
   /** The SQLSTATE by which the server has just refused to write, or null. */
   refusedWrite(): string | null
   end(): Promise<void>
 }
 
+/**
+ * What connections are for: requests, tasks, hot and light statements, and what is kept for long.
+ */
+export type Kind = 'requests' | 'tasks' | 'hot' | 'light' | 'long'
+
+export type Connection = { client: pg.PoolClient; release(isLost?: boolean): void }
+
 /** How long a request waits for a database that is away before it is told so. */
 const PATIENCE_MS = 5_000
+/** Nobody waits for a task, and all of them connect at once when a process starts. */
+const TASK_PATIENCE_MS = 20_000
 const LOCK_TIMEOUT_MS = 3_000
 const MOST_ATTEMPTS = 5
 const HOT_CONNECTIONS = 4
 const LIGHT_CONNECTIONS = 3
+const LONG_CONNECTIONS = 6
+/** How long a request waits for a connection while others have them all, and a task. */
+const REQUEST_WAIT_MS = 10_000
+const TASK_WAIT_MS = 60_000
 /** Compiling a plan takes longer than running it: our statements touch few rows. */
 const NO_JIT = '-c jit=off'
 const GENERIC = '-c plan_cache_mode=force_generic_plan'
@@ -100,31 +122,99 @@ export const isOfRows = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeO
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
-export function openDatabase(
-  url: string,
-  size: number,
-  wake: (task: string) => void = () => {},
-): Database {
-  const pool = openPool(url, size)
-  // Planned once a connection: planning a group's statement anew takes as long as several rows.
-  const hot = openPool(url, HOT_CONNECTIONS, GENERIC)
-  const light = openPool(url, LIGHT_CONNECTIONS, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`)
+/** Connections of one kind, and how they are divided among companies. */
+type Source = { pool: pg.Pool; shares: Shares }
+type Sources = Record<Kind, Source>
+
+function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind, T> {
+  const entries = Object.entries(sources).map(([kind, source]) => [kind, of(source)])
+  return Object.fromEntries(entries) as Record<Kind, T>
+}
+
+/** Who hears what was committed. */
+export type Listener = { wake(task: string): void; wrote(): void }
+const NOBODY: Listener = { wake() {}, wrote() {} }
+
+export function openDatabase(url: string, size: number, listener = NOBODY): Database {
+  const open = (most: number, settings?: string, limits?: pg.PoolConfig): Source => ({
+    pool: openPool(url, most, settings, limits),
+    shares: createShares(most),
+  })
+  const patient = { connectionTimeoutMillis: TASK_PATIENCE_MS }
+  const sources: Sources = {
+    requests: open(size),
+    tasks: open(size, '', patient),
+    // Planned once a connection: planning a group's statement anew takes as long as several rows.
+    hot: open(HOT_CONNECTIONS, GENERIC),
+    light: open(LIGHT_CONNECTIONS, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`, patient),
+    long: open(LONG_CONNECTIONS),
+  }
   const { noting, refusedWrite } = noteRefusals()
-  const queryOn =
-    (one: pg.Pool): Tx['query'] =>
-    (query) =>
-      noting(repeatWhileAway(() => runOn(one, query)))
-  return {
-    pools: { plain: pool, hot, light },
-    refusedWrite,
-    light: { query: queryOn(light), wake },
-    hot: { query: queryOn(hot), wake },
-    query: queryOn(pool),
-    wake,
-    transaction: (act) => noting(transact(pool, act, wake)),
-    async end() {
-      await Promise.all([pool.end(), hot.end(), light.end()])
-    },
+  const pools = mapSources(sources, ({ pool }) => pool)
+  const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
+  const end = async () => {
+    await Promise.all(Object.values(pools).map((pool) => pool.end()))
+  }
+  /** The database for a company, or for nobody alone, with one of the two kinds of connections. */
+  function view(kind: 'requests' | 'tasks', companyId: string | null): Database {
+    const isTask = kind === 'tasks'
+    const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
+    const patience_ms = isTask ? TASK_PATIENCE_MS : PATIENCE_MS
+    const lendOf =
+      ({ pool, shares }: Source): Lend =>
+      (act) =>
+        shares.during(companyId, wait_ms, allBusy, () => act(pool))
+    const txOn = (source: Source): Tx => ({
+      query: (query) =>
+        noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), patience_ms)),
+      wake: listener.wake,
+    })
+    return {
+      ...txOn(sources[kind]),
+      hot: txOn(sources.hot),
+      light: txOn(sources.light),
+      transaction: (act) => noting(transact(lendOf(sources[kind]), act, listener, patience_ms)),
+      of: (id) => view(kind, id),
+      get tasks() {
+        return view('tasks', null)
+      },
+      connect: () => {
+        const connectOnce = () => connect(sources.long, companyId, wait_ms)
+        return isTask ? repeatWhileAway(connectOnce, patience_ms) : connectOnce()
+      },
+      ...{ pools, waiting, refusedWrite, end },
+    }
+  }
+  return view('requests', null)
+}
+
+/** Lends a connection of a pool for as long as something is done with it. */
+type Lend = <R>(act: (pool: pg.Pool) => Promise<R>) => Promise<R>
+
+const allBusy = () =>
+  problem('service_unavailable', 'Too much is being done at once. Try again in a moment.')
+
+async function connect(
+  { pool, shares }: Source,
+  companyId: string | null,
+  wait_ms: number,
+): Promise<Connection> {
+  await shares.take(companyId, wait_ms, allBusy)
+  try {
+    const client = await pool.connect()
+    // The pool listens only to idle connections; the end of this one must not end the process.
+    const ignore = () => {}
+    client.on('error', ignore)
+    return {
+      client,
+      release(isLost = false) {
+        client.off('error', ignore).release(isLost)
+        shares.give(companyId)
+      },
+    }
+  } catch (error) {
+    shares.give(companyId)
+    throw error
   }
 }
 
@@ -179,49 +269,68 @@ export function openPool(
   return pool
 }
 
-async function runOn<R extends Row>(
-  client: { query: pg.Pool['query'] | pg.PoolClient['query'] },
-  query: Query,
-): Promise<R[]> {
-  const result = await (client as pg.Pool).query<R>(query as pg.QueryConfig)
+async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
+  const result = await pool.query<R>(query as pg.QueryConfig)
   return result.rows
 }
 
 async function transact<R>(
-  pool: pg.Pool,
+  lendOne: Lend,
   act: (tx: Tx) => Promise<R>,
-  wake: (task: string) => void,
+  listener: Listener,
+  patience_ms: number,
 ): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
-    const client = await repeatWhileAway(() => pool.connect())
     const progress = { committing: false }
-    const woken = new Set<string>()
-    let lost: Error | undefined
-    // The pool listens only to idle connections; one that is cut in our hands must not end the
-    // process.
-    const notice = (error: Error) => {
-      lost = error
-    }
-    client.on('error', notice)
     try {
-      await client.query('begin')
-      const result = await act({
-        query: (query) => runOn(client, query),
-        wake: (task) => woken.add(task),
+      return await lendOne(async (pool) => {
+        const client = await repeatWhileAway(() => pool.connect(), patience_ms)
+        return transactOn(client, act, listener, progress)
       })
-      progress.committing = true
-      await client.query('commit')
-      for (const task of woken) wake(task)
-      return result
     } catch (error) {
-      await client.query('rollback').catch((fault: Error) => {
-        lost = fault
-      })
       if (attempt >= MOST_ATTEMPTS || !mayRetry(error, progress)) throw told(error)
-    } finally {
-      client.off('error', notice)
-      client.release(lost)
     }
+  }
+}
+
+async function transactOn<R>(
+  client: pg.PoolClient,
+  act: (tx: Tx) => Promise<R>,
+  listener: Listener,
+  progress: { committing: boolean },
+): Promise<R> {
+  const woken = new Set<string>()
+  let hasWritten = false
+  let lost: Error | undefined
+  // The pool listens only to idle connections; one that is cut in our hands must not end the
+  // process.
+  const notice = (error: Error) => {
+    lost = error
+  }
+  client.on('error', notice)
+  try {
+    await client.query('begin')
+    const result = await act({
+      async query<R extends Row>(query: Query) {
+        const { rows, command, rowCount } = await client.query<R>(query as pg.QueryConfig)
+        hasWritten ||= command !== 'SELECT' && rowCount !== null && rowCount > 0
+        return rows
+      },
+      wake: (task) => woken.add(task),
+    })
+    progress.committing = true
+    await client.query('commit')
+    for (const task of woken) listener.wake(task)
+    if (hasWritten) listener.wrote()
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((fault: Error) => {
+      lost = fault
+    })
+    throw error
+  } finally {
+    client.off('error', notice)
+    client.release(lost)
   }
 }
 
@@ -246,8 +355,8 @@ function told(error: unknown): unknown {
 }
 
 /** Waits out a database that restarts, a few seconds at most. */
-async function repeatWhileAway<R>(work: () => Promise<R>): Promise<R> {
-  const deadline = performance.now() + PATIENCE_MS
+async function repeatWhileAway<R>(work: () => Promise<R>, patience_ms: number): Promise<R> {
+  const deadline = performance.now() + patience_ms
   for (let wait_ms = 20; ; wait_ms = Math.min(wait_ms * 2, 250)) {
     try {
       return await work()

@@ -45,6 +45,36 @@ export function openProbe(url: string, patience_ms: number): Probe {
   }
 }
 
+/** Asks a database whether it answers anything at all. */
+export type Pulse = {
+  /** It never throws, and ends in time. A refusal is an answer too. */
+  answers(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export function openPulse(url: string, patience_ms: number): Pulse {
+  const pool = openPool(url, 1, '', {
+    application_name: 'vintem pulse',
+    connectionTimeoutMillis: patience_ms,
+    query_timeout: patience_ms,
+  })
+  let closing: Promise<void> | undefined
+  return {
+    async answers() {
+      try {
+        await pool.query('select 1')
+        return true
+      } catch (error) {
+        return !/timeout/i.test((error as Error).message)
+      }
+    },
+    close() {
+      closing ??= pool.end()
+      return closing
+    },
+  }
+}
+
 /** Why nothing can be written, by the SQLSTATE of the refusal. */
 export function describeRefusal(code: string): string {
   if (code === '25006') return 'The database is read-only: nothing can be written.'

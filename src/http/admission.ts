@@ -6,6 +6,7 @@ import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/hi
 import { requireScope, type Session } from './auth.ts'
 import { createGate } from './gate.ts'
 import { readKey } from './idempotency.ts'
+import { createLoopShares } from './loop-shares.ts'
 import type { Route } from './route.ts'
 import type { ServerParts } from './server.ts'
 
@@ -31,7 +32,7 @@ export function admission({ app, keys }: ServerParts) {
     throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
   }
   const now = () => performance.now()
-  const gate = createGate(app.config.requests)
+  const gate = createGate(app.config.requests, rateLimit ? createLoopShares() : undefined)
 
   function accept(request: FastifyRequest, route: Route, session: Session | null): void {
     if (!session) {

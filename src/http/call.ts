@@ -1,24 +1,28 @@
-import fastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
-import { inTimeOf } from '../core/companies/clock.ts'
+import { forCompany, inTimeOf } from '../core/companies/clock.ts'
 import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
+import type { Version } from '../versions/history.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { safeHeaders } from './headers.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
-import { writeInSlices } from './slices.ts'
+import { type Serialize, serializerOf } from './serializer.ts'
+import { isOver, nextSlice, type Written, writeInSlices } from './slices.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
+/** A list is too long to be made into bytes all at once. */
+type RenderList = (data: unknown[]) => Promise<{ status: number; body: Buffer[] }>
+type Sent = Omit<Answer, 'body'> & { body: string | Buffer[] }
 
 /** Makes the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: App, route: Route) {
-  const serialize = fastJson(route.data as never) as (data: unknown) => string
+  const serialize = serializerOf(route.data)
   const { items } = route.data as { items?: object }
-  const serializeItem = items && (fastJson(items as never) as (item: unknown) => string)
+  const serializeItem = serializerOf(items ?? route.data)
   const read = readerOf(app, route)
   const safe = Object.entries(safeHeaders(app.publicUrl)).flat()
 
@@ -30,18 +34,19 @@ export function compileRoute(app: App, route: Route) {
     const csv = dialect ? route.csv : undefined
     const render: Render = (data) => ({
       status: route.status,
-      // A file is the same in every version: there is no envelope around it.
-      body:
-        csv?.write(data, dialect!) ?? version.success(route.status, route.message, serialize, data),
+      body: version.success(route.status, route.message, serialize, data),
     })
     // A long list is written in slices, so that others are served meanwhile.
-    const renderList = async (data: unknown[]) => {
-      if (csv || !serializeItem) return render(data)
-      const text = await writeInSlices(data, serializeItem)
-      const body = version.success(route.status, route.message, () => text, data)
-      return { status: route.status, body }
+    const renderList: RenderList = async (data) => {
+      // A file is the same in every version: there is no envelope around it.
+      const writer = csv?.writers[dialect!]
+      const list = writer
+        ? { start: writer.heading, write: writer.line, separator: '', end: '' }
+        : inEnvelope(route, version, serializeItem)
+      return { status: route.status, body: await writeInSlices(data, list) }
     }
-    const answer = await answerCall(app, route, request, input, render, renderList)
+    const own = forCompany(app, session(request).company)
+    const answer = await answerCall(own, route, request, input, render, renderList)
     send(reply, answer, [...safe, 'x-api-version', version.name], csv)
   }
 }
@@ -52,20 +57,37 @@ function dialectOf(query: unknown): CsvDialect | null {
   return dialect === 'br' ? 'br' : 'plain'
 }
 
+/** Stands for a list in the envelope of its answer; JSON never has this character. */
+const PLACE = '\0'
+
+/** How a list is written in a version. */
+function inEnvelope(
+  { status, message }: Route,
+  version: Version,
+  serialize: Serialize,
+): Written<unknown> {
+  const { inWords = (json) => json } = version
+  const [start, end] = version.success(status, message, () => PLACE, null).split(PLACE)
+  const write = (item: unknown) => inWords(serialize(item))
+  return { start: `${start}[`, write, separator: ',', end: `]${end}` }
+}
+
 /**
  * Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it.
  */
 function send(
   reply: FastifyReply,
-  { status, body, headers }: Answer,
+  { status, body, headers }: Sent,
   more: string[],
   csv: CsvFile<never> | undefined,
 ): void {
+  // It was refused while it waited.
+  if (reply.sent) return
   const fields = [
     ...more,
     ...['x-request-id', reply.request.id],
     ...['content-type', `${csv ? 'text/csv' : 'application/json'}; charset=utf-8`],
-    ...['content-length', String(Buffer.byteLength(body))],
+    ...['content-length', String(bytesOf(body))],
   ]
   if (csv) fields.push('content-disposition', `attachment; filename="${csv.filename}"`)
   for (const [name, value] of Object.entries(headers)) fields.push(name, value)
@@ -74,8 +96,14 @@ function send(
   if (reply.hasHeader('Connection')) fields.push('Connection', 'close')
   reply.hijack()
   reply.raw.writeHead(status, fields)
-  reply.raw.end(body)
+  const pieces = [body].flat()
+  const last = pieces.pop()
+  for (const piece of pieces) reply.raw.write(piece)
+  reply.raw.end(last)
 }
+
+const bytesOf = (body: string | Buffer[]): number =>
+  [body].flat().reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
 
 function readerOf(app: App, route: Route) {
   const { local } = app.config
@@ -95,8 +123,8 @@ function answerCall(
   request: FastifyRequest,
   input: Input,
   render: Render,
-  renderList: (data: unknown[]) => Promise<ReturnType<Render>>,
-): Promise<Answer> {
+  renderList: RenderList,
+): Promise<Sent> {
   const path = request.url.split('?')[0]!
   const guard = guardOf(app, request, path, input)
   const state = { kept: false, rendered: null } as State
@@ -106,19 +134,20 @@ function answerCall(
     try {
       const data = await route.handle(call)
       const made = state.rendered
-      const { status, body } =
-        made && made.data === data
-          ? made
-          : Array.isArray(data)
-            ? await renderList(data)
-            : render(data)
+      const { status, body } = made && made.data === data ? made : render(data)
       return { status, body, headers: call.headers, kept: state.kept && made?.data === data }
     } catch (error) {
-      if (!guard || !isKept(error)) throw error
+      if (!isKept(error)) throw error
       return { ...renderFailure(error, request.version), headers: error.headers, kept: false }
     }
   }
-  return guard ? once(app, guard, act) : act()
+  async function actOnce(): Promise<Sent> {
+    const data = await route.handle(call)
+    if (isOver()) await nextSlice()
+    const made = Array.isArray(data) ? await renderList(data) : render(data)
+    return { ...made, headers: call.headers, kept: false }
+  }
+  return guard ? once(app, guard, act) : actOnce()
 }
 
 /** What happened to the answer while the command ran. */

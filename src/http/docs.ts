@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
@@ -11,6 +12,9 @@ import { documentPath, openApiDocument } from './openapi.ts'
 
 /** Per address: a page of the docs takes four requests, and most of them once an hour. */
 const READS = { perSecond: 5, burst: 100 }
+
+/** Of all addresses together: the scripts are large, and whoever reads keeps a copy. */
+const READS_IN_ALL = { perSecond: 20, burst: 200 }
 
 /** Kept for an hour; after that a browser asks whether its copy is still right. */
 const KEPT = 'public, max-age=3600'
@@ -33,41 +37,59 @@ export function registerDocs(server: FastifyInstance, app: App): void {
 }
 
 function limitReads(scope: FastifyInstance, app: App): void {
-  const buckets = app.config.rateLimit && createBuckets(READS.perSecond, READS.burst)
-  if (!buckets) return
+  if (!app.config.rateLimit) return
+  const byAddress = createBuckets(READS.perSecond, READS.burst)
+  const inAll = createBuckets(READS_IN_ALL.perSecond, READS_IN_ALL.burst)
   scope.addHook('onRequest', (request, _reply, done) => {
-    const wait_s = buckets.take(clientName(request.ip), performance.now())
+    const now_ms = performance.now()
+    // What one address is refused is not taken from the others.
+    const wait_s = byAddress.take(clientName(request.ip), now_ms) || inAll.take('all', now_ms)
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
     done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
   })
 }
 
-type Copy = { plain: string | Buffer; packed: Buffer; tag: string; policy: string | null }
+/** What a route sends, and the bytes that go out for it. */
+type Copy = {
+  of: string | Buffer
+  plain: Buffer
+  packed: Buffer
+  tag: string
+  policy: string | null
+}
 
-/** What is sent never changes while the server runs, so it is compressed and hashed once. */
+/**
+ * What is sent never changes while the server runs, so it is encoded, compressed and hashed once.
+ * The scripts have megabytes: they are compressed in the background, while others are served.
+ */
 function keepCopies(scope: FastifyInstance): void {
-  const copies = new Map<string, Copy>()
+  const copies = new Map<string, Promise<Copy>>()
   scope.addHook('onSend', async (request, reply, payload) => {
     const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
     if (reply.statusCode !== 200 || !isText) return payload
     const path = request.routeOptions.url ?? ''
-    let copy = copies.get(path)
-    if (copy?.plain !== payload) {
-      copy = copyOf(payload, String(reply.getHeader('content-type')))
-      copies.set(path, copy)
+    const making = copies.get(path)
+    if (making) {
+      const copy = await making
+      if (copy.of === payload) return answer(request, reply, copy)
     }
-    return answer(request, reply, copy)
+    const made = copyOf(payload, String(reply.getHeader('content-type')))
+    copies.set(path, made)
+    return answer(request, reply, await made)
   })
 }
 
-function copyOf(plain: string | Buffer, type: string): Copy {
+const pack = promisify(gzip)
+
+async function copyOf(payload: string | Buffer, type: string): Promise<Copy> {
+  const plain = Buffer.from(payload as string)
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
   const isPage = type.startsWith('text/html')
-  const policy = isPage ? policyOf(String(plain)) : null
-  return { plain, packed: gzipSync(plain), tag: `W/"${hash}"`, policy }
+  const policy = isPage ? policyOf(String(payload)) : null
+  return { of: payload, plain, packed: await pack(plain), tag: `W/"${hash}"`, policy }
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): string | Buffer | null {
+function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): Buffer | null {
   reply.headers({ 'Cache-Control': KEPT, ETag: copy.tag, Vary: 'Accept-Encoding' })
   if (copy.policy) reply.header('Content-Security-Policy', copy.policy)
   const known = String(request.headers['if-none-match'] ?? '').split(/\s*,\s*/)
@@ -75,8 +97,9 @@ function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): strin
     reply.code(304).removeHeader('content-length')
     return null
   }
+  reply.removeHeader('content-length')
   if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return copy.plain
-  reply.header('Content-Encoding', 'gzip').removeHeader('content-length')
+  reply.header('Content-Encoding', 'gzip')
   return copy.packed
 }
 

@@ -1,17 +1,26 @@
 import type { ServerResponse } from 'node:http'
 import { problem } from '../lib/problems.ts'
+import { type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
 
 /** How many requests are worked on and how many wait, of one company and of all together. */
 export type GateLimits = { running: number; waiting: number; inAll: number }
 
 /** The place of one request, from its admission to its end. */
 export type Ticket = {
+  /** What it uses of the event loop. */
+  spender: Spender
   /** The request's own work has begun: its place is kept until that ends, even without a client. */
   begin(): void
   end(): void
 }
 
-type Company = { running: number; waiting: Set<() => void> }
+type Company = {
+  name: string
+  running: number
+  waiting: Set<() => void>
+  /** Set while the next request waits for the company's share of the event loop. */
+  timer: NodeJS.Timeout | null
+}
 
 const RETRY = { 'Retry-After': '1' }
 const tooManyOfOne = () =>
@@ -29,23 +38,42 @@ const tooManyInAll = () =>
 
 /**
  * Lets requests in, before anything of them is read. Of one company a number is worked on at once
- * and a number waits in order; what is more is refused at once.
+ * and a number waits in order; what is more is refused at once. A company that has used its share
+ * of the event loop waits too.
  */
-export function createGate({ running, waiting, inAll }: GateLimits) {
+export function createGate(
+  { running, waiting, inAll }: GateLimits,
+  shares: LoopShares = UNLIMITED,
+) {
   const companies = new Map<string, Company>()
   let present = 0
 
-  function leave(name: string, company: Company, admitted: () => void, isRunning: boolean): void {
-    present--
-    if (isRunning) company.running--
-    else company.waiting.delete(admitted)
-    const [next] = company.waiting
-    if (next && company.running < running) {
+  /** Begins what waits, as far as the company may. */
+  function beginNext(company: Company): void {
+    for (const next of company.waiting) {
+      if (company.running >= running) return
+      const wait_ms = shares.wait_ms(company.name)
+      if (wait_ms > 0) {
+        company.timer ??= setTimeout(() => {
+          company.timer = null
+          beginNext(company)
+        }, wait_ms)
+        return
+      }
       company.waiting.delete(next)
       company.running++
       next()
     }
-    if (company.running === 0 && company.waiting.size === 0) companies.delete(name)
+  }
+
+  function leave(company: Company, admitted: () => void, isRunning: boolean): void {
+    present--
+    if (isRunning) company.running--
+    else company.waiting.delete(admitted)
+    beginNext(company)
+    if (company.running > 0 || company.waiting.size > 0) return
+    clearTimeout(company.timer ?? undefined)
+    companies.delete(company.name)
   }
 
   /**
@@ -53,42 +81,59 @@ export function createGate({ running, waiting, inAll }: GateLimits) {
    * its connection is closed and its work has ended, whichever comes last.
    */
   function enter(name: string, response: ServerResponse, admit: (ticket: Ticket) => void): void {
-    const company = companies.get(name) ?? { running: 0, waiting: new Set() }
-    if (company.running >= running && company.waiting.size >= waiting) throw tooManyOfOne()
+    const company = companies.get(name) ?? { name, running: 0, waiting: new Set(), timer: null }
+    const isFree = company.running < running && company.waiting.size === 0
+    const mayRun = isFree && shares.wait_ms(name) === 0
+    if (!mayRun && company.waiting.size >= waiting) throw tooManyOfOne()
     if (present >= inAll) throw tooManyInAll()
     companies.set(name, company)
     present++
-    let isRunning = company.running < running
-    let isWorking = false
-    let isClosed = response.destroyed
-    let hasLeft = false
-    const ticket = {
-      begin() {
-        isWorking = true
-      },
-      end() {
-        isWorking = false
-        leaveOnce()
-      },
-    }
-    const admitted = () => {
-      isRunning = true
-      admit(ticket)
-    }
-    const leaveOnce = () => {
-      if (isWorking || !isClosed || hasLeft) return
-      hasLeft = true
-      leave(name, company, admitted, isRunning)
-    }
-    response.once('close', () => {
-      isClosed = true
-      leaveOnce()
+    let spender: Spender | null = null
+    const stay = followStay(response, () => {
+      spender?.end()
+      leave(company, start, spender !== null)
     })
-    if (isRunning) {
+    const start = () => {
+      spender = shares.begin(name, bodyBytes(response))
+      admit({ spender, begin: stay.begin, end: stay.end })
+    }
+    if (mayRun) {
       company.running++
-      admit(ticket)
-    } else company.waiting.add(admitted)
-    leaveOnce()
+      start()
+    } else {
+      company.waiting.add(start)
+      beginNext(company)
+    }
+    stay.look()
   }
   return { enter }
+}
+
+/** How long the body is that a request announces. One that comes in pieces announces nothing. */
+const bodyBytes = ({ req }: ServerResponse): number => Number(req?.headers['content-length']) || 0
+
+/** Calls `leave` once, when the connection is closed and no work is under way. */
+function followStay(response: ServerResponse, leave: () => void) {
+  let isWorking = false
+  let isClosed = response.destroyed
+  let hasLeft = false
+  const look = () => {
+    if (isWorking || !isClosed || hasLeft) return
+    hasLeft = true
+    leave()
+  }
+  response.once('close', () => {
+    isClosed = true
+    look()
+  })
+  return {
+    look,
+    begin() {
+      isWorking = true
+    },
+    end() {
+      isWorking = false
+      look()
+    },
+  }
 }

@@ -106,20 +106,22 @@ function watchBanks(registry: Registry, { db, clock }: App): void {
 function watchPool(registry: Registry, { db }: App): void {
   new Gauge({
     name: 'vintem_database_connections',
-    help: 'Connections of the pool, and requests that wait for one',
+    help: 'Connections of each pool, and how many wait for one',
     labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      for (const [name, pool] of Object.entries(db.pools)) {
-        this.set({ pool: name, state: 'open' }, pool.totalCount)
-        this.set({ pool: name, state: 'idle' }, pool.idleCount)
-        this.set({ pool: name, state: 'waiting' }, pool.waitingCount)
+      for (const [pool, { totalCount, idleCount }] of Object.entries(db.pools)) {
+        this.set({ pool, state: 'open' }, totalCount)
+        this.set({ pool, state: 'idle' }, idleCount)
+      }
+      for (const [pool, count] of Object.entries(db.waiting())) {
+        this.set({ pool, state: 'waiting' }, count)
       }
     },
   })
 }
 
-const RESOLUTION_MS = 10
+const RESOLUTION_MS = 20
 const WINDOW_MS = 60_000
 
 /**

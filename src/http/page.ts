@@ -4,14 +4,13 @@ import { fromPublic, isUuid, type Prefix, toPublic, type Uuid } from '../lib/ids
 import { invalid } from '../lib/problems.ts'
 import type { Call } from './route.ts'
 
-export type Page<Cursor, Row> = {
-  filter: { limit: number; after: Cursor | null }
-  /**
-   * Drops the one row that was read only to know whether there is more, and links to what follows.
-   */
-  cut<T extends Row>(rows: T[]): T[]
-  /** Ends the page before its limit: what follows is linked from the last record that is shown. */
-  endAfter(row: Row): void
+/** Which records are asked for: at most `limit` of those that follow `after`. */
+export type Part<Cursor> = { limit: number; after: Cursor | null }
+
+export type Page<Cursor, Row> = Part<Cursor> & {
+  cursorOf(row: Row): Cursor
+  /** Links to the records that follow this one, the last of the page. */
+  linkAfter(row: Row): void
 }
 
 type PageCall<Cursor> = Pick<
@@ -27,7 +26,8 @@ export function page(
 ): Page<Uuid, { id: Uuid }> {
   const { after } = call.query
   const place = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
-  return keyset(call, after === undefined ? null : cursor(prefix, after), place, size)
+  const start = after === undefined ? null : cursor(prefix, after)
+  return keyset(call, start, ({ id }) => id, place, size)
 }
 
 /** One page of the deliveries to a webhook, which are ordered by their events. */
@@ -38,12 +38,14 @@ export function deliveryPage(
   const { after } = call.query
   const place = after === undefined ? null : readDeliveryId(after)
   if (after !== undefined && place?.webhookId !== webhookId) throw notOfThisList()
-  return keyset(call, place?.eventId ?? null, deliveryIdOf)
+  return keyset(call, place?.eventId ?? null, ({ eventId }) => eventId, deliveryIdOf)
 }
 
 /** One page of a list whose entries are numbered. */
-export const numberedPage = (call: PageCall<number>): Page<number, { entry: number }> =>
-  keyset(call, call.query.after ?? null, ({ entry }) => entry)
+export function numberedPage(call: PageCall<number>): Page<number, { entry: number }> {
+  const place = ({ entry }: { entry: number }) => entry
+  return keyset(call, call.query.after ?? null, place, place)
+}
 
 /**
  * One page of a list by keyset; the next cursor goes into the Link header, so bodies stay as
@@ -52,19 +54,16 @@ export const numberedPage = (call: PageCall<number>): Page<number, { entry: numb
 function keyset<Cursor, Row>(
   call: PageCall<string | number>,
   after: Cursor | null,
+  cursorOf: (row: Row) => Cursor,
   place: (row: Row) => string | number,
   size = PAGE_SIZE,
 ): Page<Cursor, Row> {
   const { limit = size } = call.query
   return {
-    filter: { limit: limit + 1, after },
-    cut(rows) {
-      const shown = rows.slice(0, limit)
-      const last = shown.at(-1)
-      if (last && rows.length > limit) call.headers.Link = nextLink(call, place(last))
-      return shown
-    },
-    endAfter(row) {
+    limit,
+    after,
+    cursorOf,
+    linkAfter(row) {
       call.headers.Link = nextLink(call, place(row))
     },
   }

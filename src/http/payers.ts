@@ -1,4 +1,3 @@
-import fastJson from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
@@ -13,6 +12,7 @@ import { type Buckets, createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
 import { inputReader } from './input.ts'
+import { serializerOf } from './serializer.ts'
 
 /** Orders per address: they are taken from anybody, but not from a flood. */
 const ORDERS = { perSecond: 50, burst: 500 }
@@ -85,7 +85,7 @@ function requireRoom(buckets: Buckets | null, address: string): void {
 function register(server: FastifyInstance, app: App, order: Order, buckets: Buckets | null): void {
   const { status, message } = order
   const read = inputReader({ body: order.body })
-  const serialize = fastJson(order.data as never) as (data: unknown) => string
+  const serialize = serializerOf(order.data)
 
   server.post(order.path, async (request, reply) => {
     requireRoom(buckets, request.ip)

@@ -3,6 +3,7 @@ import type { App } from '../core/app.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import type { Guarded, KeptAnswer } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
+import type { Writer } from '../lib/csv.ts'
 import type { ProblemCode } from '../lib/problems.ts'
 
 /** One request that has a company, a version and a valid body, on its way to its answer. */
@@ -35,7 +36,10 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
 export type Unchecked = Record<string, unknown>
 
 export type CsvDialect = 'plain' | 'br'
-export type CsvFile<Data> = { filename: string; write(data: Data, dialect: CsvDialect): string }
+export type CsvFile<Record> = {
+  filename: string
+  writers: { [name in CsvDialect]: Writer<Record> }
+}
 
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -90,7 +94,7 @@ export function route<
     query?: Query
     body?: Body
     data: Data
-    csv?: CsvFile<Static<Data>>
+    csv?: Static<Data> extends (infer Record)[] ? CsvFile<Record> : never
     handle(call: Call<Of<Query>, Of<Body>, Static<Data>>): Promise<Static<Data>>
   },
 ): Route {

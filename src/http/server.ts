@@ -16,10 +16,12 @@ import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import type { Ticket } from './gate.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
+import { spending } from './loop-shares.ts'
 import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
+import { refuseInSilence, type Silence } from './silence.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,6 +39,7 @@ export type ServerParts = {
   /** What keeps the server from doing its work, and what it does not do, in sentences. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
+  silence: Silence
   /** What people see, who come with a browser and without a key. */
   pages: {
     register(server: FastifyInstance): void
@@ -89,19 +92,14 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.decorateRequest('route', null)
   server.decorateRequest('ticket', null)
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, raw, done) => {
-    try {
-      done(null, readBody(raw as Buffer))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
   server.addHook('onRequest', (request, reply, done) => {
     if (parts.state.closing) reply.header('Connection', 'close')
     // Until the company is known, the version asked for decides the shape of a refusal.
     request.version = asked(request) ?? LATEST
     done(request.is404 ? unknownRoute(request) : undefined)
   })
+  refuseInSilence(server, parts.silence)
   server.addHook('onResponse', (request, reply, done) => {
     observe(parts, request, reply)
     done()
@@ -132,16 +130,41 @@ function registerRoutes(server: FastifyInstance, parts: ServerParts): void {
   }
 }
 
+function parseBody(
+  { ticket }: FastifyRequest,
+  raw: string | Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  const start_ms = performance.now()
+  let body: unknown
+  try {
+    body = readBody(raw as Buffer)
+  } catch (error) {
+    done(error as Error)
+    return
+  } finally {
+    ticket?.spender.spend(performance.now() - start_ms)
+  }
+  done(null, body)
+}
+
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/** While a request is worked on, its place is not given away, whatever becomes of its client. */
+/**
+ * While a request is worked on, its place is not given away, whatever becomes of its client. Its
+ * company pays for what is done before the first wait, which is all of validation, and for slices.
+ */
 function holdPlace(handle: Handler): Handler {
   return async (request, reply) => {
-    request.ticket?.begin()
+    const { spender, begin, end } = request.ticket!
+    begin()
     try {
-      await handle(request, reply)
+      const start_ms = performance.now()
+      const handling = spending.run(spender, handle, request, reply)
+      spender.spend(performance.now() - start_ms)
+      await handling
     } finally {
-      request.ticket?.end()
+      end()
     }
   }
 }

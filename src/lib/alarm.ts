@@ -3,34 +3,53 @@
  * due work is found from the database anyway, only later.
  */
 export type Alarm = {
-  ring(name: string): void
-  /** Resolves when the name is rung, when the time is over, or when the signal aborts. */
+  wake(name: string): void
+  /** Something was committed: whoever waits for longer than usual looks at once. */
+  wrote(): void
+  /** How often something was committed. */
+  writes(): number
+  /** Resolves when the name is woken, when the time is over, or when the signal aborts. */
   wait(name: string, most_ms: number, signal: AbortSignal): Promise<void>
+  /** The same, and also when something is committed. */
+  waitForWrites(name: string, most_ms: number, signal: AbortSignal): Promise<void>
 }
 
 export function createAlarm(): Alarm {
-  const rung = new Set<string>()
+  const woken = new Set<string>()
   const waiting = new Map<string, () => void>()
+  const waitingForWrites = new Set<() => void>()
+  let writes = 0
+
+  function wait(name: string, most_ms: number, signal: AbortSignal, forWrites: boolean) {
+    if (woken.delete(name) || signal.aborted) return Promise.resolve()
+    return new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        waiting.delete(name)
+        waitingForWrites.delete(end)
+        woken.delete(name)
+        resolve()
+      }
+      const timer = setTimeout(end, most_ms)
+      signal.addEventListener('abort', end)
+      waiting.set(name, end)
+      if (forWrites) waitingForWrites.add(end)
+    })
+  }
+
   return {
-    ring(name) {
+    wake(name) {
       // Kept for a task that is just at work: it may have looked before the work was there.
-      rung.add(name)
+      woken.add(name)
       waiting.get(name)?.()
     },
-    wait(name, most_ms, signal) {
-      if (rung.delete(name) || signal.aborted) return Promise.resolve()
-      return new Promise((resolve) => {
-        const end = () => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', end)
-          waiting.delete(name)
-          rung.delete(name)
-          resolve()
-        }
-        const timer = setTimeout(end, most_ms)
-        signal.addEventListener('abort', end)
-        waiting.set(name, end)
-      })
+    wrote() {
+      writes += 1
+      for (const end of [...waitingForWrites]) end()
     },
+    writes: () => writes,
+    wait: (name, most_ms, signal) => wait(name, most_ms, signal, false),
+    waitForWrites: (name, most_ms, signal) => wait(name, most_ms, signal, true),
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createBatcher } from './batch.ts'
+import { createBatcher, inTurns } from './batch.ts'
 
 test('items that arrive while a flush is on its way share the next one', async () => {
   const groups: number[][] = []
@@ -26,6 +26,49 @@ test('items that arrive while a flush is on its way share the next one', async (
   assert.deepEqual(await Promise.all(later), [20, 30, 40, 50])
   assert.deepEqual(groups, [[1], [2, 3, 4], [5]])
   await batch.idle()
+})
+
+test('who has many items waiting keeps those of others waiting for one group at most', async () => {
+  const groups: string[][] = []
+  const gates: (() => void)[] = []
+  const batch = createBatcher<string, null>(
+    async (items) => {
+      groups.push(items)
+      await new Promise<void>((resolve) => gates.push(resolve))
+      return items.map(() => null)
+    },
+    { most: 4, ownerOf: (item) => item[0]! },
+  )
+  const items = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'b1', 'a8', 'c1', 'b2']
+  const all = items.map(batch)
+  while (groups.length < 3 || gates.length > 0) {
+    await new Promise(setImmediate)
+    gates.shift()?.()
+  }
+  await Promise.all(all)
+  assert.deepEqual(groups, [
+    ['a1', 'b1', 'c1', 'a2'],
+    ['b2', 'a3', 'a4', 'a5'],
+    ['a6', 'a7', 'a8'],
+  ])
+})
+
+test('in turns nobody is left out, and each keeps its own order', () => {
+  const owned = fc.array(fc.record({ owner: fc.constantFrom('a', 'b', 'c'), n: fc.nat() }))
+  fc.assert(
+    fc.property(owned, (all) => {
+      const ordered = inTurns(all, ({ owner }) => owner)
+      assert.equal(ordered.length, all.length)
+      for (const name of ['a', 'b', 'c']) {
+        const of = (some: typeof all) => some.filter(({ owner }) => owner === name)
+        assert.deepEqual(of(ordered), of(all))
+        const places = ordered.flatMap(({ owner }, i) => (owner === name ? [i] : []))
+        places.forEach((place, round) => {
+          assert.ok(place < (round + 1) * 3, 'others have had as many turns at most')
+        })
+      }
+    }),
+  )
 })
 
 test('whatever items are bad, they alone fail, and every good one has its own result', async () => {

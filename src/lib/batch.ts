@@ -8,8 +8,10 @@ export type Batcher<T, R> = {
 
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
-type Options = {
+type Options<T> = {
   most: number
+  /** Whose an item is: if not all fit into a group, it takes those of every owner in turns. */
+  ownerOf?: (item: T) => string
   lanes?: number
   isOfOne?: (error: unknown) => boolean
   /** Where nobody waits for the answer: how long a group that is not full gathers. */
@@ -27,13 +29,13 @@ type Options = {
  */
 export function createBatcher<T, R>(
   run: (items: T[]) => Promise<R[]>,
-  options: Options,
+  options: Options<T>,
 ): Batcher<T, R> {
-  const gathered: Waiting<T, R>[] = []
+  let gathered: Waiting<T, R>[] = []
   let flying = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
-  const { most, lanes = 1, isOfOne = () => true, gather_ms } = options
+  const { most, lanes = 1, isOfOne = () => true, gather_ms, ownerOf } = options
   let gathering: NodeJS.Timeout | undefined
 
   async function settle(group: Waiting<T, R>[]): Promise<void> {
@@ -59,6 +61,9 @@ export function createBatcher<T, R>(
     clearTimeout(gathering)
     gathering = undefined
     while (flying < lanes && gathered.length > 0) {
+      if (ownerOf && gathered.length > most) {
+        gathered = inTurns(gathered, ({ item }) => ownerOf(item))
+      }
       const group = gathered.splice(0, most)
       flying += 1
       settle(group).finally(() => {
@@ -92,4 +97,18 @@ export function createBatcher<T, R>(
       else onIdle.push(resolve)
     })
   return Object.assign(batch, { idle })
+}
+
+/** The first of each owner, then the second of each, and so on. */
+export function inTurns<T>(all: T[], ownerOf: (one: T) => string): T[] {
+  const counts = new Map<string, number>()
+  const rounds: T[][] = []
+  for (const one of all) {
+    const owner = ownerOf(one)
+    const round = counts.get(owner) ?? 0
+    counts.set(owner, round + 1)
+    rounds[round] ??= []
+    rounds[round].push(one)
+  }
+  return rounds.flat()
 }

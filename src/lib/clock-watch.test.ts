@@ -53,3 +53,33 @@ test('the database is asked now and then only, while nothing jumps', async () =>
   }
   assert.equal(at.asked, 6)
 })
+
+test('a database whose clock was wrong is believed again as soon as it is right', async () => {
+  const { at, watch } = scene()
+  at.database_ms += 3_600_000
+  assert.equal(await watch.agrees(), false)
+  at.database_ms -= 3_600_000
+  assert.equal(await watch.agrees(), true)
+})
+
+test('a jump back is seen as soon as one forward', async () => {
+  const { at, watch } = scene()
+  assert.equal(await watch.agrees(), true)
+  at.machine_ms -= 3_600_000
+  assert.equal(await watch.agrees(), false)
+})
+
+test('an answer that takes long is no sign of a wrong clock', async () => {
+  const clock = { ms: 0 }
+  const watch = watchClock({
+    clock: { now: () => new Date(clock.ms) },
+    ask: async () => {
+      const asked = new Date(clock.ms)
+      clock.ms += 3 * MOST_APART_MS
+      return asked
+    },
+    steady: () => clock.ms,
+    onChange: () => {},
+  })
+  assert.equal(await watch.agrees(), true)
+})

@@ -67,18 +67,21 @@ function summarize(first: string, more: number): string {
 }
 
 /** An expected failure: thrown anywhere, rendered once at the edge. */
+/** What cannot be served now can usually be served soon. */
+const RETRY_SOON = { 'Retry-After': '1' }
+
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly status: number
   readonly items: ErrorItem[]
   readonly headers: Record<string, string>
 
-  constructor(items: [ErrorItem, ...ErrorItem[]], headers: Record<string, string> = {}) {
+  constructor(items: [ErrorItem, ...ErrorItem[]], headers?: Record<string, string>) {
     super(summarize(items[0].description, items.length - 1))
     this.code = items[0].code
     this.status = CATALOGUE[this.code][0]
     this.items = items.slice(0, MOST_LISTED)
-    this.headers = headers
+    this.headers = headers ?? (this.code === 'service_unavailable' ? RETRY_SOON : {})
   }
 }
 

@@ -67,8 +67,16 @@ test('keys for each use differ: no stored form of a text stands for another', ()
   const forms = [
     vault.index('', text),
     vault.fingerprint(['', text]),
+    vault.fingerprint([`:${text}`]),
     vault.hashKey(`:${text}`),
     vault.hashCode(text, ''),
   ].map((form) => form.subarray(0, 16).toString('hex'))
   assert.equal(new Set(forms).size, forms.length)
+})
+
+test('a context is good to its last character, however long', () => {
+  const context = '0198c8a0-0000-7000-8000-000000000001:answer:order '
+  const sealed = vault.seal('x', `${context}1`)
+  assert.equal(vault.open(sealed, `${context}1`), 'x')
+  assert.throws(() => vault.open(sealed, `${context}2`))
 })

@@ -11,9 +11,12 @@ export function success(
   serialize: (data: unknown) => string,
   data: unknown,
 ): string {
-  // In text that a client sent, these quotes would be escaped: only our own field can match.
-  return serialize(data).replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"')
+  return inWords(serialize(data))
 }
+
+/** In text that a client sent, these quotes would be escaped: only our own field can match. */
+export const inWords = (json: string): string =>
+  json.replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"')
 
 export function failure({ status, message, code, items }: Problem): unknown {
   const withdrawId = items[0]?.withdrawId

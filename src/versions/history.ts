@@ -15,6 +15,8 @@ export type Version = {
     serialize: (data: unknown) => string,
     data: unknown,
   ): string
+  /** Puts something serialized into the words of this version; `success` does so by itself. */
+  inWords?(json: string): string
   failure(problem: Problem): unknown
   /** Puts what a client of this version may ask for into the words of the newest version. */
   upgradeQuery?(query: Query): void

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
-import { moveClock, untilArrived } from '../core/clocks/commands.ts'
+import { inTurn, moveClock, untilArrived } from '../core/clocks/commands.ts'
 import type { Move } from '../core/clocks/rules.ts'
 import { hearEverywhere } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
@@ -216,12 +216,13 @@ async function advance(site: Site, request: FastifyRequest, reply: FastifyReply)
 /** Moves a company's clock and waits for what that brings about. False while it is moving. */
 async function move(app: App, company: Company, order: Move): Promise<boolean> {
   try {
-    await app.db.transaction((tx) => moveClock(tx, app, company, order))
+    const act = () => app.db.transaction((tx) => moveClock(tx, app, company, order))
+    await inTurn(app, company.id, act)
   } catch (error) {
     if (error instanceof Problem && error.code === 'clock_advancing') return false
     throw error
   }
   await untilArrived(app, company.id, app.config.clockWaitSeconds * 1000)
-  await hearEverywhere(app.db)
+  await inTurn(app, company.id, () => hearEverywhere(app.db))
   return true
 }

@@ -1,6 +1,6 @@
 import type { App } from '../core/app.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
-import { inTimeOf } from '../core/companies/clock.ts'
+import { forCompany, inTimeOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { find as findBilling } from '../core/recurrences/billing-store.ts'
@@ -42,11 +42,11 @@ export async function lookUp(
   const named = unpackPair(token)
   const company = named && (await findOwner(named.companyId))
   if (!company) throw problem('charge_not_found')
-  const owner = { app: inTimeOf(app, company), company, token }
+  const owner = { app: inTimeOf(forCompany(app, company), company), company, token }
   const now = owner.app.clock.now()
   const charge = await app.charges.find(named)
   if (charge) return { ...owner, charge: chargeAsOf(charge, now) }
-  const recurrence = await findRecurrence(app.db, company.id, named.id)
+  const recurrence = await findRecurrence(owner.app.db, company.id, named.id)
   if (!recurrence) throw problem('charge_not_found')
   return { ...owner, recurrence: asOf(recurrence, now) }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { App } from '../core/app.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import { atOnce } from '../lib/at-once.ts'
 import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
@@ -12,6 +13,8 @@ import type { Site } from './pages.ts'
 
 /** How often what is watched is looked at, all of it at once. */
 const LOOK_MS = 500
+/** Charges looked up at once: whoever reads one then waits for one group of others at most. */
+const LOOKUPS_AT_ONCE = 32
 /** Something is said so often even when nothing happens, so that nothing between us hangs up. */
 const HEARTBEAT_LOOKS = 30
 /** Beyond this a page asks by itself, which costs us no open connection. */
@@ -106,13 +109,18 @@ function createWatch(app: App) {
     if (looking) return
     looking = true
     const findOwner = rememberOwners(app)
-    const asking = [...Map.groupBy(watchers, ({ token }) => token)].map(async ([token, those]) => {
-      const state = stateOf(await lookUp(app, token, findOwner))
-      for (const watcher of those) if (watchers.has(watcher)) tell(watcher, state)
+    const faults: unknown[] = []
+    const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
+    await atOnce(LOOKUPS_AT_ONCE, byToken, async ([token, those]) => {
+      try {
+        const state = stateOf(await lookUp(app, token, findOwner))
+        for (const watcher of those) if (watchers.has(watcher)) tell(watcher, state)
+      } catch (error) {
+        faults.push(error)
+      }
     })
-    const failed = (await Promise.allSettled(asking)).find(({ status }) => status === 'rejected')
     looking = false
-    if (failed?.status === 'rejected') app.log.warn(describeError(failed.reason), 'page watch')
+    if (faults.length > 0) app.log.warn(describeError(faults[0]), 'page watch')
     if (++looks % HEARTBEAT_LOOKS === 0) for (const { reply } of watchers) reply.raw.write(':\n\n')
   }
 

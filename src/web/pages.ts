@@ -32,6 +32,8 @@ export type Site = {
 
 /** Forms sent per address: enough for a busy office, too few for a flood. */
 const FORMS = { perSecond: 10, burst: 100 }
+/** Pages, and whatever they ask for, per address: a shop's customers may share one. */
+const READS = { perSecond: 50, burst: 500 }
 
 export type Pages = {
   register(server: FastifyInstance): void
@@ -45,7 +47,8 @@ export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'
   return {
     register(server) {
       server.register(async (scope) => {
-        takeForms(scope, app)
+        takeForms(scope)
+        limitByAddress(scope, app)
         refuseForeignForms(scope, app.publicUrl, 'taken')
         scope.setErrorHandler((error: FastifyError, request, reply) =>
           refuse(site, error, request, reply),
@@ -83,17 +86,22 @@ const readForm = (text: string): Form => {
   return form
 }
 
-function takeForms(scope: FastifyInstance, app: App): void {
+function takeForms(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
     (_request, text, done) => done(null, readForm(text as string)),
   )
-  const buckets = app.config.rateLimit && createBuckets(FORMS.perSecond, FORMS.burst)
+}
+
+function limitByAddress(scope: FastifyInstance, app: App): void {
+  if (!app.config.rateLimit) return
+  const forms = createBuckets(FORMS.perSecond, FORMS.burst)
+  const reads = createBuckets(READS.perSecond, READS.burst)
   scope.addHook('onRequest', (request, _reply, done) => {
-    const isCounted = buckets && request.method === 'POST'
-    const wait_s = isCounted ? buckets.take(clientName(request.ip), performance.now()) : 0
+    const buckets = request.method === 'POST' ? forms : reads
+    const wait_s = buckets.take(clientName(request.ip), performance.now())
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
     done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
   })

@@ -4,6 +4,7 @@ import { isPlayMoney } from '../core/charges/receipt.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { createBuckets } from '../lib/bucket.ts'
+import { clientName } from '../lib/client-name.ts'
 import { isUuid } from '../lib/ids.ts'
 import { createRecent } from '../lib/memo.ts'
 import { problem } from '../lib/problems.ts'
@@ -84,7 +85,7 @@ export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
   }
 
   scope.get<Named>('/preview/:company/:file', async (request, reply) => {
-    const wait_s = buckets ? buckets.take(request.ip, performance.now()) : 0
+    const wait_s = buckets ? buckets.take(clientName(request.ip), performance.now()) : 0
     const retry = { 'Retry-After': String(Math.ceil(wait_s)) }
     if (wait_s > 0) throw problem('rate_limited', undefined, retry)
     const { company: id, file } = request.params

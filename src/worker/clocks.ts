@@ -12,9 +12,14 @@ import { TASK } from '../core/tasks.ts'
 import { assert } from '../lib/assert.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
+import { createShares, type Shares } from '../lib/shares.ts'
 
 const LOOK_AGAIN_MS = 250
 const MOST_PLAYED = 100
+/** Steps of clocks that are made at once: they are work for the database. */
+const MOST_STEPS = 2
+/** A step waits for others at most so long. */
+const STEP_WAIT_MS = 60_000
 /** How often it is looked whether what is due is done, sooner at first. */
 const [SHORTEST_REST_MS, LONGEST_REST_MS] = [4, 200]
 
@@ -29,9 +34,10 @@ export async function playTestClocks(app: App, signal?: AbortSignal): Promise<vo
   const locks = await openClockLocks(app.db)
   const end = AbortSignal.any([locks.lost, ...(signal ? [signal] : [])])
   const playing = new Map<Uuid, Promise<void>>()
+  const steps = createShares(MOST_STEPS, 1)
   try {
     while (!end.aborted) {
-      await beginAll(app, locks, playing, end)
+      await beginAll(app, locks, steps, playing, end)
       if (playing.size === 0) return
       await untilOneEnds(app, playing, end)
     }
@@ -45,13 +51,14 @@ export async function playTestClocks(app: App, signal?: AbortSignal): Promise<vo
 async function beginAll(
   app: App,
   locks: ClockLocks,
+  steps: Shares,
   playing: Map<Uuid, Promise<void>>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const companyId of await findAdvancing(app.db)) {
     if (playing.has(companyId) || playing.size >= MOST_PLAYED) continue
     if (!(await locks.take(companyId))) continue
-    const work = play(app, companyId, signal)
+    const work = play(app, companyId, steps, signal)
       .then(() => locks.leave(companyId).catch(() => {}))
       .finally(() => playing.delete(companyId))
     playing.set(companyId, work)
@@ -67,10 +74,12 @@ async function untilOneEnds(app: App, playing: Map<Uuid, Promise<void>>, signal:
 }
 
 /** Plays one clock until it arrives, and rests where a round has changed nothing. */
-async function play(app: App, companyId: Uuid, signal: AbortSignal): Promise<void> {
+async function play(app: App, companyId: Uuid, steps: Shares, signal: AbortSignal): Promise<void> {
   let [last, rest_ms] = ['', SHORTEST_REST_MS]
+  const stepInTurn = () =>
+    steps.during(companyId, STEP_WAIT_MS, tooLate, () => step(app, companyId))
   while (!signal.aborted) {
-    const here = await step(app, companyId).catch((error) => {
+    const here = await stepInTurn().catch((error) => {
       app.log.error({ ...describeError(error), company: companyId }, 'a test clock was not moved')
       return 'failed'
     })
@@ -80,6 +89,8 @@ async function play(app: App, companyId: Uuid, signal: AbortSignal): Promise<voi
     last = here
   }
 }
+
+const tooLate = () => new Error('other clocks took too long')
 
 const ARRIVED = 'arrived'
 

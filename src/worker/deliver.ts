@@ -16,6 +16,7 @@ import { buryDead, type Enlisted, enlist } from '../core/deliveries/workers.ts'
 import { TASK } from '../core/tasks.ts'
 import { isOfRows } from '../db/database.ts'
 import { type Batcher, createBatcher } from '../lib/batch.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import {
   createLines,
@@ -51,8 +52,6 @@ const MOST_RECORDED = 512
 const GATHER_MS = 20
 /** Lines taken at a look while others might take some. */
 const MOST_TAKEN = 50
-/** How long what could not be written down is kept from being sent again. */
-const FORGET_MS = 5_000
 /** How long receivers may still answer when the worker is to stop. */
 const FAREWELL_MS = 3_000
 
@@ -186,7 +185,9 @@ async function look(desk: Desk): Promise<boolean> {
   const { app, worker, lines, team } = desk
   // Here and nowhere else: a line that is left while it is taken might be lost.
   await leaveLines(app.db.light, worker, dropIdle(lines))
-  const due = await findDueWebhooks(app.db.light, app.clock.now())
+  const aside = new Set(app.setbacks.companiesOf(TASK.deliver))
+  const found = await findDueWebhooks(app.db.light, app.clock.now())
+  const due = found.filter(({ companyId }) => !aside.has(companyId))
   const { ours = [], others = [] } = Object.groupBy(due, (webhook) =>
     isOurs(lines, webhook) ? 'ours' : 'others',
   )
@@ -217,16 +218,25 @@ function fly(
     landed({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
     return results(result)
   })
-  return recorded.catch((error) => {
-    if (!cut.aborted) return forget(app, error, cut)
+  const { companyId } = delivery.receiver
+  const ended = recorded.then(async (then) => {
+    await app.setbacks.worked(TASK.deliver, companyId)
+    return then
+  })
+  return ended.catch((error) => {
+    if (!cut.aborted) return forget(app, companyId, error)
     landed({ kind: 'cut', latency_ms: 0 })
     return 'stop'
   })
 }
 
-/** What is not written down is still due; after a while it is sent again, under the same id. */
-async function forget(app: App, error: unknown, cut: AbortSignal): Promise<'stop'> {
-  app.log.error(describeError(error), 'what became of a delivery was not written down')
-  await pause(FORGET_MS, undefined, { ref: false, signal: cut }).catch(() => {})
+/**
+ * What is not written down is still due, and is sent again under the same id. Its company is set
+ * aside, because that would go on and on.
+ */
+async function forget(app: App, companyId: Uuid, error: unknown): Promise<'stop'> {
+  const about = { ...describeError(error), company: companyId }
+  app.log.error(about, 'what became of a delivery was not written down')
+  await app.setbacks.failed(TASK.deliver, companyId, error)
   return 'stop'
 }

@@ -47,7 +47,7 @@ export const DUE_SOURCES: readonly DueSource[] = [
   },
   { name: TASK.bill, nextAt: nextBilling, run: forOne(billDue) },
   {
-    name: 'collect at the simulated bank',
+    name: TASK.collect,
     nextAt: (tx, companyId) => nextCollection(tx, companyId),
     run: (app, { id }) => collectAtBank(app, id),
   },
@@ -56,11 +56,11 @@ export const DUE_SOURCES: readonly DueSource[] = [
   { name: TASK.refunds, nextAt: nextRefund, run: forOne(carryOutRefunds) },
   { name: 'expire withdrawals', nextAt: nextCodeExpiry, run: forOne(expireDueWithdrawals) },
   { name: TASK.payouts, nextAt: nextPayout, run: forOne(payOutWithdrawals) },
-  { name: 'watch webhooks', nextAt: nextDespair, run: forOne(watchWebhooks) },
+  { name: TASK.webhooks, nextAt: nextDespair, run: forOne(watchWebhooks) },
   {
     name: TASK.deliver,
     nextAt: nextAttempt,
     // The worker that has the line of a webhook delivers; here it is only woken.
-    run: async ({ alarm }) => alarm.ring(TASK.deliver),
+    run: async ({ alarm }) => alarm.wake(TASK.deliver),
   },
 ]

@@ -70,7 +70,8 @@ async function claim(app: App, sending: Sending, of: MailClass): Promise<DueMail
   const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
   if (of === 'others' && others.length >= MOST_OTHERS) return null
   const receipts = others.filter(({ kind }) => kind === 'receipt').length < MOST_RECEIPTS
-  const but = of === 'codes' ? [] : busyCompanies(others)
+  const aside = app.setbacks.companiesOf(TASK.mail)
+  const but = of === 'codes' ? aside : [...aside, ...busyCompanies(others)]
   const { db, clock } = app
   const { last } = sending
   for (const after of new Set([last[of], FIRST_COMPANY])) {
@@ -112,7 +113,10 @@ async function waitForOne(app: App, sending: Promise<void>[], signal: AbortSigna
   enough.abort()
 }
 
-/** Never throws: trouble with one mail is told and left to its next attempt. */
+/**
+ * Never throws. If a mail is not taken, it waits for its next attempt. If what became of it cannot
+ * be written down, its company is set aside, because it would be sent again and again.
+ */
 async function send(app: App, mail: DueMail): Promise<void> {
   const about = { mail: mail.id, kind: mail.kind, company: mail.companyId }
   try {
@@ -122,8 +126,10 @@ async function send(app: App, mail: DueMail): Promise<void> {
     if (outcome === 'SENT') log.info(about, 'a mail was sent')
     if (outcome === 'EXPIRED') log.warn(about, 'a mail was not sent while it was of use')
     if (outcome === 'FAILED') log.error(about, 'a mail was given up')
+    await app.setbacks.worked(TASK.mail, mail.companyId)
   } catch (error) {
     app.log.error({ ...describeError(error), ...about }, 'a mail was left half-way')
+    await app.setbacks.failed(TASK.mail, mail.companyId, error)
   }
 }
 

@@ -61,11 +61,17 @@ function createCounts() {
 type Counts = ReturnType<typeof createCounts>
 
 const companyName = (standing: Standing, companyId: Uuid) => `${standing} company ${companyId}`
+const anyName = (companyId: Uuid) => `any company ${companyId}`
 const hostName = (standing: Standing, host: string) => `${standing} host ${host}`
 
-/** If a company has nothing under way, only the number of all places keeps it waiting. */
+/**
+ * A company has no more places than are still free. So however many companies hold all that they
+ * may, some places are left: who comes next finds one at once. If a company has nothing under way
+ * to receivers of a standing, nothing else keeps it waiting.
+ */
 function isFreeFor(counts: Counts, standing: Standing, companyId: Uuid): boolean {
   const { all, perCompany } = SHARES[standing]
+  if (counts.of(anyName(companyId)) >= MOST - counts.all()) return false
   const own = counts.of(companyName(standing, companyId))
   return own === 0 || (counts.of(standing) < all && own < perCompany)
 }
@@ -107,7 +113,8 @@ export function createPlaces<C extends Claimant>(): Places<C> {
   return {
     used: counts.all,
     take({ standing, companyId, host }) {
-      const names = [standing, companyName(standing, companyId), hostName(standing, host)]
+      const ofCompany = [companyName(standing, companyId), anyName(companyId)]
+      const names = [standing, ...ofCompany, hostName(standing, host)]
       counts.add(names, 1)
       return () => counts.add(names, -1)
     },

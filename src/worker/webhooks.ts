@@ -6,23 +6,20 @@ import { despair, type Failing, WARN_AFTER_MS } from '../core/deliveries/rules.t
 import type { WebhookKey } from '../core/deliveries/store.ts'
 import {
   drop,
+  findOld,
   findStranded,
   forgetPreviousSecrets,
   purge,
   type Stranded,
   shelve,
 } from '../core/deliveries/upkeep-store.ts'
+import { TASK } from '../core/tasks.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { describeError } from '../lib/log.ts'
+import { guarded, inRounds } from './rounds.ts'
 
 /** Few enough that nobody waits for the locks of one statement. */
 const MOST = 5_000
 const DAY_MS = 24 * 3600 * 1000
-
-/** Repeats what works off a part at a time, until a part is not full. */
-async function workOff(part: () => Promise<number>, signal?: AbortSignal): Promise<void> {
-  while (!signal?.aborted) if ((await part()) < MOST) return
-}
 
 /** Warns companies of webhooks that only fail, and gives those up that go on failing. */
 export async function watchWebhooks(
@@ -30,13 +27,15 @@ export async function watchWebhooks(
   signal?: AbortSignal,
   only: Uuid | null = null,
 ): Promise<void> {
+  const task = TASK.webhooks
   const since = new Date(app.wall.now().getTime() - WARN_AFTER_MS)
+  const aside = new Set(only === null ? app.setbacks.companiesOf(task) : [])
   for (const webhook of await findFailing(app.db, since, only)) {
     if (signal?.aborted) return
-    await dealWith(inTimeOf(app, webhook), webhook).catch((error) => {
-      const about = { ...describeError(error), webhook: webhook.webhookId }
-      app.log.error(about, 'a failing webhook was not dealt with')
-    })
+    if (aside.has(webhook.companyId)) continue
+    const act = () => dealWith(inTimeOf(app, webhook), webhook)
+    const failed = 'a failing webhook was not dealt with'
+    await guarded(app, { task, only }, webhook.companyId, act, undefined, failed)
   }
 }
 
@@ -46,11 +45,35 @@ async function dealWith(app: App, webhook: WebhookKey & Failing): Promise<void> 
   if (next === 'give up') await giveUp(app, { ...webhook, url: null }, 'FAILING')
 }
 
+/**
+ * Works off what webhooks have in a table. Each company gets one part before any gets a second;
+ * those that are set aside get none.
+ */
+async function inTurns(
+  app: App,
+  task: string,
+  webhooks: Stranded[],
+  part: (webhook: Stranded) => Promise<number>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const left = Map.groupBy(webhooks, ({ companyId }) => companyId)
+  for (const companyId of app.setbacks.companiesOf(task)) left.delete(companyId)
+  while (left.size > 0 && !signal?.aborted) {
+    for (const [companyId, [webhook, ...others]] of left) {
+      const act = () => part(webhook!)
+      const failed = 'what no webhook will get was not cleared'
+      const done = await guarded(app, { task, only: null }, companyId, act, null, failed)
+      const rest = done === MOST ? [...others, webhook!] : others
+      if (done === null || rest.length === 0) left.delete(companyId)
+      else left.set(companyId, rest)
+    }
+  }
+}
+
 /** Takes what no webhook will get out of the queue, which thereby stays short. */
 export async function clearQueue(app: App, signal?: AbortSignal): Promise<void> {
-  for (const webhook of await findStranded(app.db, 'deliveries')) {
-    await workOff(() => setAside(app, webhook), signal)
-  }
+  const stranded = await findStranded(app.db, 'deliveries')
+  await inTurns(app, TASK.queue, stranded, (webhook) => setAside(app, webhook), signal)
 }
 
 function setAside(app: App, webhook: Stranded): Promise<number> {
@@ -64,10 +87,27 @@ function setAside(app: App, webhook: Stranded): Promise<number> {
 export async function purgeDeliveries(app: App, signal?: AbortSignal): Promise<void> {
   const { db, wall, config } = app
   const now = wall.now()
-  const before = new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS)
-  await workOff(() => purge(db, before, MOST), signal)
-  for (const webhook of await findStranded(db, 'delivery_log')) {
-    if (webhook.isDeleted) await workOff(() => drop(db, 'delivery_log', webhook, MOST), signal)
-  }
+  await purgeOld(app, new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS), signal)
+  const deleted = (await findStranded(db, 'delivery_log')).filter(({ isDeleted }) => isDeleted)
+  const part = (webhook: Stranded) => drop(db, 'delivery_log', webhook, MOST)
+  await inTurns(app, TASK.purge, deleted, part, signal)
   await forgetPreviousSecrets(db, now)
+}
+
+function purgeOld(app: App, before: Date, signal?: AbortSignal): Promise<void> {
+  const rounds = { task: TASK.purge, only: null, signal }
+  return inRounds(app, {
+    ...rounds,
+    async work(but) {
+      const old = await findOld(app.db, before, MOST, but)
+      let done = 0
+      for (const { companyId, places } of old) {
+        const act = () => purge(app.db, companyId, places, before)
+        const failed = 'old deliveries were not deleted'
+        done += await guarded(app, rounds, companyId, act, 0, failed)
+      }
+      const found = old.reduce((sum, { places }) => sum + places.length, 0)
+      return { companies: old.map(({ companyId }) => companyId), done, isFull: found === MOST }
+    },
+  })
 }

@@ -6,16 +6,16 @@ import { purgeKept } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
-import { settleDueCallbacks } from '../core/payments/callbacks.ts'
 import { reconcileDue } from '../core/payments/reconcile.ts'
-import { collectDue } from '../core/recurrences/bank.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
+import { settleDueCallbacks } from './callbacks.ts'
 import { watchCertificates } from './certificates.ts'
 import { createExpiringAtBanks, expireDueCharges, receiveDueCharges } from './charges.ts'
 import { playTestClocks } from './clocks.ts'
+import { collectDue } from './collect.ts'
 import { createDelivering } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
 import { removeOldMails } from './mail-files.ts'
@@ -42,14 +42,14 @@ const KEPT_MS = 30 * 24 * 3600 * 1000
 
 export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDelivering },
-  { name: 'watch webhooks', every_ms: 60_000, run: watchWebhooks },
-  { name: 'watch certificates', every_ms: 3_600_000, run: watchCertificates },
-  { name: 'clear the queue', every_ms: 60_000, run: clearQueue },
+  { name: TASK.webhooks, every_ms: 60_000, run: watchWebhooks },
+  { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
+  { name: TASK.queue, every_ms: 60_000, run: clearQueue },
   { name: 'note positions', every_ms: 60_000, run: ({ db }) => notePosition(db) },
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
   { name: 'expire charges at banks', every_ms: 500, open: createExpiringAtBanks },
   { name: 'receive charges', every_ms: 500, run: receiveDueCharges },
-  { name: 'settle callbacks', every_ms: 1_000, run: settleDueCallbacks },
+  { name: TASK.callbacks, every_ms: 1_000, run: settleDueCallbacks },
   { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
   { name: 'take back orphans', every_ms: 5_000, run: takeBackOrphans },
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
@@ -58,7 +58,7 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.agreements, every_ms: 1_000, isTimed: true, run: followDue },
   { name: TASK.generate, every_ms: 1_000, isTimed: true, run: generateDue },
   { name: TASK.bill, every_ms: 1_000, isTimed: true, run: billDue },
-  { name: 'collect at the simulated bank', every_ms: 1_000, isTimed: true, run: collectDue },
+  { name: TASK.collect, every_ms: 1_000, isTimed: true, run: collectDue },
   { name: TASK.clocks, every_ms: 500, run: playTestClocks },
   {
     name: 'index old charges',
@@ -75,7 +75,7 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
     run: ({ db, clock }) => purgeKept(db, clock.now()),
   },
   { name: 'remove old mails', every_ms: 3_600_000, run: removeOldMails },
-  { name: 'purge deliveries', every_ms: 3_600_000, run: purgeDeliveries },
+  { name: TASK.purge, every_ms: 3_600_000, run: purgeDeliveries },
   {
     name: 'purge what is done',
     every_ms: 3_600_000,
@@ -90,13 +90,18 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
 
 export type Worker = { stop(): Promise<void> }
 
+/** The longest that a task waits while nothing is written. */
+const QUIET_MS = 10_000
+
 /**
  * Runs each task again and again until it is stopped; a failing one is logged and comes round
- * again.
+ * again. If this process writes nothing, they run less and less often, so that an idle service
+ * costs nothing. A `quiet_ms` of 0 is for a process that does not see the writes of another.
  */
-export function startWorker(app: App, tasks = TASKS): Worker {
+export function startWorker(app: App, tasks = TASKS, quiet_ms = QUIET_MS): Worker {
   const stopping = new AbortController()
-  const loops = tasks.map((task) => work(app, task, stopping.signal))
+  const own = { ...app, db: app.db.tasks }
+  const loops = tasks.map((task) => work(own, task, quiet_ms, stopping.signal))
   return {
     async stop() {
       stopping.abort()
@@ -105,24 +110,36 @@ export function startWorker(app: App, tasks = TASKS): Worker {
   }
 }
 
-async function work(app: App, task: Task | KeepingTask, signal: AbortSignal): Promise<void> {
+async function work(
+  app: App,
+  task: Task | KeepingTask,
+  quiet_ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { name, every_ms } = task
-  if ('run' in task) return loop(app, task, signal)
+  if ('run' in task) return loop(app, task, quiet_ms, signal)
   const opened = task.open(app)
-  await loop(app, { name, every_ms, run: () => opened.run(signal) }, signal)
+  await loop(app, { name, every_ms, run: () => opened.run(signal) }, quiet_ms, signal)
   await opened.close?.()
 }
 
-async function loop(app: App, task: Task, signal: AbortSignal): Promise<void> {
+async function loop(app: App, task: Task, quiet_ms: number, signal: AbortSignal): Promise<void> {
+  const { alarm } = app
+  const { name, every_ms } = task
+  let [wait_ms, writes] = [every_ms, -1]
   while (!signal.aborted) {
     try {
       if (!task.isTimed || (await app.clockWatch.agrees())) await task.run(app, signal)
     } catch (error) {
       app.log.error(
-        { ...describeError(error), task: task.name },
+        { ...describeError(error), task: name },
         'a task failed and will be tried again',
       )
     }
-    await app.alarm.wait(task.name, task.every_ms, signal)
+    const isQuiet = writes === alarm.writes()
+    writes = alarm.writes()
+    wait_ms = isQuiet ? Math.max(every_ms, Math.min(wait_ms * 2, quiet_ms)) : every_ms
+    if (wait_ms > every_ms) await alarm.waitForWrites(name, wait_ms, signal)
+    else await alarm.wait(name, wait_ms, signal)
   }
 }

@@ -15,6 +15,7 @@ import {
   refundReleased,
   withdrawalHeld,
   withdrawalPaid,
+  withdrawalReleased,
 } from '../../src/ledger/recipes.ts'
 import { fromPublic, newId, toPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
@@ -24,6 +25,7 @@ import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { startApi } from '../support/api.ts'
 import { type Banked, charged, openBanked } from '../support/bank.ts'
 import { order } from '../support/payments.ts'
+import { confirmed } from '../support/withdrawals.ts'
 
 /*
  * Each way in which a payment can be swallowed, doubled or booked for something else. The books are
@@ -272,3 +274,35 @@ for (const [name, [damage, says]] of Object.entries(DAMAGES)) {
     assert.match((await audit(shop, true)).join('; '), says, 'and in an audit of everything')
   })
 }
+
+test('the audit finds a withdrawal that was sent and is booked as kept', async () => {
+  const client = await api.client()
+  const wd = await confirmed(api, client, 700)
+  const order = { id: fromPublic('wd', wd)!, amount: toCents(700), pixKey: client.company.pixKey }
+  const sent = await app.providers.simulator.send(client.company, order)
+  assert.equal(sent.kind, 'accepted')
+  await change(
+    `update withdrawals set status = 'FAILED', failure = 'x', finished_at = created_at,
+       next_attempt_at = null
+     where company_id = $1`,
+    [client.company.id],
+  )
+  await book(client, withdrawalReleased({ ref: wd, amount: toCents(700) }))
+  const { faults } = await auditCompany(app, client.company.id, { whole: true })
+  assert.match(faults.join('; '), /700 of wd_\w+ are booked as kept, the bank has sent them/)
+})
+
+test('an audit of everything finds a refund that was sent and is not booked, whatever its record says', async () => {
+  const shop = await openShop()
+  const { data } = (await shop.post(`/refund/${shop.charge.id}`, { value: 500 })).body
+  const id = fromPublic('rfnd', data.id)!
+  const refund = { id, endToEndId: shop.endToEndId, amount: toCents(500) }
+  await app.providers.bacen.refund(await shop.fresh(), refund)
+  await change(
+    `update refunds set status = 'COMPLETED', return_id = 'D1', finished_at = created_at
+     where company_id = $1`,
+    [shop.company.id],
+  )
+  const faults = (await audit(shop, true)).join('; ')
+  assert.match(faults, /the bank has returned 500 in D\w+, our books say nothing/)
+})

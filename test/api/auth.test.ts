@@ -7,6 +7,7 @@ import { SCOPES, type Scope } from '../../src/core/companies/rules.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
+import { watchComparisons } from '../support/comparisons.ts'
 import { dump, stored } from './storage.ts'
 
 const api = await startApi()
@@ -174,26 +175,19 @@ test('a key is stored as a hash and remembers when it was last used', async () =
 })
 
 test('each route needs its own scope, and that one is enough', async () => {
-  const needed = new Set(ROUTES.map(({ scope }) => scope))
-  for (const scope of needed) {
-    const only = (await addKey(client, [scope])).text
-    const all = (
-      await addKey(
-        client,
-        SCOPES.filter((other) => other !== scope),
-      )
-    ).text
-    for (const route of ROUTES) {
+  for (const [scope, routes] of Map.groupBy(ROUTES, (route) => route.scope)) {
+    const others = SCOPES.filter((other) => other !== scope)
+    const [only, allOthers] = [await addKey(client, [scope]), await addKey(client, others)]
+    for (const route of routes) {
       const path = someId(route.path)
-      const asking = { [only]: route.scope !== scope, [all]: route.scope === scope }
-      for (const [key, lacking] of Object.entries(asking)) {
-        const reply = await api.call(route.method, path, { headers: { 'X-API-KEY': key } })
-        const what = `${route.method} ${path} with ${key === only ? 'only' : 'all but'} ${scope}`
-        assert.equal(reply.status === 403, lacking, `${what}: ${reply.text}`)
-        if (!lacking) continue
-        assert.equal(code(reply), 'insufficient_scope')
-        assert.ok(reply.text.includes(route.scope), 'the answer names what is lacking')
-      }
+      const ask = ({ text: key }: { text: string }) =>
+        api.call(route.method, path, { headers: { 'X-API-KEY': key } })
+      const what = `${route.method} ${path} ${scope}`
+      const taken = await ask(only)
+      assert.notEqual(taken.status, 403, `${what}: ${taken.text}`)
+      const refused = await ask(allOthers)
+      assert.deepEqual(answer(refused), [403, 'insufficient_scope'], what)
+      assert.ok(refused.text.includes(scope), 'the answer names what is lacking')
     }
   }
 })
@@ -262,4 +256,16 @@ test('an answer to a request without a key takes the newest shape unless another
   assert.deepEqual(Object.keys(newest.body), ['status', 'message', 'data', 'errors'])
   const unknown = await api.call('GET', '/client', { headers: { 'X-Api-Version': 'x' } })
   assert.deepEqual(answer(unknown), [401, 'missing_api_key'])
+})
+
+test('a key is compared in constant time, whether it is wrong or made up', async (t) => {
+  const { key } = await api.client()
+  const wrong = `${key.slice(0, -12)}AAAAAA${key.slice(-6)}`
+  const compared = watchComparisons(t)
+  for (const tried of [wrong, 'vk_sandbox_nobody']) {
+    compared.length = 0
+    const { status } = await api.call('GET', '/company', { headers: { 'X-API-KEY': tried } })
+    assert.equal(status, 401)
+    assert.deepEqual(compared, [api.app.vault.hashKey(tried).toString('hex')])
+  }
 })

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  groupCallbacks,
-  receiveCallback,
-  settleDueCallbacks,
-} from '../../src/core/payments/callbacks.ts'
-import { collectDue } from '../../src/core/recurrences/bank.ts'
+import { groupCallbacks, receiveCallback } from '../../src/core/payments/callbacks.ts'
 import { newId, packPair, toPublic } from '../../src/lib/ids.ts'
 import { addDays, atHour, localDateOf } from '../../src/lib/local-time.ts'
 import { recurrenceCode } from '../../src/pix/brcode.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
+import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
+import { collectDue } from '../../src/worker/collect.ts'
 import { given, openScene } from '../support/agreements.ts'
 import { type Client, type Reply, startApi } from '../support/api.ts'
 import { balancesOf, makeCharge } from '../support/payments.ts'
@@ -23,10 +20,11 @@ const { simulator } = app.providers
 /** What was told, and which of the names are dealt with when that is asked. */
 const told: { company: string; agreements: string[]; collections: string[] }[] = []
 let deals: (name: string) => boolean = () => true
-app.callbacks = groupCallbacks(app.db, async (_app, company, _provider, names) => {
+const groups = groupCallbacks(app.db, async (_app, company, _provider, names) => {
   told.push({ company: company.id, ...names })
   return new Set([...names.agreements, ...names.collections].filter((name) => deals(name)))
 })
+Object.assign(app.callbacks, groups)
 
 const toldOf = ({ company }: Client) =>
   told

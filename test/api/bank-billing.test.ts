@@ -5,11 +5,11 @@ import { addDays, localDateOf } from '../../src/lib/local-time.ts'
 import { billDue, followDue, generateDue } from '../../src/worker/billing.ts'
 import { until } from '../deliveries/until.ts'
 import { eventsOf, startApi } from '../support/api.ts'
-import { type Banked, NO_LIMITS, openBanked } from '../support/bank.ts'
+import { type Banked, openBanked } from '../support/bank.ts'
 import { chargesOf } from '../support/billing.ts'
 import { makeSubscription, readSubscription } from '../support/subscriptions.ts'
 
-const api = await startApi({}, NO_LIMITS)
+const api = await startApi()
 const DAY_S = 86_400
 
 async function heard({ bank }: Banked): Promise<void> {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settleDueCallbacks } from '../../src/core/payments/callbacks.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
-import { type Banked, charged, NO_LIMITS, openBanked, read } from '../support/bank.ts'
+import { type Banked, charged, openBanked, read } from '../support/bank.ts'
 import { balancesOf } from '../support/payments.ts'
 
-const api = await startApi({}, NO_LIMITS)
+const api = await startApi()
 
 const stateOf = async (shop: Banked, id: string) => {
   const { status, paymentStatus } = await read(shop, id)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
+import { listSetbacks } from '../../src/core/setbacks.ts'
 import { findProfile } from '../../src/provider/bacen/profiles.ts'
 import { watchCertificates } from '../../src/worker/certificates.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { lettersOf } from '../support/mail.ts'
+import { cure, poisonRows } from '../support/poison.ts'
 
 const api = await startApi()
 const DAY_S = 24 * 3600
@@ -89,4 +91,24 @@ test('/ready warns of certificates that end soon, and of those that have ended',
   assert.match(warnings[0], /^1 bank certificate ends within 30 days: vintem bank show tells which/)
   api.clock.advance(30 * DAY_S)
   assert.match((await ready()).warnings[0], /\(1 of them ended already\)/)
+})
+
+test('a company that cannot be warned of its certificate keeps no other from its warning', async () => {
+  const [sick, well] = [await newLive(), await newLive()]
+  await connect(sick, inDays(5))
+  await connect(well, inDays(6))
+  await poisonRows(api, sick.company.id, ['bank_connections'])
+  await watchCertificates(api.app)
+  await cure(api)
+  assert.deepEqual([(await warnings(sick)).length, (await warnings(well)).length], [0, 1])
+  const aside = await listSetbacks(api.app.db, api.clock.now())
+  assert.deepEqual(
+    aside.map(({ task, companyId }) => [task, companyId]),
+    [['watch certificates', sick.company.id]],
+  )
+  await watchCertificates(api.app)
+  assert.equal((await warnings(sick)).length, 0, 'it is left alone')
+  api.clock.advance(5)
+  await watchCertificates(api.app)
+  assert.equal((await warnings(sick)).length, 1)
 })

@@ -4,9 +4,11 @@ import type { App } from '../../src/core/app.ts'
 import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
 import { createCharge } from '../../src/core/charges/commands.ts'
 import { pixDraft } from '../../src/core/charges/drafts.ts'
-import { takeBackOrphans } from '../../src/core/charges/intents.ts'
+import { issue, takeBackOrphans } from '../../src/core/charges/intents.ts'
+import { LEASE_S } from '../../src/core/orders.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { toCents } from '../../src/lib/money.ts'
 import { parse } from '../../src/pix/brcode.ts'
 import { createApp } from '../../src/service.ts'
 import { createExpiringAtBanks } from '../../src/worker/charges.ts'
@@ -321,4 +323,21 @@ test('what opens the account at the bank cannot be read in the database', async 
   for (const secret of [clientSecret, clientId, key.slice(100, 160), account.number]) {
     assert.ok(!row!.dump.includes(secret) && !row!.dump.includes(hex(secret)))
   }
+})
+
+test('a process that stood still while its charge was taken back does not write it down', async (t) => {
+  const shop = await openBanked(api)
+  const company = await shop.fresh()
+  const wanted = { amount: toCents(1990), lifetime_s: 600 }
+  const [late, soon] = [
+    await issue(api.app, company, api.app.providers.bacen, wanted, null),
+    await issue(api.app, company, api.app.providers.bacen, wanted, null),
+  ]
+  await soon.confirm()
+  await soon.finish()
+  api.clock.advance(LEASE_S)
+  await takeBackOrphans(api.app)
+  const stood_ms = performance.now() + LEASE_S * 1000
+  t.mock.method(performance, 'now', () => stood_ms)
+  await assert.rejects(late.confirm(), { code: 'provider_unavailable' })
 })

@@ -6,9 +6,9 @@ import { claimDueRefunds } from '../../src/core/refunds/returns.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
-import { type Banked, charged, NO_LIMITS, openBanked, pixBody } from '../support/bank.ts'
+import { type Banked, charged, openBanked, pixBody } from '../support/bank.ts'
 
-const api = await startApi({}, NO_LIMITS)
+const api = await startApi()
 
 async function paid(shop: Banked, count: number): Promise<string[]> {
   const charges = await Promise.all(Array.from({ length: count }, () => charged(shop)))

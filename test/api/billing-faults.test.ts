@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
-import { collectDue } from '../../src/core/recurrences/bank.ts'
 import { generateCharges, openBillings, stepBilling } from '../../src/core/recurrences/billing.ts'
 import { find as findBilling, insert } from '../../src/core/recurrences/billing-store.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
+import { collectDue } from '../../src/worker/collect.ts'
 import { type Client, startApi } from '../support/api.ts'
 import {
   approvedSubscription,

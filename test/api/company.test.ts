@@ -107,6 +107,42 @@ describe('a changed e-mail address', () => {
     assert.equal((await lettersOf(api, client.company.id)).length, 2, 'the same again is no change')
   })
 
+  test('is changed 5 times an hour and 20 a day, and can always be changed back', async () => {
+    const client = await api.client()
+    const email = (n: number) => `loja${n}@example.com`
+    const tryOne = async (n: number) => {
+      const { status, body, headers } = await change(client, { email: email(n) })
+      return status === 200 ? 200 : [status, body.errors[0].code, headers.get('retry-after')]
+    }
+    let n = 0
+    for (let hour = 0; hour < 4; hour++) {
+      for (let i = 0; i < 5; i++) assert.equal(await tryOne(n++), 200, `${hour}:${i}`)
+      if (hour === 0) {
+        const { body } = await change(client, { email: email(n), name: 'Outra' })
+        assert.match(body.errors[0].description, /^email: can be changed 5 times an hour and 20/)
+        assert.equal((await read(client)).name, client.company.name)
+        assert.deepEqual(await tryOne(n), [429, 'rate_limited', '3600'])
+      }
+      api.clock.advance(3600)
+    }
+    assert.deepEqual(await tryOne(n), [429, 'rate_limited', String(20 * 3600)])
+    assert.equal((await change(client, { name: 'Outra', email: email(n - 1) })).status, 200)
+    assert.equal((await change(client, { email: 'dona@example.com' })).status, 200, 'the former')
+    await operate(client, { email: 'outra@example.com' })
+    assert.equal((await read(client)).email, 'outra@example.com')
+    assert.equal((await mailsOf(client)).filter((mail) => /^email-conf/.test(mail)).length, 22)
+  })
+
+  test('of changes at the same moment no more are made than may be', async () => {
+    const client = await api.client()
+    const replies = await Promise.all(
+      Array.from({ length: 9 }, (_, n) => change(client, { email: `loja${n}@example.com` })),
+    )
+    const made = replies.filter(({ status }) => status === 200).length
+    assert.deepEqual([made, new Set(replies.map(({ status }) => status)).size], [5, 2])
+    assert.ok(await start(client, 100), 'its codes are counted apart')
+  })
+
   test('gets no one-time code for 24 hours: new, pending and resent codes go to the former', async () => {
     const client = await api.client()
     const pending = await start(client, 700)

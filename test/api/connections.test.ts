@@ -10,8 +10,10 @@ test('no connection of a pool compiles statements, whatever DATABASE_URL and the
     const db = openDatabase(url.href, 2)
     for (const [name, pool] of Object.entries(db.pools)) {
       const { rows } = await pool.query(
-        `select current_setting('jit') as jit, current_setting('work_mem') as memory`,
+        `select current_setting('jit') as jit, current_setting('work_mem') as memory,
+           current_setting('lock_timeout') as lock, current_setting('statement_timeout') as long`,
       )
+      assert.deepEqual([rows[0].lock, rows[0].long], ['3s', '30s'], 'nobody is waited for longer')
       assert.equal(rows[0].jit, 'off', name)
       if (options) assert.equal(rows[0].memory, '5MB', 'other settings of the operator stay')
     }

@@ -3,6 +3,7 @@ import { request as open } from 'node:http'
 import { test } from 'node:test'
 import { payer, startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
+import { stopTime } from '../support/stopped-time.ts'
 
 const api = await startApi({ COMPANY_REQUESTS: '2', COMPANY_QUEUE: '3', SERVER_REQUESTS: '7' })
 
@@ -109,15 +110,15 @@ test('the token of a callback is checked before its body is read', async () => {
   assert.equal(status, 404)
 })
 
-test('callbacks are limited per company, and wrong tokens per address', async () => {
+test('callbacks are limited per company, and wrong tokens per address', async (t) => {
   const limited = await startApi({ RATE_LIMIT: '1', RATE_LIMIT_BURST: '3' })
   const shop = await openBanked(limited)
   const path = shop.callback.slice(limited.url.length)
   const send = (to: string) => limited.call('POST', to, { json: {} })
+  stopTime(t)
   const statuses: number[] = []
-  for (let n = 0; n < 8; n++) statuses.push((await send(path)).status)
-  assert.equal(statuses[0], 200)
-  assert.ok(statuses.includes(429), `${statuses}`)
+  for (let n = 0; n < 5; n++) statuses.push((await send(path)).status)
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429])
   for (let n = 0; n < 400; n++) if ((await send('/bank/callbacks/nobody')).status === 429) return
   assert.fail('wrong tokens are never refused')
 })
@@ -125,8 +126,9 @@ test('callbacks are limited per company, and wrong tokens per address', async ()
 /** Opens the live connection of a page, and gives its status. */
 async function watch(url: string) {
   const gone = new AbortController()
-  const { status } = await fetch(`${url}/events`, { signal: gone.signal })
-  return { status, close: () => gone.abort() }
+  const reply = await fetch(`${url}/events`, { signal: gone.signal })
+  // The reply is kept, because one that is collected as garbage closes its connection.
+  return { status: reply.status, reply, close: () => gone.abort() }
 }
 
 async function pageOf(shop: Shop): Promise<string> {

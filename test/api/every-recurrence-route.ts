@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { collectDue } from '../../src/core/recurrences/bank.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
+import { collectDue } from '../../src/worker/collect.ts'
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
 import {
   decide,

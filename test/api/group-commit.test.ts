@@ -93,6 +93,24 @@ test('a mail stands or falls with its charge, and is there once however often it
   assert.deepEqual(await counts(company.id), { charges: 2, events: 4 })
 })
 
+test('keys of a group are written in their order, so that two groups cannot wait for each other', async () => {
+  const { company } = await api.client()
+  const keys = Array.from({ length: 12 }, (_, i) => `key ${String(20 - i)}`)
+  const kept = { fingerprint: Buffer.alloc(32), status: 201, sealedBody: Buffer.from('x') }
+  await Promise.all(
+    keys.map((key) => api.app.charges.create({ ...creation(company.id), kept: { ...kept, key } })),
+  )
+  const rows = await api.rows<{ key: string; tx: string }>(
+    'select key, xmin::text as tx from idempotency_keys where company_id = $1 order by ctid',
+    [company.id],
+  )
+  const groups = [...Map.groupBy(rows, ({ tx }) => tx).values()].map((group) =>
+    group.map(({ key }) => key),
+  )
+  assert.ok(groups.some(({ length }) => length > 1))
+  for (const group of groups) assert.deepEqual(group, group.toSorted())
+})
+
 test('connections that the database cuts cost no request and double no charge', async () => {
   const client = await api.client()
   const killer = new pg.Client({ connectionString: api.databaseUrl })

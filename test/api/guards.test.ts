@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openLink } from '../../src/core/charges/checkout.ts'
 import * as intents from '../../src/core/charges/intent-store.ts'
-import { saveShipping } from '../../src/core/charges/store.ts'
+import { findMany, saveShipping } from '../../src/core/charges/store.ts'
+import { claim, openAnswer, sealAnswer } from '../../src/core/idempotency.ts'
 import { startWithdrawal } from '../../src/core/withdrawals/commands.ts'
 import { fromPublic, newId } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
+import type { Provider } from '../../src/provider/port.ts'
 import { payer, startApi } from '../support/api.ts'
 import { makePaid } from '../support/payments.ts'
 import { answer, confirm, rowOf, waiting } from '../support/withdrawals.ts'
@@ -66,6 +69,35 @@ test('where things are sent stays as it was said first', async () => {
   assert.deepEqual(rows, [{ text: 'first' }])
 })
 
+test('a link that expires while its bank is asked gets no code', async () => {
+  const client = await api.client()
+  const link = { customer: payer(), total: 5000, expiresIn: 600 }
+  const { body } = await client.post('/charge/payment-link', link)
+  const key = { companyId: client.company.id, id: fromPublic('charge', body.data.id)! }
+  const [charge] = await findMany(db, [key])
+  const provider = api.app.providers.of(client.company, charge!.devMode)
+  const slow: Provider = {
+    ...provider,
+    issueCharge: async (...asked) => {
+      api.clock.advance(600)
+      return provider.issueCharge(...asked)
+    },
+  }
+  const app = { ...api.app, providers: { ...api.app.providers, of: () => slow } }
+  await assert.rejects(openLink(app, client.company, charge!, null), { code: 'charge_not_payable' })
+  const [row] = await findMany(db, [key])
+  assert.equal(row!.brCode, null)
+})
+
+test('a key that is claimed is not claimed again before a day is over', async () => {
+  const { company } = await api.client()
+  const [now, fingerprint] = [api.clock.now(), Buffer.alloc(32)]
+  assert.equal(await claim(db, company.id, 'order', fingerprint, now), true)
+  const later = (s: number) => new Date(now.getTime() + s * 1000)
+  assert.equal(await claim(db, company.id, 'order', fingerprint, later(86_399)), false)
+  assert.equal(await claim(db, company.id, 'order', fingerprint, later(86_400)), true)
+})
+
 test('by the word of the database a Pix pays one charge of a company', async () => {
   const client = await api.client()
   const [one, two] = [await makePaid(api, client, 700), await makePaid(api, client, 800)]
@@ -101,4 +133,12 @@ test('a withdrawal goes to the key for payouts, and to the one for payments wher
     )
     assert.equal(destination, payoutKey ?? pixKey)
   }
+})
+
+test('a kept answer opens under its own key only', async () => {
+  const { company } = await api.client()
+  const guard = { companyId: company.id, key: 'one', fingerprint: Buffer.alloc(32) }
+  const kept = sealAnswer(vault, guard, { status: 201, body: '{}' })
+  assert.equal(openAnswer(vault, company.id, kept), '{}')
+  assert.throws(() => openAnswer(vault, company.id, { ...kept, key: 'two' }))
 })

@@ -225,6 +225,8 @@ function comparable({ status, headers, text }: Reply) {
 
 type Place = string | ((own: Records) => string)
 
+const LAST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
+
 /** Every list, with the kind of record that it names and a place after which a page can start. */
 const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
@@ -234,18 +236,24 @@ const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
   ['/webhook/{id}/deliveries', 'delivery', ({ delivery }) => delivery],
   ['/event', 'event', ({ event }) => event],
-  ['/payment/unmatched', 'payment', 'ffffffff-ffff-7fff-bfff-ffffffffffff'],
+  ['/payment/unmatched', 'payment', LAST],
   ['/account-balance/withdraw', 'wd', records.wd.replace(/.$/, 'z')],
   ['/account-balance/statement', 'payment', '1000'],
+  ['/refund/charge/{chargeId}', 'charge', toPublic('rfnd', LAST)],
 ]
 
 test('lists show a company’s own records and never another’s', async () => {
   const own = await makeRecords(stranger)
   const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query?.properties.after)
   assert.deepEqual(LISTS.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
+  for (const [client, { charge }] of [[stranger, own] as const, [owner, records] as const]) {
+    assert.equal((await client.post(`/refund/${charge}`, { value: 100 })).status, 201)
+  }
   await feedCaughtUp(api)
+  const pathOf = (list: string, { webhook, charge }: Records) =>
+    list.replace('{id}', webhook).replace('{chargeId}', charge)
   for (const [list, kind, place] of LISTS) {
-    const path = list.replace('{id}', own.webhook)
+    const path = pathOf(list, own)
     const after = typeof place === 'string' ? place : place(own)
     for (const query of ['', '?limit=1000', `?after=${after}`]) {
       const { body, text } = await stranger.get(path + query)
@@ -255,7 +263,7 @@ test('lists show a company’s own records and never another’s', async () => {
     }
     const all = await stranger.get(path)
     assert.ok(all.text.includes(`"${own[kind]}"`), path)
-    const theirs = await owner.get(list.replace('{id}', records.webhook))
+    const theirs = await owner.get(pathOf(list, records))
     assert.ok(!theirs.text.includes(own[kind]), path)
     assert.ok(theirs.text.includes(`"${records[kind]}"`), path)
   }

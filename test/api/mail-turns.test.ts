@@ -130,7 +130,7 @@ test('a mail that takes long stays its sender’s, who renews the lease', async 
   await offers(1)
   for (let i = 0; i < 4; i++) {
     api.clock.advance(5)
-    api.app.alarm.ring(TASK.mail)
+    api.app.alarm.wake(TASK.mail)
     await until('the lease is renewed', async () => {
       const [row] = await api.rows<{ at: Date }>(
         'select next_attempt_at as at from mails where company_id = $1',

@@ -165,7 +165,7 @@ test('a mail that hangs holds up none, not even one that is queued later', async
   const sending = sendDueMails(api.app)
   const release = await asked.promise
   await queueFailure(quick.company)
-  api.app.alarm.ring(TASK.mail)
+  api.app.alarm.wake(TASK.mail)
   await smtp.arrived(1)
   assert.deepEqual(recipients(), ['dona@example.com'])
   release()

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -18,6 +20,17 @@ test('strangers learn whether the service is ready, and operators why and how it
   })
   assert.match((await api.operator('/metrics')).text, /^vintem_database_connections\{/m)
   assert.equal((await api.operator('/charge')).status, 404)
+})
+
+test('the guide to operation names every metric of ours, and none that does not exist', async () => {
+  const api = await startApi()
+  const ours = api.app.metrics.registry
+    .getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('vintem_'))
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
+  const named = guide.match(/\bvintem_\w+/g) ?? []
+  assert.deepEqual([...new Set(named)].sort(), ours.sort())
 })
 
 test('OPERATOR_PORT is served on the loopback by servers and workers, and is off by default', async () => {

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
 import * as mails from '../../src/core/mails/store.ts'
+import { claimDue as claimCallbacks } from '../../src/core/payments/callback-store.ts'
 import { claimDueRefunds, returnMoney } from '../../src/core/refunds/returns.ts'
+import { claimDue as claimRefunds } from '../../src/core/refunds/store.ts'
 import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
+import { claimPayouts } from '../../src/core/withdrawals/store.ts'
+import type { Tx } from '../../src/db/database.ts'
 import type { Outcome, Provider } from '../../src/provider/port.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { type Client, startApi } from '../support/api.ts'
@@ -125,4 +129,76 @@ test('a mail that is given back late stays with the worker that has it meanwhile
     client.company.id,
   ])
   assert.deepEqual(row, { outcome: 'SENT', sealed: null })
+})
+
+test('the moment in which a bank was first told of a refund stays, however often it is told', async () => {
+  const client = await refunding(1990)
+  const orderedAt = async () =>
+    (await api.rows('select ordered_at from refunds where company_id = $1', [client.company.id]))[0]
+  await claimDueRefunds(api.app, 10)
+  const first = await orderedAt()
+  api.clock.advance(60)
+  const [again] = await claimDueRefunds(api.app, 10)
+  assert.ok(again!.orderedBefore)
+  assert.deepEqual(await orderedAt(), first)
+  await returnMoney(api.app, again!)
+})
+
+test('what one worker is about to claim is left to it by the others, who do not wait', async () => {
+  const client = await refunding(1990)
+  await confirmed(api, client, 700)
+  const now = api.clock.now()
+  const { db } = api.app
+  const claims: Record<string, (tx: Tx) => Promise<unknown[]>> = {
+    refunds: (tx) => claimRefunds(tx, now, 60, 10, null, []),
+    withdrawals: (tx) => claimPayouts(tx, now, 60, 10, null, []),
+    callbacks: (tx) => claimCallbacks(tx, now, 10, []),
+    mails: async (tx) => {
+      const turn = { of: 'others' as const, after: mails.FIRST_COMPANY, but: [], receipts: true }
+      const mail = await mails.claimNext(tx, turn, now, new Date(now.getTime() + 60_000))
+      return mail ? [mail] : []
+    },
+  }
+  await api.rows('update bank_callbacks set processed_at = null, next_attempt_at = $1', [now])
+  await api.rows(`update mails set next_attempt_at = $1, kind = 'receipt'`, [now])
+  const count = await api.rows('select from mails where finished_at is null')
+  for (const [name, claim] of Object.entries(claims)) {
+    await db.transaction(async (tx) => {
+      let claimed = await claim(tx)
+      assert.ok(claimed.length > 0, name)
+      // Mails are claimed one by one.
+      for (let n = 1; name === 'mails' && n < count.length; n++) claimed = await claim(tx)
+      assert.deepEqual(await claim(db), [], name)
+    })
+  }
+})
+
+test('a company in its own time whose books differ returns and pays out nothing', async () => {
+  const client = await refunding(1990)
+  await confirmed(api, client, 700)
+  const { id } = client.company
+  await api.rows('insert into test_clocks (company_id, ahead_ms) values ($1, 60000)', [id])
+  await api.rows(`insert into audits values ($1, 0, null, 'R$ 1 is missing', now())`, [id])
+  for (const only of [null, id]) {
+    assert.deepEqual(await claimDueRefunds(api.app, 10, only), [])
+    assert.deepEqual(await claimDuePayouts(api.app, 10, only), [])
+  }
+  await api.rows('delete from audits where company_id = $1', [id])
+  assert.equal((await claimDueRefunds(api.app, 10, id)).length, 1)
+  assert.equal((await claimDuePayouts(api.app, 10, id)).length, 1)
+})
+
+test('a lease that is renewed late does not bring a mail forward that was given back', async () => {
+  const client = await api.client()
+  await start(client, 700)
+  const now = api.clock.now()
+  const later = (s: number) => new Date(now.getTime() + s * 1000)
+  const turn = { of: 'codes' as const, after: mails.FIRST_COMPANY, but: [], receipts: true }
+  let mail = await mails.claimNext(api.app.db, turn, now, later(8))
+  while (mail?.companyId !== client.company.id) {
+    mail = await mails.claimNext(api.app.db, turn, now, later(8))
+  }
+  await mails.postpone(api.app.db, mail, later(300))
+  await mails.renewLeases(api.app.db, [mail], later(10))
+  assert.equal((await stateOf('mails', client)).left_s, 300)
 })

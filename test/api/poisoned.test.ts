@@ -1,53 +1,33 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditDue } from '../../src/core/audits/commands.ts'
-import { settleDueCallbacks } from '../../src/core/payments/callbacks.ts'
+import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
-import { MOST_IN_SANDBOX } from '../../src/core/payments/sandbox-limit.ts'
 import { listSetbacks, pauseAfter_ms } from '../../src/core/setbacks.ts'
 import { toCents } from '../../src/lib/money.ts'
+import { MOST_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
+import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
 import { expireDueCharges, receiveDueCharges } from '../../src/worker/charges.ts'
-import { createDelivering } from '../../src/worker/deliver.ts'
+import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { approvedSubscription } from '../support/billing.ts'
-import { makeCharge, makePaid, order, stateOf } from '../support/payments.ts'
+import { makeCharge, makePaid, order, pay, stateOf } from '../support/payments.ts'
+import { cure, poisonRows } from '../support/poison.ts'
 import { makeReceiver } from '../support/webhooks.ts'
 import { answer, confirmed, PATH, start } from '../support/withdrawals.ts'
 
 const api = await startApi()
 const { app, clock } = api
 
-/**
- * Lets all that a task writes for a company fail, but for leases: what is due of it stays due. The
- * tables that a lease stands in refuse changes of anything else.
- */
-async function poison({ company }: Client): Promise<void> {
-  const leases = `'{next_at,next_attempt_at,attempts,ordered_at}'::text[]`
-  await api.rows(
-    `create or replace function refuse_poisoned() returns trigger language plpgsql as $$
-     begin
-       if tg_op = 'UPDATE' and to_jsonb(new) - ${leases} = to_jsonb(old) - ${leases} then
-         return new;
-       end if;
-       raise exception 'poisoned' using errcode = 'check_violation', constraint = 'poisoned';
-     end $$`,
-  )
-  const tables = ['charges', 'balances', 'payments', 'audits', 'withdrawals', 'refunds', 'billings']
-  for (const table of tables) {
-    await api.rows(
-      `create trigger poisoned before insert or update on ${table} for each row
-       when (new.company_id = '${company.id}') execute function refuse_poisoned()`,
-    )
-  }
-}
-
-async function cure(): Promise<void> {
-  await api.rows('drop function refuse_poisoned cascade')
-}
+const TABLES = [
+  ...['charges', 'balances', 'payments', 'audits', 'withdrawals', 'refunds', 'billings', 'mails'],
+  ...['deliveries', 'delivery_log'],
+]
+const poison = ({ company }: Client) => poisonRows(api, company.id, TABLES)
 
 /** More due charges than a sweep looks at, all of them due before those of anybody else. */
 const fillHead = ({ company }: Client) =>
@@ -84,6 +64,27 @@ async function makeDue(client: Client) {
 
 const count = async (text: string, id: string): Promise<number> =>
   (await api.rows<{ count: number }>(`select count(*)::int as count from ${text}`, [id]))[0]!.count
+
+/** Mails and deliveries of a company that is set aside are not even begun. */
+async function assertLeftAlone({ company }: Client, delivering: Delivering): Promise<void> {
+  const read = async () => [
+    await api.rows(
+      'select id, attempts from mails where company_id = $1 and finished_at is null order by id',
+      [company.id],
+    ),
+    /task="deliver webhooks"} (\d+)/.exec(await app.metrics.text())?.[1],
+  ]
+  await api.rows(
+    'update mails set next_attempt_at = $2 where company_id = $1 and finished_at is null',
+    [company.id, clock.now()],
+  )
+  const before = await read()
+  assert.equal(before[1], '1')
+  assert.ok(before[0]!.length >= 2, 'codes and others')
+  await sendDueMails(app)
+  await delivering.run()
+  assert.deepEqual(await read(), before)
+}
 
 test('a company whose work fails keeps nobody else waiting, in any sweep', async () => {
   const [sick, well] = [await api.client(), await api.client()]
@@ -132,15 +133,17 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
   const aside = await listSetbacks(app.db, clock.now())
   assert.ok(aside.every(({ companyId }) => companyId === sick.company.id))
   const tasks = aside.map(({ task }) => task).sort()
-  const expected = ['audit', 'carry out refunds', 'expire charges', 'generate charges']
-  for (const task of [...expected, 'pay out withdrawals', 'receive charges']) {
-    assert.ok(tasks.includes(task), `${task} among ${tasks}`)
-  }
+  const expected = [
+    ...['audit', 'carry out refunds', 'deliver webhooks', 'expire charges', 'generate charges'],
+    ...['pay out withdrawals', 'receive charges', 'send mail'],
+  ]
+  for (const task of expected) assert.ok(tasks.includes(task), `${task} among ${tasks}`)
+  await assertLeftAlone(sick, delivering)
   const metrics = await app.metrics.text()
   assert.match(metrics, /vintem_setbacks_total\{task="receive charges"\} [1-9]/)
   assert.match(metrics, /vintem_set_aside_companies\{task="receive charges"\} 1/)
 
-  await cure()
+  await cure(api)
   clock.advance(pauseAfter_ms(1) / 1000)
   for (const sweep of [expireDueCharges, receiveDueCharges]) await sweep(app)
   assert.deepEqual(await stateOf(sick, bad.settling.id), ['COMPLETED', 'RECEIVED'])
@@ -159,7 +162,7 @@ test('a withdrawal that cannot expire keeps no other from it', async () => {
     well.company.id,
   ])
   assert.deepEqual(row, { status: 'EXPIRED' }, id)
-  await cure()
+  await cure(api)
 })
 
 test('a company that fails is tried again later and later, at most every ten minutes', () => {
@@ -196,14 +199,26 @@ test('companies take turns: one with a backlog keeps another waiting for one par
 test('the simulated bank pays a sandbox no more than it may hold', async () => {
   const client = await api.client()
   const most = toCents(999_999_999_999)
-  const room = MOST_IN_SANDBOX - 100_000
-  for (let n = 0; n < Math.floor(room / most); n++) await makePaid(api, client, most)
+  const fitting = Math.floor(MOST_IN_ACCOUNT / most)
   const { brCode } = await makeCharge(client, most)
-  const refused = await order(api, { brCode })
+  // All of them at the same moment: none of them sees the others in our books.
+  const replies = await Promise.all(
+    Array.from({ length: fitting + 4 }, () => order(api, { brCode, payer: undefined })),
+  )
+  const statuses = replies.map(({ status }) => status).sort()
+  assert.deepEqual(statuses, [...Array(fitting).fill(201), ...Array(4).fill(422)])
+  const refused = replies.find(({ status }) => status === 422)!
   assert.deepEqual(answer(refused), [422, 'sandbox_limit_exceeded'])
   assert.match(refused.body.errors[0].description, /R\$ 100 billion/)
   const dev = await makeCharge(client, most, { devMode: true })
   const simulated = await client.post(`/charge/${dev.id}/simulate-payment`)
   assert.deepEqual(answer(simulated), [422, 'sandbox_limit_exceeded'])
-  await makePaid(api, client, 1990)
+  const small = await makeCharge(client, 500)
+  await pay(api, small.brCode, { amount: MOST_IN_ACCOUNT - fitting * most })
+  const [row] = await api.rows<{ sum: number }>(
+    `select available + pending + held + unmatched - $2::int8 as sum from balances
+     where company_id = $1`,
+    [client.company.id, SANDBOX_OPENING],
+  )
+  assert.equal(row!.sum, MOST_IN_ACCOUNT)
 })

@@ -4,6 +4,7 @@ import { newId } from '../../src/lib/ids.ts'
 import { payer, startApi } from '../support/api.ts'
 import { at, linkTo, productOf } from '../support/pages.ts'
 import { makePaid } from '../support/payments.ts'
+import { stopTime } from '../support/stopped-time.ts'
 import { makeSubscription, makeTemplate } from '../support/subscriptions.ts'
 
 const api = await startApi()
@@ -111,10 +112,11 @@ test('there are no pictures but those of companies', async () => {
   }
 })
 
-test('whoever asks for pictures without end is told to wait', async () => {
+test('whoever asks for pictures without end is told to wait', async (t) => {
   const limited = await startApi({ RATE_LIMIT: '100' })
   const { company } = await limited.client()
   const path = `${limited.url}/preview/${company.id}/pt-${'0'.repeat(20)}.png`
+  stopTime(t)
   const asked = await Promise.all(
     Array.from({ length: 150 }, () => fetch(path, { redirect: 'manual' })),
   )

@@ -4,16 +4,11 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { readConfig } from '../../src/config.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { createLog } from '../../src/lib/log.ts'
-import { createReadiness } from '../../src/readiness.ts'
-import { createApp } from '../../src/service.ts'
 import { createExpiringAtBanks, expireDueCharges } from '../../src/worker/charges.ts'
-import { payer, startApi } from '../support/api.ts'
-import { secretOf, temporaryFolder } from '../support/process.ts'
+import { payer, type Reply, startApi, type TestApi } from '../support/api.ts'
+import { temporaryFolder } from '../support/process.ts'
 
 const newCharge = () => ({ amount: 1000, customer: payer() })
 
@@ -82,47 +77,78 @@ async function processesOf(url: string, dataDir: string): Promise<number[]> {
   return [Number(postmaster), ...rows.map(({ pid }) => pid as number)]
 }
 
-test('with a frozen database the question for readiness is answered within two seconds', async () => {
+test('with a frozen database readiness is told in two seconds, and requests are refused', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const settings = { fsync: 'off', shared_buffers: '16MB' }
   const database = await startEmbedded({ dataDir, settings })
-  let frozen: number[] = []
+  await migrate(database.url)
+  const api = await startApi({}, { databaseUrl: database.url })
+  after(() => database.stop())
+  const client = await api.client()
+  const link = await client.post('/charge/payment-link', { total: 1000, customer: payer() })
+  const page = new URL(link.body.data.url).pathname
+  const once = { headers: { 'Idempotency-Key': 'once' } }
+  const post = () => client.post('/charge/pix', newCharge(), once)
+  const ask = () => [client.get('/account-balance'), post(), api.call('GET', page)]
+  assert.equal((await api.operator('/ready')).status, 200)
+  const frozen = await processesOf(database.url, dataDir)
   const signal = (name: NodeJS.Signals) => {
     for (const pid of frozen) process.kill(pid, name)
   }
-  after(async () => {
-    await readiness.close()
-    await app.db.end()
-    await database.stop()
-  })
-  await migrate(database.url)
-  const config = readConfig({ DATABASE_URL: database.url, SECRET_KEY: secretOf('frozen') })
-  const [log, publicUrl] = [createLog('silent'), 'http://vintem.test']
-  const app = createApp({
-    config,
-    databaseUrl: database.url,
-    clock: systemClock,
-    log,
-    publicUrl,
-  })
-  const readiness = createReadiness(app, database.url, () => false)
-  assert.deepEqual(await readiness.check(), { faults: [], warnings: [] })
-  frozen = await processesOf(database.url, dataDir)
   signal('SIGSTOP')
   try {
-    const silent = { faults: ['The database does not answer.'], warnings: [] }
-    // The first finds a connection that was open, the second none.
-    for (let n = 0; n < 2; n += 1) {
-      // On a busy machine both timers are late, and their order stays.
-      const late = pause(2_000, 'no answer within two seconds')
-      const check = Promise.all([readiness.check(), readiness.check()])
-      assert.deepEqual(await Promise.race([check, late]), [silent, silent])
-    }
+    const waiting = ask()
+    await assertUnready(api)
+    // Less than the time after which a single statement is given up. In src/http/silence.test.ts
+    // the time is the test's own, and ten seconds are enough.
+    await assertRefused(waiting, 30_000)
+    await assertRefused(ask(), 10_000)
+    assert.equal((await api.call('GET', '/health')).status, 200)
   } finally {
     signal('SIGCONT')
   }
-  assert.deepEqual((await readiness.check()).faults, [])
+  let made = await post()
+  while (made.status !== 201) {
+    await pause(50)
+    made = await post()
+  }
+  assert.deepEqual((await api.operator('/ready')).body.faults, [])
+  const { body } = await client.get('/charge?kind=PIX')
+  assert.deepEqual(
+    body.data.map(({ id }: { id: string }) => id),
+    [made.body.data.id],
+    'what was refused while it waited is done once at most',
+  )
 })
+
+async function assertUnready(api: TestApi): Promise<void> {
+  const faults = ['The database does not answer.']
+  // The first finds a connection that was open, the second none.
+  for (let n = 0; n < 2; n += 1) {
+    // On a busy machine both timers are late, and their order stays.
+    const late = pause(2_000, 'no answer within two seconds')
+    const both = Promise.all([api.operator('/ready'), api.operator('/ready')])
+    const found = await Promise.race([both, late])
+    assert.ok(typeof found !== 'string', `${found}`)
+    assert.deepEqual(
+      found.map(({ status, body }) => [status, body.faults]),
+      [
+        [503, faults],
+        [503, faults],
+      ],
+    )
+  }
+}
+
+async function assertRefused(asking: Promise<Reply>[], within_ms: number): Promise<void> {
+  const late = pause(within_ms, null, { ref: false })
+  const replies = await Promise.race([Promise.all(asking), late])
+  assert.ok(replies, `not answered within ${within_ms} ms`)
+  for (const { status, headers } of replies) {
+    assert.equal(status, 503)
+    assert.match(headers.get('retry-after') ?? '', /^\d+$/)
+  }
+}
 
 test('charges do not expire while the clock of the machine is not that of the database', async () => {
   const shift = { ms: 0 }

@@ -307,3 +307,24 @@ test('nothing is returned for a company whose books differ, until somebody has l
   await carryOut()
   assert.equal((await returned()).length, 1)
 })
+
+test('a charge is REFUNDED when all of it has gone back, not while a part is under way', async () => {
+  const { client, id } = await paid(55_555 + 100)
+  await started(client, id, { value: UNANSWERED })
+  await started(client, id, { value: 100 })
+  await carryOut()
+  assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
+  api.clock.advance(3600)
+  await carryOut()
+  assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
+})
+
+test('what the bank refused to return settles with the rest of its charge', async () => {
+  const { client, id } = await paid(REFUSED + 500)
+  await started(client, id, { value: REFUSED })
+  await started(client, id, { value: 200 })
+  await carryOut()
+  await settle()
+  const { available, pending, held } = await balancesOf(api, client)
+  assert.deepEqual([available - 100_000, pending, held], [REFUSED + 300, 0, 0])
+})

@@ -4,13 +4,16 @@ import { claimDue } from '../../src/core/payments/callback-store.ts'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
 import { settlePayments } from '../../src/core/payments/settle.ts'
-import { collectDue } from '../../src/core/recurrences/bank.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { callbackBody } from '../../src/provider/callback.ts'
+import type { Source } from '../../src/provider/port.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
+import { collectDue } from '../../src/worker/collect.ts'
+import { until } from '../deliveries/until.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
+import { charged, openBanked } from '../support/bank.ts'
 import { approvedSubscription } from '../support/billing.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../support/payments.ts'
 
@@ -118,4 +121,71 @@ test('a callback that the bank does not confirm is tried after 30 s, each time t
   }
   assert.deepEqual(waits, [30, 30, 60, 120, 240, 480])
   assert.deepEqual(await stateOf(client, id), ['OPEN', 'PROCESSING'])
+})
+
+const at = (seconds: number) => new Date(api.clock.now().getTime() + seconds * 1000)
+const pixOf = (n: number, txid: string | null, receivedAt = at(0)) => ({
+  ...{ endToEndId: `E99999999${String(n).padStart(23, '0')}`, amount: toCents(1990), txid },
+  receivedAt,
+})
+type Arriving = ReturnType<typeof pixOf>
+const settleAll = ({ company }: Client, payments: Arriving[], source: Source = 'simulated') =>
+  app.db.transaction((tx) =>
+    settlePayments(tx, app, company, payments, { source, now: api.clock.now() }),
+  )
+
+test('of payments of the same moment the same one pays, in whatever order they are told', async () => {
+  for (const turn of [(all: Arriving[]) => all, (all: Arriving[]) => all.toReversed()]) {
+    const client = await api.client()
+    const { id } = await makeCharge(client, 1990)
+    await settleAll(client, turn([1, 2, 3].map((n) => pixOf(n, txidOf(id)))))
+    const rows = await api.rows<{ id: string }>(
+      `select end_to_end_id as id from payments where company_id = $1 and status = 'MATCHED'`,
+      [client.company.id],
+    )
+    assert.deepEqual(rows, [{ id: pixOf(1, null).endToEndId }])
+  }
+})
+
+test('play money pays no charge of a live company that asks for real money', async () => {
+  const shop = await openBanked(api)
+  const { id } = await charged(shop)
+  const [settled] = await settleAll(shop, [pixOf(4, txidOf(id))])
+  assert.deepEqual(settled, { kind: 'unmatched', reason: 'UNKNOWN' })
+  assert.deepEqual(await stateOf(shop, id), ['OPEN', 'PROCESSING'])
+  assert.deepEqual(await movementsOf(api, shop), [])
+})
+
+test('money that two reports tell of at the same moment is settled by one, and known to the other', async () => {
+  const client = await api.client()
+  const pix = pixOf(5, null)
+  const arrival = { source: 'simulated' as const, now: api.clock.now() }
+  let other: Promise<unknown> = Promise.resolve()
+  await app.db.transaction(async (tx) => {
+    await settlePayments(tx, app, client.company, [pix], arrival)
+    other = settleAll(client, [pix])
+    await until('the other waits', async () => {
+      const rows = await api.rows(
+        `select from pg_stat_activity where datname = current_database()
+         and wait_event_type = 'Lock'`,
+      )
+      return rows.length > 0
+    })
+  })
+  assert.deepEqual(await other, [{ kind: 'known' }])
+})
+
+test('a callback is done when all payments that it names are confirmed, and not before', async () => {
+  const client = await api.client()
+  const { id } = await makeCharge(client, 1990)
+  const first = await arrive(client, id, 1990)
+  const bodies = [{ ...first, receivedAt: first.at }, pixOf(6, null)].map(callbackBody)
+  const body = { pix: bodies.flatMap((one) => (one as { pix: unknown[] }).pix) }
+  const { settled } = await receiveCallback(app, client.company.id, 'simulator', body)
+  assert.equal(await settled, 'unconfirmed')
+  assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
+  const rows = await api.rows('select processed_at from bank_callbacks where company_id = $1', [
+    client.company.id,
+  ])
+  assert.deepEqual(rows, [{ processed_at: null }])
 })

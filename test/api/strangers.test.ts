@@ -6,12 +6,16 @@ import { charged, openBanked } from '../support/bank.ts'
 import { makeCode, pay } from '../support/payments.ts'
 import { watchStatements } from '../support/strangers.ts'
 import { runTasks } from '../support/tasks.ts'
+import { watchTransactions } from '../support/transactions.ts'
 import { tryAll } from './every-route.ts'
 
-const api = await startApi()
+// Nothing moves the clock here, so nobody is to wait for it.
+const api = await startApi({ CLOCK_WAIT_SECONDS: '0' })
 const HOUR_S = 3600
 
-test('no statement that names a company finds or changes anything of another', async () => {
+/** Every operation and every task once, while both watch: what they do takes long. */
+async function doEverything() {
+  const transactions = watchTransactions()
   const statements = await watchStatements(api.databaseUrl)
   try {
     await tryAll(api, LATEST.name)
@@ -24,13 +28,25 @@ test('no statement that names a company finds or changes anything of another', a
     const code = await makeCode(shop, 700)
     await pay(api, code.brCode)
     await shop.post('/sandbox/clock', { advance: 60 })
-    for (const hours of [0, 1, 24, 24 * 30]) {
+    for (const hours of [0, 1, 24, 24, 24, 24, 24 * 30]) {
       api.clock.advance(hours * HOUR_S)
       await runTasks(api)
     }
   } finally {
     await statements.stop()
+    transactions.stop()
   }
+  return { statements, transactions }
+}
+
+const { statements, transactions } = await doEverything()
+
+test('no statement that names a company finds or changes anything of another', () => {
   assert.deepEqual(statements.leaks, [])
   assert.ok(statements.tried().length > 100, 'most statements have found something')
+})
+
+test('who reads a row in order to change it has locked it', () => {
+  assert.deepEqual(transactions.unlocked, [])
+  assert.ok(transactions.writes.size >= 8, 'rows of most tables are read and written')
 })

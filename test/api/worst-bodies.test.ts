@@ -91,6 +91,12 @@ function* bodiesAt(place: Place): Generator<[string, string]> {
   yield ['many wrong names', place.around(`{${filled(place, (n) => `"${n}\\u0000":0`)}}`)]
   const types = [place.schema.type].flat()
   if (!types.includes('string')) return
+  // Texts without a pattern are not searched, so that one is as good as another.
+  const { pattern, format } = place.schema as { pattern?: string; format?: string }
+  if (pattern === undefined && format === undefined) {
+    yield ['a long text', text(place, '😀')]
+    return
+  }
   for (const piece of TEXTS) {
     yield [`a long text of ${piece}`, text(place, piece)]
     for (const prefix of PREFIXES) {

@@ -98,5 +98,11 @@ test('mails are read at home only, under no name of others', async () => {
     assert.equal((await ask(local, 'GET', path, { host: '[::1]:3000' })).status, 200)
     assert.equal((await ask(local, 'GET', path, { host: 'evil.example' })).status, 404)
   }
+  const { headers } = await local.call('GET', `/mailbox/${id}/content`)
+  const policy = headers.get('content-security-policy')!.split('; ')
+  const sandbox = 'sandbox allow-popups allow-popups-to-escape-sandbox'
+  for (const rule of ["default-src 'none'", "frame-ancestors 'self'", sandbox]) {
+    assert.ok(policy.includes(rule), `${policy}`)
+  }
   assert.equal((await ask(local, 'GET', '/mailbox/..%2F..%2Fsecret.key', {})).status, 404)
 })

@@ -104,3 +104,47 @@ test('the queue of an inactive webhook is left alone while a worker has its line
   assert.equal(await shelve(db, key, attempt, 10), 1)
   assert.deepEqual([await countOf('deliveries', key), await countOf('delivery_log', key)], [0, 1])
 })
+
+test('what waits longest is sent first, though its event is younger', async () => {
+  const key = await due()
+  const client = { companyId: key.companyId }
+  await api.rows(
+    `insert into deliveries (company_id, webhook_id, event_id, created_at, next_attempt_at)
+     select company_id, $2, id, created_at, $3 from events
+     where company_id = $1 and type <> 'charge.paid' order by id limit 1`,
+    [client.companyId, key.webhookId, new Date(api.clock.now().getTime() + 1)],
+  )
+  await takeLines(db, OURS, [key], 10)
+  const wanted = { ...key, room: 1, after: null, inHand: [] }
+  const later = new Date(api.clock.now().getTime() + 1000)
+  const [reading] = await readDue(db, OURS, [wanted], later)
+  assert.deepEqual(
+    reading!.deliveries.map(({ type }) => type),
+    ['charge.paid'],
+  )
+})
+
+test('a row that another delivery has taken the place of is left alone', async () => {
+  const client = await api.client()
+  const { id } = await register(client, 'http://127.0.0.1:9/', ['charge.paid'])
+  for (const amount of [700, 800]) await makePaid(api, client, amount)
+  const key = { companyId: client.company.id, webhookId: id }
+  await takeLines(db, OURS, [key], 10)
+  const [delivery, other] = await read(OURS, key)
+  const moved = { ...delivery!, place: other!.place }
+  for (const outcome of ['DELIVERED', 'RETRY'] as const) {
+    const verdict = outcome === 'RETRY' ? { outcome, at: new Date(0) } : { outcome }
+    await record(db, OURS, [{ delivery: moved, at: api.clock.now(), attempt, verdict }])
+  }
+  assert.deepEqual([await countOf('deliveries', key), await countOf('delivery_log', key)], [2, 0])
+  assert.deepEqual(
+    (await read(OURS, key)).map(({ tries }) => tries),
+    [0, 0],
+  )
+})
+
+test('the queue of a webhook that was made active meanwhile is not shelved', async () => {
+  const key = await due()
+  assert.equal(await shelve(db, key, attempt, 10), 0)
+  assert.equal(await countOf('deliveries', key), 1)
+})

@@ -55,10 +55,10 @@ test(
     await delivering(own, async () => {
       await until('the slow hold all that they may', () => held.length >= 512)
       await tell(own, known.id, 5)
-      own.alarm.ring('deliver webhooks')
+      own.alarm.wake('deliver webhooks')
       await until('a receiver gets its events', () => receiver.received.length === 5)
       await tell(own, newcomer.id)
-      own.alarm.ring('deliver webhooks')
+      own.alarm.wake('deliver webhooks')
       await until('so does a new one', () => receiver.received.length === 6)
       assert.equal(held.length, 512)
       answer()

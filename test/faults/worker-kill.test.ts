@@ -104,7 +104,7 @@ const countWaiting = async () => {
 }
 
 test(`a worker that is killed ${kills} times loses no event and doubles only what was on its way`, {
-  timeout: 120_000 + kills * 10_000,
+  timeout: 600_000 + kills * 10_000,
 }, async (t) => {
   await startNext()
   const [told] = await Promise.all([tellAll(), killAgainAndAgain()])

@@ -32,7 +32,7 @@ type Shell = { folder: string; run: Script }
 /** A server, and a shell beside its data. What one script exports, the next ones have. */
 async function openShell(): Promise<Shell> {
   const folder = temporaryFolder()
-  const server = await startServer({ DATA_DIR: join(folder, '.data') })
+  const server = await startServer({ DATA_DIR: join(folder, '.data'), CLOCK_WAIT_SECONDS: '120' })
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   // In a clone, npx finds the command of the clone.
@@ -176,9 +176,10 @@ async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> 
   const idOf = ([created]: Any[]) => created.data.id
   const line = await first.received(idOf(answersIn(run(buy!))))
   assert.match(line, /^new evt_.*"event":"Charge\.Paid".*"status":"PAID","total":2990/)
+  const pending = `curl -s "http://127.0.0.1:3000/webhook/${webhook.data.id}/deliveries?status=PENDING" -H "X-API-KEY: $VINTEM_KEY"`
+  await until(() => answersIn(run(pending))[0].data.length === 0)
   await first.stop()
   const missed = idOf(answersIn(run(buy!)))
-  const pending = `curl -s "http://127.0.0.1:3000/webhook/${webhook.data.id}/deliveries?status=PENDING" -H "X-API-KEY: $VINTEM_KEY"`
   await until(() => run(pending).includes('"error"'))
   const second = await startReceiver(folder, start!)
   assert.deepEqual(answersIn(run(replay!))[0].data, { replayed: 1 })

@@ -89,7 +89,7 @@ for (const { name, json, operations, resolve, closed } of documents) {
         const success = Number(status) < 300
         assert.equal(headers.includes('Idempotent-Replayed'), success && method !== 'get', what)
         assert.equal(headers.includes('Link'), success && parameters.includes('after'), what)
-        const waits = status === '429' || (status === '409' && method !== 'get')
+        const waits = ['429', '503'].includes(status) || (status === '409' && method !== 'get')
         assert.equal(headers.includes('Retry-After'), waits, `${what} ${status}`)
       }
       if (method !== 'get') {

@@ -9,6 +9,7 @@ import type { Outcome } from '../../src/provider/port.ts'
 import type { StyleOptions } from '../bank/bank.ts'
 import { openReceiver, type Taken } from '../bank/receiver.ts'
 import { given, reasonOf } from '../support/agreements.ts'
+import { PATIENT } from '../support/patience.ts'
 import { type BankGround, openBank } from './conformance-banks.ts'
 
 const AMOUNT = toCents(1234)
@@ -27,7 +28,7 @@ const unknownOf = (outcome: Outcome<unknown>): string => {
 /** The adapter with something changed in what it knows of its bank. */
 function connected({ connection, clock }: BankGround, fields: Partial<Connection>) {
   const changed = { ...connection, ...fields, id: newId() }
-  const bacen = createBacen({ connectionOf: async () => changed, clock })
+  const bacen = createBacen({ connectionOf: async () => changed, clock, limits: PATIENT })
   after(bacen.close)
   return bacen
 }

@@ -10,6 +10,7 @@ import { chargeTxid } from '../../src/provider/txid.ts'
 import { type Bank, type StyleOptions, startBank } from '../bank/bank.ts'
 import { given } from '../support/agreements.ts'
 import { manualClock, type TestApi } from '../support/api.ts'
+import { PATIENT } from '../support/patience.ts'
 import type { Ground } from './conformance-ground.ts'
 
 /** The txid that a code of the simulated bank stands for. */
@@ -63,7 +64,7 @@ export async function openBank(
   const clock = manualClock()
   const bank = await startBank({ clock, style })
   const connection = bank.connection({ profile: profileOf(bank) })
-  const bacen = createBacen({ connectionOf: async () => connection, clock })
+  const bacen = createBacen({ connectionOf: async () => connection, clock, limits: PATIENT })
   const payee = {
     ...{ id: newId(), name: 'Padaria São João', city: 'São Paulo', pixKey: 'dona@example.com' },
   }

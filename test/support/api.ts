@@ -10,6 +10,7 @@ import type { Limits } from '../../src/provider/bacen/bacen.ts'
 import { createApp, createService, type Service } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { cloneDatabase } from './database.ts'
+import { PATIENT } from './patience.ts'
 import { secretOf, temporaryFolder } from './process.ts'
 
 /** A clock that stands still until a test moves it. */
@@ -76,19 +77,21 @@ export type ApiOptions = {
   lookup?: Lookup
   bankLimits?: Partial<Limits>
   databaseTime?: () => Promise<Date>
+  /** In place of a clone of the template, which ends with the test file. */
+  databaseUrl?: string
 }
 
 /** The whole service on a real socket and a real database, with a clock that the test moves. */
 export async function startApi(
   environment: Record<string, string> = {},
-  { local = true, ...options }: ApiOptions = {},
+  { local = true, databaseUrl: own, ...options }: ApiOptions = {},
 ): Promise<TestApi> {
   const closers: (() => Promise<unknown>)[] = []
   // Registered before the end of the database, and so over before it.
   after(async () => {
     for (const close of closers.toReversed()) await close()
   })
-  const databaseUrl = await cloneDatabase()
+  const databaseUrl = own ?? (await cloneDatabase())
   const config: Config = {
     ...readConfig({
       ...{ DATABASE_URL: databaseUrl, DATA_DIR: temporaryFolder(), SECRET_KEY, RATE_LIMIT: 'off' },
@@ -101,7 +104,8 @@ export async function startApi(
   const publicUrl = 'http://vintem.test'
   const log = createLog('silent')
   const parts = { config, databaseUrl, clock, log, publicUrl }
-  const app = createApp({ ...parts, ...options })
+  const bankLimits = { ...PATIENT, ...options.bankLimits }
+  const app = createApp({ ...parts, ...options, bankLimits })
   const service = await createService(app, databaseUrl)
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
   closers.push(async () => {

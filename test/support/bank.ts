@@ -28,12 +28,6 @@ type Options = ClientOptions & {
 
 let companies = 0
 
-/**
- * For tests in which a bank hangs until it is released: however slow the machine is, no limit of
- * ours ends the wait.
- */
-export const NO_LIMITS = { bankLimits: { exchange_ms: 3_600_000, order_ms: 3_600_000 } }
-
 /** Opens a live company at a bank of its own; at the end the bank must have seen nothing wrong. */
 export async function openBanked(api: TestApi, options: Options = {}): Promise<Banked> {
   const { style, payouts = 'manual', connection = {}, callbacks = true, ...rest } = options

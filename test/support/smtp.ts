@@ -21,8 +21,18 @@ export type TestSmtp = {
 export const refusal = (responseCode: number): Error =>
   Object.assign(new Error('no'), { responseCode })
 
-/** A mail server on a port of its own; it can be away for a while and come back. */
+/** A mail server for as long as the tests of a file take. */
 export async function startSmtp(options: SMTPServerOptions = {}): Promise<TestSmtp> {
+  const smtp = await openSmtp(options)
+  after(smtp.stop)
+  return smtp
+}
+
+/** A mail server on a port of its own; it can be away for a while and come back. */
+export async function openSmtp(
+  options: SMTPServerOptions = {},
+  onMail: (mail: Received) => void = () => {},
+): Promise<TestSmtp> {
   const port = await freePort()
   const received: Received[] = []
   const waiting = new Set<() => void>()
@@ -33,8 +43,11 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<TestSm
     const { mailFrom, rcptTo } = session.envelope
     const from = mailFrom ? mailFrom.address : ''
     const to = rcptTo.map(({ address }) => address)
-    received.push({ from, to, secure: session.secure, raw, mail: await PostalMime.parse(raw) })
+    const mail = await PostalMime.parse(raw)
+    const got = { from, to, secure: session.secure, raw, mail }
+    received.push(got)
     callback()
+    onMail(got)
     for (const look of waiting) look()
   }
 
@@ -63,6 +76,5 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<TestSm
   }
 
   await start()
-  after(stop)
   return { url: `smtp://127.0.0.1:${port}`, received, arrived, start, stop }
 }

@@ -11,6 +11,7 @@ import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
 import type { EVENTS, EventType } from '../../src/core/events.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { watchComparisons } from '../support/comparisons.ts'
 import { makeReceiver } from '../support/webhooks.ts'
 import { openShop } from './shop.ts'
 
@@ -228,4 +229,12 @@ test('the types know every event by the name it has in a payload', () => {
   const known: WebhookEvent = verify(secret, headers, body, { now })
   if (known.event === 'Charge.Paid') assert.equal(known.charge.total satisfies number, 1990)
   assert.deepEqual([...missing, ...invented], [])
+})
+
+test('signatures are compared in constant time', (t) => {
+  const compared = watchComparisons(t)
+  verify(secret, headers, body, { now })
+  assert.equal(compared.length, 1)
+  refuses('wrong-signature', () => verify(makeSecret(), headers, body, { now }))
+  assert.equal(compared.length, 2)
 })

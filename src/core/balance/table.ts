@@ -67,10 +67,8 @@ function balanceColumn(account: Account, title: string): Column<DatedEntry> {
   return { name: `${account}_cents`, title, of: ({ balance }) => ({ cents: balance[account] }) }
 }
 
-const WRITERS = {
+/** How a statement is written as a file. */
+export const STATEMENT_WRITERS = {
   plain: csvWriter(ENTRY_COLUMNS, PLAIN),
   br: csvWriter(PEOPLE_ENTRY_COLUMNS, BRAZILIAN),
 }
-
-export const statementCsv = (entries: DatedEntry[], dialect: 'plain' | 'br'): string =>
-  WRITERS[dialect].heading + entries.map(WRITERS[dialect].line).join('')

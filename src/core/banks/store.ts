@@ -91,12 +91,13 @@ export async function listCertificates(
 }
 
 /** Certificates that end before a moment, and of which nobody was warned. */
-export async function findUnwarned(tx: Tx, endBefore: Date): Promise<BankRecord[]> {
+export async function findUnwarned(tx: Tx, endBefore: Date, but: Uuid[]): Promise<BankRecord[]> {
   const rows = await tx.query<BankRow>({
     text: `select * from bank_connections
            where certificate_warned_at is null and certificate_ends_at < $1
+             and company_id <> all ($2::uuid[])
            order by certificate_ends_at limit 100`,
-    values: [endBefore],
+    values: [endBefore, but],
   })
   return rows.map(toRecord)
 }

@@ -189,7 +189,7 @@ export async function expireCharges(
   ids: Uuid[],
   now: Date,
 ): Promise<number> {
-  const charges = await store.lock(tx, companyId, ids)
+  const charges = await store.lockStates(tx, companyId, ids)
   const due = charges.filter((charge) => rules.isDue(charge, now))
   await record(
     tx,

@@ -43,17 +43,23 @@ export function groupCharges(db: Database): ChargeGroups {
       most: MOST_WRITES,
       lanes: 2,
       isOfOne: isOfRows,
+      ownerOf: ({ charge }) => charge.companyId,
     }),
     find: createBatcher(createFinder(db), {
       most: MOST_READS,
       lanes: 2,
       isOfOne: isOfRows,
+      ownerOf: ({ companyId }) => companyId,
     }),
   }
 }
 
 /** How many charges are remembered, for those who ask again and again whether one is paid. */
 const MOST_KNOWN = 4096
+/** A link with more items is not remembered: with 100 of them it takes megabytes. */
+const MOST_KNOWN_ITEMS = 1
+
+const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MOST_KNOWN_ITEMS
 
 /** Finds charges, asking only for what can have changed of those that were found before. */
 function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | null)[]> {
@@ -62,7 +68,7 @@ function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | n
 
   async function findNew(wanted: ChargeId[]): Promise<(Charge | null)[]> {
     const charges = wanted.length === 0 ? [] : await findMany(db.hot, wanted)
-    for (const charge of charges) if (charge) known.set(nameOf(charge), charge)
+    for (const charge of charges) if (charge && isSmall(charge)) known.set(nameOf(charge), charge)
     return charges
   }
 

@@ -145,6 +145,24 @@ export async function lock(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Charge
 }
 
 /**
+ * Locks charges that change by themselves, many at once. Their links are left out: each may have
+ * 2 MB of items, and no state depends on them.
+ */
+export async function lockStates(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Charge[]> {
+  const rows = await tx.query<ChargeRow>({
+    name: 'lock_states',
+    text: `select company_id, id, kind, amount, status, payment_status, dev_mode, external_id,
+             fingerprint, customer_id, payer_name, payer_index, payer_sealed, null as link, br_code,
+             end_to_end_id, created_at, expires_at, payment_date, settles_at, booked, refunded,
+             static_code_id, recurrence_id, shipping_sealed
+           from charges where company_id = $1 and id = any ($2::uuid[])
+           order by id for update`,
+    values: [companyId, ids],
+  })
+  return rows.map(toCharge)
+}
+
+/**
  * Writes what a change of state can change; everything else of a charge is fixed at its creation.
  */
 export async function update(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
@@ -255,12 +273,13 @@ export async function listOfRecurrence(
   tx: Tx,
   companyId: Uuid,
   recurrenceId: Uuid,
+  most: number,
 ): Promise<Charge[]> {
   const rows = await tx.query<ChargeRow>({
     text: `select c.* from billings b
            join charges c on c.company_id = b.company_id and c.id = b.charge_id
-           where b.company_id = $1 and b.recurrence_id = $2 order by b.cycle desc`,
-    values: [companyId, recurrenceId],
+           where b.company_id = $1 and b.recurrence_id = $2 order by b.cycle desc limit $3`,
+    values: [companyId, recurrenceId, most],
   })
   return rows.map(toCharge)
 }

@@ -63,6 +63,20 @@ export async function moveClock(
 const alreadyMoving = (target: Date) =>
   problem('clock_advancing', `The clock is still on its way to ${target.toISOString()}.`)
 
+/** How long a move waits for others. */
+const MOVE_WAIT_MS = 10_000
+const tooManyMoves = () =>
+  problem('rate_limited', 'Too many clocks are being moved. Try again in a moment.', {
+    'Retry-After': '1',
+  })
+
+/**
+ * Does what a move of a company's clock needs, one move at a time and before it has a connection: if
+ * moves waited for each other in the database, they would take the connections of others.
+ */
+export const inTurn = <R>(app: App, companyId: Uuid, act: () => Promise<R>): Promise<R> =>
+  app.clockMoves.during(companyId, MOVE_WAIT_MS, tooManyMoves, act)
+
 const [FIRST_LOOK_MS, LAST_LOOK_MS] = [5, 100]
 
 /** Waits until a clock has arrived, but not longer than that. */

@@ -18,8 +18,8 @@ export type ClockLocks = {
  * One connection holds the locks of all clocks that are played here: however this process ends, the
  * database drops them, and another process goes on at once.
  */
-export async function openClockLocks({ pools }: Database): Promise<ClockLocks> {
-  const client = await pools.plain.connect()
+export async function openClockLocks(db: Database): Promise<ClockLocks> {
+  const { client, release } = await db.connect()
   const lost = new AbortController()
   const lose = () => lost.abort()
   client.on('error', lose).on('end', lose)
@@ -37,7 +37,8 @@ export async function openClockLocks({ pools }: Database): Promise<ClockLocks> {
     lost: lost.signal,
     async close() {
       await client.query('select pg_advisory_unlock_all()').catch(lose)
-      client.off('error', lose).off('end', lose).release(lost.signal.aborted)
+      client.off('error', lose).off('end', lose)
+      release(lost.signal.aborted)
     },
   }
 }

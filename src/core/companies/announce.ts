@@ -8,10 +8,10 @@ import type { Uuid } from '../../lib/ids.ts'
  * whoever made it can wait until every server has heard. PostgreSQL delivers in order, so a server
  * that answers a later question has heard all earlier announcements.
  */
-const CHANGES = 'vintem_company'
-const HEARD = 'vintem_heard'
-const LISTENER = 'vintem listen'
-const QUESTION = 'heard? '
+export const CHANGES = 'vintem_company'
+export const HEARD = 'vintem_heard'
+export const LISTENER = 'vintem listen'
+export const QUESTION = 'heard? '
 
 const RECONNECT_MS = 500
 const PATIENCE_MS = 3_000
@@ -31,6 +31,8 @@ export function listen(
   let client: pg.Client | null = null
   let alive = false
   let closed = false
+  /** Questions are answered one after the other: a connection does one thing at a time. */
+  let answering = Promise.resolve()
 
   function lost(error?: Error): void {
     if (error && !closed) onLost(error)
@@ -49,8 +51,8 @@ export function listen(
     })
     client = own
     own.on('notification', ({ payload = '' }) => {
-      if (payload.startsWith(QUESTION)) answer(own, payload.slice(QUESTION.length))
-      else forget(payload)
+      if (!payload.startsWith(QUESTION)) return forget(payload)
+      answering = answering.then(() => answer(own, payload.slice(QUESTION.length)))
     })
     own.on('error', () => {})
     own.on('end', () => {
@@ -76,8 +78,8 @@ export function listen(
   }
 }
 
-function answer(client: pg.Client, question: string): void {
-  client.query('select pg_notify($1, $2)', [HEARD, question]).catch(() => {})
+async function answer(client: pg.Client, question: string): Promise<void> {
+  await client.query('select pg_notify($1, $2)', [HEARD, question]).catch(() => {})
 }
 
 /** Waits until every server has heard what was announced so far; false when one keeps silent. */
@@ -92,19 +94,16 @@ export async function waitUntilHeard(url: string): Promise<boolean> {
 }
 
 /** The same, by a connection of ours. */
-export async function hearEverywhere({ pools }: Database): Promise<boolean> {
-  const client = await pools.plain.connect()
-  const lose = () => {}
-  // The pool listens only to idle connections; the end of this one must not end the process.
-  client.on('error', lose)
+export async function hearEverywhere(db: Database): Promise<boolean> {
+  const { client, release } = await db.connect()
   try {
     const isHeard = await askAll(client)
     // Whoever gets the connection next does not expect it to hear anything.
     await client.query(`unlisten ${HEARD}`)
-    client.off('error', lose).release()
+    release()
     return isHeard
   } catch (error) {
-    client.release(true)
+    release(true)
     throw error
   }
 }

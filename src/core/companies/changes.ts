@@ -1,4 +1,5 @@
 import { invalid, type Problem } from '../../lib/problems.ts'
+import { type MailLimit, requireFew } from '../mails/rules.ts'
 import type { Company } from './rules.ts'
 
 /**
@@ -65,6 +66,22 @@ export function change(company: Company, fields: CompanyChange, by: Author, now:
   const isNamed = by === 'operator' ? fields.email !== undefined : email !== company.email
   return isNamed ? { ...changed, ...codeEmailAfter(company, email, by, now) } : changed
 }
+
+/** How often a company can change its address: each change sends mails to all who had it. */
+export const EMAIL_CHANGES: MailLimit = { perHour: 5, perDay: 20 }
+
+/**
+ * Whether a change counts against that. An operator may always, and so may who takes a change back:
+ * a thief must not be able to keep the owner from it.
+ */
+export const isLimited = (before: Company, after: Company, by: Author, now: Date): boolean =>
+  by === 'company' && ![before.email, codeEmailOf(before, now)].includes(after.email)
+
+/** `changed` lists the moments of the last changes, newest first. */
+export const requireFewChanges = (changed: Date[], now: Date): void =>
+  requireFew(changed, EMAIL_CHANGES, now, (perHour, perDay) => {
+    return `email: can be changed ${perHour} times an hour and ${perDay} times a day.`
+  })
 
 /** Who is told of a changed address: all that were in use, but not the new one. */
 export function formerEmails(before: Company, after: Company, now: Date): string[] {

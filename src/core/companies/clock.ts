@@ -14,6 +14,12 @@ export function inTimeOf(app: App, { clockAhead_ms }: InTime): App {
   return { ...app, clock: { now: () => new Date(wall.now().getTime() + clockAhead_ms) } }
 }
 
+/** The app for a request of a company, which gets its share of the database. */
+export const forCompany = (app: App, { id }: Pick<Company, 'id'>): App => ({
+  ...app,
+  db: app.db.of(id),
+})
+
 /** The company's now. */
 export const nowOf = (app: App, company: InTime): Date => inTimeOf(app, company).clock.now()
 

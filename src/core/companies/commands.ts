@@ -8,18 +8,21 @@ import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { hasRealSales } from '../charges/real-store.ts'
 import { composeEmailChanged, composeEmailConfirmed } from '../mails/company-letters.ts'
-import type { MailKind } from '../mails/rules.ts'
-import { queueMails } from '../mails/store.ts'
+import { DAY_S, type MailKind } from '../mails/rules.ts'
+import { listSent, queueMails } from '../mails/store.ts'
 import { startReconciling } from '../payments/reconcile-store.ts'
 import { announceChange } from './announce.ts'
 import {
   type Author,
   type CompanyChange,
   change,
+  EMAIL_CHANGES,
   fixedChanges,
   fixedFault,
   formerEmails,
+  isLimited,
   payoutFault,
+  requireFewChanges,
 } from './changes.ts'
 import { makeKey } from './keys.ts'
 import {
@@ -90,10 +93,18 @@ export async function changeCompany(
   if (faults) throw faults
   const fixed = fixedChanges(before, after)
   if (fixed.length > 0 && (await hasRealSales(tx, id))) throw fixedFault(fixed)
+  if (isLimited(before, after, by, now)) await requireFew(tx, id, now)
   await store.updateCompany(tx, after)
   await mailChange(tx, vault, before, after, now)
   await announceChange(tx, id)
   return { before, after }
+}
+
+/** The company is locked: changes at the same moment are counted one after the other. */
+async function requireFew(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  const since = new Date(now.getTime() - DAY_S * 1000)
+  const { perDay } = EMAIL_CHANGES
+  requireFewChanges(await listSent(tx, companyId, 'email-confirmed', since, perDay), now)
 }
 
 async function mailChange(

@@ -126,6 +126,7 @@ export async function findCompany(
   lock: 'for no key update of c' | '' = '',
 ): Promise<Company | null> {
   const rows = await tx.query<CompanyRow>({
+    name: lock === '' ? 'find_company' : 'find_company_to_change',
     text: `select ${COLUMNS} from companies c ${JOINS} where c.id = $1 ${lock}`,
     values: [id],
   })

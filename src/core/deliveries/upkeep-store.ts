@@ -1,3 +1,4 @@
+import { tids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { InTime } from '../companies/clock.ts'
@@ -93,18 +94,35 @@ export async function drop(
   return row!.dropped
 }
 
-/** Deletes what ended long ago, at most so many rows, and tells how many they were. */
-export async function purge(tx: Tx, before: Date, most: number): Promise<number> {
-  const [row] = await tx.query<{ purged: number }>({
-    text: `with purged as (
-             delete from delivery_log where ctid = any (array(
-               select ctid from delivery_log where finished_at <= $1 limit $2))
-             returning event_id
-           )
-           select count(*) as purged from purged`,
-    values: [before, most],
+/** Rows of one company that ended long ago, by where they lie. */
+export type Old = { companyId: Uuid; places: string[] }
+
+/** Rows that ended long ago, at most so many, and none of these companies. */
+export async function findOld(tx: Tx, before: Date, most: number, but: Uuid[]): Promise<Old[]> {
+  const rows = await tx.query<{ company_id: Uuid; places: string[] }>({
+    text: `select company_id, array_agg(place) as places from (
+             select company_id, ctid::text as place from delivery_log
+             where finished_at <= $1 and company_id <> all ($2::uuid[]) limit $3) old
+           group by company_id`,
+    values: [before, but, most],
   })
-  return row!.purged
+  return rows.map(({ company_id: companyId, places }) => ({ companyId, places }))
+}
+
+/** Deletes rows that ended long ago and tells how many they were. */
+export async function purge(
+  tx: Tx,
+  companyId: Uuid,
+  places: string[],
+  before: Date,
+): Promise<number> {
+  const rows = await tx.query({
+    text: `delete from delivery_log
+           where company_id = $1 and ctid = any ($2::tid[]) and finished_at <= $3
+           returning event_id`,
+    values: [companyId, tids(places), before],
+  })
+  return rows.length
 }
 
 /** Forgets secrets that no longer sign. */

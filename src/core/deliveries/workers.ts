@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PoolClient } from 'pg'
-import type { Database } from '../../db/database.ts'
+import type { Connection, Database } from '../../db/database.ts'
 
 /** Tells our advisory locks from those of others. */
 const LOCK_CLASS = 0x76696e75
@@ -37,16 +36,15 @@ export async function enlist(db: Database): Promise<Enlisted> {
 }
 
 /** A connection that holds the lock, and loses it when it is lost itself. */
-async function hold(db: Database, id: number): Promise<PoolClient> {
-  const client = await db.pools.plain.connect()
-  // The pool listens only to idle connections; the end of this one must not end the process.
-  client.on('error', () => {})
+async function hold(db: Database, id: number): Promise<Connection> {
+  const connection = await db.connect()
+  const { client, release } = connection
   try {
     await client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, id])
     await client.query('insert into workers (id) values ($1) on conflict do nothing', [id])
-    return client
+    return connection
   } catch (error) {
-    client.release(true)
+    release(true)
     throw error
   }
 }
@@ -58,19 +56,19 @@ async function hold(db: Database, id: number): Promise<PoolClient> {
 async function keepHolding(
   db: Database,
   id: number,
-  first: PoolClient,
+  first: Connection,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let client: PoolClient | null = first; client; client = await holdAgain(db, id, signal)) {
-    await once(client, 'end', { signal }).catch(() => {})
-    client.release(true)
+  for (let held: Connection | null = first; held; held = await holdAgain(db, id, signal)) {
+    await once(held.client, 'end', { signal }).catch(() => {})
+    held.release(true)
   }
 }
 
 async function holdAgain(db: Database, id: number, signal: AbortSignal) {
   while (!signal.aborted) {
-    const client = await hold(db, id).catch(() => null)
-    if (client) return client
+    const held = await hold(db, id).catch(() => null)
+    if (held) return held
     await pause(HOLD_AGAIN_MS, undefined, { signal }).catch(() => {})
   }
   return null

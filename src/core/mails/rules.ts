@@ -1,3 +1,5 @@
+import { problem } from '../../lib/problems.ts'
+
 export type MailKind =
   | 'withdrawal-code'
   | 'withdrawal-completed'
@@ -9,6 +11,28 @@ export type MailKind =
   | 'certificate-ending'
   | 'email-changed'
   | 'email-confirmed'
+
+const HOUR_S = 3600
+export const DAY_S = 24 * HOUR_S
+
+/** How many mails of a kind a company is sent. */
+export type MailLimit = { perHour: number; perDay: number }
+
+/** Refuses one more of a kind. `sent` lists the moments of the last ones, newest first. */
+export function requireFew(
+  sent: Date[],
+  { perHour, perDay }: MailLimit,
+  now: Date,
+  rule: (perHour: number, perDay: number) => string,
+): void {
+  const wait_ms = (most: number, window_s: number) =>
+    (sent[most - 1]?.getTime() ?? Number.NEGATIVE_INFINITY) + window_s * 1000 - now.getTime()
+  const wait_s = Math.ceil(Math.max(wait_ms(perHour, HOUR_S), wait_ms(perDay, DAY_S)) / 1000)
+  if (wait_s <= 0) return
+  throw problem('rate_limited', `${rule(perHour, perDay)} Wait for the time in Retry-After.`, {
+    'Retry-After': String(wait_s),
+  })
+}
 
 /** How a mail ends; until then it waits for its next attempt. */
 export type MailOutcome = 'SENT' | 'FAILED' | 'EXPIRED'

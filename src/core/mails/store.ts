@@ -144,16 +144,17 @@ export async function renewLeases(tx: Tx, mails: DueMail[], until: Date): Promis
   })
 }
 
-/** When a company was sent its last codes, newest first, at most so many. */
-export async function listCodesSent(
+/** When a company was sent its last mails of a kind, newest first, at most so many. */
+export async function listSent(
   tx: Tx,
   companyId: Uuid,
+  kind: 'withdrawal-code' | 'email-confirmed',
   since: Date,
   most: number,
 ): Promise<Date[]> {
   const rows = await tx.query<{ created_at: Date }>({
     text: `select created_at from mails
-           where company_id = $1 and kind = 'withdrawal-code' and created_at > $2
+           where company_id = $1 and kind = '${kind}' and created_at > $2
            order by created_at desc limit $3`,
     values: [companyId, since, most],
   })

@@ -13,7 +13,6 @@ import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { receiveCallback } from './callbacks.ts'
 import { isPlayable, payableBy } from './rules.ts'
-import { requireSandboxRoom } from './sandbox-limit.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
 /** What a code of the simulated bank asks for, and whom it pays. */
@@ -30,7 +29,6 @@ export async function payAtBank(
   const asked = await readAtBank(app, order.brCode.trim())
   const { company, txid } = asked
   const amount = toCents(order.amount ?? asked.amount)
-  await requireSandboxRoom(app, company, amount)
   const transfer = await app.providers.simulator.pay(company, {
     ...{ txid, amount },
     ...(order.endToEndId ? { endToEndId: order.endToEndId } : {}),

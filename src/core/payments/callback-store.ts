@@ -63,27 +63,43 @@ type DueRow = Row & {
   attempts: number
 }
 
+const NEXT_COMPANY = (where: string) =>
+  `select company_id from bank_callbacks where processed_at is null and ${where}
+   order by company_id limit 1`
+
 /**
  * Leases callbacks that were stored and not settled: the process fell in between, or the bank did
- * not confirm them yet. Each try waits longer than the one before it.
+ * not confirm them yet. Each try waits longer than the one before it, up to an hour. Companies are
+ * found by hops along an index, and of each only some are taken, so that none keeps the others
+ * waiting.
  */
 export async function claimDue(
   tx: Tx,
   now: Date,
   most: number,
   but: Uuid[],
+  mostOfOne = most,
 ): Promise<DueCallback[]> {
   const rows = await tx.query<DueRow>({
     name: 'claim_due_callbacks',
-    text: `update bank_callbacks c set attempts = attempts + 1,
-             next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ c.attempts)
-           from (select company_id, id from bank_callbacks
-                 where processed_at is null and next_attempt_at <= $1
-                   and company_id <> all ($3::uuid[])
-                 order by next_attempt_at limit $2 for update skip locked) due
+    text: `with recursive hop as (
+             (${NEXT_COMPANY('true')})
+             union all
+             select n.company_id from hop h
+             cross join lateral (${NEXT_COMPANY('company_id > h.company_id')}) n
+           ), due as materialized (
+             select d.company_id, d.id from hop h cross join lateral (
+               select company_id, id from bank_callbacks
+               where company_id = h.company_id and processed_at is null and next_attempt_at <= $1
+               order by next_attempt_at limit $4 for update skip locked) d
+             where h.company_id <> all ($3::uuid[]) limit $2
+           )
+           update bank_callbacks c set attempts = attempts + 1,
+             next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ least(c.attempts, 7))
+           from due
            where c.company_id = due.company_id and c.id = due.id
            returning c.company_id, c.id, c.provider, c.sealed, c.attempts`,
-    values: [now, most, but],
+    values: [now, most, but, mostOfOne],
   })
   return rows.map(({ company_id: companyId, ...rest }) => ({ companyId, ...rest }))
 }

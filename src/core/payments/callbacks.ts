@@ -8,12 +8,10 @@ import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { findNamed } from '../banks/reconcile-store.ts'
 import { findBank } from '../banks/store.ts'
-import { inTimeOf, nowOf } from '../companies/clock.ts'
+import { forCompany, inTimeOf, nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { TASK } from '../tasks.ts'
 import {
-  claimDue,
   type DueCallback,
   insertCallbacks,
   markProcessed,
@@ -65,7 +63,7 @@ export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
         await insertCallbacks(db, callbacks)
         return callbacks.map(() => null)
       },
-      { most: MOST_STORED, lanes: 2 },
+      { most: MOST_STORED, lanes: 2, ownerOf: ({ companyId }) => companyId },
     ),
     settle: settleApart(follow),
   }
@@ -77,7 +75,10 @@ export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
  */
 function settleApart(follow: Follow): CallbackGroups['settle'] {
   const run = (items: Item[]) => settleTold(follow, items)
-  const simulated = createBatcher(run, { most: MOST_SETTLED, lanes: 2 })
+  const simulated = createBatcher(run, {
+    ...{ most: MOST_SETTLED, lanes: 2 },
+    ownerOf: ({ told }: Item) => told.companyId,
+  })
   const banks = new Map<Uuid, { settle: CallbackGroups['settle']; waiting: number }>()
 
   async function settle(item: Item): Promise<Settling> {
@@ -159,11 +160,12 @@ async function settleGroup(app: App, follow: Follow, group: Told[]): Promise<Map
 }
 
 async function settleTogether(
-  app: App,
+  anyApp: App,
   follow: Follow,
   group: Told[],
 ): Promise<Map<Uuid, Settling>> {
   const [{ companyId, provider: name }] = group as [Told, ...Told[]]
+  const app = forCompany(anyApp, { id: companyId })
   const company = await findCompany(app.db, companyId)
   const provider = app.providers.named(name)
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
@@ -223,24 +225,20 @@ async function since(
   return confirmed.filter((pix) => !isEarly(pix) || named.has(idOf(pix) ?? ''))
 }
 
-/** Takes up callbacks that were stored and never settled. */
-export async function settleDueCallbacks(app: App): Promise<void> {
-  const but = app.setbacks.companiesOf(TASK.callbacks)
-  const due = await claimDue(app.db, app.wall.now(), MOST_SETTLED, but)
-  const results = await Promise.all(due.map((callback) => settleAgain(app, callback)))
-  for (const companyId of new Set(due.map(({ companyId }) => companyId))) {
-    const own = results.filter((_, i) => due[i]!.companyId === companyId)
-    if (own.includes('failed')) {
-      await app.setbacks.failed(TASK.callbacks, companyId, new Error('not settled'))
-    } else await app.setbacks.worked(TASK.callbacks, companyId)
-  }
-  const hopeless = due.filter(
+/**
+ * Settles callbacks of a company that were stored and never settled. All are tried; throws if one
+ * of them failed.
+ */
+export async function settleStored(app: App, callbacks: DueCallback[]): Promise<void> {
+  const results = await Promise.all(callbacks.map((callback) => settleAgain(app, callback)))
+  const hopeless = callbacks.filter(
     ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MOST_ATTEMPTS,
   )
   for (const { companyId: company, id: callback } of hopeless) {
     app.log.warn({ company, callback }, 'a callback was never confirmed by the bank')
     await markProcessed(app.db, company, [callback], app.wall.now())
   }
+  if (results.includes('failed')) throw new Error('callbacks were not settled')
 }
 
 /** One that cannot be opened fails alone. */

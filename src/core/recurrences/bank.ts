@@ -69,42 +69,34 @@ const unknownCode = () =>
   problem('recurrence_not_found', 'emv: the simulated bank has issued no such code.')
 
 /** How many attempts the bank makes in one transaction. */
-const MOST_COLLECTED = 500
+export const MOST_COLLECTED = 500
 
 /**
- * Lets the simulated bank collect all that is due of a company, or of everybody in real time, and
- * call back. It is over when what came of it is settled. The app is in the time of whom it is for.
+ * Lets the simulated bank collect all that is due of a company, and call back. It is over when what
+ * came of it is settled. The app is in the time of the company.
  */
-export async function collectAtBank(app: App, companyId: Uuid | null): Promise<void> {
+export async function collectAtBank(app: App, companyId: Uuid): Promise<void> {
   const { simulator } = app.providers
   for (let made = MOST_COLLECTED; made === MOST_COLLECTED; ) {
     const collected = await simulator.collectDue(companyId, app.clock.now(), MOST_COLLECTED)
-    const byAccount = Map.groupBy(collected, ({ accountId }) => accountId)
-    await Promise.all([...byAccount].map(([id, ofOne]) => callBack(app, id, ofOne)))
+    if (collected.length > 0) await callBack(app, companyId, collected)
     made = collected.length
   }
 }
 
-/**
- * Collects of everybody, each in their own time. Who is ahead comes first: by the time that all
- * others live in, they have nothing due then.
- */
-export async function collectDue(app: App): Promise<void> {
+/** Companies in a time of their own that have something due then. */
+export async function findDueAhead(app: App): Promise<Uuid[]> {
   const clocks = await listResting(app.db)
   const now_ms = app.wall.now().getTime()
   const times = clocks.map(({ companyId, ahead_ms }) => ({
     accountId: companyId,
     now: new Date(now_ms + ahead_ms),
   }))
-  const due = times.length === 0 ? [] : await app.providers.simulator.dueAccounts(times)
-  for (const id of due) {
-    const company = await findCompany(app.db, id)
-    if (company) await collectAtBank(inTimeOf(app, company), id)
-  }
-  await collectAtBank(app, null)
+  return times.length === 0 ? [] : app.providers.simulator.dueAccounts(times)
 }
 
-async function callBack(app: App, companyId: Uuid, collected: Collected[]): Promise<void> {
+/** Tells a company what the simulated bank has collected for it, as that bank does. */
+export async function callBack(app: App, companyId: Uuid, collected: Collected[]): Promise<void> {
   const payments = collected.flatMap(({ payment }) => payment ?? [])
   const received = payments.map((payment) => ({ ...payment, receivedAt: payment.at }))
   const body = collectionsBody(collected, received)

@@ -31,6 +31,6 @@ async function hurry(app: App, company: Company, txids: string[]): Promise<strin
   })
   const ids = named.map(({ chargeId }) => chargeId)
   const known = await hurryTold(app.db, company.id, ids, app.clock.now())
-  app.alarm.ring(TASK.bill)
+  app.alarm.wake(TASK.bill)
   return named.filter(({ chargeId }) => known.has(chargeId)).map(({ txid }) => txid)
 }

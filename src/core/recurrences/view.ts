@@ -65,7 +65,7 @@ const RecurrenceCharge = Type.Object({
 
 export const RecurrenceDetail = Type.Object({
   ...FIELDS,
-  charges: Type.Array(RecurrenceCharge, { description: 'Newest first' }),
+  charges: Type.Array(RecurrenceCharge, { description: 'Newest first, at most 1,000' }),
 })
 
 type Showing = { publicUrl: string; now: Date }

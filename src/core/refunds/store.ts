@@ -85,10 +85,17 @@ export async function find(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | 
   return rows[0] ? toRefund(rows[0]) : null
 }
 
-export async function listOfCharge(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<Refund[]> {
+export async function listOfCharge(
+  tx: Tx,
+  companyId: Uuid,
+  chargeId: Uuid,
+  { limit, after }: { limit: number; after: Uuid | null },
+): Promise<Refund[]> {
   const rows = await tx.query<RefundRow>({
-    text: 'select * from refunds where company_id = $1 and charge_id = $2 order by id desc',
-    values: [companyId, chargeId],
+    text: `select * from refunds where company_id = $1 and charge_id = $2
+             and ($3::uuid is null or id < $3)
+           order by id desc limit $4`,
+    values: [companyId, chargeId, after, limit],
   })
   return rows.map(toRefund)
 }

@@ -12,7 +12,8 @@ import { onTheWall } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
-import { listCodesSent, queueMails } from '../mails/store.ts'
+import { DAY_S } from '../mails/rules.ts'
+import { listSent, queueMails } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
@@ -86,8 +87,9 @@ async function mailCode(
 async function requireFewCodes(tx: Tx, { config, wall }: App, companyId: Uuid): Promise<void> {
   const { perHour, perDay } = config.codeMails
   const now = wall.now()
-  const since = new Date(now.getTime() - rules.DAY_S * 1000)
-  const sent = await listCodesSent(tx, companyId, since, Math.max(perHour, perDay))
+  const since = new Date(now.getTime() - DAY_S * 1000)
+  const most = Math.max(perHour, perDay)
+  const sent = await listSent(tx, companyId, 'withdrawal-code', since, most)
   rules.requireFewCodes(sent, config.codeMails, now)
 }
 

@@ -10,6 +10,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
+import { type MailLimit, requireFew } from '../mails/rules.ts'
 import { retryIn_s } from '../orders.ts'
 
 export const STATUSES = [
@@ -120,32 +121,15 @@ export function requireNoGuessing(spent: Spent[], now: Date): void {
   })
 }
 
-const HOUR_S = 3600
-export const DAY_S = 24 * HOUR_S
-
-export type CodeLimit = { perHour: number; perDay: number }
-
 /**
  * If a company was sent too many codes, it gets no other for now: whoever has its API key could
  * fill its mailbox otherwise. `sent` lists the moments of the last codes, newest first, of all
  * withdrawals.
  */
-export function requireFewCodes(sent: Date[], { perHour, perDay }: CodeLimit, now: Date): void {
-  const waits_s = [
-    [perHour, HOUR_S],
-    [perDay, DAY_S],
-  ].map(([most, window_s]) => {
-    const first = sent[most! - 1]
-    return first ? secondsUntil(after(first, window_s!), now) : 0
+export const requireFewCodes = (sent: Date[], limit: MailLimit, now: Date): void =>
+  requireFew(sent, limit, now, (perHour, perDay) => {
+    return `A company is sent at most ${perHour} one-time codes an hour and ${perDay} a day.`
   })
-  const wait_s = Math.max(...waits_s)
-  if (wait_s <= 0) return
-  throw problem(
-    'rate_limited',
-    `A company is sent at most ${perHour} one-time codes an hour and ${perDay} a day. Wait for the time in Retry-After.`,
-    { 'Retry-After': String(wait_s) },
-  )
-}
 
 const ended = (withdrawal: Withdrawal, status: Status, finishedAt: Date): Withdrawal => ({
   ...withdrawal,

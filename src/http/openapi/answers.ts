@@ -159,12 +159,15 @@ const failed = (version: Version, code: ProblemCode, [first, ...others]: Refusal
   value: version.failure(first ? new Problem([first, ...others]) : problem(code)),
 })
 
+/** What tells how long to wait before the next try. */
+const WAITING: ProblemCode[] = ['idempotency_in_progress', 'rate_limited', 'service_unavailable']
+
 function failure(
   { version, mentioned }: Making,
   codes: ProblemCode[],
   operationId?: string,
 ): unknown {
-  const waits = codes.includes('idempotency_in_progress') || codes.includes('rate_limited')
+  const waits = codes.some((code) => WAITING.includes(code))
   const examples = codes.map((code) => {
     const own = operationId && refusalOf(operationId, code)
     if (!own) mentioned.add(code)

@@ -1,11 +1,12 @@
 import Type from 'typebox'
 import { withDates } from '../../core/balance/dates.ts'
-import { statementCsv } from '../../core/balance/table.ts'
+import { STATEMENT_WRITERS } from '../../core/balance/table.ts'
 import { BalanceView, EntryView, StatementQuery, showEntry } from '../../core/balance/view.ts'
 import { readBalance } from '../../ledger/post.ts'
 import { readStatement } from '../../ledger/statement.ts'
-import { numberedPage } from '../page.ts'
+import { numberedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
+import { readPage } from '../slices.ts'
 
 const get = route({
   method: 'GET',
@@ -32,22 +33,21 @@ const statement = route({
   scope: 'balance:read',
   query: StatementQuery,
   data: Type.Array(EntryView),
-  csv: { filename: 'statement.csv', write: statementCsv },
+  csv: { filename: 'statement.csv', writers: STATEMENT_WRITERS },
   status: 200,
   message: 'Entries listed.',
   problems: [],
   async handle(call) {
     const { query, app, company } = call
-    const { filter, cut } = numberedPage(call)
-    const entries = await readStatement(app.db, company.id, {
-      ...filter,
+    const filter = {
       order: 'newest first',
       kind: query.type ?? null,
       account: query.account ?? null,
       from: query.from ? new Date(query.from) : null,
       to: query.to ? new Date(query.to) : null,
-    })
-    const shown = cut(entries).map(showEntry)
+    } as const
+    const read = (part: Part<number>) => readStatement(app.db, company.id, { ...filter, ...part })
+    const shown = await readPage(numberedPage(call), read, showEntry)
     return query.dialect === 'br' ? withDates(app.db, company.id, shown) : shown
   },
 })

@@ -44,7 +44,7 @@ import { problem } from '../../lib/problems.ts'
 import { turn } from '../../lib/turn.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
-import { showPage } from '../slices.ts'
+import { isOver, nextSlice, readPage } from '../slices.ts'
 
 export const chargeIdOf = (call: { params: Record<string, string> }): string => {
   const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
@@ -162,6 +162,7 @@ const get = route({
       return showAsCharge(found.recurrence, found.started, showing(call))
     }
     const charge = await findCharge(app, company.id, chargeIdOf(call))
+    if (isOver()) await nextSlice()
     const shown = showCharge(charge, showing(call), { image: true })
     if (!isSubscriptionLink(charge)) return shown
     const started = await findStarted(app.db, company.id, charge.id)
@@ -205,10 +206,13 @@ const listAll = route({
   message: 'Charges listed.',
   problems: [],
   async handle(call) {
-    const { filter, cut, endAfter } = page(call, 'charge')
-    const charges = cut(await searchCharges(searching(call), call.query, filter))
+    const [where, around] = [searching(call), showing(call)]
     const image = call.query.include === 'qr'
-    return showPage(charges, (charge) => showCharge(charge, showing(call), { image }), endAfter)
+    return readPage(
+      page(call, 'charge'),
+      (part) => searchCharges(where, call.query, part),
+      (charge) => showCharge(charge, around, { image }),
+    )
   },
 })
 

@@ -24,7 +24,7 @@ const change = route({
   tag: 'Company',
   summary: 'Change the company of the API key',
   description:
-    'Only the fields sent are changed; null takes `imageUrl` away. When `email` changes, the former address and the new one get a mail. For 24 hours one-time codes of withdrawals still go to the former address, whatever the address is changed to meanwhile; changing it back ends that. Pix key and tax id are changed by the operator.',
+    'Only the fields sent are changed; null takes `imageUrl` away. When `email` changes, the former address and the new one get a mail. For 24 hours one-time codes of withdrawals still go to the former address, whatever the address is changed to meanwhile; changing it back ends that. The address can be changed 5 times an hour and 20 times a day; more is 429. Changing it back is always possible. Pix key and tax id are changed by the operator.',
   scope: 'company:write',
   body: CompanyChange,
   example: { name: 'Padaria São João', color: '#b45309' },

@@ -13,6 +13,7 @@ import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { Deleted, type Route, route } from '../route.ts'
+import { readPage } from '../slices.ts'
 
 function customerIdOf(text: string | undefined): Uuid {
   const id = fromPublic('clnt', text ?? '')
@@ -64,9 +65,12 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut } = page(call, 'clnt', LONG_PAGE_SIZE)
     const taxId = query.taxId ?? null
-    return cut(await list(app.db, app.vault, company.id, { ...filter, taxId })).map(showCustomer)
+    return readPage(
+      page(call, 'clnt', LONG_PAGE_SIZE),
+      (part) => list(app.db, app.vault, company.id, { ...part, taxId }),
+      showCustomer,
+    )
   },
 })
 

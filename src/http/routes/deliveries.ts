@@ -13,7 +13,7 @@ import { find } from '../../core/webhooks/store.ts'
 import { problem } from '../../lib/problems.ts'
 import { deliveryPage } from '../page.ts'
 import { route } from '../route.ts'
-import { showPage } from '../slices.ts'
+import { readPage } from '../slices.ts'
 import { webhookIdOf } from './webhooks.ts'
 
 const listAll = route({
@@ -34,9 +34,12 @@ const listAll = route({
     const { app, company, query } = call
     const key = { companyId: company.id, webhookId: webhookIdOf(call) }
     if (!(await find(app.db, key.companyId, key.webhookId))) throw problem('webhook_not_found')
-    const { filter, cut, endAfter } = deliveryPage(call, key.webhookId)
-    const wanted = { ...filter, status: query.status ?? null }
-    return showPage(cut(await list(app.db, key, wanted)), showDelivery, endAfter)
+    const status = query.status ?? null
+    return readPage(
+      deliveryPage(call, key.webhookId),
+      (part) => list(app.db, key, { ...part, status }),
+      showDelivery,
+    )
   },
 })
 

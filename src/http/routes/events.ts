@@ -1,10 +1,11 @@
 import Type from 'typebox'
 import { findPlace, readFeed, START } from '../../core/feed/store.ts'
 import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
-import { page } from '../page.ts'
+import { type Part, page } from '../page.ts'
 import { route } from '../route.ts'
-import { showPage } from '../slices.ts'
+import { readPage } from '../slices.ts'
 
 const list = route({
   method: 'GET',
@@ -22,11 +23,13 @@ const list = route({
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut, endAfter } = page(call, 'evt')
-    const after = filter.after ? await findPlace(app.db, company.id, filter.after) : START
-    if (after === null) throw invalid('after: must be the id of an event of this company')
-    const wanted = { limit: filter.limit, after, type: query.type ?? null }
-    return showPage(cut(await readFeed(app.db, company.id, wanted)), showEvent, endAfter)
+    const type = query.type ?? null
+    const read = async ({ limit, after }: Part<Uuid>) => {
+      const place = after ? await findPlace(app.db, company.id, after) : START
+      if (!place) throw invalid('after: must be the id of an event of this company')
+      return readFeed(app.db, company.id, { limit, after: place, type })
+    }
+    return readPage(page(call, 'evt'), read, showEvent)
   },
 })
 

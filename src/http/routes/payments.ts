@@ -7,6 +7,7 @@ import { NewPaymentRefund, RefundView, showRefund } from '../../core/refunds/vie
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { readPage } from '../slices.ts'
 
 /** A bank's id of a payment, if it can be one at all. */
 function endToEndIdOf({ params }: { params: Record<string, string> }): string {
@@ -29,10 +30,12 @@ const list = route({
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut } = page(call, null)
-    const wanted = { ...filter, status: query.status ?? 'UNMATCHED' }
-    const payments = cut(await listUnmatched(app.db, company.id, wanted))
-    return payments.map((payment) => showUnmatched(app.vault, payment))
+    const { status = 'UNMATCHED' } = query
+    return readPage(
+      page(call, null),
+      (part) => listUnmatched(app.db, company.id, { ...part, status }),
+      (payment) => showUnmatched(app.vault, payment),
+    )
   },
 })
 

@@ -7,7 +7,7 @@ import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
-import { showPage } from '../slices.ts'
+import { readPage } from '../slices.ts'
 
 function productIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('prod', call.params.id ?? '')
@@ -58,9 +58,12 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const { app, company, query } = call
-    const { filter, cut, endAfter } = page(call, 'prod')
-    const wanted = { ...filter, status: query.status ?? null, type: query.type ?? null }
-    return showPage(cut(await list(app.db, company.id, wanted)), showProduct, endAfter)
+    const wanted = { status: query.status ?? null, type: query.type ?? null }
+    return readPage(
+      page(call, 'prod'),
+      (part) => list(app.db, company.id, { ...part, ...wanted }),
+      showProduct,
+    )
   },
 })
 

@@ -23,7 +23,7 @@ import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
-import { showPage } from '../slices.ts'
+import { readPage } from '../slices.ts'
 
 function recurrenceIdOf({ params }: Pick<Call, 'params'>): Uuid {
   const id = fromPublic('rec', params.id ?? '')
@@ -99,9 +99,12 @@ const listAll = route({
   message: 'Subscriptions listed.',
   problems: [],
   async handle(call) {
-    const { filter, cut, endAfter } = page(call, 'rec', LONG_PAGE_SIZE)
-    const found = cut(await list(call.app.db, call.company.id, filter))
-    return showPage(found, (recurrence) => showRecurrence(recurrence, showing(call)), endAfter)
+    const around = showing(call)
+    return readPage(
+      page(call, 'rec', LONG_PAGE_SIZE),
+      (part) => list(call.app.db, call.company.id, part),
+      (recurrence) => showRecurrence(recurrence, around),
+    )
   },
 })
 
@@ -111,6 +114,8 @@ const get = route({
   operationId: 'getRecurrence',
   tag: 'Subscriptions',
   summary: 'Get a subscription with its charges',
+  description:
+    'Its latest charges, up to 1,000; all of them are in the list of charges, with kind=RECURRING and customerId.',
   scope: 'payments:read',
   data: RecurrenceDetail,
   status: 200,
@@ -119,7 +124,7 @@ const get = route({
   async handle(call) {
     const { app, company } = call
     const recurrence = await findRecurrence(app, company.id, recurrenceIdOf(call))
-    const charges = await listOfRecurrence(app.db, company.id, recurrence.id)
+    const charges = await listOfRecurrence(app.db, company.id, recurrence.id, LONG_PAGE_SIZE)
     return showDetail(recurrence, charges, showing(call))
   },
 })

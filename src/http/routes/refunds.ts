@@ -1,9 +1,12 @@
 import Type from 'typebox'
 import { findCharge } from '../../core/charges/commands.ts'
+import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import { refundCharge } from '../../core/refunds/commands.ts'
 import { listOfCharge } from '../../core/refunds/store.ts'
 import { NewRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
+import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { readPage } from '../slices.ts'
 import { chargeIdOf } from './charges.ts'
 
 const create = route({
@@ -40,6 +43,7 @@ const list = route({
   tag: 'Refunds',
   summary: 'List the refunds of a charge, newest first',
   scope: 'payments:read',
+  query: Type.Object(LONG_PAGE),
   data: Type.Array(RefundView),
   status: 200,
   message: 'Refunds listed.',
@@ -47,7 +51,11 @@ const list = route({
   async handle(call) {
     const { app, company } = call
     const { id } = await findCharge(app, company.id, chargeIdOf(call))
-    return (await listOfCharge(app.db, company.id, id)).map(showRefund)
+    return readPage(
+      page(call, 'rfnd', LONG_PAGE_SIZE),
+      (part) => listOfCharge(app.db, company.id, id, part),
+      showRefund,
+    )
   },
 })
 

@@ -20,6 +20,7 @@ import { isUuid, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
+import { readPage } from '../slices.ts'
 
 export function webhookIdOf(call: { params: Record<string, string> }): Uuid {
   const id = call.params.id ?? ''
@@ -66,9 +67,12 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const { app, company } = call
-    const { filter, cut } = page(call, null, LONG_PAGE_SIZE)
-    const webhooks = cut(await list(app.db, company.id, filter))
-    return webhooks.map((webhook) => showWebhook(webhook, app.clock.now()))
+    const now = app.clock.now()
+    return readPage(
+      page(call, null, LONG_PAGE_SIZE),
+      (part) => list(app.db, company.id, part),
+      (webhook) => showWebhook(webhook, now),
+    )
   },
 })
 

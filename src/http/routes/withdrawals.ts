@@ -21,6 +21,7 @@ import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { readPage } from '../slices.ts'
 
 function withdrawalIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('wd', call.params.id ?? '')
@@ -134,10 +135,12 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const now = call.app.clock.now()
-    const { filter: part, cut } = page(call, 'wd')
-    const filter = { ...part, status: call.query.status ?? null }
-    const withdrawals = cut(await list(call.app.db, call.company.id, filter, now))
-    return withdrawals.map((withdrawal) => showWithdrawal(withdrawal, now))
+    const status = call.query.status ?? null
+    return readPage(
+      page(call, 'wd'),
+      (part) => list(call.app.db, call.company.id, { ...part, status }, now),
+      (withdrawal) => showWithdrawal(withdrawal, now),
+    )
   },
 })
 

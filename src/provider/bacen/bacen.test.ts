@@ -4,20 +4,30 @@ import { newId, suffixOf } from '../../lib/ids.ts'
 import { addDays, localDateOf } from '../../lib/local-time.ts'
 import { toCents } from '../../lib/money.ts'
 import { parse } from '../../pix/brcode.ts'
-import { given, newAgreement, newCharge, openScene, type Scene } from './scene.test-support.ts'
+import type { Outcome } from '../port.ts'
+import {
+  given,
+  known,
+  newAgreement,
+  newCharge,
+  openScene,
+  type Scene,
+} from './scene.test-support.ts'
 
 for (const fault of ['lose answer', '5xx after effect', 'slow'] as const) {
   test(`${fault}: an agreement is made once, however often it is ordered`, async () => {
     const scene = await openScene(fault === 'slow' ? { limits: { exchange_ms: 1000 } } : {})
     const { bank, bacen, payee } = scene
-    given(await bacen.findPaid(payee, newId()))
+    const ask = async <T>(act: () => Promise<Outcome<T>>) =>
+      fault === 'slow' ? known(act) : given(await act())
+    await ask(() => bacen.findPaid(payee, newId()))
     const order = newAgreement(scene)
     bank.faults.next('POST /rec', fault)
-    const both = [bacen.createAgreement(payee, order), bacen.createAgreement(payee, order)]
-    const agreements = (await Promise.all(both)).map(given)
+    const create = () => ask(() => bacen.createAgreement(payee, order))
+    const agreements = await Promise.all([create(), create()])
     bank.faults.clear()
-    agreements.push(given(await bacen.createAgreement(payee, order)))
-    agreements.push(given(await bacen.findAgreement(payee, { id: order.id }))!)
+    agreements.push(await create())
+    agreements.push((await ask(() => bacen.findAgreement(payee, { id: order.id })))!)
     for (const agreement of agreements) assert.deepEqual(agreement, agreements[0])
     assert.equal(bank.state().recs.size, 1)
     assert.equal(bank.seen('POST /rec'), 1)

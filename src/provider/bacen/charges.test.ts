@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { parse } from '../../pix/brcode.ts'
 import { chargeTxid } from '../txid.ts'
-import { given, newCharge, openScene, type Scene } from './scene.test-support.ts'
+import { given, known, newCharge, openScene, type Scene } from './scene.test-support.ts'
 
 const around = (scene: Scene) => ({
   from: new Date(scene.clock.now().getTime() - 3_600_000),
@@ -54,7 +54,7 @@ test('a charge that was lost with its connection is ordered once more', async ()
 test('a bank that does not answer in time leaves all unknown', async () => {
   const scene = await openScene({ limits: { exchange_ms: 700 } })
   const { bank, bacen, payee } = scene
-  given(await bacen.findPaid(payee, newId()))
+  await known(() => bacen.findPaid(payee, newId()))
   bank.faults.next('*', 'slow', 10)
   const reason = 'the bank has not answered in time'
   assert.deepEqual(await bacen.issueCharge(payee, newCharge(scene)), { kind: 'unknown', reason })
@@ -64,7 +64,7 @@ test('a bank that does not answer in time leaves all unknown', async () => {
 test('all requests of one order together have a limit of their own', async () => {
   const scene = await openScene({ limits: { order_ms: 700 } })
   const { bank, bacen, payee } = scene
-  given(await bacen.findPaid(payee, newId()))
+  await known(() => bacen.findPaid(payee, newId()))
   bank.faults.next('*', 'slow', 10)
   const outcome = await bacen.issueCharge(payee, newCharge(scene))
   assert.equal(outcome.kind, 'unknown')

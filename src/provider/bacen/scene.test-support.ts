@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { type Bank, type StyleOptions, startBank } from '../../../test/bank/bank.ts'
 import { type ManualClock, manualClock } from '../../../test/support/api.ts'
+import { PATIENT } from '../../../test/support/patience.ts'
 import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { AgreementOrder, Outcome, Payee } from '../port.ts'
@@ -28,7 +29,7 @@ export async function openScene(
   const clock = manualClock()
   const bank = await startBank({ clock, style: options.style ?? {} })
   let connection: Connection | null = bank.connection(options.connection)
-  const limits = options.limits ?? {}
+  const limits = { ...PATIENT, ...options.limits }
   const bacen = createBacen({ clock, limits, connectionOf: async () => connection })
   after(async () => {
     await bacen.close()
@@ -40,6 +41,14 @@ export async function openScene(
     connection = other
   }
   return { bank, bacen, clock, payee, connect }
+}
+
+/** Asks again while nothing is known: where a limit is short, a slow machine goes beyond it. */
+export async function known<T>(ask: () => Promise<Outcome<T>>): Promise<T> {
+  for (;;) {
+    const outcome = await ask()
+    if (outcome.kind !== 'unknown') return given(outcome)
+  }
 }
 
 export function given<T>(outcome: Outcome<T>): T {

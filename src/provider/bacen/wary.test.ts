@@ -89,3 +89,12 @@ test('an order whose id the bank knows and does not show may be under way: it is
   assert.equal((await sent(422)).kind, 'rejected')
   assert.equal((await sent(400)).kind, 'rejected')
 })
+
+test('an order that the bank has not answered may be under way, though the bank does not show it', async () => {
+  const order = { id: newId(), amount: toCents(5000), pixKey: 'dona@padaria.example' }
+  const silence: Reply = { kind: 'unknown', reason: 'no answer', isConnection: true }
+  for (const reply of [silence, MISSING]) {
+    const { at } = answering(({ method }) => (method === 'PUT' ? reply : MISSING))
+    assert.equal((await efiPayouts(at).send(payee, order)).kind, 'unknown')
+  }
+})

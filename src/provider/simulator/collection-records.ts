@@ -107,23 +107,25 @@ export async function cancelScheduled(tx: Tx, { accountId, id }: AgreementRecord
 export type DueCollection = CollectionRecord & { payable: boolean }
 
 /**
- * Takes what is due, of one account or of all, until the transaction is over. Whether it can be
- * paid is as its agreement stands now.
+ * Takes what is due, of one account or of all but some, until the transaction is over. Whether it
+ * can be paid is as its agreement stands now.
  */
 export async function lockDue(
   tx: Tx,
   accountId: Uuid | null,
   now: Date,
   most: number,
+  but: Uuid[],
 ): Promise<DueCollection[]> {
   const rows = await tx.query<CollectionRow & { payable: boolean }>({
     text: `select ${COLUMNS}, a.status = 'APPROVED' and a.funds as payable
            from simulated_bank.collections c
            join simulated_bank.agreements a
              on a.account_id = c.account_id and a.id = c.agreement_id
-           where c.next_at <= $1 ${accountId === null ? '' : 'and c.account_id = $3'}
+           where c.next_at <= $1 and c.account_id <> all ($3::uuid[])
+             ${accountId === null ? '' : 'and c.account_id = $4'}
            order by c.next_at limit $2 for update of c skip locked`,
-    values: accountId === null ? [now, most] : [now, most, accountId],
+    values: [now, most, but, ...(accountId === null ? [] : [accountId])],
   })
   return rows.map((row) => ({ ...toRecord(row), payable: row.payable }))
 }
@@ -151,6 +153,20 @@ export async function findNextAt(tx: Tx, accountId: Uuid): Promise<Date | null> 
     values: [accountId],
   })
   return rows[0]!.next_at
+}
+
+export async function findAccountsDue(
+  tx: Tx,
+  now: Date,
+  most: number,
+  but: Uuid[],
+): Promise<Uuid[]> {
+  const rows = await tx.query<{ account_id: Uuid }>({
+    text: `select distinct account_id from simulated_bank.collections
+           where next_at <= $1 and account_id <> all ($2::uuid[]) limit $3`,
+    values: [now, but, most],
+  })
+  return rows.map((row) => row.account_id)
 }
 
 export async function findDueAccounts(

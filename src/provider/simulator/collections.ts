@@ -8,7 +8,7 @@ import { type AgreementRecord, findAgreement } from './agreement-records.ts'
 import { accept, answer, reject } from './answers.ts'
 import type { CollectionRecord, DueCollection } from './collection-records.ts'
 import * as records from './collection-records.ts'
-import { recordAll, type Transfer } from './records.ts'
+import { lockRooms, recordAll, type Transfer } from './records.ts'
 import { schemeId } from './scheme.ts'
 
 /** Payers' banks collect in the morning, by the clock of Brasília. */
@@ -28,10 +28,13 @@ export type Collected = {
 
 export type CollectingDue = {
   /**
-   * Makes the attempts whose day has come, of one account or of all, and tells what came of them.
+   * Makes the attempts whose day has come, of one account or of all but some, and tells what came
+   * of them.
    * However often and by however many it is called, each attempt is made once.
    */
-  collectDue(accountId: Uuid | null, now: Date, most: number): Promise<Collected[]>
+  collectDue(accountId: Uuid | null, now: Date, most: number, but?: Uuid[]): Promise<Collected[]>
+  /** Some of the accounts that have an attempt to make, but none of these. */
+  accountsDue(now: Date, most: number, but: Uuid[]): Promise<Uuid[]>
   /** When the next attempt of an account is made, null when none is scheduled. */
   nextCollectionAt(accountId: Uuid): Promise<Date | null>
   /** Which of the accounts have an attempt to make at their own now. */
@@ -63,8 +66,11 @@ export function collecting(
         return fault ?? withAttempt(collection, on)
       }),
     cancelCollection: (payee, id) => change(payee.id, id, async (_tx, one) => canceled(one)),
-    collectDue: (accountId, now, most) =>
-      books.transaction((tx) => collectDue(tx, accountId, now, most)),
+    collectDue: (accountId, now, most, but = []) =>
+      books.transaction(async (tx) =>
+        collect(tx, await records.lockDue(tx, accountId, now, most, but), now),
+      ),
+    accountsDue: (now, most, but) => records.findAccountsDue(books, now, most, but),
     nextCollectionAt: (accountId) => records.findNextAt(books, accountId),
     dueAccounts: (times) => records.findDueAccounts(books, times),
   }
@@ -150,17 +156,14 @@ function canceled(collection: CollectionRecord): CollectionRecord | string {
 
 /**
  * Payments and attempts are written in one transaction, each payment under an order that names its
- * attempt: no attempt ever makes two.
+ * attempt: no attempt ever makes two. What an account has no room for is not paid.
  */
-async function collectDue(
-  tx: Tx,
-  accountId: Uuid | null,
-  now: Date,
-  most: number,
-): Promise<Collected[]> {
-  const due = await records.lockDue(tx, accountId, now, most)
+async function collect(tx: Tx, due: DueCollection[], now: Date): Promise<Collected[]> {
   if (due.length === 0) return []
-  const paying = due.filter(({ payable }) => payable)
+  const paying = await fitting(
+    tx,
+    due.filter(({ payable }) => payable),
+  )
   const payments = await recordAll(
     tx,
     paying.map((collection) => paymentOf(collection, now)),
@@ -171,6 +174,15 @@ async function collectDue(
     attempted.map(({ collection }) => collection),
   )
   return attempted.map(({ collected }) => collected)
+}
+
+async function fitting(tx: Tx, paying: DueCollection[]): Promise<DueCollection[]> {
+  const rooms = await lockRooms(tx, [...new Set(paying.map(({ accountId }) => accountId))])
+  return paying.filter(({ accountId, amount }) => {
+    const left = rooms.get(accountId)! - amount
+    if (left >= 0) rooms.set(accountId, left)
+    return left >= 0
+  })
 }
 
 const orderOf = ({ id, attempts }: CollectionRecord): string =>

@@ -43,6 +43,24 @@ const toTransfer = (row: TransferRow): Transfer => ({
   payer: row.payer_sealed,
 })
 
+/** R$ 100 billion: ten times the largest charge, and far below what our books can hold. */
+export const MOST_IN_ACCOUNT = 10_000_000_000_000
+
+/** Whether the bank has refused a payment because its account would hold too much. */
+export const isFull = (error: unknown): boolean =>
+  (error as { constraint?: string }).constraint === 'account_is_full'
+
+/** What accounts can still take. Until the transaction is over nobody else adds to them. */
+export async function lockRooms(tx: Tx, accountIds: Uuid[]): Promise<Map<Uuid, number>> {
+  const rows = await tx.query<{ account_id: Uuid; balance: number }>({
+    text: `select account_id, balance from simulated_bank.accounts
+           where account_id = any ($1::uuid[]) order by account_id for update`,
+    values: [accountIds],
+  })
+  const balances = new Map(rows.map(({ account_id, balance }) => [account_id, balance]))
+  return new Map(accountIds.map((id) => [id, MOST_IN_ACCOUNT - (balances.get(id) ?? 0)]))
+}
+
 /**
  * Writes a transfer down, once for its id and once for its order, and gives the one that stands.
  * Repeatable, so it may be sent again when a connection is lost.

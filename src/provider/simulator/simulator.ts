@@ -3,6 +3,7 @@ import { assert } from '../../lib/assert.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { dynamicCode, staticCode } from '../../pix/brcode.ts'
 import type {
@@ -42,6 +43,7 @@ export type Simulator = Provider &
   Payouts &
   Deciding &
   CollectingDue & {
+    /** Refuses what an account has no room for. */
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
   }
 
@@ -83,7 +85,9 @@ export function createSimulator(
       const transfer = received(account.id, payment, nowOf(account))
       const { payer } = payment
       const sealed = payer ? vault.seal(JSON.stringify(payer), contextOf(transfer)) : null
-      return records.record(books, { ...transfer, payer: sealed })
+      return records.record(books, { ...transfer, payer: sealed }).catch((error) => {
+        throw records.isFull(error) ? problem('sandbox_limit_exceeded') : error
+      })
     },
     ...reading(books, vault),
     ...sending(books, nowOf),

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { createGate, type GateLimits, type Ticket } from './gate.ts'
+
+function openGate(limits: Partial<GateLimits> = {}) {
+  const gate = createGate({ running: 1, waiting: 1, inAll: 10, ...limits })
+  return (company: string) => {
+    const response = new EventEmitter()
+    const request = { ticket: null as Ticket | null, close: () => response.emit('close') }
+    gate.enter(company, response as unknown as ServerResponse, (ticket) => {
+      request.ticket = ticket
+    })
+    return request
+  }
+}
+
+test('a request keeps its place until its work has ended, also when its client is gone', () => {
+  const enter = openGate({ waiting: 0 })
+  const first = enter('one')
+  first.ticket!.begin()
+  first.close()
+  assert.throws(() => enter('one'), { code: 'rate_limited' })
+  first.ticket!.end()
+  assert.ok(enter('one').ticket)
+})
+
+test('a request that leaves twice gives back one place', () => {
+  const enter = openGate({ waiting: 0, inAll: 2 })
+  const first = enter('one')
+  first.ticket!.begin()
+  first.ticket!.end()
+  first.close()
+  first.ticket!.end()
+  enter('one')
+  assert.throws(() => enter('one'), { code: 'rate_limited' })
+  enter('two')
+  assert.throws(() => enter('three'), { code: 'service_unavailable' })
+})
+
+test('who waits comes in order, and who goes away while waiting is passed over', () => {
+  const enter = openGate({ waiting: 3 })
+  const [running, gone, second, third] = [enter('x'), enter('x'), enter('x'), enter('x')]
+  gone.close()
+  assert.deepEqual([second.ticket, third.ticket], [null, null])
+  running.close()
+  assert.ok(second.ticket)
+  assert.equal(third.ticket, null)
+  second.close()
+  assert.ok(third.ticket)
+  assert.equal(gone.ticket, null)
+})

@@ -1,0 +1,110 @@
+/**
+ * Divides a fixed number of places among companies. A company takes another place only while it has
+ * fewer than are free. So one company alone gets half of the places, two get a third each, and a
+ * newcomer finds a free one. Those that wait are served in turn, company by company.
+ */
+export type Shares = {
+  /**
+   * Resolves when the place is taken, or gives undefined if that was possible at once. Who has no
+   * name, because it works for all companies, may take every free place.
+   */
+  take(name: Name, most_ms: number, late: () => Error): Promise<void> | undefined
+  /** Gives a place back. */
+  give(name: Name): void
+  /** Does something in a place, and gives it back. */
+  during<R>(name: Name, most_ms: number, late: () => Error, act: () => Promise<R>): Promise<R>
+  /** How many wait. */
+  waiting(): number
+}
+
+type Name = string | null
+
+/** Of `size` places, one company gets `most` at once, however many are free. */
+export function createShares(size: number, most = size): Shares {
+  let free = size
+  const held = new Map<Name, number>()
+  const queues = createQueues()
+
+  const heldBy = (name: Name): number => held.get(name) ?? 0
+  const mayTake = (name: Name): boolean =>
+    name === null ? free > 0 : heldBy(name) < Math.min(free, most)
+
+  function hold(name: Name): void {
+    free -= 1
+    held.set(name, heldBy(name) + 1)
+  }
+
+  const take: Shares['take'] = (name, most_ms, late) => {
+    if (queues.has(name) || !mayTake(name)) return queues.join(name, most_ms, late)
+    hold(name)
+    return undefined
+  }
+
+  function give(name: Name): void {
+    free += 1
+    const left = heldBy(name) - 1
+    if (left === 0) held.delete(name)
+    else held.set(name, left)
+    while (free > 0 && queues.serve(mayTake, hold));
+  }
+
+  return {
+    take,
+    give,
+    async during(name, most_ms, late, act) {
+      const turn = take(name, most_ms, late)
+      if (turn) await turn
+      try {
+        return await act()
+      } finally {
+        give(name)
+      }
+    },
+    waiting: queues.size,
+  }
+}
+
+type Waiting = { begin(): void }
+
+/** Those who wait, by company, in the order in which companies are served next. */
+function createQueues() {
+  const queues = new Map<Name, Set<Waiting>>()
+
+  function leave(name: Name, waiting: Waiting): void {
+    const queue = queues.get(name)
+    queue?.delete(waiting)
+    if (queue?.size === 0) queues.delete(name)
+  }
+
+  return {
+    has: (name: Name) => queues.has(name),
+    size: () => [...queues.values()].reduce((sum, { size }) => sum + size, 0),
+    join: (name: Name, most_ms: number, late: () => Error) =>
+      new Promise<void>((resolve, reject) => {
+        const waiting = {
+          begin() {
+            clearTimeout(timer)
+            resolve()
+          },
+        }
+        const timer = setTimeout(() => {
+          leave(name, waiting)
+          reject(late())
+        }, most_ms)
+        queues.set(name, (queues.get(name) ?? new Set()).add(waiting))
+      }),
+    /** Lets the first of the next company begin that may, and puts this company last. */
+    serve(may: (name: Name) => boolean, begin: (name: Name) => void): boolean {
+      for (const [name, queue] of queues) {
+        if (!may(name)) continue
+        const [first] = queue
+        leave(name, first!)
+        if (queues.delete(name)) queues.set(name, queue)
+        begin(name)
+        first!.begin()
+        return true
+      }
+      return false
+    },
+  }
+}

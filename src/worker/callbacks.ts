@@ -1,0 +1,31 @@
+import type { App } from '../core/app.ts'
+import { claimDue } from '../core/payments/callback-store.ts'
+import { settleStored } from '../core/payments/callbacks.ts'
+import { TASK } from '../core/tasks.ts'
+import { guarded, inRounds } from './rounds.ts'
+
+/** Callbacks that are taken up at once, in all and of one company. */
+const MOST = 512
+const MOST_OF_ONE = 64
+
+/** Takes up callbacks that were stored and never settled. */
+export function settleDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
+  const [task, only] = [TASK.callbacks, null]
+  return inRounds(app, {
+    ...{ task, only, signal },
+    async work(but) {
+      const due = await claimDue(app.db, app.wall.now(), MOST, but, MOST_OF_ONE)
+      const byCompany = Map.groupBy(due, ({ companyId }) => companyId)
+      const failed = 'callbacks were not settled'
+      await Promise.all(
+        [...byCompany].map(([companyId, own]) => {
+          const act = () => settleStored(app, own)
+          return guarded(app, { task, only }, companyId, act, undefined, failed)
+        }),
+      )
+      const isOneFull = [...byCompany.values()].some(({ length }) => length >= MOST_OF_ONE)
+      const isFull = isOneFull || due.length >= MOST
+      return { companies: byCompany.keys(), done: due.length, isFull }
+    },
+  })
+}

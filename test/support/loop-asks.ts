@@ -1,0 +1,138 @@
+import { BODY_LIMIT_BYTES } from '../../src/http/body.ts'
+import { type FullStore, LARGE_PAYER, LARGE_PRODUCT, largeLink } from './full-store.ts'
+
+/** A request: a path, and a body if it has one. */
+export type Ask = { path: string; json?: unknown; form?: string; until?: 'headers' }
+
+const at = (path: string, json?: unknown): Ask => (json === undefined ? { path } : { path, json })
+const LONG = '😀'.repeat(140)
+
+/** The list as long as it may be asked for, and once more with what can be added to it. */
+const list = (path: string, ...more: string[]): Ask[] =>
+  ['', ...more].map((query) => at(`${path}?limit=1000${query && `&${query}`}`))
+
+/** The dearest requests to every operation, by its name. */
+export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
+  createPixCharge: () => [
+    at('/charge/pix', { amount: 1990, customer: LARGE_PAYER, externalId: LONG, devMode: true }),
+  ],
+  createStaticCode: () => [at('/charge/pix/static', { amount: 1 })],
+  createPaymentLink: ({ product }) => [at('/charge/payment-link', largeLink(product))],
+  getCharge: ({ link, paid }) => [at(`/charge/${link.id}`), at(`/charge/${paid.id}`)],
+  getChargeStatus: ({ link }) => [at(`/charge/${link.id}/status`)],
+  listCharges: () => list('/charge', 'include=qr', 'taxId=52998224725'),
+  summarizeCharges: () => [at('/charge/summary?createdFrom=2026-01-01&createdTo=2026-12-31')],
+  simulatePayment: ({ paid }) => [at(`/charge/${paid.id}/simulate-payment`)],
+  cancelCharge: ({ canceled }) => [at(`/charge/${canceled}/cancel`)],
+  duplicateCharge: ({ link }) => [at(`/charge/duplicate/${link.id}`, { externalId: LONG })],
+  getSalesLimits: () => [at('/charge/sales-limits')],
+  createRecurrence: ({ recurring, customer }) => [
+    at('/pix-automatic/recurrences', { productId: recurring, customerId: customer }),
+  ],
+  createRecurrenceTemplate: ({ recurring }) => [
+    at('/pix-automatic/recurrences/template', { productId: recurring }),
+  ],
+  listRecurrences: () => list('/pix-automatic/recurrences'),
+  getRecurrence: ({ approved }) => [at(`/pix-automatic/recurrences/${approved.id}`)],
+  cancelRecurrence: ({ subscription }) => [
+    at(`/pix-automatic/recurrences/${subscription.id}/cancel`),
+  ],
+  refundCharge: ({ paid }) => [at(`/refund/${paid.id}`, { value: 1, comment: LONG })],
+  listRefunds: ({ refunded }) => list(`/refund/charge/${refunded}`),
+  listUnmatchedPayments: () => list('/payment/unmatched'),
+  acceptPayment: ({ unmatched }) => [at(`/payment/unmatched/${unmatched}/accept`)],
+  refundPayment: ({ returnable }) => [
+    at(`/payment/unmatched/${returnable}/refund`, { comment: LONG }),
+  ],
+  createCustomer: () => [at('/client', { ...LARGE_PAYER, status: 'ACTIVE' })],
+  listCustomers: () => list('/client', 'taxId=52998224725'),
+  getCustomer: ({ customer }) => [at(`/client/id/${customer}`)],
+  changeCustomer: ({ customer }) => [at('/client', { id: customer, ...LARGE_PAYER })],
+  deleteCustomer: () => [at('/client/clnt_00000000000000000000000000')],
+  createProduct: () => [at('/product', LARGE_PRODUCT)],
+  listProducts: () => list('/product'),
+  getProduct: ({ product }) => [at(`/product/${product}`)],
+  changeProduct: ({ product }) => [at(`/product/${product}`, LARGE_PRODUCT)],
+  deleteProduct: () => [at('/product/prod_00000000000000000000000000')],
+  createWebhook: () => [
+    at('/webhook', { url: 'https://loja.example/hook', name: LONG, events: ['charge.paid'] }),
+  ],
+  listWebhooks: () => list('/webhook'),
+  getWebhook: ({ webhook }) => [at(`/webhook/${webhook}`)],
+  changeWebhook: ({ webhook }) => [at(`/webhook/${webhook}`, { name: LONG })],
+  deleteWebhook: () => [at('/webhook/00000000-0000-7000-8000-000000000000')],
+  rotateWebhookSecret: ({ webhook }) => [at(`/webhook/${webhook}/rotate-secret`)],
+  listDeliveries: ({ listening }) => list(`/webhook/${listening}/deliveries`, 'status=FAILED'),
+  redeliver: ({ delivered }) => [at(`/webhook/delivery/${delivered}/redeliver`)],
+  replayDeliveries: ({ listening }) => [at(`/webhook/${listening}/replay`, { status: 'ALL' })],
+  testWebhook: ({ listening }) => [at(`/webhook/${listening}/test`)],
+  listEvents: () => list('/event', 'type=charge.paid'),
+  getBalance: () => [at('/account-balance')],
+  getStatement: () =>
+    list('/account-balance/statement', 'format=csv', 'format=csv&dialect=br', 'account=available'),
+  startWithdrawal: () => [at('/account-balance/withdraw', { value: 500 })],
+  listWithdrawals: () => list('/account-balance/withdraw', 'status=COMPLETED'),
+  getWithdrawal: ({ completed }) => [at(`/account-balance/withdraw/${completed}`)],
+  confirmWithdrawal: ({ completed }) => [
+    at(`/account-balance/withdraw/${completed}/confirm`, { otp: '123456' }),
+  ],
+  cancelWithdrawal: ({ completed }) => [at(`/account-balance/withdraw/${completed}/cancel`)],
+  resendWithdrawalCode: ({ completed }) => [at(`/account-balance/withdraw/${completed}/resend`)],
+  getCompany: () => [at('/company')],
+  changeCompany: () => [at('/company', { name: LONG.slice(0, 100) })],
+  getClock: () => [at('/sandbox/clock')],
+  moveClock: () => [at('/sandbox/clock', { advance: 1 })],
+}
+
+const pathOf = ({ url }: { url: string }) => new URL(url).pathname
+const pix = Array.from({ length: 380 }, (_, n) => ({
+  ...{ endToEndId: `E${`${n}`.padStart(31, '0')}`, txid: `${n}`.padStart(26, 'a') },
+  ...{ valor: '10.00', horario: '2026-08-20T15:00:00Z' },
+}))
+const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
+const LARGE_FORM = form({ name: LONG, taxId: '1'.repeat(BODY_LIMIT_BYTES / 2) })
+
+/** The dearest requests to what needs no key, by method and address as the server has them. */
+export const OPEN_ASKS: Record<string, (store: FullStore) => Ask[]> = {
+  'GET /health': () => [at('/health')],
+  'GET /ready': () => [at('/ready')],
+  'GET /openapi.json': () => [at('/openapi.json')],
+  'GET /openapi-2025-01-01.json': () => [at('/openapi-2025-01-01.json')],
+  'GET /docs': () => [at('/docs')],
+  'GET /docs/': () => [at('/docs/')],
+  'GET /docs/js/scalar.js': () => [at('/docs/js/scalar.js')],
+  'GET /assets/:name': ({ asset }) => [at(asset)],
+  'GET /assets/theme/:file': ({ theme }) => [at(theme)],
+  'GET /preview/:company/:file': ({ preview }) => [at(preview)],
+  'GET /mailbox': () => [at('/mailbox')],
+  'GET /mailbox/:id': () => [at('/mailbox/none')],
+  'GET /mailbox/:id/content': () => [at('/mailbox/none/content')],
+  'GET /sandbox/reset': () => [at('/sandbox/reset')],
+  'POST /sandbox/reset': () => [{ path: '/sandbox/reset', form: LARGE_FORM }],
+  'GET /cob/:token': ({ location }) => [at(location)],
+  'GET /rec/:token': () => [at('/rec/none')],
+  'GET /': () => [at('/'), at('/?lang=en')],
+  'GET /pay/:token': ({ link, paid }) => [at(pathOf(link)), at(pathOf(paid))],
+  'POST /pay/:token': ({ link }) => [{ path: pathOf(link), form: LARGE_FORM }],
+  'POST /pay/:token/simulate': ({ paid }) => [{ path: `${pathOf(paid)}/simulate`, form: '' }],
+  'GET /pay/:token/events': ({ link }) => [{ path: `${pathOf(link)}/events`, until: 'headers' }],
+  'GET /pay/:token/status': ({ link }) => [at(`${pathOf(link)}/status`)],
+  'POST /pay/:token/subscription': ({ link }) => [
+    at(`${pathOf(link)}/subscription`, { customer: LARGE_PAYER }),
+  ],
+  'POST /bank/pix': ({ code }) => [at('/bank/pix', { brCode: code.brCode, amount: 100 })],
+  'POST /bank/authorizations': ({ subscription }) => [
+    at('/bank/authorizations', { emv: subscription.emv, decision: 'approve' }),
+  ],
+  'POST /bank/callbacks/:token': ({ callback }) => [at(callback, { pix })],
+  'POST /bank/callbacks/:token/:kind': ({ callback }) => [at(`${callback}/pix`, { pix })],
+  'GET /bank/callbacks/:token': ({ callback }) => [at(callback)],
+  'GET /bank/callbacks/:token/:kind': ({ callback }) => [at(`${callback}/pix`)],
+  'GET /bank/pay': () => [at('/bank/pay')],
+  'GET /bank/decide': () => [at('/bank/decide')],
+  'GET /bank/clock': () => [at('/bank/clock')],
+  'POST /bank/pay': ({ code }) => [{ path: '/bank/pay', form: form({ code: code.brCode }) }],
+  'POST /bank/decide': () => [{ path: '/bank/decide', form: LARGE_FORM }],
+  'POST /bank/clock': () => [{ path: '/bank/clock', form: LARGE_FORM }],
+  'GET /bank': ({ code }) => [at('/bank'), at(`/bank?code=${encodeURIComponent(code.brCode)}`)],
+}
