@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
 import type { App } from '../src/core/app.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
@@ -64,7 +64,7 @@ async function settleAll(app: App, companies: Uuid[]): Promise<number> {
       const { companyId, pix } = next
       const { settled } = await receiveCallback(app, companyId, 'simulator', callbackBody(pix))
       if ((await settled) !== 'settled') throw new Error('a payment was not settled')
-      await turn()
+      await endOfTick()
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, bank))

@@ -7,7 +7,7 @@ import { qrDataUrl } from '../src/pix/qr.ts'
 import { LATEST } from '../src/versions/history.ts'
 
 const FROZEN = join(import.meta.dirname, '..', 'test/versions/frozen', LATEST.name)
-const MOST_ENTRIES = 2
+const MAX_ENTRIES = 2
 
 type Json = unknown
 type Answer = { status: number; body: Json }
@@ -45,7 +45,7 @@ function codeOf(field: string, operationId: string, number: string): string {
 /** A frozen answer with samples in its placeholders, and lists cut to their first entries. */
 function fill(value: Json, operationId: string): Json {
   if (Array.isArray(value)) {
-    return value.slice(0, MOST_ENTRIES).map((one) => fill(one, operationId))
+    return value.slice(0, MAX_ENTRIES).map((one) => fill(one, operationId))
   }
   if (typeof value === 'string') {
     return value.replace(PLACEHOLDER, (_all, kind, number) => sampleOf(kind, number))

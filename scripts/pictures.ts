@@ -10,7 +10,7 @@ import { launchChromium } from '../test/browser/chromium.ts'
 /** Takes the pictures of the README: of a server of its own, with a sandbox that is being used. */
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'docs', 'pictures')
-const MOST_BYTES = 120 * 1024
+const MAX_BYTES = 120 * 1024
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 1.5 }
 const DESKTOP = { viewport: { width: 1120, height: 760 } }
 const TALL = { viewport: { width: 1120, height: 980 } }
@@ -97,6 +97,6 @@ async function take(
   await page.screenshot({ path })
   await page.close()
   const { size } = statSync(path)
-  if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MOST_BYTES}`)
+  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MAX_BYTES}`)
   console.log(`docs/pictures/${name}.png  ${Math.ceil(size / 1024)} KB`)
 }

@@ -58,7 +58,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   if (role !== 'api') undo.push(runWorker(app, role))
   if (role === 'worker') await serveOperator(app, databaseUrl, undo)
   else await serve(app, databaseUrl, undo)
-  greet(app, role, sandbox)
+  printBanner(app, role, sandbox)
 }
 
 async function openEmbedded(config: Config, log: Log, undo: Undo[]): Promise<string> {
@@ -96,7 +96,7 @@ function runWorker(app: App, role: Role): Undo {
   return () => worker.stop()
 }
 
-function greet({ publicUrl, log }: App, role: Role, sandbox: Sandbox | null): void {
+function printBanner({ publicUrl, log }: App, role: Role, sandbox: Sandbox | null): void {
   if (!sandbox) {
     log.info({ role, publicUrl }, 'Vintém is running')
     return

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { App } from './core/app.ts'
 import { stopClock } from './core/clocks/commands.ts'
 import { hearEverywhere } from './core/companies/announce.ts'
-import { inTimeOf } from './core/companies/clock.ts'
+import { withCompanyClock } from './core/companies/clock.ts'
 import { createCompany, createKey, revokeAllKeys } from './core/companies/commands.ts'
 import { keyIdOf } from './core/companies/keys.ts'
 import type { Company } from './core/companies/rules.ts'
@@ -72,13 +72,13 @@ async function alone<R>({ db }: App, act: () => Promise<R>): Promise<R> {
  * themselves; subscriptions would be charged for ever, so they are canceled.
  */
 async function retire(app: App, company: Company): Promise<void> {
-  const now = app.wall.now()
+  const now = app.systemClock.now()
   await app.db.transaction(async (tx) => {
     await revokeAllKeys(tx, company.id, now)
     await deactivateAll(tx, company.id, now)
     await stopClock(tx, company.id)
   })
-  const own = inTimeOf(app, (await findCompany(app.db, company.id))!)
+  const own = withCompanyClock(app, (await findCompany(app.db, company.id))!)
   for (const recurrence of await listOpen(app.db, company.id)) {
     if (asOf(recurrence, own.clock.now()).status !== 'OPEN') continue
     await endAtBank(own, company, recurrence)

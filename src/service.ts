@@ -77,7 +77,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)
   const clockMoves = createShares(CLOCK_MOVES, 1)
-  const time = { clock, wall: clock, clockWatch, clockMoves, due: DUE_SOURCES }
+  const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_SOURCES }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 

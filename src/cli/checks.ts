@@ -146,25 +146,25 @@ async function inspectProvider(db: Database | null, config: Config): Promise<Fin
   if (fault) return ['failed', fault]
   const stranded = db && (await hasTable(db, 'bank_connections')) ? await listStranded(db) : []
   if (stranded.length === 0) return ['ok', 'The simulated bank is ready.']
-  const named = stranded.slice(0, MOST_NAMED).map(({ id, name }) => `${name} (${id})`)
-  if (stranded.length > MOST_NAMED) named.push(`${stranded.length - MOST_NAMED} more`)
+  const named = stranded.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`)
+  if (stranded.length > MAX_NAMED) named.push(`${stranded.length - MAX_NAMED} more`)
   return [
     'warning',
     `The simulated bank is ready, but no bank is connected to ${named.join(', ')}: these live companies can only create dev-mode charges. Run vintem bank connect.`,
   ]
 }
 
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 /** Companies whose work fails. Others are not affected, but somebody has to look at these. */
 async function inspectWork(db: Database): Promise<Finding> {
   const setbacks = (await hasTable(db, 'setbacks')) ? await listSetbacks(db, systemClock.now()) : []
   if (setbacks.length === 0) return ['ok', 'No company is set aside.']
-  const named = setbacks.slice(0, MOST_NAMED).map(({ task, companyId, failures, error, since }) => {
+  const named = setbacks.slice(0, MAX_NAMED).map(({ task, companyId, failures, error, since }) => {
     const times = failures === 1 ? 'once' : `${failures} times`
     return `“${task}” of ${companyId} (${error}, ${times} since ${since.toISOString()})`
   })
-  if (setbacks.length > MOST_NAMED) named.push(`${setbacks.length - MOST_NAMED} more`)
+  if (setbacks.length > MAX_NAMED) named.push(`${setbacks.length - MAX_NAMED} more`)
   const detail = `Work of companies fails and is tried again later: ${named.join(', ')}.`
   return ['warning', `${detail} The log tells more; run vintem ledger audit.`]
 }

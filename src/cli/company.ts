@@ -11,7 +11,7 @@ import { keyTable, requireCompany, showCompany, showKey, time, versionFault } fr
 import { withDatabase } from './session.ts'
 
 /** What the column holds: some 68 years. */
-const MOST_SECONDS = 2_147_483_647
+const MAX_SECONDS = 2_147_483_647
 
 const create: Command = {
   name: 'company create',
@@ -57,7 +57,7 @@ const create: Command = {
 function readCompany(args: Args): NewCompany & { apiVersion: string } {
   const { options, switches } = args
   const { 'api-version': apiVersion = LATEST.name } = options
-  const delay = readWhole(options, 'settlement-delay', MOST_SECONDS)
+  const delay = readWhole(options, 'settlement-delay', MAX_SECONDS)
   const limit = readWhole(options, 'static-sales-limit', Number.MAX_SAFE_INTEGER)
   const fields = {
     ...(readFields(args) as Required<Pick<Company, 'name' | 'taxId' | 'email'>>),

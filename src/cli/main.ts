@@ -51,13 +51,13 @@ async function run(argv: string[]): Promise<number> {
   if (argv[0] === 'help') return say(helpFor(argv.slice(1)))
   if (argv.some(isHelp)) return say(helpFor(argv))
   const command = findCommand(argv)
-  if (command) return obey(command, argv.slice(command.name.split(' ').length))
+  if (command) return runCommand(command, argv.slice(command.name.split(' ').length))
   const unknown = argv.length > 0 ? `Unknown command: ${argv.slice(0, 2).join(' ')}\n\n` : ''
   process.stderr.write(unknown + helpFor(argv))
   return MISTYPED
 }
 
-async function obey(command: Command, argv: string[]): Promise<number> {
+async function runCommand(command: Command, argv: string[]): Promise<number> {
   try {
     const args = parse(command, argv)
     const answer = await command.run(args, print)

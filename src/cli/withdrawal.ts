@@ -1,5 +1,5 @@
-import { completeByHand, failByHand } from '../core/withdrawals/by-hand.ts'
-import { listWaiting, type Waiting } from '../core/withdrawals/by-hand-store.ts'
+import { completeByHand, failByHand } from '../core/withdrawals/manual-payouts.ts'
+import { listWaiting, type Waiting } from '../core/withdrawals/manual-payouts-store.ts'
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
 import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
 import { formatReais } from '../lib/money.ts'

@@ -23,7 +23,7 @@ export type App = {
   /** The time of whoever something is done for: a sandbox company can move its own. */
   clock: Clock
   /** Real time, whatever a company's: for leases, mails, kept answers and limits. */
-  wall: Clock
+  systemClock: Clock
   /** Whether real time can be believed. */
   clockWatch: ClockWatch
   vault: Vault

@@ -133,7 +133,7 @@ export const modeOf = (event: string): string =>
  * delivery of each to every active webhook that wants it. An event that stands already is skipped
  * with its deliveries, so that the statement can be repeated.
  */
-export const writing = (first: number): string => `event as (
+export const eventInsertSql = (first: number): string => `event as (
   insert into events (company_id, id, type, payload, created_at, mode, position)
   select e.company_id, e.id, e.type, e.payload, e.created_at,
     (select case when c.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end
@@ -158,7 +158,7 @@ export async function emit(tx: Tx, events: Event[]): Promise<void> {
   if (events.length === 0) return
   const [written] = await tx.query<{ deliveries: number }>({
     name: 'emit',
-    text: `with ${writing(1)} select count(*) as deliveries from delivery`,
+    text: `with ${eventInsertSql(1)} select count(*) as deliveries from delivery`,
     values: eventColumns(events),
   })
   if (written!.deliveries > 0) tx.wake(TASK.deliver)

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { MAX_AMOUNT } from '../lib/money.ts'
-import { MOST_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
+import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 import { EMAIL_FORM } from './companies/rules.ts'
 
 /**
@@ -14,7 +14,7 @@ export const OptionalText = Type.String({ maxLength: 255 })
 /** Text that may be written with punctuation, of which the core gets the plain form. */
 const written = (kind: Written, description: string, rule: string) =>
   Type.String({
-    maxLength: MOST_WRITTEN,
+    maxLength: MAX_WRITTEN,
     pattern: PATTERNS[kind],
     description,
     'x-rule': rule,

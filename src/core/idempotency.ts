@@ -7,10 +7,15 @@ import type { Vault } from '../lib/vault.ts'
  * An answer that is given again, byte for byte, to whoever repeats the request. It may hold a
  * payer's data or a secret that is shown once, so it is sealed like those.
  */
-export type KeptAnswer = { key: string; fingerprint: Buffer; status: number; sealedBody: Buffer }
+export type StoredResponse = {
+  key: string
+  fingerprint: Buffer
+  status: number
+  sealedBody: Buffer
+}
 
 /** What a client's Idempotency-Key stands for. */
-export type Guarded = Pick<KeptAnswer, 'key' | 'fingerprint'>
+export type IdempotencyRef = Pick<StoredResponse, 'key' | 'fingerprint'>
 
 export const inProgress = () =>
   problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
@@ -19,15 +24,15 @@ const contextOf = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
 
 export function sealAnswer(
   vault: Vault,
-  guard: Guarded & { companyId: Uuid },
+  guard: IdempotencyRef & { companyId: Uuid },
   answer: { status: number; body: string },
-): KeptAnswer {
+): StoredResponse {
   const { companyId, key, fingerprint } = guard
   const sealedBody = vault.seal(answer.body, contextOf(companyId, key))
   return { key, fingerprint, status: answer.status, sealedBody }
 }
 
-export const openAnswer = (vault: Vault, companyId: Uuid, kept: KeptAnswer): string =>
+export const openAnswer = (vault: Vault, companyId: Uuid, kept: StoredResponse): string =>
   vault.open(kept.sealedBody, contextOf(companyId, kept.key))
 
 export const KEPT_HOURS = 24
@@ -39,8 +44,8 @@ export async function findKept(
   companyId: Uuid,
   key: string,
   now: Date,
-): Promise<KeptAnswer | null> {
-  const rows = await tx.query<KeptAnswer>({
+): Promise<StoredResponse | null> {
+  const rows = await tx.query<StoredResponse>({
     name: 'find_kept',
     text: `select key, fingerprint, status, sealed_body as "sealedBody" from idempotency_keys
            where company_id = $1 and key = $2 and created_at > $3`,
@@ -53,7 +58,12 @@ export async function findKept(
  * Keeps an answer in the transaction of its effect; a key older than a day makes room. False when
  * the key is taken: another process was first, and its transaction has ended by the time we know.
  */
-export async function keep(tx: Tx, companyId: Uuid, kept: KeptAnswer, now: Date): Promise<boolean> {
+export async function keep(
+  tx: Tx,
+  companyId: Uuid,
+  kept: StoredResponse,
+  now: Date,
+): Promise<boolean> {
   const rows = await tx.query({
     name: 'keep',
     text: `insert into idempotency_keys as k (company_id, key, fingerprint, status, sealed_body, created_at)
@@ -75,7 +85,7 @@ export const claim = (tx: Tx, companyId: Uuid, key: string, fingerprint: Buffer,
   keep(tx, companyId, { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0) }, now)
 
 /** Writes the answer into the claimed key. */
-export async function complete(tx: Tx, companyId: Uuid, kept: KeptAnswer): Promise<void> {
+export async function complete(tx: Tx, companyId: Uuid, kept: StoredResponse): Promise<void> {
   await tx.query({
     name: 'complete_kept',
     text: `update idempotency_keys set status = $3, sealed_body = $4

@@ -24,7 +24,12 @@ export type Setbacks = {
   worked(task: string, companyId: Uuid): Promise<void>
 }
 
-export function createSetbacks(db: Database, wall: Clock, metrics: Metrics, log: Log): Setbacks {
+export function createSetbacks(
+  db: Database,
+  systemClock: Clock,
+  metrics: Metrics,
+  log: Log,
+): Setbacks {
   const tasks = new Map<string, Map<Uuid, Setback>>()
   const of = (task: string): Map<Uuid, Setback> => {
     const known = tasks.get(task) ?? new Map()
@@ -36,14 +41,14 @@ export function createSetbacks(db: Database, wall: Clock, metrics: Metrics, log:
 
   return {
     companiesOf(task) {
-      const now = wall.now()
+      const now = systemClock.now()
       return [...of(task).values()]
         .filter(({ until }) => until > now)
         .map(({ companyId }) => companyId)
     },
     async failed(task, companyId, error) {
       const known = of(task)
-      const now = wall.now()
+      const now = systemClock.now()
       const before = known.get(companyId)
       metrics.setback(task)
       // What was under way when the company was set aside is of the same trouble.
@@ -66,7 +71,7 @@ export function createSetbacks(db: Database, wall: Clock, metrics: Metrics, log:
 export const pauseAfter_ms = (failures: number): number =>
   Math.min(SHORTEST_MS * 2 ** Math.min(failures - 1, 20), LONGEST_MS)
 
-const MOST_WRITTEN = 200
+const MAX_WRITTEN = 200
 
 async function save(tx: Tx, task: string, setback: Setback, error: string): Promise<void> {
   const { companyId, failures, since, until } = setback
@@ -75,7 +80,7 @@ async function save(tx: Tx, task: string, setback: Setback, error: string): Prom
            values ($1, $2, $3, $4, $5, $6)
            on conflict (task, company_id) do update set failures = excluded.failures,
              error = excluded.error, since = excluded.since, until = excluded.until`,
-    values: [task, companyId, failures, error.slice(0, MOST_WRITTEN), since, until],
+    values: [task, companyId, failures, error.slice(0, MAX_WRITTEN), since, until],
   })
 }
 

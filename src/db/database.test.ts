@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { openDatabase, overtaken, type Tx } from './database.ts'
+import { openDatabase, serializationConflict, type Tx } from './database.ts'
 
 const woken: string[] = []
 // Registered before the end of the database, and so over before it.
@@ -94,7 +94,7 @@ test('one that was overtaken is run again', async () => {
   let runs = 0
   await db.transaction(async () => {
     runs += 1
-    if (runs < 3) throw overtaken()
+    if (runs < 3) throw serializationConflict()
   })
   assert.equal(runs, 3)
 })
@@ -137,7 +137,7 @@ test('tasks are woken once, when what they are woken for is committed', async ()
     tx.wake('mail')
     tx.wake('mail')
     assert.ok(!woken.includes('mail'))
-    if (runs === 1) throw overtaken()
+    if (runs === 1) throw serializationConflict()
   })
   assert.equal(woken.filter((task) => task === 'mail').length, 1)
   const failed = db.transaction(async (tx) => {

@@ -59,7 +59,7 @@ const PATIENCE_MS = 5_000
 /** Nobody waits for a task, and all of them connect at once when a process starts. */
 const TASK_PATIENCE_MS = 20_000
 const LOCK_TIMEOUT_MS = 3_000
-const MOST_ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 const HOT_CONNECTIONS = 4
 const LIGHT_CONNECTIONS = 3
 const LONG_CONNECTIONS = 6
@@ -114,11 +114,11 @@ export function violatedConstraint(error: unknown): string | null {
 }
 
 /** Thrown in a transaction that another one has overtaken: it is run again from its beginning. */
-export const overtaken = (): Error =>
+export const serializationConflict = (): Error =>
   Object.assign(new Error('another transaction was faster'), { code: '40001' })
 
 /** Whether a row is at fault, by its value, a constraint or a lock on it, and not the database. */
-export const isOfRows = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeOf(error))
+export const isRowError = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeOf(error))
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
@@ -288,7 +288,7 @@ async function transact<R>(
         return transactOn(client, act, listener, progress)
       })
     } catch (error) {
-      if (attempt >= MOST_ATTEMPTS || !mayRetry(error, progress)) throw told(error)
+      if (attempt >= MAX_ATTEMPTS || !mayRetry(error, progress)) throw toPublicError(error)
     }
   }
 }
@@ -347,7 +347,7 @@ const refusedWrite = (error: unknown): Problem =>
   )
 
 /** What a client may hear of an operating fault; anything else is passed on as it is. */
-function told(error: unknown): unknown {
+function toPublicError(error: unknown): unknown {
   if (isAway(error)) return problem('service_unavailable')
   if (cannotWrite(error)) return refusedWrite(error)
   const busy = isLockTimeout(error) || codeOf(error) === '57014'
@@ -362,8 +362,8 @@ async function repeatWhileAway<R>(work: () => Promise<R>, patience_ms: number): 
       return await work()
     } catch (error) {
       const passing = isAway(error) || RETRY_TRANSACTION.has(codeOf(error))
-      if (!passing) throw cannotWrite(error) ? told(error) : error
-      if (performance.now() + wait_ms > deadline) throw told(error)
+      if (!passing) throw cannotWrite(error) ? toPublicError(error) : error
+      if (performance.now() + wait_ms > deadline) throw toPublicError(error)
       await pause(wait_ms)
     }
   }

@@ -27,7 +27,7 @@ export type KeyRing = {
  * How long a key is believed without asking; a change announced by an operator ends that at once.
  */
 const BELIEVED_MS = 10_000
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 const NO_HASH = Buffer.alloc(32)
 
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
@@ -54,7 +54,7 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
     if (!found || !matches) return null
     const { company, key } = found
     const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes) }
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
     if (heard === before) {
       remembered.set(text, { session, until_ms: performance.now() + BELIEVED_MS })
     }

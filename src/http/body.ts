@@ -64,9 +64,9 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /** Names in a path are cut to this length, because a path is repeated for each field below it. */
-const MOST_NAME = 64
+const MAX_NAME = 64
 /** How many faults are gathered. Those beyond are not counted: nobody corrects so many by hand. */
-const MOST_FAULTS = 1000
+const MAX_FAULTS = 1000
 
 /** Names texts that no column can hold, and names that no honest client sends. */
 export function textFaults(value: unknown): string[] {
@@ -79,8 +79,8 @@ function gatherFaults(value: unknown, path: string, found: string[]): void {
   if (typeof value === 'string') found.push(...charactersFault(value, path || 'body'))
   if (typeof value !== 'object' || value === null) return
   for (const [name, child] of Object.entries(value)) {
-    if (found.length >= MOST_FAULTS) return
-    const short = name.length > MOST_NAME ? `${name.slice(0, MOST_NAME).toWellFormed()}…` : name
+    if (found.length >= MAX_FAULTS) return
+    const short = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME).toWellFormed()}…` : name
     const at = Array.isArray(value) ? `${path}[${name}]` : path ? `${path}.${short}` : short
     if (name === '__proto__') found.push(`${at}: this name is not allowed`)
     else {

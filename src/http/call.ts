@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
-import { forCompany, inTimeOf } from '../core/companies/clock.ts'
+import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
 import type { Version } from '../versions/history.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { safeHeaders } from './headers.ts'
-import { type Answer, amend, commitOnce, type Guard, isKept, once } from './idempotency.ts'
+import { type Answer, amend, commitOnce, type Guard, isKept, runIdempotent } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
@@ -147,7 +147,7 @@ function answerCall(
     const made = Array.isArray(data) ? await renderList(data) : render(data)
     return { ...made, headers: call.headers, kept: false }
   }
-  return guard ? once(app, guard, act) : actOnce()
+  return guard ? runIdempotent(app, guard, act) : actOnce()
 }
 
 /** What happened to the answer while the command ran. */
@@ -175,7 +175,7 @@ function makeCall(
   }
   const { company } = session(request)
   return {
-    app: inTimeOf(app, company),
+    app: withCompanyClock(app, company),
     company,
     path,
     params: request.params as Record<string, string>,

@@ -1,5 +1,5 @@
 import type { App } from '../core/app.ts'
-import type { KeptAnswer } from '../core/idempotency.ts'
+import type { StoredResponse } from '../core/idempotency.ts'
 import * as idempotency from '../core/idempotency.ts'
 import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -16,7 +16,7 @@ export type Answer = {
   kept: boolean
 }
 
-export type Guard = idempotency.Guarded & { companyId: Uuid }
+export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
@@ -42,7 +42,7 @@ export function readKey(header: string | string[] | undefined): string | null {
  */
 export class KeyTaken extends Error {}
 
-function replay(app: App, kept: KeptAnswer, guard: Guard): Answer {
+function replay(app: App, kept: StoredResponse, guard: Guard): Answer {
   if (!kept.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
   const body = idempotency.openAnswer(app.vault, guard.companyId, kept)
   return { status: kept.status, body, headers: REPLAYED, kept: true }
@@ -63,7 +63,11 @@ const underWay = new Map<string, Promise<unknown>>()
  * Gives a request its effect once. `act` makes the answer and, where it commits something, keeps
  * the answer in that same transaction.
  */
-export async function once(app: App, guard: Guard, act: () => Promise<Answer>): Promise<Answer> {
+export async function runIdempotent(
+  app: App,
+  guard: Guard,
+  act: () => Promise<Answer>,
+): Promise<Answer> {
   const name = `${guard.companyId} ${guard.key}`
   while (underWay.has(name)) await underWay.get(name)
   const work = attempt(app, guard, act)

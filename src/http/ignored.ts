@@ -1,9 +1,9 @@
 import { isObject, type Schema } from './schema.ts'
 
 /** Bounds of the header: proxies refuse large ones, and a body may hold thousands of names. */
-const MOST_NAMED = 20
-const MOST_NAME = 64
-const MOST_HEADER = 1000
+const MAX_NAMED = 20
+const MAX_NAME = 64
+const MAX_HEADER = 1000
 
 /**
  * The value of X-Ignored-Fields: the paths of the fields that the schema does not know and nobody
@@ -15,9 +15,9 @@ export function ignoredFields(schema: Schema | undefined, body: unknown): string
   find(schema, body, '', paths)
   const shown: string[] = []
   let length = 0
-  for (const path of paths.slice(0, MOST_NAMED)) {
+  for (const path of paths.slice(0, MAX_NAMED)) {
     length += path.length + 2
-    if (length > MOST_HEADER) break
+    if (length > MAX_HEADER) break
     shown.push(path)
   }
   if (shown.length < paths.length) shown.push('...')
@@ -28,13 +28,13 @@ export function ignoredFields(schema: Schema | undefined, body: unknown): string
 function find(schema: Schema | undefined, value: unknown, path: string, found: string[]): void {
   if (Array.isArray(value)) {
     if (!schema?.items) return
-    for (let i = 0; i < value.length && found.length <= MOST_NAMED; i++) {
+    for (let i = 0; i < value.length && found.length <= MAX_NAMED; i++) {
       find(schema.items, value[i], `${path}[${i}]`, found)
     }
   } else if (isObject(value) && (schema?.properties || path === '')) {
     const known = schema?.properties ?? {}
     for (const name of Object.keys(value)) {
-      if (found.length > MOST_NAMED) return
+      if (found.length > MAX_NAMED) return
       const at = path === '' ? encodeName(name) : `${path}.${encodeName(name)}`
       if (!Object.hasOwn(known, name)) found.push(at)
       else find(known[name], value[name], at, found)
@@ -48,6 +48,6 @@ function find(schema: Schema | undefined, value: unknown, path: string, found: s
  */
 export function encodeName(name: string): string {
   if (name === '') return '""'
-  const short = name.length > MOST_NAME ? name.slice(0, MOST_NAME) : name
+  const short = name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name
   return encodeURIComponent(short.toWellFormed()).replaceAll('.', '%2E')
 }

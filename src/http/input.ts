@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { nearest } from '../lib/nearest.ts'
-import { MOST_LISTED } from '../lib/problems.ts'
+import { MAX_LISTED } from '../lib/problems.ts'
 import { type Body, textFaults } from './body.ts'
 import { encodeName, ignoredFields } from './ignored.ts'
 import { bodyNormalizer, queryNormalizer } from './normalize.ts'
@@ -76,7 +76,7 @@ function queryReader(schema: TObject | undefined): Reader {
     const unknown = Object.keys(given as object).filter((name) => !known.includes(name))
     unknown.forEach((name, i) => {
       // Beyond those that are listed, violations are only counted.
-      faults.push(`${encodeName(name)}: ${i < MOST_LISTED ? unknownFault(name, known) : ''}`)
+      faults.push(`${encodeName(name)}: ${i < MAX_LISTED ? unknownFault(name, known) : ''}`)
     })
   }
   if (!schema) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createGate, type Ticket } from './gate.ts'
 import { createLoopShares } from './loop-shares.ts'
@@ -119,12 +119,12 @@ test('slices of a company’s requests are given in order, as many as its share 
   const ask = (n: number) => heavy.take(4).then(() => given.push(n))
   shares.begin('light', 0)
   const all = [1, 2, 3, 4].map(ask)
-  await turn()
+  await endOfTick()
   assert.deepEqual(given, [], 'it has used its share')
   for (let gone_ms = 0; gone_ms < 200; gone_ms += 2) {
     pass(2)
     t.mock.timers.tick(2)
-    await turn()
+    await endOfTick()
     // 4 ms each of a quarter of the time, and what was spent before.
     assert.ok(given.length <= 1 + (gone_ms * SHARE) / 4, `${given.length} after ${gone_ms} ms`)
   }
@@ -172,6 +172,6 @@ test('requests beyond a company’s share wait in order, those of another begin 
   pass(500)
   enter('small', 's3', 0)
   t.mock.timers.tick(500)
-  await turn()
+  await endOfTick()
   assert.deepEqual(begun, ['s1', 'h1', 's2', 's3', 'h2'], 'who has gone is not begun')
 })

@@ -10,14 +10,14 @@ const SHARE = 0.25
 /** What a company may use at once before its share applies. */
 const BURST_MS = 20
 /** The most that a company owes for what it has used. */
-const MOST_OWED_MS = 250
+const MAX_OWED_MS = 250
 /** How long a company counts as one that uses much. */
 const REMEMBERED_MS = 1_000
 /** A request that takes longer waits for something else than the event loop. */
 const SOON_MS = 250
 /** Others may be done sooner than the share allows it, so that is looked at again. */
 const LOOK_AGAIN_MS = 2
-const MOST_COMPANIES = 10_000
+const MAX_COMPANIES = 10_000
 /** What a request is taken to cost before anything is known of a company's requests. */
 const FIRST_COST_MS = 0.2
 /** What a body costs at worst, to parse and to refuse. */
@@ -67,7 +67,7 @@ type Account = {
 }
 
 export function createLoopShares(now = () => performance.now()): LoopShares {
-  const accounts = createRecent<Account>(MOST_COMPANIES)
+  const accounts = createRecent<Account>(MAX_COMPANIES)
   /** Those that have used more than their share of late. */
   const inDebt = new Set<Account>()
   /** Those with a request that is worked on. */
@@ -101,7 +101,7 @@ export function createLoopShares(now = () => performance.now()): LoopShares {
   function wait_ms(account: Account): number {
     const at_ms = now()
     const share = SHARE / countDebtors(at_ms)
-    const left_ms = Math.max(-MOST_OWED_MS, account.left_ms)
+    const left_ms = Math.max(-MAX_OWED_MS, account.left_ms)
     account.left_ms = Math.min(BURST_MS, left_ms + (at_ms - account.at_ms) * share)
     account.at_ms = at_ms
     if (account.left_ms > 0) return 0

@@ -5,7 +5,7 @@ import { countDiffering, oldestDue } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import { oldestAsked } from '../core/payments/reconcile-store.ts'
 import { countSetbacks } from '../core/setbacks.ts'
-import { countWaiting } from '../core/withdrawals/by-hand-store.ts'
+import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 
 /** Adds what is not counted but looked up when somebody asks. */
 export function watch(app: App): void {
@@ -54,14 +54,14 @@ function watchMoney(registry: Registry, { db, clock }: App): void {
 }
 
 /** Work that fails of single companies, while that of all others goes on. */
-function watchSetbacks(registry: Registry, { db, wall }: App): void {
+function watchSetbacks(registry: Registry, { db, systemClock }: App): void {
   new Gauge({
     name: 'vintem_set_aside_companies',
     help: 'Companies that a task leaves alone for a while, because their work failed',
     labelNames: ['task'],
     registers: [registry],
     async collect() {
-      const counts = await countSetbacks(db, wall.now())
+      const counts = await countSetbacks(db, systemClock.now())
       this.reset()
       for (const { task, count } of counts) this.set({ task }, count)
     },

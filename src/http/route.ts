@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
-import type { Guarded, KeptAnswer } from '../core/idempotency.ts'
+import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { ProblemCode } from '../lib/problems.ts'
@@ -27,9 +27,9 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
    */
   revise(data: Data): Promise<Data>
   /** How the same request is known again where a bank is asked before anything is written. */
-  guard: Guarded | null
+  guard: IdempotencyRef | null
   /** Makes the answer to keep, for commands that write it themselves; null without a key. */
-  keep: ((data: Data) => KeptAnswer) | null
+  keep: ((data: Data) => StoredResponse) | null
 }
 
 /** A body before its schema was checked: any field may be missing or of another type. */

@@ -6,7 +6,7 @@ const LOOK_MS = 1_000
 /** How long a request has to wait before the database is asked whether it is there. */
 const LATE_MS = 2_000
 /** If the database misses several questions in a row, it is silent. One may be missed by chance. */
-const MOST_MISSED = 2
+const MAX_MISSED = 2
 
 /** A request that has no answer yet. */
 type Waiting = { since_ms: number; isAnswered(): boolean; refuse(): void }
@@ -32,7 +32,7 @@ export function watchSilence(
   let missed = 0
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
-  const isSilent = () => missed >= MOST_MISSED
+  const isSilent = () => missed >= MAX_MISSED
 
   function isLate(): boolean {
     for (const request of requests) if (request.isAnswered()) requests.delete(request)

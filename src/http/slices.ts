@@ -6,7 +6,7 @@ import type { Page, Part } from './page.ts'
 /** How long one request works before it lets others go on. */
 const SLICE_MS = 4
 /** What a page may hold, as text. A page that would be larger ends early, and links to the rest. */
-const MOST_LETTERS = 8 * 1024 * 1024
+const MAX_LETTERS = 8 * 1024 * 1024
 
 /** When requests began to use the event loop since it was free the last time. */
 let began_ms: number | null = null
@@ -33,7 +33,7 @@ export async function nextSlice(): Promise<void> {
 
 /** How many records are read first, while nobody knows how large they are. */
 const FIRST_PART = 10
-const MOST_IN_PART = 250
+const MAX_IN_PART = 250
 /** What the other parts are to have, as text. */
 const PART_LETTERS = 128 * 1024
 
@@ -55,7 +55,7 @@ export async function readPage<Cursor, Row, View>(
     const limit = Math.min(part, page.limit - shown.length + 1)
     const rows = await read({ limit, after })
     for (const row of rows) {
-      const isFull = shown.length === page.limit || letters > MOST_LETTERS
+      const isFull = shown.length === page.limit || letters > MAX_LETTERS
       if (last && isFull) {
         page.linkAfter(last)
         return shown
@@ -73,7 +73,7 @@ export async function readPage<Cursor, Row, View>(
 }
 
 function sizeOfPart(lettersOfOne: number): number {
-  return Math.max(1, Math.min(MOST_IN_PART, Math.floor(PART_LETTERS / lettersOfOne)))
+  return Math.max(1, Math.min(MAX_IN_PART, Math.floor(PART_LETTERS / lettersOfOne)))
 }
 
 /** Roughly how long something is as JSON. */

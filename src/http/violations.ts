@@ -16,12 +16,12 @@ const queries = new Ajv({ ...options, coerceTypes: true })
  * The longest text that is matched against a pattern or a format. The longest that any field takes
  * has half of it; what is longer is refused by its length.
  */
-const MOST_MATCHED = 8192
+const MAX_MATCHED = 8192
 
 function boundedExpression(pattern: string, flags: string) {
   const expression = new RegExp(pattern, flags)
   return {
-    test: (text: string) => text.length <= MOST_MATCHED && expression.test(text),
+    test: (text: string) => text.length <= MAX_MATCHED && expression.test(text),
     // Ajv knows expressions by their text.
     toString: () => String(expression),
   }
@@ -38,7 +38,7 @@ const FORMATS = {
 }
 for (const ajv of [bodies, queries]) {
   for (const [name, format] of Object.entries(FORMATS)) {
-    ajv.addFormat(name, (text: string) => text.length <= MOST_MATCHED && format(text))
+    ajv.addFormat(name, (text: string) => text.length <= MAX_MATCHED && format(text))
   }
   // Ajv compares every item with every other one.
   ajv.removeKeyword('uniqueItems')

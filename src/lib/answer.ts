@@ -23,9 +23,9 @@ export type Answer = {
   trailer: number
 }
 
-const MOST_HEAD = 16 * 1024
+const MAX_HEAD = 16 * 1024
 /** All bytes of an answer: head and body, and what surrounds them. */
-const MOST_RECEIVED = 128 * 1024
+const MAX_RECEIVED = 128 * 1024
 /** Of the body. */
 const KEPT = 1024
 
@@ -40,7 +40,7 @@ export function feed(answer: Answer, text: string): void {
   let at = 0
   while (at < text.length && answer.step !== 'done') at = STEPS[answer.step](answer, text, at)
   if (at < text.length) answer.lasts_s = 0
-  if (answer.received > MOST_RECEIVED) throw refusal('answer too long')
+  if (answer.received > MAX_RECEIVED) throw refusal('answer too long')
 }
 
 /** The connection has ended, and with it the answer, if that is how it was to end. */
@@ -57,7 +57,7 @@ const STEPS = {
     const all = answer.begun + text.slice(at)
     const end = all.indexOf('\r\n\r\n', Math.max(0, had - 3))
     if (!'HTTP/1.'.startsWith(all.slice(0, 7))) throw notUnderstood()
-    if (end < 0) return put(answer, all, MOST_HEAD, text)
+    if (end < 0) return put(answer, all, MAX_HEAD, text)
     return begin(answer, all.slice(0, end), at + end + 4 - had)
   },
   length: (answer: Answer, text: string, at: number): number => {
@@ -89,7 +89,7 @@ const STEPS = {
   trailer(answer: Answer, text: string, at: number): number {
     return line(answer, text, at, (field) => {
       answer.trailer += field.length + 2
-      if (answer.trailer > MOST_HEAD) throw notUnderstood()
+      if (answer.trailer > MAX_HEAD) throw notUnderstood()
       if (field === '') answer.step = 'done'
       else fieldOf(field)
     })
@@ -110,8 +110,8 @@ function line(answer: Answer, text: string, at: number, act: (line: string) => v
   const had = answer.begun.length
   const all = answer.begun + text.slice(at)
   const end = all.indexOf('\r\n', Math.max(0, had - 1))
-  if (end < 0 && all.length > MOST_HEAD && answer.step === 'chunk') throw refusal('answer too long')
-  if (end < 0) return put(answer, all, MOST_HEAD, text)
+  if (end < 0 && all.length > MAX_HEAD && answer.step === 'chunk') throw refusal('answer too long')
+  if (end < 0) return put(answer, all, MAX_HEAD, text)
   answer.begun = ''
   act(all.slice(0, end))
   return at + end + 2 - had
@@ -153,7 +153,7 @@ let last: { text: string; head: Head } | null = null
 
 function headOf(text: string): Head {
   if (last?.text === text) return last.head
-  if (text.length > MOST_HEAD) throw notUnderstood()
+  if (text.length > MAX_HEAD) throw notUnderstood()
   const head = understood(text.split('\r\n'))
   last = { text, head }
   return head

@@ -105,7 +105,7 @@ test('a failure that is not of an item meets the whole group at once, and is not
       tries += 1
       throw new Error('the database is away')
     },
-    { most: 100, isOfOne: () => false },
+    { most: 100, isItemError: () => false },
   )
   const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => batch(i)))
   assert.ok(settled.every(({ status }) => status === 'rejected'))

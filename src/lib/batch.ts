@@ -13,7 +13,7 @@ type Options<T> = {
   /** Whose an item is: if not all fit into a group, it takes those of every owner in turns. */
   ownerOf?: (item: T) => string
   lanes?: number
-  isOfOne?: (error: unknown) => boolean
+  isItemError?: (error: unknown) => boolean
   /** Where nobody waits for the answer: how long a group that is not full gathers. */
   gather_ms?: number
 }
@@ -24,7 +24,7 @@ type Options<T> = {
  * flushes at once, a busy one batches by itself. `run` answers in the order of its items.
  *
  * When `run` fails as a whole, the group is split and each half tried again, down to the one item
- * that is really at fault, so a bad item never fails its neighbours. `isOfOne` tells such a failure
+ * that is really at fault, so a bad item never fails its neighbours. `isItemError` tells such a failure
  * from one that has nothing to do with the items and meets them all.
  */
 export function createBatcher<T, R>(
@@ -35,7 +35,7 @@ export function createBatcher<T, R>(
   let flying = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
-  const { most, lanes = 1, isOfOne = () => true, gather_ms, ownerOf } = options
+  const { most, lanes = 1, isItemError = () => true, gather_ms, ownerOf } = options
   let gathering: NodeJS.Timeout | undefined
 
   async function settle(group: Waiting<T, R>[]): Promise<void> {
@@ -46,7 +46,7 @@ export function createBatcher<T, R>(
         waiting.resolve(results[i]!)
       })
     } catch (error) {
-      if (group.length === 1 || !isOfOne(error)) {
+      if (group.length === 1 || !isItemError(error)) {
         for (const waiting of group) waiting.reject(error)
         return
       }

@@ -14,9 +14,9 @@ export type Buckets = {
 
 type Bucket = { tokens: number; at_ms: number }
 
-const MOST_NAMES = 20_000
+const MAX_NAMES = 20_000
 
-export function createBuckets(perSecond: number, burst: number, most = MOST_NAMES): Buckets {
+export function createBuckets(perSecond: number, burst: number, most = MAX_NAMES): Buckets {
   const buckets = createRecent<Bucket>(most)
 
   /** If the clock goes back, nothing is added, and time that was counted is not counted again. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MOST_APART_MS, watchClock } from './clock-watch.ts'
+import { MAX_APART_MS, watchClock } from './clock-watch.ts'
 
 function scene() {
   const at = { machine_ms: 1_000_000, database_ms: 1_000_000, steady_ms: 0, asked: 0 }
@@ -23,11 +23,11 @@ function scene() {
 test('clocks agree up to a few seconds, in both directions', async () => {
   for (const sign of [1, -1]) {
     const { at, watch } = scene()
-    at.machine_ms += sign * MOST_APART_MS
+    at.machine_ms += sign * MAX_APART_MS
     assert.equal(await watch.agrees(), true)
-    at.machine_ms += sign * MOST_APART_MS
+    at.machine_ms += sign * MAX_APART_MS
     assert.equal(await watch.agrees(), false)
-    assert.equal(await watch.ahead_s(), (sign * 2 * MOST_APART_MS) / 1000)
+    assert.equal(await watch.ahead_s(), (sign * 2 * MAX_APART_MS) / 1000)
     assert.match((await watch.warning())!, /differ: nothing expires until/)
   }
 })
@@ -75,7 +75,7 @@ test('an answer that takes long is no sign of a wrong clock', async () => {
     clock: { now: () => new Date(clock.ms) },
     ask: async () => {
       const asked = new Date(clock.ms)
-      clock.ms += 3 * MOST_APART_MS
+      clock.ms += 3 * MAX_APART_MS
       return asked
     },
     steady: () => clock.ms,

@@ -11,7 +11,7 @@ export type ClockWatch = {
 }
 
 /** More than a question takes and NTP leaves. */
-export const MOST_APART_MS = 5_000
+export const MAX_APART_MS = 5_000
 /** An answer holds for so long, unless the clock jumps meanwhile. */
 const BELIEVED_MS = 10_000
 
@@ -39,7 +39,7 @@ export function watchClock({ clock, ask, steady, onChange }: Parts): ClockWatch 
     const taken_ms = steady() - sent_ms
     const ahead_ms = before_ms + taken_ms / 2 - other.getTime()
     // An answer that took long may come from the begin or the end of that time.
-    const agrees = Math.abs(ahead_ms) - taken_ms / 2 <= MOST_APART_MS
+    const agrees = Math.abs(ahead_ms) - taken_ms / 2 <= MAX_APART_MS
     if (agrees !== last.agrees) onChange(agrees, ahead_ms / 1000)
     last = { steady_ms: sent_ms, offset_ms: before_ms - sent_ms, agrees }
     return ahead_ms / 1000
@@ -47,7 +47,7 @@ export function watchClock({ clock, ask, steady, onChange }: Parts): ClockWatch 
 
   async function agrees(): Promise<boolean> {
     const isRecent = steady() - last.steady_ms < BELIEVED_MS
-    const hasJumped = Math.abs(offset() - last.offset_ms) > MOST_APART_MS / 2
+    const hasJumped = Math.abs(offset() - last.offset_ms) > MAX_APART_MS / 2
     if (!last.agrees || !isRecent || hasJumped) await compare()
     return last.agrees
   }

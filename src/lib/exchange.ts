@@ -46,7 +46,7 @@ const LIMITS = {
   idle_ms: 2_000,
 }
 /** Of a body. */
-const MOST_READ = 16 * 1024
+const MAX_READ = 16 * 1024
 
 /** Posts to servers that are not ours and may be slow, broken or hostile. */
 export function createSender(options: SenderOptions): Sender {
@@ -148,7 +148,7 @@ function exchange(
         return finish(wordsFor(error as Error))
       }
       if (answer.step === 'done') finish(null, true)
-      else if (answer.read > MOST_READ) finish(null)
+      else if (answer.read > MAX_READ) finish(null)
     },
     onEnd(error: Error | null) {
       if (error) finish(wordsFor(error))

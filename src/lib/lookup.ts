@@ -16,7 +16,7 @@ const NOT_FOUND = ['ENOTFOUND', 'ENODATA']
 /** Two tries of a second leave time to connect. */
 const PATIENCE = { timeout: 1000, maxTimeout: 1000, tries: 2 }
 /** More are not tried: somebody else's name could make us knock at many doors. */
-const MOST_ADDRESSES = 8
+const MAX_ADDRESSES = 8
 
 /**
  * As the name servers answer, and nothing the machine adds to it. Unlike the system's lookup it
@@ -51,7 +51,7 @@ export function hookOf(lookup: Lookup, guarded: boolean): LookupFunction {
     if (found.length === 0) throw refusal('name not found')
     const isAllowed = !guarded || found.every(({ address }) => isPublic(address))
     if (!isAllowed) throw refusal('address not allowed')
-    return found.slice(0, MOST_ADDRESSES)
+    return found.slice(0, MAX_ADDRESSES)
   }
   return (name, options, callback) => {
     resolve(name).then(

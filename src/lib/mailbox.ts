@@ -1,13 +1,13 @@
 /** One mail address, with the name that stands before it; empty where there is none. */
 export type Mailbox = { name: string; address: string }
 
-const MOST_CHARACTERS = 254
+const MAX_CHARACTERS = 254
 const ADDRESS = /^[^\s@<>"(),:;\\[\]\p{Cc}]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/iu
 const NAMED = /^"?([^<>"\p{Cc}]*?)"? *<([^<>]+)>$/u
 
 /** Exactly one address, and nothing that a header or an SMTP command could take for more. */
 export const isAddress = (text: string): boolean =>
-  text.length <= MOST_CHARACTERS && ADDRESS.test(text)
+  text.length <= MAX_CHARACTERS && ADDRESS.test(text)
 
 /** Reads `Name <address>` or a bare address; null when the text is neither. */
 export function readMailbox(text: string): Mailbox | null {

@@ -1,11 +1,11 @@
 /** Longer words are not compared letter by letter: the work grows with the square of the length. */
-const MOST_LETTERS = 40
+const MAX_LETTERS = 40
 
 const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** The name that was probably meant, if one is near enough to be obvious: case, dashes, a typo. */
 export function nearest(text: string, names: string[]): string | null {
-  if (text.length > MOST_LETTERS) return null
+  if (text.length > MAX_LETTERS) return null
   const given = lettersOf(text)
   const most = given.length < 5 ? 1 : 2
   const [best] = names

@@ -57,7 +57,7 @@ export type ProblemCode = keyof typeof CATALOGUE
 export type ErrorItem = { code: ProblemCode; description: string; withdrawId?: string }
 
 /** At most this many violations are listed; the message counts all of them. */
-export const MOST_LISTED = 20
+export const MAX_LISTED = 20
 
 /** The first violation, because most clients show the message only, and how many more there are. */
 function summarize(first: string, more: number): string {
@@ -80,7 +80,7 @@ export class Problem extends Error {
     super(summarize(items[0].description, items.length - 1))
     this.code = items[0].code
     this.status = CATALOGUE[this.code][0]
-    this.items = items.slice(0, MOST_LISTED)
+    this.items = items.slice(0, MAX_LISTED)
     this.headers = headers ?? (this.code === 'service_unavailable' ? RETRY_SOON : {})
   }
 }

@@ -5,7 +5,7 @@
 export type Written = 'tax-id' | 'phone' | 'postal-code'
 
 /** Nobody needs more for 14 characters and what is between them. */
-export const MOST_WRITTEN = 64
+export const MAX_WRITTEN = 64
 
 /** Matching takes time in proportion to the text: no two repetitions compete for a character. */
 export const PATTERNS: Record<Written, string> = {
@@ -29,6 +29,6 @@ const EXPRESSIONS = new Map(
 
 /** The plain form. Text that the pattern does not accept stays as it is, so that it is refused. */
 export function toPlain(kind: Written, text: string): string {
-  if (text.length > MOST_WRITTEN) return text
+  if (text.length > MAX_WRITTEN) return text
   return EXPRESSIONS.get(kind)!.test(text) ? TO_PLAIN[kind](text) : text
 }

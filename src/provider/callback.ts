@@ -32,7 +32,7 @@ export const namesOf = ({ endToEndIds, agreements, collections }: Named): string
  * Banks tell of a few things at a time. Each is asked about, so that whoever names thousands is not
  * followed there; what is left out is found by reconciling.
  */
-const MOST_NAMED = 500
+const MAX_NAMED = 500
 
 /** A bank that tells of one thing at a time may leave the list around it out. */
 function idsIn(body: unknown, list: string, field: string): string[] {
@@ -42,7 +42,7 @@ function idsIn(body: unknown, list: string, field: string): string[] {
     const id = (entry as Record<string, unknown> | null)?.[field]
     return typeof id === 'string' && /^[A-Za-z0-9]{1,64}$/.test(id) ? [id] : []
   })
-  return [...new Set(ids)].slice(0, MOST_NAMED)
+  return [...new Set(ids)].slice(0, MAX_NAMED)
 }
 
 type Pix = { endToEndId: string; txid: string | null; amount: Cents; receivedAt: Date }

@@ -14,8 +14,8 @@ import { codeAddress, type Entry, faultLine, languageField } from './bank-view.t
 import { type Html, html } from './html.ts'
 import { icon } from './layout.ts'
 
-const MOST_CODES = 12
-const MOST_TRANSFERS = 20
+const MAX_CODES = 12
+const MAX_TRANSFERS = 20
 
 /** A code that can be paid or agreed to, with what tells it from others. */
 type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; note: string }
@@ -32,8 +32,8 @@ export async function readLists(app: App, company: Company, language: Language):
     staticCodes(app, company, texts),
   ])
   const open = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
-  const history = await latestOfPayers(app.db, company.id, MOST_TRANSFERS)
-  return { open: open.slice(0, MOST_CODES), history, clock }
+  const history = await latestOfPayers(app.db, company.id, MAX_TRANSFERS)
+  return { open: open.slice(0, MAX_CODES), history, clock }
 }
 
 async function openCharges(
@@ -43,7 +43,7 @@ async function openCharges(
   { until }: BankTexts['open'],
 ): Promise<OpenCode[]> {
   const filter = { ...ANY_CHARGE, status: 'OPEN' as const }
-  const page = { limit: MOST_CODES, after: null }
+  const page = { limit: MAX_CODES, after: null }
   const charges = await searchCharges(db, companyId, filter, page, now)
   return charges.flatMap(({ id, brCode: code, amount, payer, expiresAt }) => {
     const note = until(formatMoment(expiresAt))
@@ -57,7 +57,7 @@ async function openAgreements(
   now: Date,
   { monthly: note }: BankTexts['open'],
 ): Promise<OpenCode[]> {
-  const recurrences = await listRecurrences(db, companyId, { limit: MOST_CODES, after: null })
+  const recurrences = await listRecurrences(db, companyId, { limit: MAX_CODES, after: null })
   return recurrences.flatMap((recurrence) => {
     const { id, brCode: code, value: amount, productName: name } = recurrence
     const isOpen = asOf(recurrence, now).status === 'OPEN'
@@ -70,7 +70,7 @@ async function staticCodes(
   { id: companyId }: Company,
   { fixed: note }: BankTexts['open'],
 ): Promise<OpenCode[]> {
-  const codes = await listStaticCodes(db, companyId, MOST_CODES)
+  const codes = await listStaticCodes(db, companyId, MAX_CODES)
   return codes.map(({ id, brCode: code, amount }) => ({ id, code, amount, name: null, note }))
 }
 

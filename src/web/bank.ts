@@ -23,7 +23,7 @@ import {
   pasteForm,
   receipts,
 } from './bank-view.ts'
-import { isAtHome, sendDeveloperPage } from './developer.ts'
+import { isLocalHost, sendDeveloperPage } from './developer.ts'
 import { html } from './html.ts'
 import { chosenLanguage } from './language.ts'
 import { inLanguage, languageOf } from './layout.ts'
@@ -62,7 +62,7 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
 
 /** The company whose codes are listed and whose clock can be moved. */
 async function ownCompany(site: Site, request: FastifyRequest): Promise<Company | null> {
-  const sandbox = isAtHome(site, request) ? site.sandbox() : null
+  const sandbox = isLocalHost(site, request) ? site.sandbox() : null
   return sandbox && findCompany(site.app.db, sandbox.companyId)
 }
 

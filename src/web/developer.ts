@@ -10,7 +10,7 @@ import type { Site } from './pages.ts'
  * Whether the local mode's own things may be shown: its key, its mails. Not under a name that is
  * not ours, which any site could let lead to this machine to read them.
  */
-export function isAtHome({ app }: Site, { hostname }: FastifyRequest): boolean {
+export function isLocalHost({ app }: Site, { hostname }: FastifyRequest): boolean {
   if (!app.config.local) return false
   const name = hostname.replace(/^\[|\]$/g, '')
   return isIP(name) !== 0 || name === 'localhost' || name === new URL(app.publicUrl).hostname

@@ -1,6 +1,6 @@
 import type { App } from '../core/app.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
-import { forCompany, inTimeOf } from '../core/companies/clock.ts'
+import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { find as findBilling } from '../core/recurrences/billing-store.ts'
@@ -42,7 +42,7 @@ export async function lookUp(
   const named = unpackPair(token)
   const company = named && (await findOwner(named.companyId))
   if (!company) throw problem('charge_not_found')
-  const owner = { app: inTimeOf(forCompany(app, company), company), company, token }
+  const owner = { app: withCompanyClock(forCompany(app, company), company), company, token }
   const now = owner.app.clock.now()
   const charge = await app.charges.find(named)
   if (charge) return { ...owner, charge: chargeAsOf(charge, now) }

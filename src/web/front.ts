@@ -6,7 +6,7 @@ import type { Language } from '../core/companies/rules.ts'
 import { hasSandbox } from '../core/companies/store.ts'
 import { countLiving } from '../core/deliveries/workers.ts'
 import { LATEST } from '../versions/history.ts'
-import { copyButton, isAtHome, sendDeveloperPage } from './developer.ts'
+import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { FRONT } from './front-texts.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage } from './language.ts'
@@ -25,7 +25,7 @@ export function registerFront(scope: FastifyInstance, site: Site): void {
     const language = languageOf(request)
     const texts = FRONT[language]
     const state = await readState(app)
-    const key = isAtHome(site, request) ? (site.sandbox()?.apiKey ?? null) : null
+    const key = isLocalHost(site, request) ? (site.sandbox()?.apiKey ?? null) : null
     const body = html`<section class="card all">
 <h1>${texts.title}</h1>
 <p>${app.config.local ? texts.intro.local : texts.intro.served}</p>

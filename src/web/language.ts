@@ -3,7 +3,7 @@ import type { Language } from '../core/companies/rules.ts'
 
 const LANGUAGES: Language[] = ['pt', 'en']
 /** More languages than any browser sends; the rest of the header is not read. */
-const MOST_WISHES = 20
+const MAX_WISHES = 20
 
 const isLanguage = (text: unknown): text is Language => LANGUAGES.includes(text as Language)
 
@@ -18,7 +18,7 @@ export function chosenLanguage(fields: unknown): Language | null {
 
 /** The language that a browser prefers among ours, null when it names none of them. */
 export function acceptedLanguage(header: string | undefined): Language | null {
-  const wishes = (header ?? '').split(',', MOST_WISHES).map((wish) => {
+  const wishes = (header ?? '').split(',', MAX_WISHES).map((wish) => {
     const [tag = '', ...parameters] = wish.split(';').map((part) => part.trim().toLowerCase())
     const quality = parameters.find((part) => part.startsWith('q='))?.slice(2)
     return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) }

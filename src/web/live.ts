@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { App } from '../core/app.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import { atOnce } from '../lib/at-once.ts'
 import { clientName } from '../lib/client-name.ts'
+import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
@@ -18,11 +18,11 @@ const LOOKUPS_AT_ONCE = 32
 /** Something is said so often even when nothing happens, so that nothing between us hangs up. */
 const HEARTBEAT_LOOKS = 30
 /** Beyond this a page asks by itself, which costs us no open connection. */
-const MOST_WATCHERS = 5000
+const MAX_WATCHERS = 5000
 /** Open pages of one address. A shop's customers may share one; an IPv6 network counts as one. */
-const MOST_OF_ADDRESS = 100
+const MAX_OF_ADDRESS = 100
 /** Open pages of one charge, which has one payer and perhaps a few devices. */
-const MOST_OF_CHARGE = 20
+const MAX_OF_CHARGE = 20
 
 type Watcher = { token: string; state: State | null; reply: FastifyReply }
 
@@ -33,7 +33,7 @@ type Watcher = { token: string; state: State | null; reply: FastifyReply }
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }
   const watch = createWatch(app)
-  const seats = { byAddress: createTally(MOST_OF_ADDRESS), byToken: createTally(MOST_OF_CHARGE) }
+  const seats = { byAddress: createTally(MAX_OF_ADDRESS), byToken: createTally(MAX_OF_CHARGE) }
   // Nobody asks for the head of something that has no end.
   scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
     const { token } = request.params
@@ -111,7 +111,7 @@ function createWatch(app: App) {
     const findOwner = rememberOwners(app)
     const faults: unknown[] = []
     const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
-    await atOnce(LOOKUPS_AT_ONCE, byToken, async ([token, those]) => {
+    await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, those]) => {
       try {
         const state = stateOf(await lookUp(app, token, findOwner))
         for (const watcher of those) if (watchers.has(watcher)) tell(watcher, state)
@@ -125,7 +125,7 @@ function createWatch(app: App) {
   }
 
   return {
-    isFull: () => watchers.size >= MOST_WATCHERS,
+    isFull: () => watchers.size >= MAX_WATCHERS,
     join(watcher: Watcher, state: State): void {
       watchers.add(watcher)
       timer ??= setInterval(look, LOOK_MS).unref()

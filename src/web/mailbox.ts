@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../core/companies/rules.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { problem } from '../lib/problems.ts'
-import { copyButton, isAtHome, sendDeveloperPage } from './developer.ts'
+import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
@@ -47,7 +47,7 @@ const TEXTS = {
   },
 } as const satisfies Record<Language, Record<string, string>>
 
-const MOST_SHOWN = 30
+const MAX_SHOWN = 30
 
 type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { before?: string } }>
 
@@ -55,7 +55,7 @@ type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { before?: st
 export function registerMailbox(scope: FastifyInstance, site: Site): void {
   const folder = join(site.app.config.dataDir, 'mail')
   const requireHome = (request: FastifyRequest) => {
-    if (!isAtHome(site, request)) throw problem('route_not_found')
+    if (!isLocalHost(site, request)) throw problem('route_not_found')
   }
   const find = async (request: Asked) => {
     requireHome(request)
@@ -68,9 +68,9 @@ export function registerMailbox(scope: FastifyInstance, site: Site): void {
     const ids = await listMails(folder)
     const { before } = request.query
     const from = typeof before === 'string' ? ids.filter((id) => id < before) : ids
-    const read = await Promise.all(from.slice(0, MOST_SHOWN).map((id) => readMail(folder, id)))
+    const read = await Promise.all(from.slice(0, MAX_SHOWN).map((id) => readMail(folder, id)))
     const mails = read.filter((mail) => mail !== null)
-    const hasMore = from.length > MOST_SHOWN
+    const hasMore = from.length > MAX_SHOWN
     return sendList(site, request, reply, mails, hasMore)
   })
   scope.get('/mailbox/:id', async (request: Asked, reply) =>

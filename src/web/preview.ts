@@ -21,7 +21,7 @@ export type Preview = { description: string; url: string; image: string; imageAl
 /** Another number makes all pictures anew, with new addresses. */
 const DRAWING = 1
 /** Each has some 20 KB. */
-const MOST_KEPT = 200
+const MAX_KEPT = 200
 /** Pictures asked for per address, as often as forms may be sent. */
 const ASKED = { perSecond: 10, burst: 100 }
 
@@ -71,7 +71,7 @@ type Named = { Params: { company: string; file: string } }
 
 /** Nobody can ask for another picture than those of companies that exist: two for each. */
 export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
-  const pictures = createRecent<Promise<Buffer> | undefined>(MOST_KEPT)
+  const pictures = createRecent<Promise<Buffer> | undefined>(MAX_KEPT)
   const buckets = app.config.rateLimit && createBuckets(ASKED.perSecond, ASKED.burst)
 
   function drawn(parts: PictureParts): Promise<Buffer> {

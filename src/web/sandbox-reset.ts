@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Language } from '../core/companies/rules.ts'
 import { problem } from '../lib/problems.ts'
-import { isAtHome } from './developer.ts'
+import { isLocalHost } from './developer.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, inLanguage } from './language.ts'
 import { icon } from './layout.ts'
@@ -42,7 +42,7 @@ export const resetNotice = (query: unknown, language: Language): Html | null =>
 /** Puts a new company in the place of the sandbox, for those who are at their own machine. */
 export function registerReset(scope: FastifyInstance, site: Site): void {
   scope.post(PATH, async (request, reply) => {
-    if (!isAtHome(site, request)) throw problem('route_not_found')
+    if (!isLocalHost(site, request)) throw problem('route_not_found')
     await site.resetSandbox()
     return reply.redirect(`${inLanguage('/?fresh', chosenLanguage(request.query))}#key`, 303)
   })

@@ -13,7 +13,7 @@ import { type Fact, purchaseFacts } from './parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 
 /** A longer description is shown when asked for. */
-const MOST_SHOWN = 280
+const MAX_SHOWN = 280
 
 /** What the product is: as the link shows it, else as the product says today. */
 export async function findDescription(
@@ -30,7 +30,7 @@ export async function findDescription(
 export function about(description: string, language: Language): Html | null {
   if (description === '') return null
   const text = html`<p class="about">${description}</p>`
-  if (description.length <= MOST_SHOWN) return text
+  if (description.length <= MAX_SHOWN) return text
   return html`<details><summary>${SUBSCRIPTION[language].description}</summary>${text}</details>`
 }
 

@@ -1,9 +1,9 @@
 import type { App } from '../core/app.ts'
-import { inTimeOf, nowOf } from '../core/companies/clock.ts'
+import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { LEASE_S } from '../core/orders.ts'
-import { askAbout, putOff } from '../core/recurrences/agreements.ts'
+import { askAbout, reschedule } from '../core/recurrences/agreements.ts'
 import {
   type Case,
   generateCharges,
@@ -14,17 +14,17 @@ import { claimDue } from '../core/recurrences/billing-store.ts'
 import type { Billing, Recurrence } from '../core/recurrences/rules.ts'
 import { find, findDue } from '../core/recurrences/store.ts'
 import { TASK } from '../core/tasks.ts'
-import { atOnce } from '../lib/at-once.ts'
+import { forEachLimited } from '../lib/for-each-limited.ts'
 import { toPublic, type Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { guarded, inRounds, type Rounds } from './rounds.ts'
 
 /** Charges that are generated in one transaction. */
-const MOST_GENERATED = 500
+const MAX_GENERATED = 500
 /** Collections that banks are told of, or asked about, at once. */
 const AT_ONCE = 10
 /** Few enough that a bank which answers is through with them before their lease is over. */
-const MOST_CLAIMED = 50
+const MAX_CLAIMED = 50
 
 /** Generates the charges of cycles whose day has come, company by company. */
 export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
@@ -32,7 +32,7 @@ export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = 
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
-      const asked = [app.wall.now(), MOST_GENERATED, only, but] as const
+      const asked = [app.systemClock.now(), MAX_GENERATED, only, but] as const
       const { due, isFull } = await findDue(app.db.light, 'APPROVED', ...asked)
       let done = 0
       for (const { companyId, ids, clockAhead_ms } of due) {
@@ -54,25 +54,25 @@ export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
-      const asked = [LEASE_S, MOST_CLAIMED, only, but] as const
-      const claimed = await claimDue(app.db.light, app.wall.now(), ...asked)
+      const asked = [LEASE_S, MAX_CLAIMED, only, but] as const
+      const claimed = await claimDue(app.db.light, app.systemClock.now(), ...asked)
       const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
       const cases: Case[] = []
-      await atOnce(AT_ONCE, groups, async ([companyId, due]) => {
+      await forEachLimited(AT_ONCE, groups, async ([companyId, due]) => {
         const act = () => open(app, companyId, due)
         const failed = 'billings were not taken up'
         cases.push(...(await guarded(app, { task, only }, companyId, act, [], failed)))
       })
       await stepAll(app, { task, only }, cases)
       const done = claimed.length
-      return { companies: groups.map(([id]) => id), done, isFull: done === MOST_CLAIMED }
+      return { companies: groups.map(([id]) => id), done, isFull: done === MAX_CLAIMED }
     },
   })
 }
 
 async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, cases: Case[]) {
   const silent = new Set<Uuid>()
-  await atOnce(AT_ONCE, cases, async (one) => {
+  await forEachLimited(AT_ONCE, cases, async (one) => {
     const companyId = one.company.id
     // A bank that did not answer about one is asked about the others when their lease is over.
     if (silent.has(companyId)) return
@@ -92,10 +92,10 @@ async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, cases: C
 
 async function open(app: App, companyId: Uuid, due: Billing[]): Promise<Case[]> {
   const company = await findCompany(app.db.light, companyId)
-  return company ? openBillings(inTimeOf(app, company), company, due) : []
+  return company ? openBillings(withCompanyClock(app, company), company, due) : []
 }
 
-const MOST_ASKED = 100
+const MAX_ASKED = 100
 const BANKS_AT_ONCE = 8
 
 /** Asks banks about agreements that nobody has told of for a while, or whose time is over. */
@@ -104,9 +104,9 @@ export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = nu
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
-      const asked = [app.wall.now(), MOST_ASKED, only, but] as const
+      const asked = [app.systemClock.now(), MAX_ASKED, only, but] as const
       const { due, isFull } = await findDue(app.db.light, 'CREATED', ...asked)
-      await atOnce(BANKS_AT_ONCE, due, async ({ companyId, ids }) => {
+      await forEachLimited(BANKS_AT_ONCE, due, async ({ companyId, ids }) => {
         const act = () => followOf(app, companyId, ids)
         const failed = 'agreements were not asked about'
         await guarded(app, { task, only }, companyId, act, undefined, failed)
@@ -120,11 +120,11 @@ export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = nu
 async function followOf(app: App, companyId: Uuid, ids: Uuid[]): Promise<void> {
   const company = await findCompany(app.db.light, companyId)
   if (!company) return
-  const own = inTimeOf(app, company)
+  const own = withCompanyClock(app, company)
   let answers = true
   for (const id of ids) {
     const recurrence = await find(app.db, companyId, id)
-    if (recurrence && !answers) await putOff(own, recurrence)
+    if (recurrence && !answers) await reschedule(own, recurrence)
     else if (recurrence) answers = await ask(own, company, recurrence)
   }
 }

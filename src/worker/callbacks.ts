@@ -6,7 +6,7 @@ import { guarded, inRounds } from './rounds.ts'
 
 /** Callbacks that are taken up at once, in all and of one company. */
 const MOST = 512
-const MOST_OF_ONE = 64
+const MAX_OF_ONE = 64
 
 /** Takes up callbacks that were stored and never settled. */
 export function settleDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
@@ -14,7 +14,7 @@ export function settleDueCallbacks(app: App, signal?: AbortSignal): Promise<void
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
-      const due = await claimDue(app.db, app.wall.now(), MOST, but, MOST_OF_ONE)
+      const due = await claimDue(app.db, app.systemClock.now(), MOST, but, MAX_OF_ONE)
       const byCompany = Map.groupBy(due, ({ companyId }) => companyId)
       const failed = 'callbacks were not settled'
       await Promise.all(
@@ -23,7 +23,7 @@ export function settleDueCallbacks(app: App, signal?: AbortSignal): Promise<void
           return guarded(app, { task, only }, companyId, act, undefined, failed)
         }),
       )
-      const isOneFull = [...byCompany.values()].some(({ length }) => length >= MOST_OF_ONE)
+      const isOneFull = [...byCompany.values()].some(({ length }) => length >= MAX_OF_ONE)
       const isFull = isOneFull || due.length >= MOST
       return { companies: byCompany.keys(), done: due.length, isFull }
     },

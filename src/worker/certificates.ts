@@ -9,7 +9,7 @@ export async function watchCertificates(app: App, signal?: AbortSignal): Promise
   const rounds = { task: TASK.certificates, only: null }
   for (let warned = 1; warned > 0 && !signal?.aborted; ) {
     const but = app.setbacks.companiesOf(rounds.task)
-    const banks = await findUnwarned(app.db, renewalHorizon(app.wall.now()), but)
+    const banks = await findUnwarned(app.db, renewalHorizon(app.systemClock.now()), but)
     warned = 0
     for (const bank of banks) {
       const act = () => warnOfEnd(app, bank)

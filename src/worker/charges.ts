@@ -11,13 +11,13 @@ import { nowOf } from '../core/companies/clock.ts'
 import { receiveCharges } from '../core/payments/commands.ts'
 import { settleBeforeExpiry } from '../core/payments/late.ts'
 import type { Tx } from '../db/database.ts'
-import { atOnce } from '../lib/at-once.ts'
+import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { guarded, inRounds } from './rounds.ts'
 
 const MOST = 1000
 /** Charges that banks are asked about before they are called expired, at a time. */
-const MOST_ASKED = 200
+const MAX_ASKED = 200
 const BANKS_AT_ONCE = 8
 
 type Sweep = {
@@ -40,7 +40,7 @@ function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSigna
       if (only === null && !(await app.clockWatch.agrees())) {
         return { companies: [], done: 0, isFull: false }
       }
-      const { due, isFull } = await find(app.db.light, app.wall.now(), MOST, only, but)
+      const { due, isFull } = await find(app.db.light, app.systemClock.now(), MOST, only, but)
       let done = 0
       for (const { companyId, ids, clockAhead_ms } of due) {
         if (signal?.aborted) break
@@ -87,22 +87,22 @@ export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Pr
   const expire = async ({ companyId, ids }: DueCharges): Promise<number> => {
     const over = await settleBeforeExpiry(app, companyId, ids)
     if (over.length < ids.length) {
-      silentUntil_ms.set(companyId, app.wall.now().getTime() + SILENCE_MS)
+      silentUntil_ms.set(companyId, app.systemClock.now().getTime() + SILENCE_MS)
     }
-    const now = app.wall.now()
+    const now = app.systemClock.now()
     return app.db.transaction((tx) => expireCharges(tx, companyId, over, now))
   }
   const run = async (signal?: AbortSignal) => {
-    for (let found = MOST_ASKED; found >= MOST_ASKED && !signal?.aborted; ) {
+    for (let found = MAX_ASKED; found >= MAX_ASKED && !signal?.aborted; ) {
       if (!(await app.clockWatch.agrees())) return
-      const now = app.wall.now()
+      const now = app.systemClock.now()
       for (const [id, until_ms] of silentUntil_ms) {
         if (until_ms <= now.getTime()) silentUntil_ms.delete(id)
       }
       const silent = [...silentUntil_ms.keys(), ...app.setbacks.companiesOf(AT_BANKS.task)]
-      const due = await findDueAtBanks(app.db.light, now, MOST_ASKED, silent)
+      const due = await findDueAtBanks(app.db.light, now, MAX_ASKED, silent)
       found = 0
-      await atOnce(BANKS_AT_ONCE, due, async (charges) => {
+      await forEachLimited(BANKS_AT_ONCE, due, async (charges) => {
         const act = () => expire(charges)
         found += await guarded(app, AT_BANKS, charges.companyId, act, 0, EXPIRE.failed)
       })

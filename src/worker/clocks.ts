@@ -5,7 +5,7 @@ import { type Appointment, agendaOf } from '../core/clocks/due.ts'
 import { type ClockLocks, openClockLocks } from '../core/clocks/locks.ts'
 import type { TestClock } from '../core/clocks/rules.ts'
 import { find, findAdvancing } from '../core/clocks/store.ts'
-import { inTimeOf } from '../core/companies/clock.ts'
+import { withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { TASK } from '../core/tasks.ts'
@@ -15,9 +15,9 @@ import { describeError } from '../lib/log.ts'
 import { createShares, type Shares } from '../lib/shares.ts'
 
 const LOOK_AGAIN_MS = 250
-const MOST_PLAYED = 100
+const MAX_PLAYED = 100
 /** Steps of clocks that are made at once: they are work for the database. */
-const MOST_STEPS = 2
+const MAX_STEPS = 2
 /** A step waits for others at most so long. */
 const STEP_WAIT_MS = 60_000
 /** How often it is looked whether what is due is done, sooner at first. */
@@ -34,7 +34,7 @@ export async function playTestClocks(app: App, signal?: AbortSignal): Promise<vo
   const locks = await openClockLocks(app.db)
   const end = AbortSignal.any([locks.lost, ...(signal ? [signal] : [])])
   const playing = new Map<Uuid, Promise<void>>()
-  const steps = createShares(MOST_STEPS, 1)
+  const steps = createShares(MAX_STEPS, 1)
   try {
     while (!end.aborted) {
       await beginAll(app, locks, steps, playing, end)
@@ -56,7 +56,7 @@ async function beginAll(
   signal: AbortSignal,
 ): Promise<void> {
   for (const companyId of await findAdvancing(app.db)) {
-    if (playing.has(companyId) || playing.size >= MOST_PLAYED) continue
+    if (playing.has(companyId) || playing.size >= MAX_PLAYED) continue
     if (!(await locks.take(companyId))) continue
     const work = play(app, companyId, steps, signal)
       .then(() => locks.leave(companyId).catch(() => {}))
@@ -103,7 +103,7 @@ async function step(app: App, companyId: Uuid): Promise<string> {
   const company = await findCompany(app.db, companyId)
   assert(company, 'a clock has its company')
   if (clock.target === null) return ARRIVED
-  const { now } = inTimeOf(app, { clockAhead_ms: clock.ahead_ms }).clock
+  const { now } = withCompanyClock(app, { clockAhead_ms: clock.ahead_ms }).clock
   const agenda = await agendaOf(app, companyId, now())
   const done = await runDue(app, company, clock, agenda)
   if (done.length > 0) return `${clock.ahead_ms}: ${done.join()}`
@@ -126,7 +126,7 @@ async function runDue(
   { ahead_ms: clockAhead_ms }: TestClock,
   agenda: Appointment[],
 ): Promise<string[]> {
-  const own = inTimeOf(app, { clockAhead_ms })
+  const own = withCompanyClock(app, { clockAhead_ms })
   const now = own.clock.now()
   const due = agenda.filter(({ at }) => at <= now).map(({ source }) => source)
   for (const source of due) await source.run(own, { ...company, clockAhead_ms })

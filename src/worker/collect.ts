@@ -1,7 +1,7 @@
 import type { App } from '../core/app.ts'
-import { inTimeOf } from '../core/companies/clock.ts'
+import { withCompanyClock } from '../core/companies/clock.ts'
 import { findCompany } from '../core/companies/store.ts'
-import { callBack, collectAtBank, findDueAhead, MOST_COLLECTED } from '../core/recurrences/bank.ts'
+import { callBack, collectAtBank, findDueAhead, MAX_COLLECTED } from '../core/recurrences/bank.ts'
 import { TASK } from '../core/tasks.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
@@ -10,7 +10,7 @@ import { guarded, inRounds, type Part } from './rounds.ts'
 const COLLECT = { task: TASK.collect, only: null }
 const FAILED = 'the simulated bank did not collect'
 /** Companies that are collected for one by one. */
-const MOST_COMPANIES = 50
+const MAX_COMPANIES = 50
 
 /**
  * Lets the simulated bank collect of everybody, each in their own time. Who is ahead comes first:
@@ -28,7 +28,7 @@ export async function collectDue(app: App, signal?: AbortSignal): Promise<void> 
 function collectOf(app: App, companyId: Uuid): Promise<boolean> {
   const act = async () => {
     const company = await findCompany(app.db, companyId)
-    if (company) await collectAtBank(inTimeOf(app, company), companyId)
+    if (company) await collectAtBank(withCompanyClock(app, company), companyId)
     return true
   }
   return guarded(app, COLLECT, companyId, act, false, FAILED)
@@ -38,7 +38,7 @@ function collectOf(app: App, companyId: Uuid): Promise<boolean> {
 async function collectTogether(app: App, but: Uuid[]): Promise<Part> {
   const { simulator } = app.providers
   try {
-    const collected = await simulator.collectDue(null, app.wall.now(), MOST_COLLECTED, but)
+    const collected = await simulator.collectDue(null, app.systemClock.now(), MAX_COLLECTED, but)
     const byCompany = [...Map.groupBy(collected, ({ accountId }) => accountId)]
     const failed = 'what the simulated bank has collected was not told'
     await Promise.all(
@@ -48,7 +48,7 @@ async function collectTogether(app: App, but: Uuid[]): Promise<Part> {
       }),
     )
     const done = collected.length
-    return { companies: byCompany.map(([id]) => id), done, isFull: done === MOST_COLLECTED }
+    return { companies: byCompany.map(([id]) => id), done, isFull: done === MAX_COLLECTED }
   } catch (error) {
     app.log.warn(describeError(error), FAILED)
     return collectApart(app, but)
@@ -58,8 +58,8 @@ async function collectTogether(app: App, but: Uuid[]): Promise<Part> {
 /** If the work of one company fails, that of all others is done. */
 async function collectApart(app: App, but: Uuid[]): Promise<Part> {
   const { simulator } = app.providers
-  const companies = await simulator.accountsDue(app.wall.now(), MOST_COMPANIES, but)
+  const companies = await simulator.accountsDue(app.systemClock.now(), MAX_COMPANIES, but)
   let done = 0
   for (const companyId of companies) done += Number(await collectOf(app, companyId))
-  return { companies, done, isFull: companies.length === MOST_COMPANIES }
+  return { companies, done, isFull: companies.length === MAX_COMPANIES }
 }

@@ -14,7 +14,7 @@ import {
 } from '../core/deliveries/store.ts'
 import { buryDead, type Enlisted, enlist } from '../core/deliveries/workers.ts'
 import { TASK } from '../core/tasks.ts'
-import { isOfRows } from '../db/database.ts'
+import { isRowError } from '../db/database.ts'
 import { type Batcher, createBatcher } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
@@ -45,15 +45,15 @@ const LOOK_SHARE = 10
 const REST = 4
 const SHORT_REST_MS = 5
 const LONG_LOOK_MS = 10
-const BREATH_MS = 2
+const FILL_PAUSE_MS = 2
 const KEEP_EVERY_MS = 5_000
-const MOST_RECORDED = 512
+const MAX_RECORDED = 512
 /** What became of a delivery is written down with that of others, within so long. */
 const GATHER_MS = 20
 /** Lines taken at a look while others might take some. */
-const MOST_TAKEN = 50
+const MAX_TAKEN = 50
 /** How long receivers may still answer when the worker is to stop. */
-const FAREWELL_MS = 3_000
+const SHUTDOWN_GRACE_MS = 3_000
 
 export type Delivering = {
   /** Delivers until nothing is due and nothing under way. */
@@ -90,7 +90,7 @@ export function createDelivering(app: App): Delivering {
         stopped.has(delivery.receiver.webhookId) ? 'stop' : 'go on',
       )
     },
-    { most: MOST_RECORDED, lanes: 2, isOfOne: isOfRows, gather_ms: GATHER_MS },
+    { most: MAX_RECORDED, lanes: 2, isItemError: isRowError, gather_ms: GATHER_MS },
   )
   return {
     async run(signal = new AbortController().signal) {
@@ -104,7 +104,7 @@ export function createDelivering(app: App): Delivering {
         await work({ app, worker: self.id, lines, team }, signal)
       } finally {
         const landed = stop(lines)
-        await Promise.race([landed, pause(FAREWELL_MS, undefined, { ref: false })])
+        await Promise.race([landed, pause(SHUTDOWN_GRACE_MS, undefined, { ref: false })])
         cut.abort()
         await landed
         await results.idle()
@@ -161,7 +161,7 @@ async function keepFilling(desk: Desk, signal: AbortSignal): Promise<void> {
   const aborted = once(signal, 'abort')
   while (!signal.aborted) {
     await fill(desk)
-    await pause(BREATH_MS)
+    await pause(FILL_PAUSE_MS)
     await Promise.race([untilRoom(lines), aborted])
   }
 }
@@ -192,7 +192,7 @@ async function look(desk: Desk): Promise<boolean> {
     isOurs(lines, webhook) ? 'ours' : 'others',
   )
   noteDue(lines, ours)
-  const most = team.colleagues > 0 ? MOST_TAKEN : others.length
+  const most = team.colleagues > 0 ? MAX_TAKEN : others.length
   const taken = await takeLines(app.db.light, worker, others, most)
   noteDue(lines, taken)
   return taken.length === most && most < others.length

@@ -2,7 +2,7 @@ import { nextExpiry as nextChargeExpiry, nextSettlement } from '../core/charges/
 import type { DueSource } from '../core/clocks/due.ts'
 import { nextAttempt } from '../core/deliveries/due-store.ts'
 import { listFailing } from '../core/deliveries/health-store.ts'
-import { despairAt } from '../core/deliveries/rules.ts'
+import { nextFailureActionAt } from '../core/deliveries/rules.ts'
 import { collectAtBank } from '../core/recurrences/bank.ts'
 import { nextAt as nextBilling } from '../core/recurrences/billing-store.ts'
 import { nextAt as nextRecurrence } from '../core/recurrences/store.ts'
@@ -26,7 +26,9 @@ const forOne =
 
 async function nextDespair(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null> {
   const failing = await listFailing(tx, companyId)
-  const moments = failing.map((webhook) => despairAt(webhook, now)).filter((at) => at !== null)
+  const moments = failing
+    .map((webhook) => nextFailureActionAt(webhook, now))
+    .filter((at) => at !== null)
   return moments.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
 }
 

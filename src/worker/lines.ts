@@ -21,13 +21,13 @@ export type Fly = (
   landed: (landing: Landing) => void,
 ) => Promise<'go on' | 'stop'>
 
-const MOST_READ = 1024
+const MAX_READ = 1024
 const LEAST_READ = 128
 /** What is at hand in all: a thousand fast receivers must not fill the memory. */
-const MOST_HELD = 8192
+const MAX_HELD = 8192
 /** The most that is on its way to one receiver at a time, and to one that takes its time. */
-const MOST_PER_LINE = 32
-const MOST_PER_SLOW_LINE = 8
+const MAX_PER_LINE = 32
+const MAX_PER_SLOW_LINE = 8
 const SLOW_MS = 1_000
 /** A fast receiver has its next deliveries at hand, so that it never waits for the database. */
 const AHEAD = 15
@@ -39,7 +39,7 @@ const FAST_MS = 100
 const READ_ON_MS = 1_000
 
 /** How many receivers' standings are remembered when they have nothing due any more. */
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 type Line = Claimant & {
   key: WebhookKey
@@ -117,9 +117,9 @@ export function wantedOf({ byName }: Lines): Wish[] {
   open.sort((a, b) => a.served_ms - b.served_ms)
   const held = heldOf(byName)
   // The first are soon on their way, while more are read.
-  let rest = Math.min(MOST_READ, Math.max(2 * held, LEAST_READ), MOST_HELD - held)
+  let rest = Math.min(MAX_READ, Math.max(2 * held, LEAST_READ), MAX_HELD - held)
   // A line may have less than it could take: none keeps the others out of a read.
-  const share = Math.max(LEAST_AHEAD, Math.ceil(MOST_READ / open.length))
+  const share = Math.max(LEAST_AHEAD, Math.ceil(MAX_READ / open.length))
   return open.flatMap((line) => {
     const { key, after, notes } = line
     // If others hold all that may be held, a line that holds nothing still gets one.
@@ -292,10 +292,10 @@ function learn({ standings, places }: Lines, line: Line, { kind, latency_ms }: L
   if (line.standing !== standing) places.leave(line)
   line.standing = standing
   line.fast = !isFailing && latency_ms < FAST_MS
-  const most = isSlow ? MOST_PER_SLOW_LINE : MOST_PER_LINE
+  const most = isSlow ? MAX_PER_SLOW_LINE : MAX_PER_LINE
   line.limit = isFailing ? 1 : Math.min(line.limit * 2, most)
   const name = nameOf(line.key)
   standings.delete(name)
   standings.set(name, line.standing)
-  if (standings.size > MOST_REMEMBERED) standings.delete(standings.keys().next().value!)
+  if (standings.size > MAX_REMEMBERED) standings.delete(standings.keys().next().value!)
 }

@@ -6,10 +6,10 @@ import type { App } from '../core/app.ts'
 const KEPT_MS = 24 * 3600 * 1000
 
 /** Removes old mails from the folder that takes them where there is no mail server. */
-export async function removeOldMails({ config, wall }: App): Promise<void> {
+export async function removeOldMails({ config, systemClock }: App): Promise<void> {
   const folder = join(config.dataDir, 'mail')
   const names = await readdir(folder).catch(() => [])
-  const before_ms = wall.now().getTime() - KEPT_MS
+  const before_ms = systemClock.now().getTime() - KEPT_MS
   for (const name of names.filter((one) => /\.(eml|part)$/.test(one))) {
     const path = join(folder, name)
     const written = await stat(path).catch(() => null)

@@ -17,10 +17,10 @@ import { describeError } from '../lib/log.ts'
 import { isPermanent } from '../lib/mailer.ts'
 
 /** Mails under way at once in all, without codes, of one company without codes, and receipts. */
-const MOST_SENDING = 6
-const MOST_OTHERS = 5
-const MOST_OF_ONE_COMPANY = 4
-const MOST_RECEIPTS = 3
+const MAX_SENDING = 6
+const MAX_OTHERS = 5
+const MAX_OF_ONE_COMPANY = 4
+const MAX_RECEIPTS = 3
 const LOOK_AGAIN_MS = 1_000
 /** If a sender is killed, another takes its mail up after this time. It is renewed meanwhile. */
 const LEASE_MS = 8_000
@@ -57,7 +57,7 @@ export async function sendDueMails(
 
 async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<void> {
   const { mails } = sending
-  while (!signal.aborted && mails.size < MOST_SENDING) {
+  while (!signal.aborted && mails.size < MAX_SENDING) {
     const mail = (await claim(app, sending, 'codes')) ?? (await claim(app, sending, 'others'))
     if (!mail) return
     const work: Promise<void> = send(app, mail).finally(() => mails.delete(work))
@@ -68,8 +68,8 @@ async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<v
 /** Takes the mail of the company whose turn is next, and begins again at the first company. */
 async function claim(app: App, sending: Sending, of: MailClass): Promise<DueMail | null> {
   const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
-  if (of === 'others' && others.length >= MOST_OTHERS) return null
-  const receipts = others.filter(({ kind }) => kind === 'receipt').length < MOST_RECEIPTS
+  if (of === 'others' && others.length >= MAX_OTHERS) return null
+  const receipts = others.filter(({ kind }) => kind === 'receipt').length < MAX_RECEIPTS
   const aside = app.setbacks.companiesOf(TASK.mail)
   const but = of === 'codes' ? aside : [...aside, ...busyCompanies(others)]
   const { db, clock } = app
@@ -87,7 +87,7 @@ async function claim(app: App, sending: Sending, of: MailClass): Promise<DueMail
 function busyCompanies(others: DueMail[]): Uuid[] {
   const byCompany = [...Map.groupBy(others, ({ companyId }) => companyId)]
   return byCompany
-    .filter(([, { length }]) => length >= MOST_OF_ONE_COMPANY)
+    .filter(([, { length }]) => length >= MAX_OF_ONE_COMPANY)
     .map(([companyId]) => companyId)
 }
 

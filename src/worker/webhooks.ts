@@ -1,8 +1,8 @@
 import type { App } from '../core/app.ts'
-import { inTimeOf, nowOf } from '../core/companies/clock.ts'
+import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import { giveUp, warn } from '../core/deliveries/health.ts'
 import { findFailing } from '../core/deliveries/health-store.ts'
-import { despair, type Failing, WARN_AFTER_MS } from '../core/deliveries/rules.ts'
+import { type Failing, failureAction, WARN_AFTER_MS } from '../core/deliveries/rules.ts'
 import type { WebhookKey } from '../core/deliveries/store.ts'
 import {
   drop,
@@ -28,19 +28,19 @@ export async function watchWebhooks(
   only: Uuid | null = null,
 ): Promise<void> {
   const task = TASK.webhooks
-  const since = new Date(app.wall.now().getTime() - WARN_AFTER_MS)
+  const since = new Date(app.systemClock.now().getTime() - WARN_AFTER_MS)
   const aside = new Set(only === null ? app.setbacks.companiesOf(task) : [])
   for (const webhook of await findFailing(app.db, since, only)) {
     if (signal?.aborted) return
     if (aside.has(webhook.companyId)) continue
-    const act = () => dealWith(inTimeOf(app, webhook), webhook)
+    const act = () => dealWith(withCompanyClock(app, webhook), webhook)
     const failed = 'a failing webhook was not dealt with'
     await guarded(app, { task, only }, webhook.companyId, act, undefined, failed)
   }
 }
 
 async function dealWith(app: App, webhook: WebhookKey & Failing): Promise<void> {
-  const next = despair(webhook, app.clock.now())
+  const next = failureAction(webhook, app.clock.now())
   if (next === 'warn') await warn(app, webhook)
   if (next === 'give up') await giveUp(app, { ...webhook, url: null }, 'FAILING')
 }
@@ -85,8 +85,8 @@ function setAside(app: App, webhook: Stranded): Promise<number> {
 
 /** Deletes deliveries that ended long ago or went to webhooks that are deleted. */
 export async function purgeDeliveries(app: App, signal?: AbortSignal): Promise<void> {
-  const { db, wall, config } = app
-  const now = wall.now()
+  const { db, systemClock, config } = app
+  const now = systemClock.now()
   await purgeOld(app, new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS), signal)
   const deleted = (await findStranded(db, 'delivery_log')).filter(({ isDeleted }) => isDeleted)
   const part = (webhook: Stranded) => drop(db, 'delivery_log', webhook, MOST)

@@ -21,7 +21,7 @@ export function expireDueWithdrawals(
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
-      const due = await findDue(app.db, app.wall.now(), MOST, only, but)
+      const due = await findDue(app.db, app.systemClock.now(), MOST, only, but)
       let done = 0
       for (const { companyId, id, clockAhead_ms } of due) {
         if (signal?.aborted) break

@@ -7,7 +7,7 @@ import { makeCharge } from '../support/payments.ts'
 
 const api = await startApi()
 const PAGES = 80
-const MOST_AT_ONCE = 32
+const MAX_AT_ONCE = 32
 
 test('however many pages are open, few charges are looked up at once', async () => {
   const client = await api.client()
@@ -32,7 +32,7 @@ test('however many pages are open, few charges are looked up at once', async () 
   await all.promise
   api.app.charges.find = find
   for (const stream of streams) stream.destroy()
-  assert.ok(most <= MOST_AT_ONCE, `${most} at once`)
+  assert.ok(most <= MAX_AT_ONCE, `${most} at once`)
   assert.ok(most > 1, 'and more than one, which would be slow')
 })
 

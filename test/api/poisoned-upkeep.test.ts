@@ -4,7 +4,7 @@ import { purge } from '../../src/core/deliveries/upkeep-store.ts'
 import { claimDue } from '../../src/core/payments/callback-store.ts'
 import { listSetbacks } from '../../src/core/setbacks.ts'
 import { newId } from '../../src/lib/ids.ts'
-import { MOST_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
+import { MAX_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
 import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
 import { collectDue } from '../../src/worker/collect.ts'
 import { guarded, inRounds } from '../../src/worker/rounds.ts'
@@ -138,7 +138,7 @@ test('what an account at the simulated bank has no room for is not collected', a
   await api.rows(
     `insert into simulated_bank.transfers (account_id, end_to_end_id, direction, amount, at)
      values ($1, $2, 'received', $3, $4)`,
-    [client.company.id, `E99999999${'0'.repeat(23)}`, MOST_IN_ACCOUNT - 1000, clock.now()],
+    [client.company.id, `E99999999${'0'.repeat(23)}`, MAX_IN_ACCOUNT - 1000, clock.now()],
   )
   for (const amount of [600, 500, 400]) await scheduleCollection(client, amount)
   clock.advance(1)

@@ -5,7 +5,7 @@ import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
 import { listSetbacks, pauseAfter_ms } from '../../src/core/setbacks.ts'
 import { toCents } from '../../src/lib/money.ts'
-import { MOST_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
+import { MAX_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
 import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
 import { expireDueCharges, receiveDueCharges } from '../../src/worker/charges.ts'
@@ -199,7 +199,7 @@ test('companies take turns: one with a backlog keeps another waiting for one par
 test('the simulated bank pays a sandbox no more than it may hold', async () => {
   const client = await api.client()
   const most = toCents(999_999_999_999)
-  const fitting = Math.floor(MOST_IN_ACCOUNT / most)
+  const fitting = Math.floor(MAX_IN_ACCOUNT / most)
   const { brCode } = await makeCharge(client, most)
   // All of them at the same moment: none of them sees the others in our books.
   const replies = await Promise.all(
@@ -214,11 +214,11 @@ test('the simulated bank pays a sandbox no more than it may hold', async () => {
   const simulated = await client.post(`/charge/${dev.id}/simulate-payment`)
   assert.deepEqual(answer(simulated), [422, 'sandbox_limit_exceeded'])
   const small = await makeCharge(client, 500)
-  await pay(api, small.brCode, { amount: MOST_IN_ACCOUNT - fitting * most })
+  await pay(api, small.brCode, { amount: MAX_IN_ACCOUNT - fitting * most })
   const [row] = await api.rows<{ sum: number }>(
     `select available + pending + held + unmatched - $2::int8 as sum from balances
      where company_id = $1`,
     [client.company.id, SANDBOX_OPENING],
   )
-  assert.equal(row!.sum, MOST_IN_ACCOUNT)
+  assert.equal(row!.sum, MAX_IN_ACCOUNT)
 })

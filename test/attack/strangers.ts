@@ -11,7 +11,7 @@ const NOTHING: Context = { keys: [], paths: [] }
 /** Each address guesses as often as it may. */
 const wrongKeys: Attack = {
   title: 'wrong API keys from 1,000 IPv6 networks',
-  ...{ perSecond: 500, atOnce: 200 },
+  ...{ perSecond: 500, forEachLimited: 200 },
   ...{ statuses: [401, 429], few: 60 },
   open: async () => NOTHING,
   send: (outside, _context, n) =>
@@ -24,7 +24,7 @@ const wrongKeys: Attack = {
 
 const wrongTokens: Attack = {
   title: 'bank callbacks with wrong tokens from 1,000 IPv6 networks',
-  ...{ perSecond: 500, atOnce: 200 },
+  ...{ perSecond: 500, forEachLimited: 200 },
   ...{ statuses: [404, 429], few: 60 },
   open: async () => NOTHING,
   send: (outside, _context, n) =>
@@ -39,7 +39,7 @@ const DOCS = ['/docs/', '/openapi.json', '/docs/js/scalar.js']
 
 const docs: Attack = {
   title: '/docs, its scripts and /openapi.json from 20 addresses',
-  ...{ perSecond: 100, atOnce: 50 },
+  ...{ perSecond: 100, forEachLimited: 50 },
   ...{ statuses: [200, 429], few: 30 },
   open: async () => ({ ...NOTHING, paths: DOCS }),
   send: (outside, { paths }, n) =>
@@ -52,7 +52,7 @@ const docs: Attack = {
 
 const health: Attack = {
   title: '/health and /ready',
-  ...{ perSecond: 500, atOnce: 200 },
+  ...{ perSecond: 500, forEachLimited: 200 },
   ...{ statuses: [200], few: 60 },
   open: async () => NOTHING,
   send: (outside, _context, n) => ask(outside, { path: n % 2 === 0 ? '/health' : '/ready' }),
@@ -60,7 +60,7 @@ const health: Attack = {
 
 const pages: Attack = {
   title: 'pages of payers, their status and their pictures',
-  ...{ perSecond: 200, atOnce: 100 },
+  ...{ perSecond: 200, forEachLimited: 100 },
   ...{ statuses: [200], few: 40 },
   async open(scene) {
     const shop = await scene.company()
@@ -84,7 +84,7 @@ async function holdStream(outside: Outside, path: string, from: string): Promise
 
 const streams: Attack = {
   title: '1,500 open pages (SSE) of as many charges, 150 from each address',
-  ...{ perSecond: 1000, atOnce: 1500 },
+  ...{ perSecond: 1000, forEachLimited: 1500 },
   ...{ statuses: [0, 200, 429], refusal: 429, few: 150, holds: true },
   async open(scene) {
     const shop = await scene.company()
@@ -112,7 +112,7 @@ function sendHalf(outside: Outside, text: string): Promise<number> {
 
 const halves: Attack = {
   title: '900 connections with half a head or half a body',
-  ...{ perSecond: 900, atOnce: 900 },
+  ...{ perSecond: 900, forEachLimited: 900 },
   ...{ statuses: [0, 408, 429], few: 90, holds: true },
   async open(scene) {
     const { key } = await scene.company()
@@ -138,7 +138,7 @@ const forgedId = (n: number): string => {
 
 const forged: Attack = {
   title: 'POST /bank/pix with ids of one’s own for a dev-mode code, from 10 addresses',
-  ...{ perSecond: 500, atOnce: 100 },
+  ...{ perSecond: 500, forEachLimited: 100 },
   ...{ statuses: [201, 400, 409, 422, 429], few: 40 },
   async open(scene) {
     const shop = await scene.company()

@@ -17,7 +17,7 @@ export type Result = {
 }
 
 /** A neighbour's p99 under an attack is at most so many times what it is without. */
-export const MOST_RATIO = 2
+export const MAX_RATIO = 2
 
 export const ratioOf = (result: Result): number =>
   medianRatio(
@@ -31,7 +31,7 @@ export function faultsOf(result: Result): string[] {
   const failed = result.with.reduce((sum, round) => sum + round.failed, 0)
   const longest = Math.max(0, ...(waiting?.with_s ?? []))
   return [
-    ...(ratioOf(result) > MOST_RATIO ? [`p99 more than ${MOST_RATIO} ×`] : []),
+    ...(ratioOf(result) > MAX_RATIO ? [`p99 more than ${MAX_RATIO} ×`] : []),
     ...(failed > 0 ? [`${failed} sales failed`] : []),
     ...(waiting && longest > waiting.most_s ? [`waited more than ${waiting.most_s} s`] : []),
   ]

@@ -6,7 +6,7 @@ import { type Attempt, type Books, type Cobr, type Pix, type Rec, shownChanges }
 import { pixEntry } from './pix.ts'
 import { endToEndId, toCents, toText } from './scheme.ts'
 
-const MOST_RETRIES = 3
+const MAX_RETRIES = 3
 const RETRIED_FOR_DAYS = 7
 const MONTHS = { MENSAL: 1, TRIMESTRAL: 3, SEMESTRAL: 6, ANUAL: 12 }
 
@@ -123,7 +123,7 @@ function retry(books: Books, cobr: Cobr, on: LocalDate): Answer {
     ...(cobr.attempts.some((one) => one.on === on) ? ['Existe uma tentativa para a data.'] : []),
     ...(on > today ? [] : ['O parâmetro data não corresponde a uma data futura.']),
     ...(rec.retries === 'PERMITE_3R_7D' ? [] : ['A política não permite retentativa.']),
-    ...(cobr.attempts.length <= MOST_RETRIES ? [] : ['Foram feitas 3 retentativas.']),
+    ...(cobr.attempts.length <= MAX_RETRIES ? [] : ['Foram feitas 3 retentativas.']),
     ...(on <= addDays(cobr.dueOn, RETRIED_FOR_DAYS) ? [] : ['Passaram os 7 dias.']),
   ]
   if (faults.length > 0) return invalid(...faults)
@@ -157,7 +157,7 @@ function attempted(books: Books, cobr: Cobr, attempt: Attempt, outcome: Collecte
 /** It stays active while it can be tried again. */
 function afterFailure(books: Books, { recId, attempts }: Cobr): Cobr['status'] {
   const { retries } = books.recs.get(recId)!
-  return retries === 'NAO_PERMITE' || attempts.length > MOST_RETRIES ? 'EXPIRADA' : 'ATIVA'
+  return retries === 'NAO_PERMITE' || attempts.length > MAX_RETRIES ? 'EXPIRADA' : 'ATIVA'
 }
 
 const paymentOf = (books: Books, { txid, amount }: Cobr, { endToEndId }: Attempt): Pix => ({

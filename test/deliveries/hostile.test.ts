@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { App } from '../../src/core/app.ts'
@@ -178,7 +178,7 @@ async function heapUsed_mb(): Promise<number> {
   const used_mb: number[] = []
   for (let turns = 0; turns < 10; turns++) {
     collect()
-    await turn()
+    await endOfTick()
     const { heapUsed, external } = process.memoryUsage()
     used_mb.push((heapUsed + external) / 1024 ** 2)
   }

@@ -7,7 +7,7 @@ import { lookFor } from './until.ts'
 
 /** How long a code is waited for before another is asked for. */
 const CODE_PATIENCE_S = 1.5
-const MOST_RESENDS = 3
+const MAX_RESENDS = 3
 /** How long a payout is waited for before its company is left alone for a while. */
 const PAYOUT_PATIENCE_S = 1.5
 
@@ -58,7 +58,7 @@ async function readCode(client: Client, mailbox: Mailbox, id: string): Promise<s
   for (let resends = 0; ; resends += 1) {
     const find = () => mailbox.codeFor(client.shop.email, since)
     const code = await lookFor(find, CODE_PATIENCE_S)
-    if (code !== null || resends === MOST_RESENDS) return code
+    if (code !== null || resends === MAX_RESENDS) return code
     since = firstIdOf(Date.now())
     await post(client, `${PATH}/${id}/resend`, undefined, [200])
     client.journal.resent += 1

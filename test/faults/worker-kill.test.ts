@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import type { Event } from '../../src/core/events.ts'
 import { startWorkerProcess, type WorkerProcess } from '../deliveries/process.ts'
 import {
@@ -24,7 +24,7 @@ const [kills, total] = [Number(KILLS), Number(EVENTS)]
 const WEBHOOKS = 3
 /** So many events may be on their way before the next are told. */
 const OUTSTANDING = 150
-const MOST_AT_ONCE = 10
+const MAX_AT_ONCE = 10
 /** Receivers take their time, so that a kill meets deliveries on their way. */
 const THINKING_MS = 12
 
@@ -64,7 +64,7 @@ const nameOf = ({ path, headers }: Received) => `${path} ${headers['webhook-id']
 
 async function startNext(): Promise<void> {
   // What the one before has sent lies in our sockets, and is read in a turn or two.
-  for (let turns = 0; turns < 5; turns++) await turn()
+  for (let turns = 0; turns < 5; turns++) await endOfTick()
   life += 1
   workers.push(await startWorkerProcess(databaseUrl))
 }
@@ -75,7 +75,7 @@ async function tellAll(): Promise<Event[]> {
   const seen = new Set<string>()
   let looked = 0
   while (told.length < total) {
-    const count = Math.min(1 + below(MOST_AT_ONCE), total - told.length)
+    const count = Math.min(1 + below(MAX_AT_ONCE), total - told.length)
     told.push(...(await tell(app, company.id, count)))
     await until('deliveries keep up', () => {
       for (; looked < received.length; looked += 1) seen.add(nameOf(received[looked]!))

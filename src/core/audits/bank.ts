@@ -21,11 +21,11 @@ const WINDOW_MS = 6 * 3600 * 1000
 const PAGE = 500
 
 /** The bank cannot be asked now: that is no difference, but nothing is proved either. */
-export class BankSilent extends Error {}
+export class BankUnavailable extends Error {}
 
-function told<T>(outcome: Outcome<T>): T {
+function unwrap<T>(outcome: Outcome<T>): T {
   if (outcome.kind === 'accepted') return outcome.value
-  throw new BankSilent(outcome.reason)
+  throw new BankUnavailable(outcome.reason)
 }
 
 /**
@@ -51,7 +51,7 @@ export async function compareBank(
   const faults: string[] = []
   for (let start = from; start < to; ) {
     const end = new Date(Math.min(start.getTime() + WINDOW_MS, to.getTime()))
-    const transfers = told(await provider.listTransfers(company, { from: start, to: end }))
+    const transfers = unwrap(await provider.listTransfers(company, { from: start, to: end }))
     for (let i = 0; i < transfers.length; i += PAGE) {
       const page = transfers.slice(i, i + PAGE)
       faults.push(...(await compareReceived(app, company.id, page)))
@@ -201,10 +201,10 @@ async function findArrived(
   if (ids.length === 0) return new Map()
   const isListed = provider !== providers.simulator && ids.length > FEW
   const span = isListed ? await spanOfPayments(db, company.id, provider.source, ids) : null
-  const listed = span ? told(await provider.listReceived(company, span)) : []
+  const listed = span ? unwrap(await provider.listReceived(company, span)) : []
   const known = new Map(listed.map(({ endToEndId, amount }) => [endToEndId, amount]))
   const rest = ids.filter((id) => !known.has(id))
-  const named = rest.length > 0 ? told(await provider.findReceived(company, rest)) : []
+  const named = rest.length > 0 ? unwrap(await provider.findReceived(company, rest)) : []
   for (const { endToEndId, amount } of named) known.set(endToEndId, amount)
   return known
 }
@@ -222,7 +222,7 @@ async function hasLeft(
     if (refund?.amount !== amount) return false
     const outcome = await provider.findRefund(company, refund)
     // What the bank has refused it has not sent.
-    return outcome.kind !== 'rejected' && told(outcome) !== null
+    return outcome.kind !== 'rejected' && unwrap(outcome) !== null
   }
   const withdrawal = await findWithdrawal(db, company.id, fromPublic('wd', ref) ?? '')
   if (!withdrawal) return false
@@ -233,5 +233,5 @@ async function hasLeft(
   if (withdrawal.confirmedAt === null) return false
   const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
   const outcome = await payouts.findSent(company, order)
-  return outcome.kind !== 'rejected' && told(outcome) !== null
+  return outcome.kind !== 'rejected' && unwrap(outcome) !== null
 }

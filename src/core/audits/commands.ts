@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { findUnproved, type Proof, prove } from '../../ledger/audit.ts'
 import { assert } from '../../lib/assert.ts'
-import { atOnce } from '../../lib/at-once.ts'
+import { forEachLimited } from '../../lib/for-each-limited.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import type { App } from '../app.ts'
@@ -10,7 +10,7 @@ import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { OVERLAP_MS } from '../payments/rules.ts'
 import { TASK } from '../tasks.ts'
-import { BankSilent, bankHorizon, compareBank, compareBooked } from './bank.ts'
+import { BankUnavailable, bankHorizon, compareBank, compareBooked } from './bank.ts'
 import { compareRecords } from './records.ts'
 import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './store.ts'
 
@@ -20,7 +20,7 @@ const MOST = 1000
 /** A bank that does not answer keeps few others waiting. */
 const AT_ONCE = 4
 /** More than this tells an operator nothing new. */
-const MOST_FAULTS = 10
+const MAX_FAULTS = 10
 
 export type AuditResult = {
   company: Company
@@ -56,7 +56,7 @@ export async function auditCompany(
     app.db,
     companyId,
     concluded(last, proof, found, bank.state, until),
-    app.wall.now(),
+    app.systemClock.now(),
   )
   tell(app, companyId, last, found)
   return { company, proof, faults: found, bank: bank.state }
@@ -108,7 +108,7 @@ async function auditBank(
     ]
     return { state: 'asked', faults }
   } catch (error) {
-    if (!(error instanceof BankSilent)) throw error
+    if (!(error instanceof BankUnavailable)) throw error
     return { state: 'silent', faults: [] }
   }
 }
@@ -121,7 +121,7 @@ function concluded(
   bank: AuditResult['bank'],
   until: Date,
 ): Audit {
-  const difference = faults.length > 0 ? faults.slice(0, MOST_FAULTS).join('; ') : null
+  const difference = faults.length > 0 ? faults.slice(0, MAX_FAULTS).join('; ') : null
   if (difference !== null) return { ...last, difference }
   // A silent bank clears nobody who differed from it.
   if (bank === 'silent') return last
@@ -140,10 +140,10 @@ function tell({ log }: App, company: Uuid, last: Audit, faults: string[]): void 
 
 /** Audits companies whose money has moved since they were last found right. */
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
-  const idle = new Date(app.wall.now().getTime() - IDLE_MS)
+  const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
   const but = app.setbacks.companiesOf(TASK.audit)
   const due = await findUnproved(app.db, idle, MOST, but)
-  await atOnce(AT_ONCE, due, async (companyId) => {
+  await forEachLimited(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     try {
       await auditCompany(app, companyId, { whole: false })

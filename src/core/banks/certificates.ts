@@ -14,10 +14,10 @@ const DAY_MS = 24 * 3600 * 1000
 export const renewalHorizon = (now: Date): Date => new Date(now.getTime() + WARN_DAYS * DAY_MS)
 
 /** Tells a company that its certificate ends soon. True when it was this call that did. */
-export function warnOfEnd({ db, vault, wall }: App, bank: BankRecord): Promise<boolean> {
+export function warnOfEnd({ db, vault, systemClock }: App, bank: BankRecord): Promise<boolean> {
   const { companyId, certificateEndsAt: endsAt } = bank
   return db.transaction(async (tx) => {
-    const createdAt = wall.now()
+    const createdAt = systemClock.now()
     if (!(await markWarned(tx, bank, createdAt))) return false
     const company = await findCompany(tx, companyId)
     assert(company, 'a bank is connected to a company')
@@ -31,8 +31,8 @@ export function warnOfEnd({ db, vault, wall }: App, bank: BankRecord): Promise<b
 }
 
 /** What an operator should know of certificates, in a sentence; null when all is well. */
-export async function certificateWarning({ db, wall }: Pick<App, 'db' | 'wall'>) {
-  const now = wall.now()
+export async function certificateWarning({ db, systemClock }: Pick<App, 'db' | 'systemClock'>) {
+  const now = systemClock.now()
   const ending = (await listCertificates(db)).filter(
     ({ certificateEndsAt }) => certificateEndsAt < renewalHorizon(now),
   )

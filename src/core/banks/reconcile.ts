@@ -4,7 +4,7 @@ import { problem } from '../../lib/problems.ts'
 import type { BankTransfer, Outcome, Period, Provider } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { inTimeOf } from '../companies/clock.ts'
+import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import type { Payment } from '../payments/rules.ts'
 import { settlePayments } from '../payments/settle.ts'
@@ -45,7 +45,7 @@ export async function reconcileBank(
   { from, to }: Period,
   { settle }: { settle: boolean },
 ): Promise<Reconciliation> {
-  const app = inTimeOf(anyApp, company)
+  const app = withCompanyClock(anyApp, company)
   const provider = app.providers.bankOf(company)
   if (!provider) {
     throw problem('provider_unavailable', 'No bank is connected to this company.')
@@ -81,7 +81,7 @@ function sum(findings: Finding[]): Omit<Reconciliation, 'settled'> {
   }
 }
 
-function told<T>(outcome: Outcome<T>): T {
+function unwrap<T>(outcome: Outcome<T>): T {
   if (outcome.kind === 'accepted') return outcome.value
   throw problem('provider_unavailable', `The bank did not answer: ${outcome.reason}.`)
 }
@@ -107,7 +107,7 @@ async function listAll(
 ): Promise<BankTransfer[]> {
   const transfers = new Map<string, BankTransfer>()
   for (const window of windowsOf(period)) {
-    for (const transfer of told(await provider.listTransfers(company, window))) {
+    for (const transfer of unwrap(await provider.listTransfers(company, window))) {
       transfers.set(`${transfer.direction} ${transfer.endToEndId}`, transfer)
     }
   }
@@ -123,7 +123,7 @@ async function findForeign(
 ): Promise<Set<string>> {
   const foreign = new Set<string>()
   for (const window of windowsOf(period)) {
-    const received = told(await provider.listReceived(company, window))
+    const received = unwrap(await provider.listReceived(company, window))
     const names = received.map(({ txid }) => namedBy(txid))
     const ids = names.flatMap((name) => (name ? Object.values<Uuid>(name) : []))
     const own = await findNamed(db, company.id, ids)
@@ -207,7 +207,7 @@ async function findLost(
   const findings: Finding[] = []
   for (const part of partsOf(arrived)) {
     const ids = part.map(({ endToEndId }) => endToEndId)
-    const found = told(await provider.findReceived(company, ids))
+    const found = unwrap(await provider.findReceived(company, ids))
     const known = new Map(found.map(({ endToEndId, amount }) => [endToEndId, amount]))
     for (const one of part) {
       const transfer = { ...one, direction: 'received', orderId: null, txid: null } as const
@@ -217,7 +217,7 @@ async function findLost(
   for (const { id: orderId, ...refund } of await listWentBack(db, company.id, period)) {
     if (ordered.has(orderId)) continue
     const outcome = await provider.findRefund(company, { id: orderId, ...refund })
-    const isThere = outcome.kind !== 'rejected' && told(outcome) !== null
+    const isThere = outcome.kind !== 'rejected' && unwrap(outcome) !== null
     findings.push(asked({ ...refund, direction: 'returned', orderId, txid: null }, isThere))
   }
   return findings
@@ -243,7 +243,7 @@ async function settleMissing(
   let settled = 0
   for (const window of windowsAround(arrivals)) {
     // Only this list says what a payment is for.
-    const received = told(await provider.listReceived(company, window))
+    const received = unwrap(await provider.listReceived(company, window))
     for (const part of partsOf(received.filter(({ endToEndId }) => wanted.has(endToEndId)))) {
       const done = await app.db.transaction((tx) =>
         settlePayments(tx, app, company, part, { source, now: app.clock.now() }),

@@ -1,13 +1,13 @@
 import type { Tx } from '../../db/database.ts'
 import { violatedConstraint } from '../../db/database.ts'
+import { endOfTick } from '../../lib/end-of-tick.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import { turn } from '../../lib/turn.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import type { Guarded, KeptAnswer } from '../idempotency.ts'
+import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
 import { end as endBillings, find as findBilling } from '../recurrences/billing-store.ts'
 import type { Creation } from './group.ts'
 import { type Issued, issue } from './intents.ts'
@@ -28,7 +28,7 @@ async function prepare(
   app: App,
   company: Company,
   draft: Draft,
-  guard: Guarded | null,
+  guard: IdempotencyRef | null,
 ): Promise<{ charge: Charge; issued: Issued | null }> {
   const provider = app.providers.of(company, draft.devMode)
   if (draft.kind !== 'LINK') {
@@ -70,8 +70,8 @@ function chargeOf(
 export type Showing<T> = {
   show(charge: Charge): T
   /** Both null when the client sent no Idempotency-Key. */
-  keep: ((shown: T) => KeptAnswer) | null
-  guard: Guarded | null
+  keep: ((shown: T) => StoredResponse) | null
+  guard: IdempotencyRef | null
 }
 
 /**
@@ -111,10 +111,10 @@ async function write<T extends object>(
   const early = keep ? show(charge) : null
   const kept = keep && early ? keep(early) : null
   const mails = mailsOfCreation(app, company, charge)
-  const creation = { charge, emailIndex, events, kept, mails, at: app.wall.now() }
+  const creation = { charge, emailIndex, events, kept, mails, at: app.systemClock.now() }
   const written = app.charges.create(creation)
   written.catch(() => {})
-  await turn()
+  await endOfTick()
   const shown = early ?? show(charge)
   await written
   return shown
@@ -142,7 +142,11 @@ export async function findCharge(app: App, companyId: Uuid, id: Uuid | null): Pr
  * Takes the charge back from the bank first: one that is canceled must not be paid there. Tells
  * whether the bank has taken back a collection.
  */
-export async function withdrawCode(app: App, company: Company, charge: Charge): Promise<boolean> {
+export async function removeChargeAtBank(
+  app: App,
+  company: Company,
+  charge: Charge,
+): Promise<boolean> {
   if (rules.cancel(charge, app.clock.now()) === 'already-canceled') return false
   const { id, recurrenceId, brCode, devMode } = charge
   const provider = app.providers.of(company, devMode)

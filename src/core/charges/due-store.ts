@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { clocksOf, hasCome, hasNoClock, valuesOf } from '../clocks/own-time.ts'
+import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
 
 /** Charges of one company that are due. */
@@ -54,8 +54,8 @@ const dueAtBanks = ({ state, moment }: Wait) =>
 const dueByClocks = ({ stateOfOne, moment }: Wait, only: Uuid | null) =>
   `select t.company_id, c.id, t.ahead_ms from test_clocks t cross join lateral (
      select id, ${moment} from charges
-     where company_id = t.company_id and ${stateOfOne} and ${hasCome(moment)} offset 0) c
-   where ${clocksOf(only, '$4')} and t.company_id <> all ($3::uuid[])
+     where company_id = t.company_id and ${stateOfOne} and ${isDueByClock(moment)} offset 0) c
+   where ${clockFilter(only, '$4')} and t.company_id <> all ($3::uuid[])
    order by c.${moment} limit $2`
 
 type DueRow = { company_id: Uuid; id: Uuid; ahead_ms: number }

@@ -1,10 +1,10 @@
 import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
-import { type Database, isOfRows } from '../../db/database.ts'
+import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
-import { type Event, eventColumns, writing } from '../events.ts'
-import type { KeptAnswer } from '../idempotency.ts'
+import { type Event, eventColumns, eventInsertSql } from '../events.ts'
+import type { StoredResponse } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
 import { mailColumns } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
@@ -17,7 +17,7 @@ export type Creation = {
   /** Finds the charge by its payer's e-mail address; null when none was given. */
   emailIndex: Buffer | null
   events: Event[]
-  kept: KeptAnswer | null
+  kept: StoredResponse | null
   mails: SealedMail[]
   /** In real time, by which answers are kept. */
   at: Date
@@ -34,36 +34,36 @@ export type ChargeGroups = {
  * Two groups of half a crowd beat one of all: while the database writes the first, we prepare the
  * second. Larger groups would only leave one of the two idle.
  */
-const MOST_WRITES = 32
-const MOST_READS = 32
+const MAX_WRITES = 32
+const MAX_READS = 32
 
 export function groupCharges(db: Database): ChargeGroups {
   return {
     create: createBatcher((group) => insertMany(db, group), {
-      most: MOST_WRITES,
+      most: MAX_WRITES,
       lanes: 2,
-      isOfOne: isOfRows,
+      isItemError: isRowError,
       ownerOf: ({ charge }) => charge.companyId,
     }),
     find: createBatcher(createFinder(db), {
-      most: MOST_READS,
+      most: MAX_READS,
       lanes: 2,
-      isOfOne: isOfRows,
+      isItemError: isRowError,
       ownerOf: ({ companyId }) => companyId,
     }),
   }
 }
 
 /** How many charges are remembered, for those who ask again and again whether one is paid. */
-const MOST_KNOWN = 4096
+const MAX_KNOWN = 4096
 /** A link with more items is not remembered: with 100 of them it takes megabytes. */
-const MOST_KNOWN_ITEMS = 1
+const MAX_KNOWN_ITEMS = 1
 
-const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MOST_KNOWN_ITEMS
+const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MAX_KNOWN_ITEMS
 
 /** Finds charges, asking only for what can have changed of those that were found before. */
 function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | null)[]> {
-  const known = createRecent<Charge>(MOST_KNOWN)
+  const known = createRecent<Charge>(MAX_KNOWN)
   const nameOf = ({ companyId, id }: ChargeId) => companyId + id
 
   async function findNew(wanted: ChargeId[]): Promise<(Charge | null)[]> {
@@ -126,7 +126,7 @@ with input as materialized (
     i.link::jsonb, i.br_code, i.created_at, i.expires_at, i.email_index
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing
-), ${writing(19)}`
+), ${eventInsertSql(19)}`
 const ANSWERS = `, kept as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
   select * from unnest($25::uuid[], $26::text[], $27::bytea[], $28::int8[], $29::bytea[],

@@ -1,6 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Guarded } from '../idempotency.ts'
+import type { IdempotencyRef } from '../idempotency.ts'
 
 /** A charge that a bank may know of before we have written it down. */
 export type Intent = { companyId: Uuid; id: Uuid; createdAt: Date; expiresAt: Date }
@@ -26,7 +26,7 @@ const toIntent = (row: IntentRow): Intent => ({
 export async function insert(
   tx: Tx,
   { companyId, id, createdAt, expiresAt }: Intent,
-  guard: Guarded | null,
+  guard: IdempotencyRef | null,
   leasedUntil: Date,
 ): Promise<boolean> {
   const rows = await tx.query({

@@ -1,4 +1,4 @@
-import { atOnce } from '../../lib/at-once.ts'
+import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { newId, toPublic } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import type { Cents } from '../../lib/money.ts'
@@ -8,7 +8,7 @@ import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { type Guarded, inProgress } from '../idempotency.ts'
+import { type IdempotencyRef, inProgress } from '../idempotency.ts'
 import { LEASE_S, retryIn_s } from '../orders.ts'
 import { TASK } from '../tasks.ts'
 import * as store from './intent-store.ts'
@@ -44,7 +44,7 @@ export async function issue(
   company: Company,
   provider: Provider,
   wanted: Wanted,
-  guard: Guarded | null,
+  guard: IdempotencyRef | null,
 ): Promise<Issued> {
   if (provider !== app.providers.simulator) {
     return issueAtBank(app, company, provider, wanted, guard)
@@ -65,7 +65,7 @@ async function issueAtBank(
   company: Company,
   provider: Provider,
   wanted: Wanted,
-  guard: Guarded | null,
+  guard: IdempotencyRef | null,
 ): Promise<Issued> {
   const intent = await begin(app, company, wanted, guard)
   const began_ms = performance.now()
@@ -95,9 +95,9 @@ async function begin(
   app: App,
   company: Company,
   wanted: Wanted,
-  guard: Guarded | null,
+  guard: IdempotencyRef | null,
 ): Promise<store.Intent> {
-  const until = later(app.wall.now(), LEASE_S)
+  const until = later(app.systemClock.now(), LEASE_S)
   const intent = newIntent(app, company, wanted)
   return app.db.transaction(async (tx) => {
     for (;;) {
@@ -106,7 +106,7 @@ async function begin(
       if (!standing) continue
       if (!standing.fingerprint.equals(guard!.fingerprint)) throw problem('idempotency_key_reused')
       const isOurs = standing.attempts === 0
-      if (isOurs && standing.leasedUntil > app.wall.now()) throw inProgress()
+      if (isOurs && standing.leasedUntil > app.systemClock.now()) throw inProgress()
       if (isOurs && standing.expiresAt > app.clock.now()) {
         await store.lease(tx, standing, until)
         return standing
@@ -122,17 +122,17 @@ async function begin(
 const PATIENCE_S = 60
 
 async function leave(app: App, intent: store.Intent): Promise<void> {
-  const now = app.wall.now()
+  const now = app.systemClock.now()
   await store.release(app.db, intent, now, later(now, PATIENCE_S))
 }
 
 /** A process that stood still for long may find that its charge was taken back meanwhile. */
 async function renew(app: App, intent: store.Intent): Promise<void> {
-  if (await store.lease(app.db, intent, later(app.wall.now(), LEASE_S))) return
+  if (await store.lease(app.db, intent, later(app.systemClock.now(), LEASE_S))) return
   throw problem('provider_unavailable', 'The bank answered too late. Try again.')
 }
 
-const MOST_ORPHANS = 50
+const MAX_ORPHANS = 50
 const BANKS_AT_ONCE = 8
 
 /**
@@ -140,11 +140,11 @@ const BANKS_AT_ONCE = 8
  * does not answer about one is not asked about the others now, and keeps no other bank waiting.
  */
 export async function takeBackOrphans(app: App, signal?: AbortSignal): Promise<void> {
-  for (let found = MOST_ORPHANS; found === MOST_ORPHANS && !signal?.aborted; ) {
-    const now = app.wall.now()
-    const orphans = await store.claimOrphans(app.db, now, later(now, LEASE_S), MOST_ORPHANS)
+  for (let found = MAX_ORPHANS; found === MAX_ORPHANS && !signal?.aborted; ) {
+    const now = app.systemClock.now()
+    const orphans = await store.claimOrphans(app.db, now, later(now, LEASE_S), MAX_ORPHANS)
     const groups = [...Map.groupBy(orphans, ({ companyId }) => companyId).values()]
-    await atOnce(BANKS_AT_ONCE, groups, async (group) => {
+    await forEachLimited(BANKS_AT_ONCE, groups, async (group) => {
       const company = group[0]!.companyId
       try {
         await takeBackAll(app, group)
@@ -169,7 +169,7 @@ async function takeBackAll(app: App, orphans: store.Orphan[]): Promise<void> {
 }
 
 async function postpone(app: App, orphan: store.Orphan): Promise<void> {
-  const now = app.wall.now()
+  const now = app.systemClock.now()
   await store.release(app.db, orphan, now, later(now, retryIn_s(orphan.attempts)))
 }
 

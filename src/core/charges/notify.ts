@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { onTheWall } from '../companies/clock.ts'
+import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink } from '../mails/letters.ts'
@@ -23,8 +23,8 @@ export function mailsOfCreation(app: App, company: Company, charge: Charge): Sea
     companyId: company.id,
     kind: 'payment-link',
     letter,
-    expiresAt: onTheWall(app, expiresAt),
-    createdAt: app.wall.now(),
+    expiresAt: toRealTime(app, expiresAt),
+    createdAt: app.systemClock.now(),
   } as const
   return [sealMail(vault, mail)]
 }
@@ -34,7 +34,7 @@ export function mailsOfCreation(app: App, company: Company, charge: Charge): Sea
  * address. They are composed when they are sent.
  */
 export function receiptMails(
-  { vault, wall }: Pick<App, 'vault' | 'wall'>,
+  { vault, systemClock }: Pick<App, 'vault' | 'systemClock'>,
   company: Company,
   charges: Charge[],
 ): NewMail[] {
@@ -42,6 +42,6 @@ export function receiptMails(
   const mail = { companyId: company.id, kind: 'receipt', expiresAt: null } as const
   return charges.flatMap(({ id, payer }) => {
     if (!payer || !openPerson(vault, company.id, payer).email) return []
-    return [{ ...mail, letter: { chargeId: id }, createdAt: wall.now() }]
+    return [{ ...mail, letter: { chargeId: id }, createdAt: systemClock.now() }]
   })
 }

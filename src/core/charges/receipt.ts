@@ -26,7 +26,7 @@ export type ReceiptLine = {
 }
 
 /** As many products are named one by one. */
-const MOST_ITEMS = 20
+const MAX_ITEMS = 20
 
 /** Whether no real money was paid. A receipt of such a payment must never look like a real one. */
 export const isPlayMoney = (company: Pick<Company, 'mode'>, charge: Pick<Charge, 'devMode'>) =>
@@ -71,6 +71,6 @@ export function receiptLines(
 }
 
 function shortened(purchase: string[], andMore: (count: number) => string): string[] {
-  if (purchase.length <= MOST_ITEMS) return purchase
-  return [...purchase.slice(0, MOST_ITEMS), andMore(purchase.length - MOST_ITEMS)]
+  if (purchase.length <= MAX_ITEMS) return purchase
+  return [...purchase.slice(0, MAX_ITEMS), andMore(purchase.length - MAX_ITEMS)]
 }

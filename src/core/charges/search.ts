@@ -77,7 +77,7 @@ const DAY_MS = 86_400_000
 /** Days that a summary covers unless it is told otherwise. */
 export const SUMMARY_DAYS = 31
 /** Days that it may cover, so that what it costs does not grow with everything ever sold. */
-export const MOST_SUMMARY_DAYS = 366
+export const MAX_SUMMARY_DAYS = 366
 /** The days of a year in which clocks were shifted are an hour longer or shorter. */
 const SHIFT_MS = 3_600_000
 
@@ -90,9 +90,9 @@ function periodOf({ from, to }: store.Span, now: Date): Period {
 }
 
 function requireShort({ from, to }: Period, date: 'created' | 'paid'): void {
-  if (to.getTime() - from.getTime() <= MOST_SUMMARY_DAYS * DAY_MS + SHIFT_MS) return
+  if (to.getTime() - from.getTime() <= MAX_SUMMARY_DAYS * DAY_MS + SHIFT_MS) return
   throw invalid(
-    `${date}From: a summary covers at most ${MOST_SUMMARY_DAYS} days; send a later ${date}From or an earlier ${date}To`,
+    `${date}From: a summary covers at most ${MAX_SUMMARY_DAYS} days; send a later ${date}From or an earlier ${date}To`,
   )
 }
 

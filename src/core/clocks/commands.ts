@@ -10,13 +10,13 @@ import { agendaOf } from './due.ts'
 import { type Move, requireSandbox, type TestClock, targetOf } from './rules.ts'
 import * as store from './store.ts'
 
-const nowBy = ({ wall }: App, { ahead_ms }: TestClock): Date =>
-  new Date(wall.now().getTime() + ahead_ms)
+const nowBy = ({ systemClock }: App, { ahead_ms }: TestClock): Date =>
+  new Date(systemClock.now().getTime() + ahead_ms)
 
 /** The clock as it is when the company's now is that moment; it never goes back. */
-export const movedTo = ({ wall }: App, clock: TestClock, at: Date): TestClock => ({
+export const movedTo = ({ systemClock }: App, clock: TestClock, at: Date): TestClock => ({
   ...clock,
-  ahead_ms: Math.max(clock.ahead_ms, at.getTime() - wall.now().getTime()),
+  ahead_ms: Math.max(clock.ahead_ms, at.getTime() - systemClock.now().getTime()),
 })
 
 /** Writes a clock down and lets every server know. */

@@ -9,9 +9,9 @@ export type Move = { advance?: number; now?: string }
 
 const YEAR_S = 365.25 * 24 * 3600
 /** The farthest that a clock is moved at once. */
-export const MOST_ADVANCE_S = 5 * YEAR_S
+export const MAX_ADVANCE_S = 5 * YEAR_S
 /** The farthest that it is ahead of the real one in all, as the database has it. */
-const MOST_AHEAD_MS = 100 * YEAR_S * 1000
+const MAX_AHEAD_MS = 100 * YEAR_S * 1000
 
 export function requireSandbox({ mode }: Company): void {
   if (mode !== 'sandbox') throw problem('clock_not_found')
@@ -36,10 +36,10 @@ export function targetOf(move: Move, now: Date, ahead_ms: number): Date {
   if (by_ms <= 0) {
     throw invalid(`${field}: must be later than ${now.toISOString()}, for time goes forward only`)
   }
-  if (by_ms > MOST_ADVANCE_S * 1000) {
+  if (by_ms > MAX_ADVANCE_S * 1000) {
     throw invalid(`${field}: must not be more than 5 years after ${now.toISOString()}`)
   }
-  if (ahead_ms + by_ms > MOST_AHEAD_MS) {
+  if (ahead_ms + by_ms > MAX_AHEAD_MS) {
     throw invalid(`${field}: must not lead more than 100 years ahead of the real time`)
   }
   return target

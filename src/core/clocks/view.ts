@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { orNull } from '../fields.ts'
 import type { ShownClock } from './commands.ts'
-import { MOST_ADVANCE_S } from './rules.ts'
+import { MAX_ADVANCE_S } from './rules.ts'
 
 export const ClockMove = Type.Object({
   advance: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: MOST_ADVANCE_S,
+      maximum: MAX_ADVANCE_S,
       description: 'Seconds to move forward by, up to 5 years. This or `now`.',
     }),
   ),

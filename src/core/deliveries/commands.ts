@@ -4,7 +4,7 @@ import { packPair, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
-import { inTimeOf, nowOf } from '../companies/clock.ts'
+import { nowOf, withCompanyClock } from '../companies/clock.ts'
 import { secretContext } from '../webhooks/rules.ts'
 import { giveUp } from './health.ts'
 import { addFailures, type Failures, markWorking, pause } from './health-store.ts'
@@ -51,7 +51,7 @@ function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exc
     signers.set(receiver, own)
   }
   const deliveryId = packPair(receiver.webhookId, eventId)
-  const [now, ownNow] = [app.wall.now(), nowOf(app, receiver)]
+  const [now, ownNow] = [app.systemClock.now(), nowOf(app, receiver)]
   const headers = headersOf({ eventId, deliveryId, type, mode, body, signers: own, now, ownNow })
   return app.sender.post(receiver.url, headers, body, signal)
 }
@@ -89,7 +89,7 @@ export async function recordResults(
   const paused = pausedOf(await addFailures(light, failed))
   await pause(light, paused)
   const gone = receivers.flatMap(({ gone }) => (gone ? [gone] : []))
-  for (const receiver of gone) await giveUp(inTimeOf(app, receiver), receiver, 'GONE')
+  for (const receiver of gone) await giveUp(withCompanyClock(app, receiver), receiver, 'GONE')
   return new Set([...paused, ...gone].map(({ webhookId }) => webhookId))
 }
 

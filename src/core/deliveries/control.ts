@@ -6,7 +6,7 @@ import { emit, testEvent } from '../events.ts'
 import { TASK } from '../tasks.ts'
 import { find as findWebhook } from '../webhooks/store.ts'
 import { liftPause } from './health-store.ts'
-import { type DeliveryKey, find, hasten, insert, revive } from './log-store.ts'
+import { type DeliveryKey, find, insert, makeDueNow, requeue } from './log-store.ts'
 import type { Delivery } from './rules.ts'
 import type { WebhookKey } from './store.ts'
 import type { Replay } from './view.ts'
@@ -40,8 +40,8 @@ export async function redeliver(tx: Tx, app: App, key: DeliveryKey): Promise<Del
   await requireDelivery(tx, key)
   await makeReady(tx, key)
   const only = { eventId: key.eventId, status: null, from: null, to: null }
-  const revived = await revive(tx, key, only, now)
-  if (revived === 0) await hasten(tx, key, only, now)
+  const revived = await requeue(tx, key, only, now)
+  if (revived === 0) await makeDueNow(tx, key, only, now)
   return requireDelivery(tx, key)
 }
 
@@ -63,8 +63,8 @@ export async function replay(
     from: from === undefined ? null : new Date(from),
     to: to === undefined ? null : new Date(to),
   }
-  const waiting = status === 'DELIVERED' ? 0 : await hasten(tx, key, selection, now)
-  return waiting + (await revive(tx, key, selection, now))
+  const waiting = status === 'DELIVERED' ? 0 : await makeDueNow(tx, key, selection, now)
+  return waiting + (await requeue(tx, key, selection, now))
 }
 
 /** Sends an event that tells of nothing, to see whether it arrives. */

@@ -1,7 +1,7 @@
 import { integers, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { clocksOf, hasCome, hasNoClock, valuesOf } from '../clocks/own-time.ts'
+import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
 import { type Failing, PATIENCE } from './rules.ts'
 import type { WebhookKey } from './store.ts'
@@ -96,7 +96,7 @@ const FAILING = `w.company_id, w.id, w.failing_since, w.failed_at, w.warned_at`
 
 const failingByClocks = (only: Uuid | null) =>
   `select ${FAILING}, t.ahead_ms from test_clocks t join webhooks w on w.company_id = t.company_id
-   where w.status = 'ACTIVE' and ${hasCome('w.failing_since')} and ${clocksOf(only, '$2')}`
+   where w.status = 'ACTIVE' and ${isDueByClock('w.failing_since')} and ${clockFilter(only, '$2')}`
 
 /**
  * Active webhooks of all companies or of one that have not taken a delivery since then, by a clock

@@ -49,7 +49,7 @@ export async function giveUp(
 
 async function mail(
   tx: Tx,
-  { vault, wall }: App,
+  { vault, systemClock }: App,
   { companyId, webhookId }: WebhookKey,
   kind: MailKind,
   compose: (company: Company, webhook: Webhook) => Letter,
@@ -60,5 +60,7 @@ async function mail(
   ]
   assert(company && webhook, 'a webhook that was just changed is there, and so is its company')
   const letter = compose(company, webhook)
-  await queueMails(tx, vault, [{ companyId, kind, letter, expiresAt: null, createdAt: wall.now() }])
+  await queueMails(tx, vault, [
+    { companyId, kind, letter, expiresAt: null, createdAt: systemClock.now() },
+  ])
 }

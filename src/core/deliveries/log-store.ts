@@ -85,7 +85,7 @@ export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | nu
  * Makes waiting deliveries due, and tells how many they were. One that is due already may be in a
  * worker's hands and is not touched, or it would be sent twice.
  */
-export async function hasten(
+export async function makeDueNow(
   tx: Tx,
   { companyId, webhookId }: WebhookKey,
   { eventId, from, to }: Selection,
@@ -106,7 +106,7 @@ export async function hasten(
 }
 
 /** Moves finished deliveries back to those that are due, and tells how many they were. */
-export async function revive(
+export async function requeue(
   tx: Tx,
   { companyId, webhookId }: WebhookKey,
   { eventId, status, from, to }: Selection & { status: 'DELIVERED' | 'FAILED' | null },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  despair,
-  despairAt,
+  failureAction,
   GIVE_UP_AFTER_MS,
   giveUpAt,
   judge,
+  nextFailureActionAt,
   pauseUntil,
   WARN_AFTER_MS,
 } from './rules.ts'
@@ -37,9 +37,9 @@ test('from the tenth failure in a row on a receiver is left alone, 15 s to 5 min
 test('a webhook that only fails is warned of after four days, not a millisecond before', () => {
   const failing = { failingSince: start, warnedAt: null }
   const early = after(WARN_AFTER_MS - 1)
-  assert.equal(despair({ ...failing, failedAt: early }, early), 'wait')
+  assert.equal(failureAction({ ...failing, failedAt: early }, early), 'wait')
   const now = after(WARN_AFTER_MS)
-  assert.equal(despair({ ...failing, failedAt: now }, now), 'warn')
+  assert.equal(failureAction({ ...failing, failedAt: now }, now), 'warn')
 })
 
 test('a webhook is given up after five days, never without a whole day of notice', () => {
@@ -48,7 +48,7 @@ test('a webhook is given up after five days, never without a whole day of notice
     fc.property(ms, ms, (warned, passed) => {
       const warnedAt = after(WARN_AFTER_MS + warned)
       const now = new Date(warnedAt.getTime() + passed)
-      const step = despair({ failingSince: start, failedAt: now, warnedAt }, now)
+      const step = failureAction({ failingSince: start, failedAt: now, warnedAt }, now)
       assert.equal(step, passed >= DAY_MS ? 'give up' : 'wait')
     }),
   )
@@ -60,8 +60,8 @@ test('a webhook that has had nothing to take for more than a day is left as it i
   const [failedAt, warnedAt] = [after(WARN_AFTER_MS), after(WARN_AFTER_MS)]
   const failing = { failingSince: start, failedAt, warnedAt }
   const [day, later] = [after(WARN_AFTER_MS + DAY_MS), after(WARN_AFTER_MS + DAY_MS + 1)]
-  assert.equal(despair(failing, day), 'give up')
-  assert.equal(despair(failing, later), 'wait')
-  assert.deepEqual(despairAt(failing, start), after(GIVE_UP_AFTER_MS))
-  assert.equal(despairAt(failing, later), null)
+  assert.equal(failureAction(failing, day), 'give up')
+  assert.equal(failureAction(failing, later), 'wait')
+  assert.deepEqual(nextFailureActionAt(failing, start), after(GIVE_UP_AFTER_MS))
+  assert.equal(nextFailureActionAt(failing, later), null)
 })

@@ -68,7 +68,7 @@ export type Failing = { failingSince: Date; failedAt: Date; warnedAt: Date | nul
  * What is to be done about it. Long ago it may have failed once and had nothing to take since then:
  * only one that still fails is given up, and never before its company had a day to mend it.
  */
-export function despair({ failingSince, failedAt, warnedAt }: Failing, now: Date) {
+export function failureAction({ failingSince, failedAt, warnedAt }: Failing, now: Date) {
   const since = (at: Date) => now.getTime() - at.getTime()
   if (since(failingSince) < WARN_AFTER_MS || since(failedAt) > DAY_MS) return 'wait'
   if (warnedAt === null) return 'warn'
@@ -79,7 +79,10 @@ export function despair({ failingSince, failedAt, warnedAt }: Failing, now: Date
  * When something is to be done about it, if it does not fail once more before; null when nothing
  * is, for by then its last failure lies too far back.
  */
-export function despairAt({ failingSince, failedAt, warnedAt }: Failing, now: Date): Date | null {
+export function nextFailureActionAt(
+  { failingSince, failedAt, warnedAt }: Failing,
+  now: Date,
+): Date | null {
   const warnAt = new Date(failingSince.getTime() + WARN_AFTER_MS)
   const at = warnedAt === null ? warnAt : giveUpAt(failingSince, warnedAt)
   const first_ms = Math.max(at.getTime(), now.getTime())

@@ -72,11 +72,11 @@ function padsOf(key: Buffer): Pads {
 
 /** Where what is hashed is put together, since nothing else runs meanwhile. */
 const SCRATCH = Buffer.alloc(16 * 1024)
-const MOST_BYTES_PER_CHARACTER = 3
+const MAX_BYTES_PER_CHARACTER = 3
 
 /** RFC 2104 by two plain hashes with a prepared key: a fifth of the cost of an Hmac object. */
 function hmac({ inner, outer }: Pads, text: string, form: 'hex' | 'base64'): string {
-  const most = BLOCK + text.length * MOST_BYTES_PER_CHARACTER
+  const most = BLOCK + text.length * MAX_BYTES_PER_CHARACTER
   const first = most <= SCRATCH.length ? SCRATCH : Buffer.allocUnsafe(most)
   first.set(inner)
   const bytes = first.subarray(0, BLOCK + first.write(text, BLOCK))

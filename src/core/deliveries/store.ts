@@ -25,7 +25,7 @@ const LEASE = `interval '30 seconds'`
 const clockOf = (rows: string) => `left join lateral (
   select ahead_ms from test_clocks where company_id = ${rows}.company_id offset 0) t on true`
 
-/** The now of a company whose clock, if it has one, is `t`; `$1` is the one on the wall. */
+/** The now of a company whose clock, if it has one, is `t`; `$1` is the real now. */
 const NOW = `($1::timestamptz + coalesce(t.ahead_ms, 0) * interval '1 millisecond')`
 /** The now of whoever is farthest ahead: after it, nobody's clock need be looked at. */
 const LATEST_NOW = `($1::timestamptz + coalesce((select max(ahead_ms) from test_clocks), 0)

@@ -12,7 +12,7 @@ import { TEXTS } from './texts.ts'
 export type { Letter }
 
 export const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
-const MOST_ITEMS = 20
+const MAX_ITEMS = 20
 
 type Contents = {
   to: string
@@ -115,8 +115,8 @@ export type LinkLetter = {
 /** What is bought, line by line, so that the lines add up to the amount. */
 function purchase({ language }: Company, { lines, difference }: Breakdown): [string, string][] {
   const { link: texts } = TEXTS[language]
-  const shown = lines.slice(0, MOST_ITEMS)
-  const rest = lines.slice(MOST_ITEMS)
+  const shown = lines.slice(0, MAX_ITEMS)
+  const rest = lines.slice(MAX_ITEMS)
   const facts = shown.map(({ name, quantity, total }): [string, string] => [
     `${quantity} × ${name}`,
     formatReais(total),

@@ -8,7 +8,7 @@ import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { findNamed } from '../banks/reconcile-store.ts'
 import { findBank } from '../banks/store.ts'
-import { forCompany, inTimeOf, nowOf } from '../companies/clock.ts'
+import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import {
@@ -22,11 +22,11 @@ import { settlePayments } from './settle.ts'
 /** How long whoever stored a callback has to settle it before a task takes it up. */
 const FIRST_LEASE_MS = 30_000
 /** After as many tries, half an hour in all, what the bank does not confirm is left alone. */
-const MOST_ATTEMPTS = 7
-const MOST_STORED = 256
-const MOST_SETTLED = 512
+const MAX_ATTEMPTS = 7
+const MAX_STORED = 256
+const MAX_SETTLED = 512
 /** Fewer where each payment is asked about by itself. */
-const MOST_ASKED = 32
+const MAX_ASKED = 32
 /** Leaves connections for everybody else: two groups may be under way. */
 const COMPANIES_AT_ONCE = 3
 
@@ -63,9 +63,9 @@ export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
         await insertCallbacks(db, callbacks)
         return callbacks.map(() => null)
       },
-      { most: MOST_STORED, lanes: 2, ownerOf: ({ companyId }) => companyId },
+      { most: MAX_STORED, lanes: 2, ownerOf: ({ companyId }) => companyId },
     ),
-    settle: settleApart(follow),
+    settle: createSettleBatchers(follow),
   }
 }
 
@@ -73,10 +73,10 @@ export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
  * The simulated bank answers at once, so that all it tells is settled together. Another may hang,
  * and then keeps nobody but its own company waiting.
  */
-function settleApart(follow: Follow): CallbackGroups['settle'] {
+function createSettleBatchers(follow: Follow): CallbackGroups['settle'] {
   const run = (items: Item[]) => settleTold(follow, items)
   const simulated = createBatcher(run, {
-    ...{ most: MOST_SETTLED, lanes: 2 },
+    ...{ most: MAX_SETTLED, lanes: 2 },
     ownerOf: ({ told }: Item) => told.companyId,
   })
   const banks = new Map<Uuid, { settle: CallbackGroups['settle']; waiting: number }>()
@@ -85,7 +85,7 @@ function settleApart(follow: Follow): CallbackGroups['settle'] {
     const { companyId, provider } = item.told
     if (provider === item.app.providers.simulator.name) return simulated(item)
     const bank = banks.get(companyId) ?? {
-      ...{ settle: createBatcher(run, { most: MOST_ASKED }), waiting: 0 },
+      ...{ settle: createBatcher(run, { most: MAX_ASKED }), waiting: 0 },
     }
     banks.set(companyId, bank)
     bank.waiting += 1
@@ -116,7 +116,7 @@ export async function receiveCallback(
 ): Promise<{ settled: Promise<Settling> }> {
   const named = namedIn(body)
   if (namesOf(named).length === 0) return { settled: Promise.resolve('unconfirmed') }
-  const [id, receivedAt] = [newId(), app.wall.now()]
+  const [id, receivedAt] = [newId(), app.systemClock.now()]
   const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
   await app.callbacks.store({ companyId, id, provider, sealed, receivedAt, nextAttemptAt })
@@ -144,7 +144,7 @@ async function settleTold(follow: Follow, items: Item[]): Promise<Settling[]> {
 /** A group that fails is tried one by one, so that a bad callback never fails its neighbours. */
 async function settleGroup(app: App, follow: Follow, group: Told[]): Promise<Map<Uuid, Settling>> {
   try {
-    return await settleTogether(app, follow, group)
+    return await settleCompany(app, follow, group)
   } catch (error) {
     if (group.length === 1) {
       const [{ companyId: company, id: callback }] = group as [Told]
@@ -159,7 +159,7 @@ async function settleGroup(app: App, follow: Follow, group: Told[]): Promise<Map
   return results
 }
 
-async function settleTogether(
+async function settleCompany(
   anyApp: App,
   follow: Follow,
   group: Told[],
@@ -173,7 +173,7 @@ async function settleTogether(
   const known = new Set(confirmed.map(({ endToEndId }) => endToEndId))
   const ours =
     provider === app.providers.simulator ? confirmed : await since(app, company, confirmed)
-  const now = app.wall.now()
+  const now = app.systemClock.now()
   const arrival = { source: provider.source, now: nowOf(app, company) }
   await app.db.transaction(async (tx) => {
     await settlePayments(tx, app, company, ours, arrival)
@@ -184,7 +184,7 @@ async function settleTogether(
     collections: allOf(group, 'collections'),
   }
   if (told.agreements.length + told.collections.length > 0) {
-    const own = inTimeOf(app, company)
+    const own = withCompanyClock(app, company)
     for (const one of await follow(own, company, provider, told)) known.add(one)
     await markProcessed(app.db, companyId, doneOf(group, known), now)
   }
@@ -232,11 +232,11 @@ async function since(
 export async function settleStored(app: App, callbacks: DueCallback[]): Promise<void> {
   const results = await Promise.all(callbacks.map((callback) => settleAgain(app, callback)))
   const hopeless = callbacks.filter(
-    ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MOST_ATTEMPTS,
+    ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MAX_ATTEMPTS,
   )
   for (const { companyId: company, id: callback } of hopeless) {
     app.log.warn({ company, callback }, 'a callback was never confirmed by the bank')
-    await markProcessed(app.db, company, [callback], app.wall.now())
+    await markProcessed(app.db, company, [callback], app.systemClock.now())
   }
   if (results.includes('failed')) throw new Error('callbacks were not settled')
 }

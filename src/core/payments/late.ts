@@ -1,4 +1,4 @@
-import { atOnce } from '../../lib/at-once.ts'
+import { forEachLimited } from '../../lib/for-each-limited.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import type { App } from '../app.ts'
@@ -24,7 +24,7 @@ export async function settleBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[])
   const named = ids.map((id) => ({ companyId, id }))
   const charges = (await findMany(app.db, named)).filter((charge) => charge !== null)
   const [paid, unknown]: [ReceivedPix[], Set<Uuid>] = [[], new Set()]
-  await atOnce(ASKED_AT_ONCE, charges.filter(isKnownThere), async ({ id }) => {
+  await forEachLimited(ASKED_AT_ONCE, charges.filter(isKnownThere), async ({ id }) => {
     const outcome = unknown.size > 0 ? null : await bank.findPaid(company, id)
     if (outcome?.kind === 'accepted') paid.push(...outcome.value)
     else unknown.add(id)
@@ -33,7 +33,7 @@ export async function settleBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[])
   if (paid.length > 0) {
     await app.db.transaction((tx) => settlePayments(tx, app, company, paid, arrival))
   }
-  const latest_ms = app.wall.now().getTime() - PATIENCE_MS
+  const latest_ms = app.systemClock.now().getTime() - PATIENCE_MS
   const isOver = ({ id, expiresAt }: Charge) => !unknown.has(id) || expiresAt.getTime() <= latest_ms
   return charges.filter(isOver).map(({ id }) => id)
 }

@@ -1,4 +1,4 @@
-import { overtaken, type Tx } from '../../db/database.ts'
+import { serializationConflict, type Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
 import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -32,7 +32,7 @@ export type Settled = Settlement | { kind: 'known' }
  */
 export async function settlePayments(
   tx: Tx,
-  app: Pick<App, 'vault' | 'wall'>,
+  app: Pick<App, 'vault' | 'systemClock'>,
   company: Company,
   payments: ReceivedPix[],
   arrival: Arrival,
@@ -114,7 +114,7 @@ async function write(
   const { booked, now } = arrival
   if (decided.length === 0) return
   const payments = decided.map((decision) => toPayment(vault, companyId, decision, arrival))
-  if (!(await store.insert(tx, companyId, payments))) throw overtaken()
+  if (!(await store.insert(tx, companyId, payments))) throw serializationConflict()
   const changes = decided.flatMap(({ settlement }) =>
     settlement.kind === 'paid' ? [settlement] : [],
   )

@@ -83,7 +83,7 @@ export async function askAbout(
 const PAUSE_MS = 60_000
 
 /** Leaves an agreement for later while its bank does not answer about others. */
-export const putOff = (app: App, recurrence: Recurrence): Promise<void> =>
+export const reschedule = (app: App, recurrence: Recurrence): Promise<void> =>
   store.postpone(app.db, recurrence, new Date(app.clock.now().getTime() + PAUSE_MS))
 
 /**

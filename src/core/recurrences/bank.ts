@@ -7,7 +7,7 @@ import type { Decided } from '../../provider/simulator/agreements.ts'
 import type { Collected } from '../../provider/simulator/collections.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { inTimeOf } from '../companies/clock.ts'
+import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { receiveCallback } from '../payments/callbacks.ts'
@@ -25,7 +25,7 @@ export async function decideAtBank(
 ): Promise<Static<typeof BankAuthorization>> {
   const { company, id } = await readAtBank(app, emv.trim())
   const { simulator } = app.providers
-  const inTime = inTimeOf(app, company)
+  const inTime = withCompanyClock(app, company)
   const now = inTime.clock.now()
   const outcome = await simulator.decide(company.id, id, decision, funds ?? null, now)
   if (outcome.kind !== 'accepted') {
@@ -69,7 +69,7 @@ const unknownCode = () =>
   problem('recurrence_not_found', 'emv: the simulated bank has issued no such code.')
 
 /** How many attempts the bank makes in one transaction. */
-export const MOST_COLLECTED = 500
+export const MAX_COLLECTED = 500
 
 /**
  * Lets the simulated bank collect all that is due of a company, and call back. It is over when what
@@ -77,8 +77,8 @@ export const MOST_COLLECTED = 500
  */
 export async function collectAtBank(app: App, companyId: Uuid): Promise<void> {
   const { simulator } = app.providers
-  for (let made = MOST_COLLECTED; made === MOST_COLLECTED; ) {
-    const collected = await simulator.collectDue(companyId, app.clock.now(), MOST_COLLECTED)
+  for (let made = MAX_COLLECTED; made === MAX_COLLECTED; ) {
+    const collected = await simulator.collectDue(companyId, app.clock.now(), MAX_COLLECTED)
     if (collected.length > 0) await callBack(app, companyId, collected)
     made = collected.length
   }
@@ -87,7 +87,7 @@ export async function collectAtBank(app: App, companyId: Uuid): Promise<void> {
 /** Companies in a time of their own that have something due then. */
 export async function findDueAhead(app: App): Promise<Uuid[]> {
   const clocks = await listResting(app.db)
-  const now_ms = app.wall.now().getTime()
+  const now_ms = app.systemClock.now().getTime()
   const times = clocks.map(({ companyId, ahead_ms }) => ({
     accountId: companyId,
     now: new Date(now_ms + ahead_ms),

@@ -2,7 +2,7 @@ import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { LocalDate } from '../../lib/local-time.ts'
-import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from '../clocks/own-time.ts'
 import type { Billing, BillingStatus } from './rules.ts'
 
 type BillingRow = Row & {
@@ -160,8 +160,8 @@ const DUE = `select b.company_id, b.charge_id, $1::timestamptz as now from billi
 const dueByClocks = (only: Uuid | null) =>
   `select b.company_id, b.charge_id, ${NOW} as now
    from test_clocks t join billings b on b.company_id = t.company_id
-     and b.next_at is not null and ${hasCome('b.next_at')}
-   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[])
+     and b.next_at is not null and ${isDueByClock('b.next_at')}
+   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[])
    order by b.next_at limit $3 for update of b skip locked`
 
 /**

@@ -29,8 +29,8 @@ import {
   generate,
   hasMissed,
   isGenerating,
-  putOff,
   type Recurrence,
+  reschedule,
   stepAfter,
 } from './rules.ts'
 import * as store from './store.ts'
@@ -160,7 +160,7 @@ async function giveNewDay({ app, company, billing }: Case, today: LocalDate): Pr
     const current = await billings.find(tx, company.id, billing.chargeId, 'for update')
     assert(parent && current, 'a billing and its agreement stay')
     if (current.nextAt === null || !hasMissed(current, today)) return current
-    const moved = putOff(current, parent, today)
+    const moved = reschedule(current, parent, today)
     await billings.update(tx, moved)
     await store.updateLastDue(tx, parent, moved.dueOn)
     await extend(tx, company.id, moved.chargeId, endOf(moved.dueOn))

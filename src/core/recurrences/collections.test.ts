@@ -6,7 +6,7 @@ import { addDays, atHour, type LocalDate, localDateOf, startOfDay } from '../../
 import { isBusinessDay } from '../../pix/business-days.ts'
 import { maySchedule } from '../../pix/calendar.ts'
 import type { Attempt, Collection } from '../../provider/port.ts'
-import { type Billing, endOf, hasMissed, putOff, stepAfter } from './rules.ts'
+import { type Billing, endOf, hasMissed, reschedule, stepAfter } from './rules.ts'
 
 const HOUR_MS = 3_600_000
 const START = new Date('2026-08-20T15:00:00Z')
@@ -32,7 +32,7 @@ test('a collection that is not scheduled two days ahead is put off, to a day tha
     ['2026-09-04', '2026-09-08', startOfDay('2026-08-29')],
   ]
   for (const [lastDueOn, dueOn, nextAt] of table) {
-    const moved = putOff(planned, { dayDue: 3, lastDueOn }, '2026-08-20')
+    const moved = reschedule(planned, { dayDue: 3, lastDueOn }, '2026-08-20')
     assert.deepEqual(moved, { ...planned, dueOn, nextAt })
   }
 })
@@ -43,7 +43,7 @@ test('put off again and again, a collection can always be scheduled when its mom
   fc.assert(
     fc.property(days, lead, fc.integer({ min: 1, max: 7 }), (today, ahead, dayDue) => {
       const lastDueOn = addDays(today, ahead)
-      const moved = putOff(billingOn(today), { dayDue, lastDueOn }, today)
+      const moved = reschedule(billingOn(today), { dayDue, lastDueOn }, today)
       assert.ok(isBusinessDay(moved.dueOn) && moved.dueOn > lastDueOn)
       assert.equal(hasMissed(moved, today), false)
       const on = maySchedule(today, moved.dueOn) ? today : localDateOf(moved.nextAt!)

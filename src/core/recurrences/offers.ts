@@ -3,7 +3,7 @@ import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../charges/rules.ts'
-import { forCompany, inTimeOf } from '../companies/clock.ts'
+import { forCompany, withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { checkDigitsFault } from '../customers/rules.ts'
 import { type Offer, subscribe } from './commands.ts'
@@ -20,7 +20,7 @@ export async function subscribeThrough(
   const named = unpackPair(token)
   const company = named && (await findCompany(app.db, named.companyId))
   if (!company) throw unknownLink()
-  const own = inTimeOf(forCompany(app, company), company)
+  const own = withCompanyClock(forCompany(app, company), company)
   const fault = checkDigitsFault(company.mode, customer?.taxId, 'customer.taxId')
   if (fault) throw invalid(fault)
   const offer = await findOffer(own, company.id, named.id)

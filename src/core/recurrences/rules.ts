@@ -216,7 +216,7 @@ export const hasMissed = ({ dueOn }: Billing, today: LocalDate): boolean =>
   dueOn < addDays(today, SCHEDULE_DAYS.latest)
 
 /** The same collection on the first day for which it can still be scheduled, and no other is. */
-export function putOff(billing: Billing, agreed: Due, today: LocalDate): Billing {
+export function reschedule(billing: Billing, agreed: Due, today: LocalDate): Billing {
   const dueOn = ownDueDay(agreed, today)
   const nextAt = maySchedule(today, dueOn) ? billing.nextAt : startOfDay(scheduleDay(today, dueOn))
   return { ...billing, dueOn, nextAt }

@@ -5,7 +5,7 @@ import type { LocalDate } from '../../lib/local-time.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Frequency } from '../../pix/calendar.ts'
 import type { AgreementStatus } from '../../provider/port.ts'
-import { clocksOf, hasCome, hasNoClock, valuesOf } from '../clocks/own-time.ts'
+import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { Recurrence, RecurrenceStatus } from './rules.ts'
 
 type RecurrenceRow = Row & {
@@ -231,8 +231,8 @@ const dueByClocks = (only: Uuid | null) =>
   `select t.company_id, r.id, t.ahead_ms from test_clocks t cross join lateral (
      select id, next_at from recurrences
      where company_id = t.company_id and next_at is not null and auth_status = $3
-       and ${hasCome('next_at')} offset 0) r
-   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[])
+       and ${isDueByClock('next_at')} offset 0) r
+   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[])
    order by r.next_at limit $2`
 
 /**

@@ -16,7 +16,7 @@ export const claimDueRefunds = (
   most: number,
   only: Uuid | null = null,
   but: Uuid[] = [],
-) => app.db.transaction((tx) => claimDue(tx, app.wall.now(), LEASE_S, most, only, but))
+) => app.db.transaction((tx) => claimDue(tx, app.systemClock.now(), LEASE_S, most, only, but))
 
 /** Returns what was claimed: the bank is told or asked, then what it said is written down. */
 export async function returnMoney(app: App, { refund, orderedBefore }: Claim): Promise<void> {

@@ -2,7 +2,7 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Source } from '../../provider/port.ts'
-import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from '../clocks/own-time.ts'
 import type { Refund, RefundSource, RefundState } from './rules.ts'
 
 type RefundRow = Row & {
@@ -144,8 +144,8 @@ const DUE = `select r.company_id, r.id, r.ordered_at is not null as ordered_befo
 const dueByClocks = (only: Uuid | null) =>
   `select r.company_id, r.id, r.ordered_at is not null as ordered_before, ${NOW} as now
    from test_clocks t join refunds r on r.company_id = t.company_id
-     and r.status = 'PROCESSING' and ${hasCome('r.next_attempt_at')}
-   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
+     and r.status = 'PROCESSING' and ${isDueByClock('r.next_attempt_at')}
+   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
    order by r.next_attempt_at limit $3 for update of r skip locked`
 
 /**

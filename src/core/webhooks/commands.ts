@@ -71,11 +71,11 @@ export async function rotateSecret(
 }
 
 /** More than a request should wait for is left to the worker, which finds what has no webhook. */
-const MOST_DROPPED = 50_000
+const MAX_DROPPED = 50_000
 
 export async function deleteWebhook(tx: Tx, company: Company, id: Uuid): Promise<void> {
   if (!(await store.remove(tx, company.id, id))) throw problem('webhook_not_found')
   const webhook = { companyId: company.id, webhookId: id }
-  await drop(tx, 'deliveries', webhook, MOST_DROPPED)
-  await drop(tx, 'delivery_log', webhook, MOST_DROPPED)
+  await drop(tx, 'deliveries', webhook, MAX_DROPPED)
+  await drop(tx, 'delivery_log', webhook, MAX_DROPPED)
 }

@@ -8,7 +8,7 @@ import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
 import { codeEmailOf } from '../companies/changes.ts'
-import { onTheWall } from '../companies/clock.ts'
+import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
@@ -76,17 +76,21 @@ async function mailCode(
 ): Promise<void> {
   await requireFewCodes(tx, app, company.id)
   const terms = { code, value, destination, expiresAt: otpExpiresAt }
-  const email = codeEmailOf(company, app.wall.now())
+  const email = codeEmailOf(company, app.systemClock.now())
   const letter = composeWithdrawalCode({ ...company, email }, terms)
   const mail = { companyId: company.id, kind: 'withdrawal-code', letter } as const
-  const times = { expiresAt: onTheWall(app, otpExpiresAt), createdAt: app.wall.now() }
+  const times = { expiresAt: toRealTime(app, otpExpiresAt), createdAt: app.systemClock.now() }
   await queueMails(tx, app.vault, [{ ...mail, ...times }])
 }
 
 /** In real time, whatever the company's: the mails are real. */
-async function requireFewCodes(tx: Tx, { config, wall }: App, companyId: Uuid): Promise<void> {
+async function requireFewCodes(
+  tx: Tx,
+  { config, systemClock }: App,
+  companyId: Uuid,
+): Promise<void> {
   const { perHour, perDay } = config.codeMails
-  const now = wall.now()
+  const now = systemClock.now()
   const since = new Date(now.getTime() - DAY_S * 1000)
   const most = Math.max(perHour, perDay)
   const sent = await listSent(tx, companyId, 'withdrawal-code', since, most)

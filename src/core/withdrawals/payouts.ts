@@ -5,7 +5,7 @@ import type { Letter } from '../../lib/mailer.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
-import { inTimeOf } from '../companies/clock.ts'
+import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { emit, withdrawalEvent } from '../events.ts'
@@ -23,7 +23,7 @@ export const claimDuePayouts = (
   most: number,
   only: Uuid | null = null,
   but: Uuid[] = [],
-) => app.db.transaction((tx) => claimPayouts(tx, app.wall.now(), LEASE_S, most, only, but))
+) => app.db.transaction((tx) => claimPayouts(tx, app.systemClock.now(), LEASE_S, most, only, but))
 
 /** Pays out what was claimed: the bank is told or asked, then what it said is written down. */
 export async function payOut(app: App, claim: Claim): Promise<void> {
@@ -43,7 +43,7 @@ export async function payOut(app: App, claim: Claim): Promise<void> {
     const { reason } = outcome
     app.log.warn({ withdrawal: toPublic('wd', id), reason }, 'a payout has no answer yet')
   }
-  const own = inTimeOf(app, company)
+  const own = withCompanyClock(app, company)
   await app.db.transaction((tx) => recordOutcome(tx, own, company, withdrawal, outcome))
 }
 
@@ -84,7 +84,7 @@ async function recordOutcome(
 /** The end of a payout: the books, the event and the mail say the same. */
 export async function finish(
   tx: Tx,
-  { vault, wall }: App,
+  { vault, systemClock }: App,
   company: Company,
   withdrawal: Withdrawal,
   now: Date,
@@ -96,7 +96,7 @@ export async function finish(
   await conclude(tx, withdrawal, now)
   await emit(tx, [withdrawalEvent(type, withdrawal, now)])
   const mail = { companyId: company.id, kind, letter, expiresAt: null } as const
-  await queueMails(tx, vault, [{ ...mail, createdAt: wall.now() }])
+  await queueMails(tx, vault, [{ ...mail, createdAt: systemClock.now() }])
 }
 
 function letterOf(company: Company, withdrawal: Withdrawal): Letter {

@@ -15,7 +15,7 @@ import {
   handOver,
   isDue,
   isEndToEndId,
-  MOST_TRIES,
+  MAX_TRIES,
   makeCode,
   postingOf,
   refuseGuesses,
@@ -179,10 +179,10 @@ function step(withdrawal: Withdrawal, act: (typeof ACTS)[number], now: Date): Wi
   }
   const { status, otpAttempts } = withdrawal
   if (status !== 'PENDING_OTP' || isDue(withdrawal, now)) return confirm(withdrawal, null, now)
-  assert.ok(otpAttempts < MOST_TRIES, 'the last wrong try cancels')
+  assert.ok(otpAttempts < MAX_TRIES, 'the last wrong try cancels')
   const tried = { ...withdrawal, otpAttempts: otpAttempts + 1 }
   if (act === 'right') return confirm(tried, HASH, now)
-  return tried.otpAttempts === MOST_TRIES ? refuseGuesses(tried, now) : tried
+  return tried.otpAttempts === MAX_TRIES ? refuseGuesses(tried, now) : tried
 }
 
 test('whatever happens in whatever order, a withdrawal ends at most once, and its money with it', () => {

@@ -50,11 +50,11 @@ export type Withdrawal = {
 }
 
 export const CODE_LIFETIME_S = 600
-export const MOST_TRIES = 5
+export const MAX_TRIES = 5
 /** The first and three more. */
-export const MOST_SENDS = 4
+export const MAX_SENDS = 4
 /** Tries that a company may spend in an hour on withdrawals that are never confirmed. */
-export const MOST_WRONG = 5 * MOST_TRIES
+export const MAX_WRONG = 5 * MAX_TRIES
 export const WRONG_WINDOW_S = 3600
 
 const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
@@ -112,7 +112,7 @@ export function requireNoGuessing(spent: Spent[], now: Date): void {
   let tries = 0
   const last = spent.find((one) => {
     tries += one.tries
-    return tries >= MOST_WRONG
+    return tries >= MAX_WRONG
   })
   if (!last) return
   const wait_s = secondsUntil(after(last.at, WRONG_WINDOW_S), now)
@@ -153,10 +153,10 @@ const noLongerWaits = ({ status }: Withdrawal): Problem =>
   notConfirmable(`The withdrawal is ${status} and no longer waits for a code.`)
 
 const triesUsed = (): Problem =>
-  notConfirmable(`All ${MOST_TRIES} tries are used. Cancel the withdrawal and start another.`)
+  notConfirmable(`All ${MAX_TRIES} tries are used. Cancel the withdrawal and start another.`)
 
 export const triesLeft = ({ otpAttempts }: Pick<Withdrawal, 'otpAttempts'>): number =>
-  MOST_TRIES - otpAttempts
+  MAX_TRIES - otpAttempts
 
 export function wrongCode(withdrawal: Pick<Withdrawal, 'otpAttempts'>): Problem {
   const left = triesLeft(withdrawal)
@@ -204,14 +204,10 @@ export function confirm(
 export function renewCode(withdrawal: Withdrawal, otpHash: Buffer, now: Date): Withdrawal {
   requireWaiting(withdrawal, now)
   if (triesLeft(withdrawal) === 0) throw triesUsed()
-  if (withdrawal.otpSent >= MOST_SENDS) {
+  if (withdrawal.otpSent >= MAX_SENDS) {
     const wait_s = secondsUntil(withdrawal.otpExpiresAt, now)
     const retry = { 'Retry-After': String(wait_s) }
-    throw problem(
-      'rate_limited',
-      `The code was sent ${MOST_SENDS} times, which is the most.`,
-      retry,
-    )
+    throw problem('rate_limited', `The code was sent ${MAX_SENDS} times, which is the most.`, retry)
   }
   const otpExpiresAt = after(now, CODE_LIFETIME_S)
   return { ...withdrawal, otpHash, otpExpiresAt, otpSent: withdrawal.otpSent + 1 }

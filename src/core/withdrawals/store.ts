@@ -1,9 +1,9 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import { clocksOf, hasCome, hasNoClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
-import { MOST_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
+import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
 type WithdrawalRow = Row & {
   company_id: Uuid
@@ -132,7 +132,7 @@ export async function countTry(
            where company_id = $1 and id = $2 and status = 'PENDING_OTP'
              and otp_attempts < $3 and otp_expires_at > $4
            returning otp_hash as "otpHash", otp_attempts as "otpAttempts"`,
-    values: [companyId, id, MOST_TRIES, now],
+    values: [companyId, id, MAX_TRIES, now],
   })
   return rows[0] ?? null
 }
@@ -179,8 +179,8 @@ const DUE = `select w.company_id as "companyId", w.id, 0::int8 as "clockAhead_ms
 const dueByClocks = (only: Uuid | null) =>
   `select t.company_id as "companyId", w.id, t.ahead_ms as "clockAhead_ms"
    from test_clocks t join withdrawals w on w.company_id = t.company_id
-     and w.status = 'PENDING_OTP' and ${hasCome('w.otp_expires_at')}
-   where ${clocksOf(only, '$4')} and t.company_id <> all ($3::uuid[])
+     and w.status = 'PENDING_OTP' and ${isDueByClock('w.otp_expires_at')}
+   where ${clockFilter(only, '$4')} and t.company_id <> all ($3::uuid[])
    order by w.otp_expires_at limit $2`
 
 /**
@@ -219,8 +219,8 @@ const PAYABLE = `select w.company_id, w.id, w.ordered_at is not null as ordered_
 const payableByClocks = (only: Uuid | null) =>
   `select w.company_id, w.id, w.ordered_at is not null as ordered_before, ${NOW} as now
    from test_clocks t join withdrawals w on w.company_id = t.company_id
-     and w.status = 'PROCESSING' and ${hasCome('w.next_attempt_at')}
-   where ${clocksOf(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
+     and w.status = 'PROCESSING' and ${isDueByClock('w.next_attempt_at')}
+   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
    order by w.next_attempt_at limit $3 for update of w skip locked`
 
 /**

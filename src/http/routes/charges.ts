@@ -3,7 +3,7 @@ import {
   cancelCharge,
   createCharge,
   findCharge,
-  withdrawCode,
+  removeChargeAtBank,
 } from '../../core/charges/commands.ts'
 import {
   duplicate,
@@ -39,9 +39,9 @@ import { sendSimulated, settleSimulated } from '../../core/payments/commands.ts'
 import { findNamed } from '../../core/recurrences/commands.ts'
 import { findStarted } from '../../core/recurrences/store.ts'
 import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
+import { endOfTick } from '../../lib/end-of-tick.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { turn } from '../../lib/turn.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
 import { isOver, nextSlice, readPage } from '../slices.ts'
@@ -88,7 +88,7 @@ const createPix = route({
   problems: ['provider_unavailable'],
   async handle(call) {
     const { app, company, keep, guard } = call
-    await turn()
+    await endOfTick()
     const draft = pixDraft(app, company, call.body, call.fingerprint)
     const show = (charge: Charge) => showCreatedPix(charge, app.publicUrl)
     return created(call, await createCharge(app, company, draft, { show, keep, guard }))
@@ -275,7 +275,7 @@ const cancel = route({
   async handle(call) {
     const { app, company } = call
     const id = chargeIdOf(call)
-    const takenBack = await withdrawCode(app, company, await findCharge(app, company.id, id))
+    const takenBack = await removeChargeAtBank(app, company, await findCharge(app, company.id, id))
     return call.commit(async (tx) =>
       showPaymentState(await cancelCharge(tx, app, company.id, id, takenBack), app.clock.now()),
     )

@@ -36,7 +36,7 @@ const change = route({
     const { app, company, body } = call
     const changed = await call.commit(async (tx) => {
       const fields = readChange(body)
-      const now = app.wall.now()
+      const now = app.systemClock.now()
       const { after } = await changeCompany(tx, app.vault, company.id, fields, 'company', now)
       return showCompany(after)
     })

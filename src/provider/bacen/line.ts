@@ -37,7 +37,7 @@ export type Line = {
 
 /** A bank that closed an idle connection takes a request with it, so none idles for long. */
 const IDLE_ms = 3_000
-const MOST_CONNECTIONS = 64
+const MAX_CONNECTIONS = 64
 
 export function openLine(connection: Connection, limits: Limits, clock: Clock): Line {
   let agent: Agent | null = null
@@ -66,7 +66,7 @@ export function openLine(connection: Connection, limits: Limits, clock: Clock): 
 function agentOf(connection: Connection, limits: Limits): Agent {
   return new Agent({
     connect: { secureContext: contextOf(connection), timeout: limits.connect_ms },
-    connections: MOST_CONNECTIONS,
+    connections: MAX_CONNECTIONS,
     keepAliveTimeout: IDLE_ms,
     keepAliveMaxTimeout: IDLE_ms,
     headersTimeout: limits.exchange_ms,

@@ -15,7 +15,7 @@ export type List = {
 
 const PAGE_SIZE = 100
 /** Far more than a company has in a few days; a bank that never ends is not listened to. */
-const MOST_PAGES = 2_000
+const MAX_PAGES = 2_000
 const SECOND_ms = 1000
 
 /**
@@ -24,7 +24,7 @@ const SECOND_ms = 1000
  */
 export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]>> {
   const found = new Map<string, Fields>()
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const reply = await bank.ask({
       ...{ method: 'GET', resource: list.resource, path: '' },
       query: queryOf(bank, list, page),

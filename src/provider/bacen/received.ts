@@ -72,13 +72,13 @@ function readPix(entry: Fields): ReceivedPix | null {
   }
 }
 
-const MOST_LETTERS = 255
+const MAX_LETTERS = 255
 
 /** The scheme's document does not say who has paid; banks that tell do it beside it. */
 function readPayer(entry: Fields): PixPayer | null {
   const extras = fieldsOf(fieldsOf(entry.gnExtras).pagador)
   const found = { ...extras, ...fieldsOf(entry.pagador) }
-  const name = textOf(found.nome)?.slice(0, MOST_LETTERS)
+  const name = textOf(found.nome)?.slice(0, MAX_LETTERS)
   const taxId = (textOf(found.cpf) ?? textOf(found.cnpj) ?? textOf(found.cpfCnpj))?.slice(0, 18)
   if (!name && !taxId) return null
   return { ...(name ? { name } : {}), ...(taxId ? { taxId } : {}) }

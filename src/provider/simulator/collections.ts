@@ -14,7 +14,7 @@ import { schemeId } from './scheme.ts'
 /** Payers' banks collect in the morning, by the clock of Brasília. */
 const COLLECTING_HOUR = 8
 /** What the scheme grants an agreement with retries. */
-const MOST_RETRIES = 3
+const MAX_RETRIES = 3
 const RETRIED_FOR_DAYS = 7
 
 /** An attempt that was made: the payment, or null when the payer's account gave nothing. */
@@ -140,7 +140,7 @@ function retryFault(
   if (status !== 'FAILED') return `the collection is ${status}`
   if (agreement.status !== 'APPROVED') return APPROVED_ONLY
   if (!agreement.retries) return 'the agreement has no retries'
-  if (attempts.length > MOST_RETRIES) return `it was retried ${MOST_RETRIES} times`
+  if (attempts.length > MAX_RETRIES) return `it was retried ${MAX_RETRIES} times`
   if (on < today || on <= attempts.at(-1)!.on) return 'the day is over, or was tried'
   if (on > addDays(dueOn, RETRIED_FOR_DAYS)) return `the day is not within ${RETRIED_FOR_DAYS} days`
   return null

@@ -44,7 +44,7 @@ const toTransfer = (row: TransferRow): Transfer => ({
 })
 
 /** R$ 100 billion: ten times the largest charge, and far below what our books can hold. */
-export const MOST_IN_ACCOUNT = 10_000_000_000_000
+export const MAX_IN_ACCOUNT = 10_000_000_000_000
 
 /** Whether the bank has refused a payment because its account would hold too much. */
 export const isFull = (error: unknown): boolean =>
@@ -58,7 +58,7 @@ export async function lockRooms(tx: Tx, accountIds: Uuid[]): Promise<Map<Uuid, n
     values: [accountIds],
   })
   const balances = new Map(rows.map(({ account_id, balance }) => [account_id, balance]))
-  return new Map(accountIds.map((id) => [id, MOST_IN_ACCOUNT - (balances.get(id) ?? 0)]))
+  return new Map(accountIds.map((id) => [id, MAX_IN_ACCOUNT - (balances.get(id) ?? 0)]))
 }
 
 /**

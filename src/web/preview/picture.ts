@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import { inkOn } from '../../lib/contrast.ts'
 import { oneLine } from '../../lib/one-line.ts'
 import { createCanvas, drawText, encode, fillBox, widthOf } from './canvas.ts'
@@ -24,7 +24,7 @@ const SIZES: { size: number; lines: number }[] = [
   { size: 72, lines: 3 },
 ]
 /** More would not fit in any size, and is not measured. */
-const MOST_CHARACTERS = 120
+const MAX_CHARACTERS = 120
 const LINE = 1.2
 /** How far capitals reach above the line that they stand on. */
 const CAPITAL = 0.73
@@ -42,7 +42,7 @@ export async function drawPicture(parts: PictureParts): Promise<Buffer> {
     const left = (PICTURE.width - widthOf(font, text, size)) / 2
     drawText(canvas, font, text, { left, baseline, size })
     // A line takes a few milliseconds; others have their turn before the next one.
-    await turn()
+    await endOfTick()
   }
   const { lines, size } = fit(font, readable(font, parts.name) || 'Pix')
   const middle = 318
@@ -63,12 +63,12 @@ export async function drawPicture(parts: PictureParts): Promise<Buffer> {
 /** What the font can show of a name: letters lose accents it lacks, all else is left out. */
 function readable(font: Font, name: string): string {
   const line = oneLine(name.slice(0, 1000)).normalize('NFC')
-  const shown = [...line].slice(0, 4 * MOST_CHARACTERS).map((character) => {
+  const shown = [...line].slice(0, 4 * MAX_CHARACTERS).map((character) => {
     if (font.glyphOf(character.codePointAt(0)!)) return character
     const [base = ''] = character.normalize('NFKD')
     return base && font.glyphOf(base.codePointAt(0)!) ? base : ' '
   })
-  return [...shown.join('').replace(/\s+/g, ' ').trim()].slice(0, MOST_CHARACTERS).join('')
+  return [...shown.join('').replace(/\s+/g, ' ').trim()].slice(0, MAX_CHARACTERS).join('')
 }
 
 function fit(font: Font, text: string): { lines: string[]; size: number } {

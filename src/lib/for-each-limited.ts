@@ -1,5 +1,5 @@
 /** Does something with each of many, a few at a time. The first failure is everybody's. */
-export async function atOnce<T>(
+export async function forEachLimited<T>(
   most: number,
   all: readonly T[],
   act: (one: T) => Promise<unknown>,

@@ -7,7 +7,7 @@ let waiting: Promise<void> | null = null
  * request. Nothing else about the path changes, and its cost per request falls by more than a
  * quarter.
  */
-export function turn(): Promise<void> {
+export function endOfTick(): Promise<void> {
   waiting ??= new Promise((resolve) => {
     setImmediate(() => {
       waiting = null

@@ -4,11 +4,11 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { oneLine } from '../../lib/one-line.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
-import { inTimeOf } from '../companies/clock.ts'
+import { withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { findKnown } from '../payments/store.ts'
-import { findCompanyOf, findSentAs } from './by-hand-store.ts'
 import { findWithdrawal } from './commands.ts'
+import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
 import { finish } from './payouts.ts'
 import { type ByHand, concludedByHand, isEndToEndId, type Withdrawal } from './rules.ts'
 
@@ -38,7 +38,7 @@ async function concludeByHand(app: App, id: Uuid, word: ByHand): Promise<Withdra
   if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
   const company = await findCompany(app.db, companyId)
   assert(company, 'a withdrawal has its company')
-  const own = inTimeOf(app, company)
+  const own = withCompanyClock(app, company)
   return app.db.transaction(async (tx) => {
     const now = own.clock.now()
     const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
