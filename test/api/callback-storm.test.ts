@@ -52,14 +52,14 @@ function shuffle<T>(list: T[]): T[] {
 /** Works a list off, several at a time. */
 async function each<T>(
   list: T[],
-  forEachLimited: number,
+  concurrency: number,
   work: (item: T, n: number) => Promise<void>,
 ) {
   let next = 0
   const worker = async () => {
     for (let n = next++; n < list.length; n = next++) await work(list[n]!, n)
   }
-  await Promise.all(times(forEachLimited, worker))
+  await Promise.all(times(concurrency, worker))
 }
 
 const api = await startApi()

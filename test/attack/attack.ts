@@ -38,7 +38,7 @@ export type Attack = {
   title: string
   /** Tries a second: what the limits allow, from so many companies or addresses as are named. */
   perSecond: number
-  forEachLimited: number
+  concurrency: number
   together?: number
   /** How tries may be answered; 0 is a connection that was closed. */
   statuses: number[]

@@ -5,7 +5,7 @@ export type Flood = {
   /** Tries a second. */
   perSecond: number
   /** Tries that are under way at once. What is more waits, as the next ones do. */
-  forEachLimited: number
+  concurrency: number
   /** So many tries are begun together; one at a time if it is missing. */
   together?: number
   most?: number
@@ -20,7 +20,7 @@ export function startFlood(flood: Flood): {
   stop(): Promise<Tally>
   done: Promise<Tally>
 } {
-  const { perSecond, forEachLimited, together = 1, most = Number.POSITIVE_INFINITY, send } = flood
+  const { perSecond, concurrency, together = 1, most = Number.POSITIVE_INFINITY, send } = flood
   const ending = new AbortController()
   const over = Promise.withResolvers<Tally>()
   const tally: Tally = {}
@@ -46,7 +46,7 @@ export function startFlood(flood: Flood): {
   function tick(): void {
     const passed_s = (performance.now() - started) / 1000
     const due = Math.floor((passed_s * perSecond) / together + 1) * together
-    while (sent < Math.min(due, most) && underWay.size < forEachLimited) begin()
+    while (sent < Math.min(due, most) && underWay.size < concurrency) begin()
     if (sent >= most) end()
   }
   const timer = setInterval(tick, TICK_MS)

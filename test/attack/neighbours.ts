@@ -30,8 +30,10 @@ const WORST_BODIES: [path: string, body: string][] = [
 
 const bodies: Attack = {
   title: 'the worst bodies of 64 KiB for validation',
-  ...{ perSecond: 500, forEachLimited: 64 },
-  ...{ statuses: [400, 429], few: 24 },
+  perSecond: 500,
+  concurrency: 64,
+  statuses: [400, 429],
+  few: 24,
   open: (scene) => keysOf(scene, 1),
   send(outside, { keys }, n) {
     const [path, body] = some(WORST_BODIES, n)
@@ -41,8 +43,10 @@ const bodies: Attack = {
 
 const lists: Attack = {
   title: 'GET /charge?limit=1000&include=qr, 64 at once',
-  ...{ perSecond: 500, forEachLimited: 64 },
-  ...{ statuses: [200, 429, 503], few: 12 },
+  perSecond: 500,
+  concurrency: 64,
+  statuses: [200, 429, 503],
+  few: 12,
   async open(scene) {
     const shop = await scene.company()
     await makeCharges(scene, shop, scaled(scene, 1000))
@@ -55,8 +59,11 @@ const lists: Attack = {
 /** All at once, again and again: more than are worked on and wait. */
 const crowd: Attack = {
   title: '400 requests of one company at the same moment, again and again',
-  ...{ perSecond: 500, forEachLimited: 400, together: 400 },
-  ...{ statuses: [201, 429], few: 400 },
+  perSecond: 500,
+  concurrency: 400,
+  together: 400,
+  statuses: [201, 429],
+  few: 400,
   open: (scene) => keysOf(scene, 1),
   send: (outside, { keys }) =>
     ask(outside, {
@@ -68,8 +75,10 @@ const crowd: Attack = {
 
 const clocks: Attack = {
   title: 'clock moves of 16 companies, 64 at once, with work that falls due',
-  ...{ perSecond: 100, forEachLimited: 64 },
-  ...{ statuses: [200, 409, 429], few: 16 },
+  perSecond: 100,
+  concurrency: 64,
+  statuses: [200, 409, 429],
+  few: 16,
   open: (scene) => keysOf(scene, 16),
   async send(outside, { keys }, n) {
     const key = some(keys, n)
@@ -90,8 +99,10 @@ async function sell(outside: Outside, key: string): Promise<number> {
 
 const receivers: Attack = {
   title: '1,200 receivers of 24 companies that answer after 25 s',
-  ...{ perSecond: 50, forEachLimited: 50 },
-  ...{ statuses: [200], few: 12 },
+  perSecond: 50,
+  concurrency: 50,
+  statuses: [200],
+  few: 12,
   async open(scene) {
     const shops = await companies(scene, scaled(scene, SLOW_COMPANIES))
     for (const [i, shop] of shops.entries()) {
@@ -125,15 +136,18 @@ async function awaitEvent(scene: Scene): Promise<void> {
 
 const mails: Attack = {
   title: 'links with notifyCustomer, 3,000 in all',
-  ...{ perSecond: 300, forEachLimited: 64 },
-  ...{ statuses: [201, 429], few: 60 },
+  perSecond: 300,
+  concurrency: 64,
+  statuses: [201, 429],
+  few: 60,
   open: (scene) => keysOf(scene, 1),
   send: (outside, { keys }, n) =>
     ask(outside, {
       path: '/charge/payment-link',
       key: keys[0]!,
       body: JSON.stringify({
-        ...{ total: 500, notifyCustomer: true },
+        total: 500,
+        notifyCustomer: true,
         customer: payer({ email: `payer-${n}@example.com` }),
       }),
     }),
@@ -154,8 +168,10 @@ async function awaitCode(scene: Scene): Promise<void> {
 /** More due work than a sweep looks at, which fails and falls due before that of anybody else. */
 const poisoned: Attack = {
   title: 'a company whose due work fails, with 2,400 due charges',
-  ...{ perSecond: 50, forEachLimited: 50 },
-  ...{ statuses: [201, 429], few: 10 },
+  perSecond: 50,
+  concurrency: 50,
+  statuses: [201, 429],
+  few: 10,
   async open(scene) {
     const shop = await scene.company()
     return { keys: [shop.key], paths: [shop.id] }

@@ -55,7 +55,11 @@ export async function openScene(world: World, scale: number): Promise<OpenScene>
   const parts = { config, databaseUrl: embedded.url, clock: systemClock, publicUrl: url }
   const app = createApp({ ...parts, log: createLog('error') })
   return {
-    ...{ url, app, world, scale, company: (fields) => makeShop(app, fields) },
+    url,
+    app,
+    world,
+    scale,
+    company: (fields) => makeShop(app, fields),
     longestBlock_ms: () => longestBlock_ms(server),
     async close() {
       app.mailer.close()

@@ -11,8 +11,10 @@ const NOTHING: Context = { keys: [], paths: [] }
 /** Each address guesses as often as it may. */
 const wrongKeys: Attack = {
   title: 'wrong API keys from 1,000 IPv6 networks',
-  ...{ perSecond: 500, forEachLimited: 200 },
-  ...{ statuses: [401, 429], few: 60 },
+  perSecond: 500,
+  concurrency: 200,
+  statuses: [401, 429],
+  few: 60,
   open: async () => NOTHING,
   send: (outside, _context, n) =>
     ask(outside, {
@@ -24,8 +26,10 @@ const wrongKeys: Attack = {
 
 const wrongTokens: Attack = {
   title: 'bank callbacks with wrong tokens from 1,000 IPv6 networks',
-  ...{ perSecond: 500, forEachLimited: 200 },
-  ...{ statuses: [404, 429], few: 60 },
+  perSecond: 500,
+  concurrency: 200,
+  statuses: [404, 429],
+  few: 60,
   open: async () => NOTHING,
   send: (outside, _context, n) =>
     ask(outside, {
@@ -39,8 +43,10 @@ const DOCS = ['/docs/', '/openapi.json', '/docs/js/scalar.js']
 
 const docs: Attack = {
   title: '/docs, its scripts and /openapi.json from 20 addresses',
-  ...{ perSecond: 100, forEachLimited: 50 },
-  ...{ statuses: [200, 429], few: 30 },
+  perSecond: 100,
+  concurrency: 50,
+  statuses: [200, 429],
+  few: 30,
   open: async () => ({ ...NOTHING, paths: DOCS }),
   send: (outside, { paths }, n) =>
     ask(outside, {
@@ -52,16 +58,20 @@ const docs: Attack = {
 
 const health: Attack = {
   title: '/health and /ready',
-  ...{ perSecond: 500, forEachLimited: 200 },
-  ...{ statuses: [200], few: 60 },
+  perSecond: 500,
+  concurrency: 200,
+  statuses: [200],
+  few: 60,
   open: async () => NOTHING,
   send: (outside, _context, n) => ask(outside, { path: n % 2 === 0 ? '/health' : '/ready' }),
 }
 
 const pages: Attack = {
   title: 'pages of payers, their status and their pictures',
-  ...{ perSecond: 200, forEachLimited: 100 },
-  ...{ statuses: [200], few: 40 },
+  perSecond: 200,
+  concurrency: 100,
+  statuses: [200],
+  few: 40,
   async open(scene) {
     const shop = await scene.company()
     const charges = await makeCharges(scene, shop, scaled(scene, 100))
@@ -84,8 +94,12 @@ async function holdStream(outside: Outside, path: string, from: string): Promise
 
 const streams: Attack = {
   title: '1,500 open pages (SSE) of as many charges, 150 from each address',
-  ...{ perSecond: 1000, forEachLimited: 1500 },
-  ...{ statuses: [0, 200, 429], refusal: 429, few: 150, holds: true },
+  perSecond: 1000,
+  concurrency: 1500,
+  statuses: [0, 200, 429],
+  refusal: 429,
+  few: 150,
+  holds: true,
   async open(scene) {
     const shop = await scene.company()
     const charges = await makeCharges(scene, shop, scaled(scene, 1500))
@@ -112,8 +126,11 @@ function sendHalf(outside: Outside, text: string): Promise<number> {
 
 const halves: Attack = {
   title: '900 connections with half a head or half a body',
-  ...{ perSecond: 900, forEachLimited: 900 },
-  ...{ statuses: [0, 408, 429], few: 90, holds: true },
+  perSecond: 900,
+  concurrency: 900,
+  statuses: [0, 408, 429],
+  few: 90,
+  holds: true,
   async open(scene) {
     const { key } = await scene.company()
     const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\n`
@@ -138,8 +155,10 @@ const forgedId = (n: number): string => {
 
 const forged: Attack = {
   title: 'POST /bank/pix with ids of one’s own for a dev-mode code, from 10 addresses',
-  ...{ perSecond: 500, forEachLimited: 100 },
-  ...{ statuses: [201, 400, 409, 422, 429], few: 40 },
+  perSecond: 500,
+  concurrency: 100,
+  statuses: [201, 400, 409, 422, 429],
+  few: 40,
   async open(scene) {
     const shop = await scene.company()
     const charges = await makeCharges(scene, shop, 20, { devMode: true })
