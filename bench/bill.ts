@@ -184,7 +184,7 @@ export async function run(): Promise<void> {
       await phase(`charges generated, ${side}`, () => generateDue(app))
       await phase(`charges scheduled at the bank, ${side}`, () => billDue(app))
       time.now = atHour(DUE_ON, 8)
-      await phase(`charges collected and settled, ${side}`, () => collectDue(app))
+      await phase(`charges collected and matched, ${side}`, () => collectDue(app))
       await assertPaid(app, (n + 1) * SUBSCRIPTIONS)
     }
     const scans = await findScans(app)

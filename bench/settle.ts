@@ -55,15 +55,15 @@ async function prepare(app: App, companies: Uuid[]): Promise<Arrived[]> {
   return arrived
 }
 
-/** Payments settled a second: callback stored, confirmed with the bank, booked, event written. */
-async function settleAll(app: App, companies: Uuid[]): Promise<number> {
+/** Payments matched a second: callback stored, confirmed with the bank, booked, event written. */
+async function matchAll(app: App, companies: Uuid[]): Promise<number> {
   const arrived = await prepare(app, companies)
   const started = performance.now()
   const bank = async () => {
     for (let next = arrived.pop(); next; next = arrived.pop()) {
       const { companyId, pix } = next
-      const { settled } = await receiveCallback(app, companyId, 'simulator', callbackBody(pix))
-      if ((await settled) !== 'settled') throw new Error('a payment was not settled')
+      const { processed } = await receiveCallback(app, companyId, 'simulator', callbackBody(pix))
+      if ((await processed) !== 'processed') throw new Error('a payment was not matched')
       await endOfTick()
     }
   }
@@ -97,8 +97,8 @@ export async function run(): Promise<void> {
     const [hot] = await makeCompanies(app, 1)
     const many = await makeCompanies(app, COMPANIES)
     const measured = await takeTurns({
-      one: () => settleAll(app, [hot!]),
-      spread: () => settleAll(app, many),
+      one: () => matchAll(app, [hot!]),
+      spread: () => matchAll(app, many),
     })
     const { one, spread } = measured as { one: number[]; spread: number[] }
     report(`payments settled, one company, ${AT_ONCE} callbacks at once`, median(one))

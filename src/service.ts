@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import type { App } from './core/app.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
-import { groupCallbacks } from './core/payments/callbacks.ts'
+import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { followTold } from './core/recurrences/told.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Database, openDatabase } from './db/database.ts'
@@ -69,7 +69,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
-  const [charges, callbacks] = [groupCharges(db), groupCallbacks(db, followTold)]
+  const [charges, callbacks] = [groupCharges(db), createCallbackBatchers(db, followTold)]
   const metrics = createMetrics()
   const setbacks = createSetbacks(db.tasks, clock, metrics, log)
   const outward = { providers, mailer, sender, lookup, metrics, setbacks }

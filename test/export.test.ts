@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { post } from '../src/ledger/post.ts'
-import { chargePaid, chargeSettled } from '../src/ledger/recipes.ts'
+import { chargePaid, chargeReleased } from '../src/ledger/recipes.ts'
 import { fromPublic } from '../src/lib/ids.ts'
 import { formatMoment } from '../src/lib/local-time.ts'
 import { toCents } from '../src/lib/money.ts'
@@ -135,7 +135,7 @@ test('a statement is written oldest first, with the balances after each entry', 
   const moments = ['2024-05-02T02:59:59Z', '2024-05-02T03:00:00Z', '2024-05-03T02:59:59Z']
   const postings = [
     chargePaid(payment),
-    chargeSettled(payment),
+    chargeReleased(payment),
     chargePaid({ ...payment, endToEndId: 'E2' }),
   ]
   for (const [i, posting] of postings.entries()) {
@@ -186,14 +186,14 @@ test('for people a paid link has its items, its payer masked, its refund and bot
   const { Cobrança, Itens, ...rest } = record!
   assert.deepEqual([Cobrança, Itens], [id, '"1 x Pão; 2 x =Bolo; doce"'])
   const at = (moment: Date) => formatMoment(moment).replace(/$/, ':00')
-  const settles = new Date(api.clock.now().getTime() + 60_000)
+  const releaseAt = new Date(api.clock.now().getTime() + 60_000)
   assert.deepEqual(
     [rest.Tipo, rest.Situação, rest.Pagamento, rest.Valor, rest.Devolvido],
     ['Link de pagamento', 'Paga', 'Pago', '15,00', '-3,00'],
   )
   assert.equal(rest['CPF/CNPJ do pagador'], '**.***.***/0001-81')
   assert.equal(rest['Paga em'], at(api.clock.now()))
-  assert.equal(rest['Disponível para saque em'], at(settles))
+  assert.equal(rest['Disponível para saque em'], at(releaseAt))
 })
 
 test('for people a statement has signs, directions, and when money was paid and withdrawn', async () => {

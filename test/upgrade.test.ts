@@ -14,7 +14,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { newId } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
-import { receiveDueCharges } from '../src/worker/charges.ts'
+import { releaseDueCharges } from '../src/worker/charges.ts'
 import { emptyDatabase } from './support/database.ts'
 import { temporaryFolder } from './support/process.ts'
 
@@ -66,7 +66,7 @@ test('a database from before the ledger gets books that agree, and old charges g
   assert.ok((await migrate(url)).length > 0)
   const app = appOn(url)
   try {
-    await receiveDueCharges(app)
+    await releaseDueCharges(app)
     const { rows } = await client.query('select payment_status from charges where id = $1', [
       charge,
     ])

@@ -204,8 +204,8 @@ async function tellLate(companyId: string, chargeId: string): Promise<void> {
   const endToEndId = 'E99999999202608201500aaaaaaaaaaa'
   const txid = chargeTxid(fromPublic('charge', chargeId)!)
   const pix = [{ endToEndId, txid, valor: '8.00', horario: clock.now().toISOString() }]
-  const { settled } = await receiveCallback(app, companyId, simulator.name, { pix })
-  assert.equal(await settled, 'unconfirmed')
+  const { processed } = await receiveCallback(app, companyId, simulator.name, { pix })
+  assert.equal(await processed, 'unconfirmed')
   await simulator.pay({ id: companyId }, { txid, amount: toCents(800), endToEndId })
 }
 

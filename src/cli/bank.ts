@@ -12,7 +12,7 @@ import { report } from './checks.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
 import { tell } from './faults.ts'
 import { requireCompany, time } from './records.ts'
-import { settleWith, withApp } from './session.ts'
+import { waitForServersOf, withApp } from './session.ts'
 
 const COMPANY = {
   value: 'COMPANY_ID',
@@ -32,7 +32,7 @@ const connect: Command = {
       const found = await requireLive(app, args.options.company!)
       requirePayoutKey(found, fields)
       await app.db.transaction((tx) => connectBank(tx, app.vault, found.id, fields, now))
-      const doubt = await settleWith(app)
+      const doubt = await waitForServersOf(app)
       const company = (await findCompany(app.db, found.id))!
       const { title } = fields.profile
       const heading = `${company.name} is connected to ${title}; the credentials are sealed.\n${doubt}\n`
@@ -79,7 +79,7 @@ const disconnect: Command = {
       const { bank, connection } = await requireBank(app, company)
       const kept = await removeCallbacks(app, company, callbackUrl(app.publicUrl, bank))
       await app.db.transaction((tx) => disconnectBank(tx, company.id))
-      const doubt = await settleWith(app)
+      const doubt = await waitForServersOf(app)
       const { title } = connection.profile
       const callbacks =
         kept === null

@@ -65,14 +65,14 @@ export const update: Command = {
   },
   async run(args) {
     const fields = readChange(args)
-    const { before, after, doubt } = await withDatabase(async ({ db, vault, settle }) => {
+    const { before, after, doubt } = await withDatabase(async ({ db, vault, waitForServers }) => {
       const changed = await inOptions(() =>
         db.transaction(async (tx) => {
           const { id } = await requireCompany(tx, args.operands[0]!)
           return changeCompany(tx, vault, id, fields, 'operator', systemClock.now())
         }),
       )
-      return { ...changed, doubt: await settle() }
+      return { ...changed, doubt: await waitForServers() }
     })
     const changes = changesOf(before, after)
     return {

@@ -129,13 +129,13 @@ const pin: Command = {
   async run({ operands: [id, version] }) {
     const fault = versionFault(version!)
     if (fault) throw new Refusal(fault)
-    const { company, doubt } = await withDatabase(async ({ db, settle }) => {
+    const { company, doubt } = await withDatabase(async ({ db, waitForServers }) => {
       const company = await db.transaction(async (tx) => {
         const found = await requireCompany(tx, id!)
         await pinVersion(tx, found.id, version!, systemClock.now())
         return found
       })
-      return { company, doubt: await settle() }
+      return { company, doubt: await waitForServers() }
     })
     return {
       json: { companyId: company.id, apiVersion: version },

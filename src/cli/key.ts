@@ -71,12 +71,12 @@ const revoke: Command = {
   options: { company: COMPANY },
   async run({ options, operands }) {
     const id = operands[0]!.toLowerCase()
-    const { revoked, doubt } = await withDatabase(async ({ db, settle }) => {
+    const { revoked, doubt } = await withDatabase(async ({ db, waitForServers }) => {
       const revoked = await db.transaction(async (tx) => {
         const company = await requireCompany(tx, options.company!)
         return isUuid(id) && revokeKey(tx, company.id, id, systemClock.now())
       })
-      return { revoked, doubt: revoked ? await settle() : '' }
+      return { revoked, doubt: revoked ? await waitForServers() : '' }
     })
     if (!revoked) throw new Refusal(`The company has no key with the id ${operands[0]}.`)
     return { json: { keyId: id, revoked }, text: `The key ${id} is revoked.\n${doubt}` }

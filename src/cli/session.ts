@@ -58,7 +58,7 @@ export type Session = {
   db: Database
   vault: Vault
   /** Waits until every running server knows of what was changed; says so when one does not. */
-  settle(): Promise<string>
+  waitForServers(): Promise<string>
 }
 
 /** Acts on a migrated database that was set up with our secret, and closes what was opened. */
@@ -69,7 +69,7 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
   try {
     await migrate(url)
     await requireSameSecret(db, vault)
-    return await act({ db, vault, settle: () => settle(url) })
+    return await act({ db, vault, waitForServers: () => waitForServers(url) })
   } finally {
     await close()
   }
@@ -92,10 +92,10 @@ export async function withApp<R>(act: (app: App) => Promise<R>): Promise<R> {
   }
 }
 
-async function settle(url: string): Promise<string> {
+async function waitForServers(url: string): Promise<string> {
   return (await waitUntilHeard(url)) ? '' : UNHEARD
 }
 
-/** The same as `settle`, for who acts with an app. */
-export const settleWith = async ({ db }: App): Promise<string> =>
+/** The same as `waitForServers`, for a command that has an app. */
+export const waitForServersOf = async ({ db }: App): Promise<string> =>
   (await hearEverywhere(db)) ? '' : UNHEARD

@@ -13,7 +13,7 @@ import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
 import type { ChargeGroups } from './charges/group.ts'
 import type { DueSource } from './clocks/due.ts'
-import type { CallbackGroups } from './payments/callbacks.ts'
+import type { CallbackBatchers } from './payments/callbacks.ts'
 import type { Setbacks } from './setbacks.ts'
 
 /** What commands act with. Wired once in `main.ts`, or by a test with a clock of its own. */
@@ -37,7 +37,7 @@ export type App = {
   /** Companies whose work fails in a task. */
   setbacks: Setbacks
   charges: ChargeGroups
-  callbacks: CallbackGroups
+  callbacks: CallbackBatchers
   mailer: Mailer
   /** Wakes the tasks of this process when work for them was committed. */
   alarm: Alarm

@@ -10,6 +10,7 @@ export const TASK = {
   collect: 'collect at the simulated bank',
   agreements: 'follow agreements',
   audit: 'audit',
+  /** The name is a label of published metrics. */
   callbacks: 'settle callbacks',
   reconcile: 'reconcile',
   orphans: 'take back orphans',

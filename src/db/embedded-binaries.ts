@@ -152,11 +152,11 @@ function copyOnto(shelf: string, native: string): string {
   openToAll(fresh)
   // A copy of ours that lost files to a cleaner is replaced, which also mends its running server.
   if (isOurs(shared) && !isWhole(shared, native)) rmSync(shared, { recursive: true, force: true })
-  return settle(fresh, shared)
+  return renameOnto(fresh, shared)
 }
 
 // The rename fails when another start was faster, or when somebody else squats on the name.
-function settle(fresh: string, shared: string): string {
+function renameOnto(fresh: string, shared: string): string {
   try {
     renameSync(fresh, shared)
     return shared

@@ -69,7 +69,7 @@ export function admission({ app, keys }: ServerParts) {
       done(problem('missing_api_key'))
       return
     }
-    const settle = (session: Session | null) => {
+    const admit = (session: Session | null) => {
       try {
         accept(request, route, session)
         gate.enter(session!.company.id, reply.raw, (ticket) => {
@@ -82,8 +82,8 @@ export function admission({ app, keys }: ServerParts) {
     }
     // A key that is remembered costs no turn of the event loop.
     const remembered = keys.recall(key)
-    if (remembered) settle(remembered)
-    else look(request, key).then(settle, done)
+    if (remembered) admit(remembered)
+    else look(request, key).then(admit, done)
   }
 }
 

@@ -101,8 +101,8 @@ async function take(app: App, request: FastifyRequest): Promise<void> {
 }
 
 async function receive(app: App, companyId: Uuid, told: unknown): Promise<void> {
-  const { settled } = await receiveCallback(app, companyId, app.providers.bacen.name, told)
-  settled.catch(() => {})
+  const { processed } = await receiveCallback(app, companyId, app.providers.bacen.name, told)
+  processed.catch(() => {})
 }
 
 /** Whether a request came through a proxy that has seen the bank's certificate, if one is to. */

@@ -7,7 +7,7 @@ import { EMPTY, enter } from './books.ts'
 import {
   type Account,
   chargePaid,
-  chargeSettled,
+  chargeReleased,
   KINDS,
   opening,
   type Posting,
@@ -35,7 +35,7 @@ type Effects = Partial<Record<Account | 'bank', number>>
 const RECIPES: [Posting, kindAndRef: string, Effects][] = [
   [opening(toCents(100_000)), 'OPENING opening', { bank: 100_000, available: 100_000 }],
   [chargePaid(payment), 'CHARGE_PAID E1', { bank: 1990, pending: 1990 }],
-  [chargeSettled(payment), 'CHARGE_SETTLED E1', { pending: -1990, available: 1990 }],
+  [chargeReleased(payment), 'CHARGE_SETTLED E1', { pending: -1990, available: 1990 }],
   [paymentUnmatched(stray), 'PAYMENT_UNMATCHED E2', { bank: 80, unmatched: 80 }],
   [paymentAccepted(stray), 'PAYMENT_ACCEPTED E2', { unmatched: -80, available: 80 }],
   [refundHeld(refund, 'pending'), 'REFUND_HELD rfnd_1', { pending: -500, held: 500 }],

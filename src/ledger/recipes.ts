@@ -58,8 +58,8 @@ export const opening = (amount: Cents): Posting =>
 export const chargePaid = (payment: Paid): Posting =>
   posting('CHARGE_PAID', ['bank', 'pending'], byPayment(payment))
 
-/** The delay is over. What was refunded before it has already left the pending account. */
-export const chargeSettled = (payment: Paid): Posting =>
+/** The delay is over: the money is released, except what refunds took from pending before. */
+export const chargeReleased = (payment: Paid): Posting =>
   posting('CHARGE_SETTLED', ['pending', 'available'], byPayment(payment))
 
 /** Money that pays no charge is never dropped: it waits for the merchant's decision. */

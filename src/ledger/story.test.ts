@@ -33,7 +33,7 @@ function postingOf(line: Line, amount: Cents, ref = 'x'): Posting {
   const made: Record<Kind, () => Posting> = {
     OPENING: () => recipes.opening(amount),
     CHARGE_PAID: () => recipes.chargePaid(payment),
-    CHARGE_SETTLED: () => recipes.chargeSettled(payment),
+    CHARGE_SETTLED: () => recipes.chargeReleased(payment),
     PAYMENT_UNMATCHED: () => recipes.paymentUnmatched(payment),
     PAYMENT_ACCEPTED: () => recipes.paymentAccepted(payment),
     REFUND_HELD: () => recipes.refundHeld(order, line.debit as Account),

@@ -38,7 +38,7 @@ export function createBatcher<T, R>(
   const { most, lanes = 1, isItemError = () => true, gather_ms, ownerOf } = options
   let gathering: NodeJS.Timeout | undefined
 
-  async function settle(group: Waiting<T, R>[]): Promise<void> {
+  async function runGroup(group: Waiting<T, R>[]): Promise<void> {
     try {
       const results = await run(group.map((waiting) => waiting.item))
       assert(results.length === group.length, 'a batch answers every item')
@@ -51,8 +51,8 @@ export function createBatcher<T, R>(
         return
       }
       const half = group.length >> 1
-      await settle(group.slice(0, half))
-      await settle(group.slice(half))
+      await runGroup(group.slice(0, half))
+      await runGroup(group.slice(half))
     }
   }
 
@@ -66,7 +66,7 @@ export function createBatcher<T, R>(
       }
       const group = gathered.splice(0, most)
       flying += 1
-      settle(group).finally(() => {
+      runGroup(group).finally(() => {
         flying -= 1
         if (gathered.length > 0) schedule()
         else if (flying === 0) for (const resolve of onIdle.splice(0)) resolve()

@@ -3,7 +3,7 @@ import { openLink } from '../core/charges/checkout.ts'
 import { findPurchase } from '../core/charges/receipt.ts'
 import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
-import { sendSimulated, settleSimulated } from '../core/payments/commands.ts'
+import { matchSimulated, sendSimulated } from '../core/payments/commands.ts'
 import { isPlayable } from '../core/payments/rules.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
@@ -85,7 +85,7 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const { app, company, charge, token } = found
     if (!isPlayable(app.config, company)) throw problem('charge_not_found')
     const pix = await sendSimulated(app, company, charge)
-    await app.db.transaction((tx) => settleSimulated(tx, app, company, charge.id, pix))
+    await app.db.transaction((tx) => matchSimulated(tx, app, company, charge.id, pix))
     const { chosen } = spokenOf(request, company.language)
     return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })

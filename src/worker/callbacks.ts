@@ -1,6 +1,6 @@
 import type { App } from '../core/app.ts'
 import { claimDue } from '../core/payments/callback-store.ts'
-import { settleStored } from '../core/payments/callbacks.ts'
+import { processStored } from '../core/payments/callbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { guarded, inRounds } from './rounds.ts'
 
@@ -8,18 +8,18 @@ import { guarded, inRounds } from './rounds.ts'
 const MOST = 512
 const MAX_OF_ONE = 64
 
-/** Takes up callbacks that were stored and never settled. */
-export function settleDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
+/** Processes callbacks that are stored and not processed yet. */
+export function processDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
   const [task, only] = [TASK.callbacks, null]
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
       const due = await claimDue(app.db, app.systemClock.now(), MOST, but, MAX_OF_ONE)
       const byCompany = Map.groupBy(due, ({ companyId }) => companyId)
-      const failed = 'callbacks were not settled'
+      const failed = 'callbacks were not processed'
       await Promise.all(
         [...byCompany].map(([companyId, own]) => {
-          const act = () => settleStored(app, own)
+          const act = () => processStored(app, own)
           return guarded(app, { task, only }, companyId, act, undefined, failed)
         }),
       )

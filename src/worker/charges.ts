@@ -5,11 +5,11 @@ import {
   type FindDue,
   findDue,
   findDueAtBanks,
-  findSettling,
+  findReleasable,
 } from '../core/charges/due-store.ts'
 import { nowOf } from '../core/companies/clock.ts'
-import { receiveCharges } from '../core/payments/commands.ts'
-import { settleBeforeExpiry } from '../core/payments/late.ts'
+import { matchBeforeExpiry } from '../core/payments/before-expiry.ts'
+import { releaseCharges } from '../core/payments/commands.ts'
 import type { Tx } from '../db/database.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -57,9 +57,9 @@ const EXPIRE: Sweep = {
   ...{ task: 'expire charges', find: findDue, change: expireCharges },
   failed: 'charges were not expired',
 }
-const RECEIVE: Sweep = {
-  ...{ task: 'receive charges', find: findSettling, change: receiveCharges },
-  failed: 'charges were not settled',
+const RELEASE: Sweep = {
+  ...{ task: 'receive charges', find: findReleasable, change: releaseCharges },
+  failed: 'charges were not released',
 }
 
 /**
@@ -70,8 +70,8 @@ export const expireDueCharges = (app: App, signal?: AbortSignal, only: Uuid | nu
   sweep(app, EXPIRE, only, signal)
 
 /** Makes paid money withdrawable when the company's delay is over. */
-export const receiveDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
-  sweep(app, RECEIVE, only, signal)
+export const releaseDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+  sweep(app, RELEASE, only, signal)
 
 const AT_BANKS = { task: 'expire charges at banks', only: null }
 
@@ -85,7 +85,7 @@ const SILENCE_MS = 30_000
 export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Promise<void> } {
   const silentUntil_ms = new Map<Uuid, number>()
   const expire = async ({ companyId, ids }: DueCharges): Promise<number> => {
-    const over = await settleBeforeExpiry(app, companyId, ids)
+    const over = await matchBeforeExpiry(app, companyId, ids)
     if (over.length < ids.length) {
       silentUntil_ms.set(companyId, app.systemClock.now().getTime() + SILENCE_MS)
     }

@@ -1,4 +1,4 @@
-import { nextExpiry as nextChargeExpiry, nextSettlement } from '../core/charges/due-store.ts'
+import { nextExpiry as nextChargeExpiry, nextRelease } from '../core/charges/due-store.ts'
 import type { DueSource } from '../core/clocks/due.ts'
 import { nextAttempt } from '../core/deliveries/due-store.ts'
 import { listFailing } from '../core/deliveries/health-store.ts'
@@ -13,7 +13,7 @@ import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { findNextAt as nextCollection } from '../provider/simulator/collection-records.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
-import { expireDueCharges, receiveDueCharges } from './charges.ts'
+import { expireDueCharges, releaseDueCharges } from './charges.ts'
 import { carryOutRefunds } from './refunds.ts'
 import { watchWebhooks } from './webhooks.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
@@ -54,7 +54,7 @@ export const DUE_SOURCES: readonly DueSource[] = [
     run: (app, { id }) => collectAtBank(app, id),
   },
   { name: 'expire charges', nextAt: nextChargeExpiry, run: forOne(expireDueCharges) },
-  { name: 'receive charges', nextAt: nextSettlement, run: forOne(receiveDueCharges) },
+  { name: 'receive charges', nextAt: nextRelease, run: forOne(releaseDueCharges) },
   { name: TASK.refunds, nextAt: nextRefund, run: forOne(carryOutRefunds) },
   { name: 'expire withdrawals', nextAt: nextCodeExpiry, run: forOne(expireDueWithdrawals) },
   { name: TASK.payouts, nextAt: nextPayout, run: forOne(payOutWithdrawals) },

@@ -11,9 +11,9 @@ import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
-import { settleDueCallbacks } from './callbacks.ts'
+import { processDueCallbacks } from './callbacks.ts'
 import { watchCertificates } from './certificates.ts'
-import { createExpiringAtBanks, expireDueCharges, receiveDueCharges } from './charges.ts'
+import { createExpiringAtBanks, expireDueCharges, releaseDueCharges } from './charges.ts'
 import { playTestClocks } from './clocks.ts'
 import { collectDue } from './collect.ts'
 import { createDelivering } from './deliver.ts'
@@ -48,8 +48,8 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: 'note positions', every_ms: 60_000, run: ({ db }) => notePosition(db) },
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
   { name: 'expire charges at banks', every_ms: 500, open: createExpiringAtBanks },
-  { name: 'receive charges', every_ms: 500, run: receiveDueCharges },
-  { name: TASK.callbacks, every_ms: 1_000, run: settleDueCallbacks },
+  { name: 'receive charges', every_ms: 500, run: releaseDueCharges },
+  { name: TASK.callbacks, every_ms: 1_000, run: processDueCallbacks },
   { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
   { name: 'take back orphans', every_ms: 5_000, run: takeBackOrphans },
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import type { Company } from '../../src/core/companies/rules.ts'
+import { matchPayments } from '../../src/core/payments/match.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
-import { settlePayments } from '../../src/core/payments/settle.ts'
 import { post } from '../../src/ledger/post.ts'
 import {
   chargePaid,
@@ -38,8 +38,8 @@ const { app } = api
 const idOf = (publicId: string) => fromPublic('charge', publicId)!
 
 async function heard({ bank }: Banked): Promise<void> {
-  await bank.settled()
-  await app.callbacks.settle.idle()
+  await bank.callbacksSent()
+  await app.callbacks.process.idle()
 }
 
 /** A live company with a paid charge and books that agree with its bank. */
@@ -59,7 +59,7 @@ async function silent(shop: Shop, amount = 1990) {
   const charge = await charged(shop)
   shop.bank.faults.nextCallback('lost')
   const pix = shop.bank.payer.pay(charge.brCode, { amount })
-  await shop.bank.settled()
+  await shop.bank.callbacksSent()
   return { charge, pix }
 }
 
@@ -75,15 +75,19 @@ const change = (sql: string, values: unknown[]) =>
 
 type Arrived = { endToEndId: string; txid: string | null; amount?: number }
 
-/** Settles a payment as if a bank had confirmed it like this. */
-const settle = ({ company }: Banked, { amount = 1990, ...pix }: Arrived, source: Source = 'bank') =>
+/** Records a payment as if a bank had confirmed it like this. */
+const recordPayment = (
+  { company }: Banked,
+  { amount = 1990, ...pix }: Arrived,
+  source: Source = 'bank',
+) =>
   app.db.transaction((tx) => {
     const now = api.clock.now()
     const received = [{ ...pix, amount: toCents(amount), receivedAt: now }]
-    return settlePayments(tx, app, company, received, { source, now })
+    return matchPayments(tx, app, company, received, { source, now })
   })
 
-/** Lets the bank be asked up to now, without settling what it tells. */
+/** Lets the bank be asked up to now, without recording what it lists. */
 async function audit({ company }: Banked, whole: boolean): Promise<string[]> {
   api.clock.advance(7200)
   const until = api.clock.now()
@@ -145,14 +149,18 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   ],
   'doubled: booked again under another id': [
     (shop) =>
-      settle(shop, { endToEndId: 'E12345678202608201500aaaaaaaaaaa', txid: null, amount: 1990 }),
+      recordPayment(shop, {
+        endToEndId: 'E12345678202608201500aaaaaaaaaaa',
+        txid: null,
+        amount: 1990,
+      }),
     /1990 of E12345678202608201500aaaaaaaaaaa are booked, the bank says nothing/,
   ],
   'booked for another charge, by records that agree with it': [
     async (shop) => {
       const { pix } = await silent(shop)
       const other = await charged(shop)
-      await settle(shop, { endToEndId: pix.endToEndId, txid: chargeTxid(idOf(other.id)) })
+      await recordPayment(shop, { endToEndId: pix.endToEndId, txid: chargeTxid(idOf(other.id)) })
     },
     /E\w+ is booked for another charge than the bank has received it for/,
   ],
@@ -167,7 +175,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   'booked in another amount': [
     async (shop) => {
       const { pix } = await silent(shop)
-      await settle(shop, { endToEndId: pix.endToEndId, txid: null, amount: 1991 })
+      await recordPayment(shop, { endToEndId: pix.endToEndId, txid: null, amount: 1991 })
     },
     /has received 1990 in E\w+, our books say 1991/,
   ],
@@ -175,7 +183,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
     async (shop) => {
       const other = await openShop()
       const { pix } = await silent(other)
-      await settle(shop, { endToEndId: pix.endToEndId, txid: pix.txid })
+      await recordPayment(shop, { endToEndId: pix.endToEndId, txid: pix.txid })
       const faults = await audit(other, true)
       assert.match(faults.join(), /has received 1990 in E\w+, our books say nothing/)
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../src/core/audits/commands.ts'
 import type { Account } from '../../src/ledger/recipes.ts'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { inherited } from '../support/process.ts'
@@ -49,7 +49,7 @@ async function busyCompany(): Promise<Client> {
   await pay(two.brCode)
   await pay((await charge(client)).brCode, { amount: 999 })
   api.clock.advance(60)
-  await receiveDueCharges(app)
+  await releaseDueCharges(app)
   await client.post(`/refund/${one.id}`, { value: 500 })
   await carryOutRefunds(app)
   await client.post('/account-balance/withdraw', { value: 700 })

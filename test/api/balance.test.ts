@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { post } from '../../src/ledger/post.ts'
 import {
   chargePaid,
-  chargeSettled,
+  chargeReleased,
   type Posting,
   paymentUnmatched,
   withdrawalHeld,
@@ -33,7 +33,7 @@ async function withHistory(apiVersion?: string): Promise<Client> {
   const story = [
     chargePaid(payment),
     paymentUnmatched({ endToEndId: 'E2', amount: toCents(80), chargeId: null }),
-    chargeSettled(payment),
+    chargeReleased(payment),
     withdrawalHeld({ ref: 'wd_1', amount: toCents(50_000) }),
   ]
   for (const posting of story) {

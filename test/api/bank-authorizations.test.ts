@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { groupCallbacks, receiveCallback } from '../../src/core/payments/callbacks.ts'
+import { createCallbackBatchers, receiveCallback } from '../../src/core/payments/callbacks.ts'
 import { newId, packPair, toPublic } from '../../src/lib/ids.ts'
 import { addDays, atHour, localDateOf } from '../../src/lib/local-time.ts'
 import { recurrenceCode } from '../../src/pix/brcode.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { collectDue } from '../../src/worker/collect.ts'
 import { given, openScene } from '../support/agreements.ts'
 import { type Client, type Reply, startApi } from '../support/api.ts'
@@ -20,7 +20,7 @@ const { simulator } = app.providers
 /** What was told, and which of the names are dealt with when that is asked. */
 const told: { company: string; agreements: string[]; collections: string[] }[] = []
 let deals: (name: string) => boolean = () => true
-const groups = groupCallbacks(app.db, async (_app, company, _provider, names) => {
+const groups = createCallbackBatchers(app.db, async (_app, company, _provider, names) => {
   told.push({ company: company.id, ...names })
   return new Set([...names.agreements, ...names.collections].filter((name) => deals(name)))
 })
@@ -163,7 +163,7 @@ test('an answer has the headers and the shape of every other', async () => {
   }
 })
 
-test('what the bank collects is settled and told: payments first, then every collection', async () => {
+test('what the bank collects is recorded and announced: payments first, then every collection', async () => {
   const { client, scene } = await open()
   const [rich, poor] = [await scene.approve({}, true), await scene.approve({}, false)]
   const [paid, failed] = [newId(), newId()]
@@ -223,16 +223,16 @@ test('a name that is not dealt with is told again, until it is, also after a fai
   const body = { recs: [{ idRec: 'R1' }, { idRec: 'R2' }] }
   deals = (name) => name === 'R1'
   const first = await receiveCallback(app, client.company.id, 'simulator', body)
-  assert.equal(await first.settled, 'unconfirmed')
+  assert.equal(await first.processed, 'unconfirmed')
   deals = () => {
     throw new Error('the bank is away')
   }
   api.clock.advance(60)
-  await settleDueCallbacks(app)
+  await processDueCallbacks(app)
   assert.equal(await waiting(client), 1)
   deals = () => true
   api.clock.advance(120)
-  await settleDueCallbacks(app)
+  await processDueCallbacks(app)
   assert.equal(await waiting(client), 0)
   const expected = { agreements: ['R1', 'R2'], collections: [] }
   assert.deepEqual(toldOf(client), [expected, expected, expected])

@@ -13,8 +13,8 @@ const api = await startApi()
 const DAY_S = 86_400
 
 async function heard({ bank }: Banked): Promise<void> {
-  await bank.settled()
-  await api.app.callbacks.settle.idle()
+  await bank.callbacksSent()
+  await api.app.callbacks.process.idle()
 }
 
 /** A subscription whose first charge is scheduled at the bank, and the day on which it is due. */

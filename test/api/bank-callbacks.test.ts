@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../support/bank.ts'
@@ -20,10 +20,10 @@ const bookedBy = async (shop: Banked) => {
   return available + pending + unmatched
 }
 
-/** All callbacks of a bank, told and settled. */
+/** Waits until all callbacks of a bank are sent and processed. */
 async function heard({ bank }: Banked): Promise<void> {
-  await bank.settled()
-  await api.app.callbacks.settle.idle()
+  await bank.callbacksSent()
+  await api.app.callbacks.process.idle()
 }
 
 for (const suffix of [true, false]) {
@@ -107,7 +107,7 @@ test('a bank that hangs keeps nobody but its own company waiting', async () => {
   hung.bank.faults.next('GET /pix/{e2eid}', 'slow', 6)
   for (const [i, one] of held.entries()) {
     hung.bank.payer.pay(one.brCode)
-    await hung.bank.settled()
+    await hung.bank.callbacksSent()
     if (i === 0) await until('the bank is asked', async () => made.length > 0)
   }
   well.bank.payer.pay(brCode)
@@ -190,7 +190,7 @@ test('what the bank cannot confirm now is asked about again', async () => {
   await heard(shop)
   assert.deepEqual(await stateOf(shop, id), OPEN)
   api.clock.advance(31)
-  await settleDueCallbacks(api.app)
+  await processDueCallbacks(api.app)
   assert.deepEqual(await stateOf(shop, id), PAID)
 })
 

@@ -13,8 +13,8 @@ const api = await startApi()
 async function paid(shop: Banked, count: number): Promise<string[]> {
   const charges = await Promise.all(Array.from({ length: count }, () => charged(shop)))
   for (const { brCode } of charges) shop.bank.payer.pay(brCode)
-  await shop.bank.settled()
-  await api.app.callbacks.settle.idle()
+  await shop.bank.callbacksSent()
+  await api.app.callbacks.process.idle()
   return charges.map(({ id }) => id)
 }
 

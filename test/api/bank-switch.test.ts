@@ -36,8 +36,8 @@ async function connect({ company }: Banked, bank: Bank, payouts: 'manual' | 'ban
 async function paidAt(shop: Banked): Promise<string> {
   const { id, brCode } = await charged(shop)
   shop.bank.payer.pay(brCode)
-  await shop.bank.settled()
-  await api.app.callbacks.settle.idle()
+  await shop.bank.callbacksSent()
+  await api.app.callbacks.process.idle()
   return id
 }
 

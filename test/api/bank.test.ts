@@ -76,7 +76,7 @@ test('a dynamic code is paid: the charge, the books, the event and the bank say 
   assert.deepEqual(await transfersOf(api, client), [['received', endToEndId, 1990]])
   assert.deepEqual(await unmatchedOf(client), [])
   const open = await api.rows('select 1 from bank_callbacks where processed_at is null')
-  assert.deepEqual(open, [], 'the callback was stored, confirmed and settled')
+  assert.deepEqual(open, [], 'the callback was stored, confirmed and processed')
 })
 
 test('a static code paid three times is three completed charges, each with all its events', async () => {

@@ -10,7 +10,7 @@ import { toCents } from '../../src/lib/money.ts'
 import { callbackBody } from '../../src/provider/callback.ts'
 import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
 import { createApp } from '../../src/service.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
 import { balancesOf, makeCharge, makeCode, movementsOf, transfersOf } from '../support/payments.ts'
 
@@ -224,8 +224,8 @@ const NONSENSE: unknown[] = [
 async function send(callbacks: Callback[]): Promise<Record<string, number>> {
   const results: Record<string, number> = {}
   await each(callbacks, AT_ONCE, async ({ companyId, body }, n) => {
-    const { settled } = await receiveCallback(apps[n % 2]!, companyId, 'simulator', body)
-    const result = await settled
+    const { processed } = await receiveCallback(apps[n % 2]!, companyId, 'simulator', body)
+    const result = await processed
     results[result] = (results[result] ?? 0) + 1
   })
   return results
@@ -240,7 +240,7 @@ const count = async (where: string, values: unknown[] = []): Promise<number> => 
 async function workOff(): Promise<void> {
   const due = 'bank_callbacks where processed_at is null and next_attempt_at <= $1'
   while ((await count(due, [api.clock.now()])) > 0) {
-    await Promise.all(apps.map((app) => settleDueCallbacks(app)))
+    await Promise.all(apps.map((app) => processDueCallbacks(app)))
   }
 }
 
@@ -267,7 +267,7 @@ async function storm() {
   api.clock.advance(60)
   // While late callbacks come, and old ones again, both processes ask the bank by themselves.
   const repeated = genuine.slice(0, late.length)
-  const tasks = apps.flatMap((app) => [reconcileDue(app), settleDueCallbacks(app)])
+  const tasks = apps.flatMap((app) => [reconcileDue(app), processDueCallbacks(app)])
   const [second] = await Promise.all([send(shuffle([...late, ...repeated])), ...tasks])
   const waiting: number[] = []
   for (let tried = 1; tried <= TRIES; tried++) {
@@ -361,8 +361,8 @@ test('a charge is paid at most once, by the amount it asks for, and what happene
 })
 
 test('callbacks that the bank does not confirm move nothing, and are given up in the end', async () => {
-  const { settled = 0, failed = 0, unconfirmed } = first
-  assert.equal(settled + failed, genuine.length)
+  const { processed = 0, failed = 0, unconfirmed } = first
+  assert.equal(processed + failed, genuine.length)
   assert.equal(unconfirmed, forged.length + nonsense.length)
   assert.deepEqual(waiting, [...times(TRIES - 1, () => forged.length), 0])
   assert.equal(await count('bank_callbacks where attempts = $1', [TRIES]), forged.length)

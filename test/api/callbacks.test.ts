@@ -7,7 +7,7 @@ import { toCents } from '../../src/lib/money.ts'
 import { callbackBody } from '../../src/provider/callback.ts'
 import type { Transfer } from '../../src/provider/simulator/records.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../support/payments.ts'
 import { stored } from './storage.ts'
@@ -23,7 +23,7 @@ async function arrive({ company }: Client, chargeId: string, amount = 1990): Pro
 
 async function tell({ company }: Client, transfer: Transfer) {
   const body = callbackBody({ ...transfer, receivedAt: transfer.at })
-  return (await receiveCallback(app, company.id, 'simulator', body)).settled
+  return (await receiveCallback(app, company.id, 'simulator', body)).processed
 }
 
 const waiting = async ({ company }: Client) =>
@@ -46,7 +46,7 @@ test('money that the bank never told of is found by asking, and counts once', as
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
   const { paymentDate } = (await client.get(`/charge/${id}`)).body.data
   assert.equal(paymentDate, transfer.at.toISOString(), 'when the money came, not when it was found')
-  assert.equal(await tell(client, transfer), 'settled')
+  assert.equal(await tell(client, transfer), 'processed')
   api.clock.advance(600)
   await reconcileDue(app)
   assert.deepEqual(await movementsOf(api, client), [
@@ -61,7 +61,7 @@ test('a payment that came in time and was told late pays its charge', async () =
   api.clock.advance(59)
   const transfer = await arrive(client, id)
   api.clock.advance(3600)
-  assert.equal(await tell(client, transfer), 'settled')
+  assert.equal(await tell(client, transfer), 'processed')
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
 })
 
@@ -71,7 +71,7 @@ test('a callback told again and again, at once, in any order, credits each payme
   const transfers = await Promise.all(charges.map(({ id }) => arrive(client, id)))
   const told = [...transfers, ...transfers.toReversed(), ...transfers]
   const results = await Promise.all(told.map((transfer) => tell(client, transfer)))
-  assert.deepEqual([...new Set(results)], ['settled'])
+  assert.deepEqual([...new Set(results)], ['processed'])
   assert.equal((await balancesOf(api, client)).pending, 19_900)
   assert.equal((await movementsOf(api, client)).length, 10)
   assert.equal((await eventsOf(api, client.company.id)).length, 30)
@@ -89,14 +89,14 @@ test('what the bank does not confirm never counts, and is left alone in the end'
   assert.equal(await waiting(client), 2)
   for (let tries = 0; tries < 7; tries++) {
     api.clock.advance(3600)
-    await settleDueCallbacks(app)
+    await processDueCallbacks(app)
   }
   assert.equal(await waiting(client), 0)
   assert.deepEqual(await stateOf(client, id), ['EXPIRED', 'EXPIRED'])
   assert.deepEqual([await balancesOf(api, client), await eventsOf(api, client.company.id)], books)
 })
 
-test('a callback that was stored and not settled is taken up when its lease is over', async () => {
+test('a callback that was stored and not processed is taken up when its lease is over', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990)
   const early = await arrive(client, id, 700)
@@ -108,10 +108,10 @@ test('a callback that was stored and not settled is taken up when its lease is o
   const { endToEndId, txid, amount } = early
   await app.providers.simulator.pay(client.company, { endToEndId, txid, amount })
   api.clock.advance(29)
-  await settleDueCallbacks(app)
+  await processDueCallbacks(app)
   assert.equal(await waiting(client), 1)
   api.clock.advance(1)
-  await Promise.all([1, 2].map(() => settleDueCallbacks(app)))
+  await Promise.all([1, 2].map(() => processDueCallbacks(app)))
   assert.equal(await waiting(client), 0)
   assert.deepEqual(await movementsOf(api, client), [
     ['PAYMENT_UNMATCHED', endToEndId, 'bank>unmatched', 700],
@@ -122,8 +122,8 @@ test('a callback that names nothing is not even stored', async () => {
   const { company } = await api.client()
   const before = await stored(api)
   for (const body of [null, 'x', [], {}, { pix: 1 }, { pix: [null, {}, { endToEndId: '\0' }] }]) {
-    const { settled } = await receiveCallback(app, company.id, 'simulator', body)
-    assert.equal(await settled, 'unconfirmed')
+    const { processed } = await receiveCallback(app, company.id, 'simulator', body)
+    assert.equal(await processed, 'unconfirmed')
   }
   assert.deepEqual(await stored(api), before)
 })

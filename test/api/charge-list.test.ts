@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
 import { makePaid } from '../support/payments.ts'
@@ -144,7 +144,7 @@ test('paid charges are found by what has become of their money', async () => {
   await carryOutRefunds(api.app)
   api.clock.advance(60)
   const { id: paid } = await makePaid(api, client, 1990)
-  await receiveDueCharges(api.app)
+  await releaseDueCharges(api.app)
   for (const [query, ids] of Object.entries({
     'paymentStatus=PAID': [paid],
     'paymentStatus=RECEIVED': [received],

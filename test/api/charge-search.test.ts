@@ -5,7 +5,7 @@ import { fromPublic } from '../../src/lib/ids.ts'
 import { localDateOf } from '../../src/lib/local-time.ts'
 import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
 import { followDue, generateDue } from '../../src/worker/billing.ts'
-import { expireDueCharges, receiveDueCharges } from '../../src/worker/charges.ts'
+import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
 import { approvedSubscription } from '../support/billing.ts'
@@ -57,7 +57,7 @@ async function makeShop(): Promise<{ client: Client; known: Map<string, Known> }
     if (i % 8 === 2) await pay(api, code.brCode)
     api.clock.advance(5 * HOUR_S)
     await carryOutRefunds(api.app)
-    await receiveDueCharges(api.app)
+    await releaseDueCharges(api.app)
     if (i === 15) await expireDueCharges(api.app)
   }
   await approvedSubscription(api, client)

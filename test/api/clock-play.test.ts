@@ -4,9 +4,9 @@ import pg from 'pg'
 import type { App } from '../../src/core/app.ts'
 import {
   findDue,
-  findSettling,
+  findReleasable,
   nextExpiry,
-  nextSettlement,
+  nextRelease,
 } from '../../src/core/charges/due-store.ts'
 import type { DueSource } from '../../src/core/clocks/due.ts'
 import type { Tx } from '../../src/db/database.ts'
@@ -238,8 +238,8 @@ test('what is due for one company is found among its own charges, however many o
   await api.rows('analyze charges')
   const plans: string[] = []
   const tx = explaining(plans)
-  for (const find of [findDue, findSettling]) await find(tx, clock.now(), 1000, small.id, [])
-  for (const next of [nextExpiry, nextSettlement]) await next(tx, small.id).catch(() => {})
+  for (const find of [findDue, findReleasable]) await find(tx, clock.now(), 1000, small.id, [])
+  for (const next of [nextExpiry, nextRelease]) await next(tx, small.id).catch(() => {})
   assert.equal(plans.length, 4)
   for (const plan of plans) {
     assert.match(plan, /charges_(state|settling)/)

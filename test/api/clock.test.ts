@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
 import { toCents } from '../../src/lib/money.ts'
-import { expireDueCharges, receiveDueCharges } from '../../src/worker/charges.ts'
+import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from '../../src/worker/withdrawals.ts'
@@ -149,7 +149,7 @@ test('what becomes due by itself after a move is done by the company’s time', 
   const id = await start(client, 5000)
   const sweep = async () => {
     await expireDueCharges(app)
-    await receiveDueCharges(app)
+    await releaseDueCharges(app)
     await expireDueWithdrawals(app)
   }
   await sweep()

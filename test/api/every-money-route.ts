@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import type { Client, TestApi } from '../support/api.ts'
@@ -22,9 +22,9 @@ export async function later(api: TestApi, seconds: number, act: () => Promise<vo
   api.clock.advance(-seconds)
 }
 
-/** The settlement that turns PAID into RECEIVED. */
-export const settle = (api: TestApi, { company }: Client): Promise<void> =>
-  later(api, company.settlementDelay_s, () => receiveDueCharges(api.app))
+/** Releases the money of paid charges, which turns PAID into RECEIVED. */
+export const release = (api: TestApi, { company }: Client): Promise<void> =>
+  later(api, company.settlementDelay_s, () => releaseDueCharges(api.app))
 
 /** A charge of which all has gone back, after the bank refused to return a part of it. */
 async function makeRefunded(api: TestApi, client: Client): Promise<string> {

@@ -1,5 +1,5 @@
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
-import { MONEY_TRIES, prepareMoney, settle } from './every-money-route.ts'
+import { MONEY_TRIES, prepareMoney, release } from './every-money-route.ts'
 import { RECURRENCE_TRIES } from './every-recurrence-route.ts'
 import { SANDBOX_TRIES } from './every-sandbox-route.ts'
 import { prepareWebhooks, WEBHOOK_TRIES } from './every-webhook-route.ts'
@@ -51,7 +51,7 @@ export async function prepare(api: TestApi, apiVersion: string): Promise<[Client
     await make('/charge/pix', { ...CHARGE, devMode: true }),
   ]
   await client.post(`/charge/${received}/simulate-payment`)
-  await settle(api, client)
+  await release(api, client)
   await client.post(`/charge/${paid}/simulate-payment`)
   await client.post(`/charge/${canceled}/cancel`)
   const open = await make('/charge/pix', CHARGE)

@@ -30,7 +30,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     createdAt,
     expiresAt: new Date(createdAt.getTime() + 60_000),
     paymentDate: null,
-    settlesAt: null,
+    releaseAt: null,
     booked: false,
     refunded: toCents(0),
     staticCodeId: null,

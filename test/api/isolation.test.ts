@@ -4,7 +4,7 @@ import type { Route } from '../../src/http/route.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { newId, packPair, toPublic } from '../../src/lib/ids.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../support/api.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../support/payments.ts'
 import {
@@ -45,7 +45,7 @@ async function makeRecords(client: Client): Promise<Records> {
   const webhook = idOf(await client.post('/webhook', hook))
   const tried = await client.post(`/webhook/${webhook}/test`)
   return {
-    // Paid and settled, so that it could be refunded; the payment is one that matched nothing.
+    // Paid and released, so that it could be refunded; the payment is one that matched nothing.
     charge: (await makeReceived(client)).id,
     payment: await makeUnmatched(api, client, 700),
     wd: await start(client, 700),
@@ -60,7 +60,7 @@ async function makeReceived(client: Client): Promise<Code> {
   const charge = await makeCharge(client, 700, { devMode: true })
   await pay(api, charge.brCode)
   api.clock.advance(client.company.settlementDelay_s)
-  await receiveDueCharges(api.app)
+  await releaseDueCharges(api.app)
   return charge
 }
 

@@ -120,7 +120,7 @@ test('many requests at once keep the event loop no longer than one', async () =>
   }
 })
 
-test('what expires and settles by itself does so however large it is', async () => {
+test('charges expire and are released by themselves, however many they are', async () => {
   const { id } = store.client.company
   const count = async () => {
     const [row] = await api.rows<{ open: number }>(

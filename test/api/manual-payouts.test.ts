@@ -4,7 +4,7 @@ import type { App } from '../../src/core/app.ts'
 import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { acceptPayment } from '../../src/core/payments/commands.ts'
-import { settlePayments } from '../../src/core/payments/settle.ts'
+import { matchPayments } from '../../src/core/payments/match.ts'
 import { completeByHand, failByHand } from '../../src/core/withdrawals/manual-payouts.ts'
 import { listWaiting } from '../../src/core/withdrawals/manual-payouts-store.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
@@ -29,7 +29,7 @@ async function rich(): Promise<Client> {
   const now = api.clock.now()
   const pix = { endToEndId: newEndToEndId(), txid: null, amount: toCents(100_000), receivedAt: now }
   await api.app.db.transaction(async (tx) => {
-    await settlePayments(tx, api.app, company, [pix], { source: 'bank', now })
+    await matchPayments(tx, api.app, company, [pix], { source: 'bank', now })
     await acceptPayment(tx, company.id, pix.endToEndId, now)
   })
   return client

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import { toPublic } from '../../src/lib/ids.ts'
-import { expireDueCharges, receiveDueCharges } from '../../src/worker/charges.ts'
+import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../support/api.ts'
@@ -73,7 +73,7 @@ const task =
     its(model)
     return ''
   }
-const receive = task(receiveDueCharges, models.settleCharges)
+const releaseAll = task(releaseDueCharges, models.releaseCharges)
 
 async function pass({ model }: World, seconds: number): Promise<Done> {
   api.clock.advance(seconds)
@@ -190,9 +190,9 @@ const ACTS = {
   ),
   resend: on(openWithdrawal, (client, { id }) => resend(client, id), models.resendCode),
   expireCharges: task(expireDueCharges, () => {}),
-  async settle(world, which, choice) {
+  async release(world, which, choice) {
     if (choice % 2) await pass(world, 60)
-    return receive(world, which, choice)
+    return releaseAll(world, which, choice)
   },
   carryOutRefunds: task(carryOutRefunds, models.carryOutRefunds),
   expireWithdrawals: task(expireDueWithdrawals, models.expireWithdrawals),
@@ -209,7 +209,7 @@ type ActName = keyof typeof ACTS
 /** How often an act is taken; the first is what a failing sequence shrinks to. */
 const WEIGHTS: Record<ActName, number> = {
   ...{ advance: 8, advanceDays: 1, charge: 9, pay: 12, payAgain: 3, simulate: 4 },
-  ...{ code: 3, sell: 5, cancelCharge: 3, expireCharges: 2, settle: 6 },
+  ...{ code: 3, sell: 5, cancelCharge: 3, expireCharges: 2, release: 6 },
   ...{ refund: 16, refundPayment: 5, accept: 4, carryOutRefunds: 9 },
   ...{ withdraw: 9, confirm: 8, guess: 2, cancelWithdrawal: 4, resend: 4 },
   ...{ expireWithdrawals: 2, payOut: 7, audit: 3 },
@@ -292,7 +292,7 @@ async function requireAgreement({ client, model }: World): Promise<void> {
     const { paid, returned, pending } = booked.get(charge.id)!
     assert.equal(paid, charge.status === 'COMPLETED' ? charge.amount : 0)
     assert.equal(returned === charge.amount, charge.paymentStatus === 'REFUNDED')
-    assert.equal(pending, charge.paymentStatus === 'PAID' ? models.unsettled(model, charge) : 0)
+    assert.equal(pending, charge.paymentStatus === 'PAID' ? models.unreleased(model, charge) : 0)
   }
 }
 
@@ -335,7 +335,7 @@ const THOROUGH = 6
 const requireAll = (world: World) =>
   Promise.all([requireShown(world), requireRecords(world), requireAgreement(world)])
 
-const WORK = ['expireCharges', 'expireWithdrawals', 'settle', 'carryOutRefunds', 'payOut'] as const
+const WORK = ['expireCharges', 'expireWithdrawals', 'release', 'carryOutRefunds', 'payOut'] as const
 
 /** Brings all that is under way to its end: codes run out, and the bank is asked once more. */
 async function end(world: World): Promise<void> {

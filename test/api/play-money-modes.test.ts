@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { type Client, startApi, type TestApi } from '../support/api.ts'
 import { charged, openBanked } from '../support/bank.ts'
 import {
@@ -69,7 +69,7 @@ test('the own key of a live company pays a dev-mode charge in production, and bo
   const { id } = await makeCharge(client, 1990, { devMode: true })
   assert.equal((await client.post(`/charge/${id}/simulate-payment`)).status, 200)
   production.clock.advance(60)
-  await receiveDueCharges(production.app)
+  await releaseDueCharges(production.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.deepEqual(await movementsOf(production, client), [])
   assert.equal((await balancesOf(production, client)).available, 0)
@@ -110,8 +110,8 @@ test('every event of play money says so, in its delivery and in the feed', async
   const ofMoney = await told(shop, async () => {
     const { brCode } = await charged(shop)
     for (let i = 0; i < 2; i++) shop.bank.payer.pay(brCode)
-    await shop.bank.settled()
-    await home.app.callbacks.settle.idle()
+    await shop.bank.callbacksSent()
+    await home.app.callbacks.process.idle()
   })
   assert.deepEqual([ofMoney.modes, ofMoney.devModes], [['live'], [false]])
   for (const { types } of [ofSandbox, ofTrial, ofMoney]) assert.equal(types.size, 4)

@@ -17,10 +17,10 @@ let count = 0
 const newEndToEndId = (ispb = '99999999') =>
   `E${ispb}202608201500${String(++count).padStart(11, '0')}`
 
-/** All callbacks of a bank, sent and settled. */
+/** Waits until all callbacks of a bank are sent and processed. */
 async function heard({ bank }: Banked): Promise<void> {
-  await bank.settled()
-  await api.app.callbacks.settle.idle()
+  await bank.callbacksSent()
+  await api.app.callbacks.process.idle()
 }
 
 async function audit({ company }: Banked): Promise<string[]> {

@@ -5,7 +5,7 @@ import { claimDue } from '../../src/core/payments/callback-store.ts'
 import { listSetbacks } from '../../src/core/setbacks.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { MAX_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { collectDue } from '../../src/worker/collect.ts'
 import { guarded, inRounds } from '../../src/worker/rounds.ts'
 import { clearQueue, purgeDeliveries, watchWebhooks } from '../../src/worker/webhooks.ts'
@@ -111,7 +111,7 @@ test('callbacks take turns: a backlog of one company is taken a part at a time',
     claimed.filter(({ companyId }) => companyId === client.company.id).length
   const claimed = await claimDue(app.db, clock.now(), 512, [], 64)
   assert.deepEqual([of(large, claimed), of(small, claimed)], [64, 1])
-  await settleDueCallbacks(app)
+  await processDueCallbacks(app)
   assert.equal(
     await count('bank_callbacks where company_id = $1 and attempts = 0', large),
     900 - 2 * 64,
@@ -123,7 +123,7 @@ test('callbacks take turns: a backlog of one company is taken a part at a time',
   )
   await api.rows('update bank_callbacks set attempts = 50, next_attempt_at = $1', [clock.now()])
   clock.advance(5)
-  await settleDueCallbacks(app)
+  await processDueCallbacks(app)
   const given = await count(
     'bank_callbacks where company_id = $1 and processed_at is not null',
     large,

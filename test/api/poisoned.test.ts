@@ -7,8 +7,8 @@ import { listSetbacks, pauseAfter_ms } from '../../src/core/setbacks.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { MAX_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
-import { expireDueCharges, receiveDueCharges } from '../../src/worker/charges.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
+import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
 import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
@@ -46,20 +46,20 @@ const fillHead = ({ company }: Client) =>
 async function makeDue(client: Client) {
   const { company } = client
   const open = await makeCharge(client, 700, { expiresIn: 3600 })
-  const settling = await makePaid(api, client, 1990)
+  const released = await makePaid(api, client, 1990)
   const returned = await makePaid(api, client, 1990)
   const refund = await client.post(`/refund/${returned.id}`)
   assert.equal(refund.status, 201, refund.text)
   const { receiver } = await makeReceiver(client, ['charge.paid'])
   const paid = await makePaid(api, client, 600)
   const subscription = await approvedSubscription(api, client)
-  // As if the process had died before it settled what the bank had told.
+  // As if the process had died before it processed the bank's callback.
   await api.rows(
     `update bank_callbacks set processed_at = null, attempts = 0, next_attempt_at = $2
      where company_id = $1`,
     [company.id, clock.now()],
   )
-  return { company, client, open, settling, returned, refund, receiver, paid, subscription }
+  return { company, client, open, released, returned, refund, receiver, paid, subscription }
 }
 
 const count = async (text: string, id: string): Promise<number> =>
@@ -111,8 +111,8 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
   const delivering = createDelivering(app)
   api.atEnd(() => delivering.close())
   const sweeps = [
-    ...[expireDueCharges, receiveDueCharges, carryOutRefunds, payOutWithdrawals],
-    ...[expireDueWithdrawals, generateDue, billDue, settleDueCallbacks, reconcileDue, auditDue],
+    ...[expireDueCharges, releaseDueCharges, carryOutRefunds, payOutWithdrawals],
+    ...[expireDueWithdrawals, generateDue, billDue, processDueCallbacks, reconcileDue, auditDue],
   ]
   for (const sweep of sweeps) await sweep(app)
   await sendDueMails(app)
@@ -120,7 +120,7 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
 
   const id = well.company.id
   assert.deepEqual(await stateOf(well, good.open.id), ['EXPIRED', 'EXPIRED'])
-  assert.deepEqual(await stateOf(well, good.settling.id), ['COMPLETED', 'RECEIVED'])
+  assert.deepEqual(await stateOf(well, good.released.id), ['COMPLETED', 'RECEIVED'])
   assert.equal(await count(`refunds where company_id = $1 and status = 'COMPLETED'`, id), 1)
   assert.equal((await well.get(`${PATH}/${payout}`)).body.data.status, 'COMPLETED')
   assert.ok((await count(`charges where company_id = $1 and kind = 'RECURRING'`, id)) > 0)
@@ -145,8 +145,8 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
 
   await cure(api)
   clock.advance(pauseAfter_ms(1) / 1000)
-  for (const sweep of [expireDueCharges, receiveDueCharges]) await sweep(app)
-  assert.deepEqual(await stateOf(sick, bad.settling.id), ['COMPLETED', 'RECEIVED'])
+  for (const sweep of [expireDueCharges, releaseDueCharges]) await sweep(app)
+  assert.deepEqual(await stateOf(sick, bad.released.id), ['COMPLETED', 'RECEIVED'])
   const left = await listSetbacks(app.db, new Date(0))
   assert.ok(!left.some(({ task }) => task === 'receive charges'))
 })

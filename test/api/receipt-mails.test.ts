@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { composeWithdrawalFailed } from '../../src/core/mails/letters.ts'
 import { claimNext, FIRST_COMPANY, finish, queueMails } from '../../src/core/mails/store.ts'
-import { settlePayments } from '../../src/core/payments/settle.ts'
+import { matchPayments } from '../../src/core/payments/match.ts'
 import type { Tx } from '../../src/db/database.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
@@ -71,7 +71,7 @@ test('a receipt for play money says so in subject, title and amount, a real one 
   await makePaid(api, sandbox, 1990)
   const trial = await makeCharge(real, 1990, { devMode: true })
   await real.post(`/charge/${trial.id}/simulate-payment`)
-  const [charge] = await settle(real, 1)
+  const [charge] = await payCharges(real, 1)
   assert.equal(charge, 'paid')
   await sendDueMails(api.app)
   const subjects = smtp.received.map(({ mail }) => mail.subject).sort()
@@ -87,8 +87,12 @@ test('a receipt for play money says so in subject, title and amount, a real one 
   }
 })
 
-/** Money for as many new charges of a live company, settled in one transaction. */
-async function settle(client: Client, count: number, watch = (tx: Tx) => tx): Promise<string[]> {
+/** Money for as many new charges of a live company, matched in one transaction. */
+async function payCharges(
+  client: Client,
+  count: number,
+  watch = (tx: Tx) => tx,
+): Promise<string[]> {
   const now = api.clock.now()
   const payments: ReceivedPix[] = []
   for (let i = 0; i < count; i++) {
@@ -100,25 +104,25 @@ async function settle(client: Client, count: number, watch = (tx: Tx) => tx): Pr
     await api.rows('update charges set dev_mode = false where id = $1', [charge])
   }
   const arrival = { source: 'bank', now } as const
-  const settled = await api.app.db.transaction((tx) =>
-    settlePayments(watch(tx), api.app, client.company, payments, arrival),
+  const results = await api.app.db.transaction((tx) =>
+    matchPayments(watch(tx), api.app, client.company, payments, arrival),
   )
-  return settled.map(({ kind }) => kind)
+  return results.map(({ kind }) => kind)
 }
 
-test('settling many payments asks the database no more often than settling one', async () => {
+test('matching many payments asks the database no more often than matching one', async () => {
   const counts = []
   for (const many of [1, 25]) {
     const client = await live()
     let queries = 0
-    const settled = await settle(client, many, (tx) => ({
+    const results = await payCharges(client, many, (tx) => ({
       ...tx,
       query: (statement) => {
         queries++
         return tx.query(statement)
       },
     }))
-    assert.ok(settled.every((kind) => kind === 'paid'))
+    assert.ok(results.every((kind) => kind === 'paid'))
     assert.equal((await receiptsOf(client)).length, many)
     counts.push(queries)
   }
@@ -148,9 +152,9 @@ test('payments that arrive together are mailed each', async () => {
   assert.equal((await receiptsOf(client)).length, 12)
 })
 
-test('a receipt is queued in the transaction that settles, and goes down with it', async () => {
+test('a receipt is queued in the transaction that matches the payment, and is rolled back with it', async () => {
   const client = await live()
-  const failing = settle(client, 2, (tx) => ({
+  const failing = payCharges(client, 2, (tx) => ({
     ...tx,
     query: async (statement) => {
       const rows = await tx.query(statement)

@@ -85,7 +85,7 @@ for (const [decisions, state, events] of ENDS) {
     assert.deepEqual(await stateOf(client, made), state)
     const body = { recs: [{ idRec: made.externalRecurrenceId }] }
     const again = await receiveCallback(api.app, client.company.id, 'simulator', body)
-    assert.equal(await again.settled, 'settled')
+    assert.equal(await again.processed, 'processed')
     await assertTold(client, made, ...events)
   })
 }
@@ -96,7 +96,7 @@ test('who is told by the bank of another company’s agreement learns nothing an
   await decideUntold(client, made, 'approve', api.clock.now())
   const body = { recs: [{ idRec: made.externalRecurrenceId }] }
   const heard = await receiveCallback(api.app, stranger.company.id, 'simulator', body)
-  assert.equal(await heard.settled, 'unconfirmed')
+  assert.equal(await heard.processed, 'unconfirmed')
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
   assert.deepEqual([await told(client), await told(stranger)], [[], []])
 })
@@ -106,7 +106,7 @@ test('a claim that the bank does not confirm changes nothing', async () => {
   const idRec = made.externalRecurrenceId
   const body = { recs: [{ idRec, status: 'APROVADA', valor: { valorRec: '0.01' } }] }
   const heard = await receiveCallback(api.app, client.company.id, 'simulator', body)
-  await heard.settled
+  await heard.processed
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
   await assertTold(client, made)
 })

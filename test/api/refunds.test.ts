@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../support/api.ts'
@@ -32,9 +32,9 @@ async function started(client: Client, id: string, json?: unknown): Promise<stri
   return body.data.id
 }
 
-async function settle(seconds = 60): Promise<void> {
+async function release(seconds = 60): Promise<void> {
   api.clock.advance(seconds)
-  await receiveDueCharges(api.app)
+  await releaseDueCharges(api.app)
 }
 
 /** A company with one paid charge, and what has moved in its books since it was paid. */
@@ -56,7 +56,7 @@ const refunded = (id: string, status: string, total: number) => ({
   payload: { event: 'Charge.Refunded', charge: { id, status, total } },
 })
 
-test('a full refund before settlement takes the money from pending, and the charge is REFUNDED', async () => {
+test('a full refund before the release takes the money from pending, and the charge is REFUNDED', async () => {
   const { client, id, endToEndId, since, told, returned } = await paid(1990)
   const createdAt = api.clock.now().toISOString()
   const reply = await refund(client, id, { comment: 'Sem estoque' })
@@ -83,20 +83,20 @@ test('a full refund before settlement takes the money from pending, and the char
     },
   ])
   assert.match(String(transfer![1]), /^D99999999\d{12}[0-9A-Za-z]{11}$/)
-  await settle()
+  await release()
   assert.deepEqual(
     await stateOf(client, id),
     ['COMPLETED', 'REFUNDED'],
-    'nothing is left to settle',
+    'nothing is left to release',
   )
   assert.deepEqual(await balancesOf(api, client), {
     ...{ available: 100_000, pending: 0, held: 0, unmatched: 0 },
   })
 })
 
-test('a refund after settlement takes the money from available', async () => {
+test('a refund after the release takes the money from available', async () => {
   const { client, id, since } = await paid(1990)
-  await settle()
+  await release()
   const refundId = await started(client, id)
   await carryOut()
   assert.deepEqual((await since()).slice(1), [
@@ -113,7 +113,7 @@ test('partial refunds add up to the whole, each with its event, and no cent more
     await carryOut()
   }
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
-  await settle()
+  await release()
   const before = await stored(api)
   const more = await refund(client, id, { value: 501 })
   assert.deepEqual(answer(more), [409, 'refund_not_possible'])
@@ -133,12 +133,12 @@ test('partial refunds add up to the whole, each with its event, and no cent more
   assert.deepEqual(answer(twice), [409, 'refund_not_possible'])
 })
 
-test('what was not refunded settles, whether the refund is done by then or not', async () => {
+test('what was not refunded is released, whether the refund is done by then or not', async () => {
   for (const early of [true, false]) {
     const { client, id, endToEndId, since } = await paid(1990)
     await started(client, id, { value: 990 })
     if (early) await carryOut()
-    await settle()
+    await release()
     assert.deepEqual((await since()).at(-1), [
       ...['CHARGE_SETTLED', endToEndId, 'pending>available', 1000],
     ])
@@ -176,7 +176,7 @@ test('a refund that the bank refuses fails, and its money comes back to pending'
   assert.equal(shown.failureReason, 'the simulated bank refuses this amount')
   assert.equal(shown.returnId, undefined)
   assert.deepEqual([await told(), await returned()], [[], []])
-  await settle()
+  await release()
   assert.deepEqual((await since()).at(-1), [
     ...['CHARGE_SETTLED', endToEndId, 'pending>available', 70_000],
   ])
@@ -185,10 +185,10 @@ test('a refund that the bank refuses fails, and its money comes back to pending'
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
 })
 
-test('money of a refused refund whose charge has settled meanwhile becomes available', async () => {
+test('money of a refused refund whose charge was released meanwhile becomes available', async () => {
   const { client, id, since } = await paid(70_000)
   const refundId = await started(client, id, { value: REFUSED })
-  await settle()
+  await release()
   await carryOut()
   assert.deepEqual((await since()).at(-1), [
     ...['REFUND_RELEASED', refundId, 'held>available', REFUSED],
@@ -242,7 +242,7 @@ test('only a paid charge can be refunded', async () => {
 
 test('a charge can be refunded for 90 days and no longer', async () => {
   const { client, id } = await paid(1990)
-  await settle(90 * DAY_S)
+  await release(90 * DAY_S)
   await started(client, id, { value: 990 })
   api.clock.advance(0.001)
   const before = await stored(api)
@@ -254,7 +254,7 @@ test('a charge can be refunded for 90 days and no longer', async () => {
 
 test('money that was withdrawn cannot be refunded', async () => {
   const { client, id } = await paid(1990)
-  await settle()
+  await release()
   await confirmed(api, client, 101_000)
   const before = await stored(api)
   const reply = await refund(client, id, { value: 991 })
@@ -319,12 +319,12 @@ test('a charge is REFUNDED when all of it has gone back, not while a part is und
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
 })
 
-test('what the bank refused to return settles with the rest of its charge', async () => {
+test('what the bank refused to return is released with the rest of its charge', async () => {
   const { client, id } = await paid(REFUSED + 500)
   await started(client, id, { value: REFUSED })
   await started(client, id, { value: 200 })
   await carryOut()
-  await settle()
+  await release()
   const { available, pending, held } = await balancesOf(api, client)
   assert.deepEqual([available - 100_000, pending, held], [REFUSED + 300, 0, 0])
 })

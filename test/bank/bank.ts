@@ -57,7 +57,7 @@ export type Bank = {
   /** What did not agree with the document; empty at the end of every test. */
   violations(): string[]
   /** Over when all callbacks have arrived. */
-  settled(): Promise<void>
+  callbacksSent(): Promise<void>
   close(): Promise<void>
 }
 
@@ -143,7 +143,7 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     }),
     seen: (operation) => desk.seen.filter((one) => one.operation === operation).length,
     violations: () => violations,
-    settled: postman.settled,
+    callbacksSent: postman.callbacksSent,
     async close() {
       troubles.clear()
       await postman.close()

@@ -17,11 +17,11 @@ test('callbacks arrive with and without a suffix: lost, doubled, held, serializa
   await call('PUT', `/cob/${TXID}`, charge())
   const pay = () => bank.payer.pay(TXID).endToEndId
   const arrived = async () => {
-    await bank.settled()
+    await bank.callbacksSent()
     return receiver.taken().map(({ body }) => body.pix[0].endToEndId)
   }
   const plain = pay()
-  await bank.settled()
+  await bank.callbacksSent()
   const [{ path, body }] = receiver.taken() as [Taken]
   assert.deepEqual([path, body.pix.length], ['/hook/pix?key=1', 1])
   assert.equal(body.pix[0].endToEndId, plain)
@@ -42,7 +42,7 @@ test('callbacks arrive with and without a suffix: lost, doubled, held, serializa
   assert.deepEqual(await arrived(), held.toReversed())
   bank.style({ suffix: false })
   pay()
-  await bank.settled()
+  await bank.callbacksSent()
   assert.equal(receiver.taken()[0]!.path, '/hook?key=1')
   await bank.callbacks.forge(`${receiver.url}/hook`, { pix: 'forged' })
   assert.deepEqual(receiver.taken()[0]!.body, { pix: 'forged' })
@@ -80,7 +80,7 @@ test('callbacks over HTTPS bear the certificate of the bank', async () => {
   assert.equal(put.status, 200, 'who has no certificate was not let in')
   await call('PUT', `/cob/${TXID}`, charge())
   bank.payer.pay(TXID)
-  await bank.settled()
+  await bank.callbacksSent()
   assert.deepEqual(
     receiver.taken().map(({ path, caller }) => [path, caller]),
     [

@@ -23,7 +23,7 @@ export type Postman = {
   /** Sends what is held, the last first if that is wanted. */
   releaseHeld(order?: 'as held' | 'reversed'): void
   /** Over when everything that is on its way has arrived. */
-  settled(): Promise<void>
+  callbacksSent(): Promise<void>
   close(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export function openPostman(
       flush(order === 'reversed' ? held.toReversed() : held)
       held = []
     },
-    async settled() {
+    async callbacksSent() {
       flush(late)
       late = []
       for (let before: unknown; before !== way; ) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { settlePayments } from '../../src/core/payments/settle.ts'
+import { matchPayments } from '../../src/core/payments/match.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
@@ -35,7 +35,7 @@ async function paidForReal(): Promise<Paid> {
   const endToEndId = `E12345678${charge.replaceAll('-', '').slice(-23)}`
   const pix = { endToEndId, txid: chargeTxid(charge), amount: toCents(1990), receivedAt: now }
   await api.app.db.transaction((tx) =>
-    settlePayments(tx, api.app, client.company, [pix], { source: 'bank', now }),
+    matchPayments(tx, api.app, client.company, [pix], { source: 'bank', now }),
   )
   return { id, publicUrl, url: at(api, publicUrl), endToEndId }
 }

@@ -6,8 +6,8 @@ import { reconcileDue } from '../../src/core/payments/reconcile.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { localDateOf } from '../../src/lib/local-time.ts'
 import { billDue, followDue, generateDue } from '../../src/worker/billing.ts'
-import { settleDueCallbacks } from '../../src/worker/callbacks.ts'
-import { createExpiringAtBanks, receiveDueCharges } from '../../src/worker/charges.ts'
+import { processDueCallbacks } from '../../src/worker/callbacks.ts'
+import { createExpiringAtBanks, releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
 import type { Rates } from '../bank/faults.ts'
@@ -35,10 +35,10 @@ const expiring = createExpiringAtBanks(app)
 
 /** All that a worker does with a bank, in the order of the moment. */
 const TASKS = [
-  settleDueCallbacks,
+  processDueCallbacks,
   reconcileDue,
   () => expiring.run(),
-  receiveDueCharges,
+  releaseDueCharges,
   carryOutRefunds,
   payOutWithdrawals,
   takeBackOrphans,
@@ -52,8 +52,8 @@ async function work(): Promise<void> {
 }
 
 async function heard({ bank }: Banked): Promise<void> {
-  await bank.settled()
-  await app.callbacks.settle.idle()
+  await bank.callbacksSent()
+  await app.callbacks.process.idle()
 }
 
 type Known = { id: string; brCode: string }

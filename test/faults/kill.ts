@@ -70,7 +70,7 @@ export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
     const exitCode = await victim.end('SIGTERM')
     return {
       ...{ ...scene, changed, exitCode, complaints: victim.complaints() },
-      leftovers: await settle(app, clock),
+      leftovers: await finishWork(app, clock),
       seconds: (performance.now() - started) / 1000,
     }
   } catch (error) {
@@ -205,7 +205,7 @@ async function sendAgain(caller: Caller, { sample }: Journal): Promise<string[]>
  * Lets time pass until nothing is left to do. What a killed server had taken up is due again only
  * when its lease is over, which no test should wait for.
  */
-async function settle(app: App, clock: ManualClock): Promise<Lines> {
+async function finishWork(app: App, clock: ManualClock): Promise<Lines> {
   clock.advance((Date.now() - clock.now().getTime()) / 1000)
   const signal = new AbortController().signal
   for (let round = 0; ; round += 1) {

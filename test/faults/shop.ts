@@ -84,7 +84,7 @@ async function payAgain(client: Client, brCode: string): Promise<void> {
   const { journal, random, shop } = client
   const paid = await payAtBank(client, brCode, AGAIN)
   const path = `/payment/unmatched/${paid.name}`
-  // The bank is answered before the payment is settled where that fails at first.
+  // The bank is answered before the payment is matched where that fails at first.
   await until(`${paid.name} is listed`, async () => {
     const { body } = await get(client, '/payment/unmatched?limit=50')
     const listed = body.data.some(

@@ -6,7 +6,7 @@ import { completeByHand } from '../../src/core/withdrawals/manual-payouts.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { addDays, localDateOf } from '../../src/lib/local-time.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { verify } from '../../webhooks/index.mjs'
 import { startApi } from '../support/api.ts'
@@ -19,7 +19,7 @@ import { makeReceiver, openDelivering } from '../support/webhooks.ts'
 
 const DAY_S = 86_400
 
-test('all that the interface offers works at a real bank: sell, hear, settle, refund, subscribe, bill, withdraw', async (t) => {
+test('all that the interface offers works at a real bank: sell, match, release, refund, subscribe, bill, withdraw', async (t) => {
   const api = await startApi()
   const { app } = api
   const shop = await openBanked(api)
@@ -27,9 +27,9 @@ test('all that the interface offers works at a real bank: sell, hear, settle, re
   const delivering = openDelivering(api)
   const told = ['charge.paid', 'charge.received', 'charge.refunded', 'subscription.charge.paid']
   const { receiver, webhook } = await makeReceiver(shop, told)
-  const heard = async () => {
-    await bank.settled()
-    await app.callbacks.settle.idle()
+  const processCallbacks = async () => {
+    await bank.callbacksSent()
+    await app.callbacks.process.idle()
   }
   const arrived = async () => {
     await delivering.run()
@@ -44,8 +44,8 @@ test('all that the interface offers works at a real bank: sell, hear, settle, re
     'a payer pays, the merchant hears of it, and the money is withdrawable',
     async () => {
       bank.payer.pay(first.brCode)
-      await heard()
-      await receiveDueCharges(app)
+      await processCallbacks()
+      await releaseDueCharges(app)
       const events = await arrived()
       const charge = { id: first.id, total: 10_000 }
       assert.deepEqual(events, [
@@ -62,10 +62,10 @@ test('all that the interface offers works at a real bank: sell, hear, settle, re
       const { data } = (await shop.post('/charge/pix/static', { amount: 700 })).body
       bank.faults.nextCallback('lost')
       bank.payer.pay(data.brCode)
-      await heard()
+      await processCallbacks()
       api.clock.advance(61)
       await reconcileDue(app)
-      await receiveDueCharges(app)
+      await releaseDueCharges(app)
       assert.deepEqual(
         (await arrived()).map(({ event }: { event: string }) => event),
         ['Charge.Paid', 'Charge.Received'],
@@ -93,7 +93,7 @@ test('all that the interface offers works at a real bank: sell, hear, settle, re
 
   await t.test('a payer agrees, and a charge is scheduled at the bank', async () => {
     bank.payer.approve(emv)
-    await heard()
+    await processCallbacks()
     assert.equal((await readSubscription(shop, id)).recurrenceAuthStatus, 'APPROVED')
     await generateDue(app)
     await billDue(app)
@@ -104,15 +104,15 @@ test('all that the interface offers works at a real bank: sell, hear, settle, re
   await t.test('it is tried again when it fails, and then paid', async () => {
     api.clock.advance(5 * DAY_S)
     bank.collect(dueOn, () => 'REJEITADA')
-    await heard()
+    await processCallbacks()
     await billDue(app)
     api.clock.advance(DAY_S)
     bank.collect(addDays(dueOn, 1), () => 'PAGA')
-    await heard()
+    await processCallbacks()
     await billDue(app)
     const [charge] = await chargesOf(shop, id)
     assert.equal(charge!.status, 'COMPLETED')
-    await receiveDueCharges(app)
+    await releaseDueCharges(app)
     const events = (await arrived()).map(({ event }: { event: string }) => event)
     assert.deepEqual(events.sort(), ['Charge.Paid', 'Charge.Received', 'Subscription.Charge.Paid'])
     assert.equal((await balancesOf(api, shop)).available, 8_200 + 4_990)

@@ -171,7 +171,7 @@ function expectedFeed(plan: Plan): unknown[][] {
   return [[plan.approvedAt, 'subscription.authorized', null, 'APPROVED'], ...inOrder]
 }
 
-/** The statement by the plan: each payment arrives, and is settled a minute later. */
+/** The statement by the plan: each payment arrives, and is released a minute later. */
 function expectedStatement({ product: { price }, cycles }: Plan): unknown[][] {
   return cycles.flatMap((cycle, n) => {
     const before = OPENING + n * price
@@ -263,7 +263,7 @@ async function playYear(plan: Plan, play: (client: Client) => Promise<void>): Pr
 }
 
 for (const [name, plan] of Object.entries(YEAR)) {
-  test(`${name}: in one jump, every charge is made, collected and settled at its moment`, () =>
+  test(`${name}: in one jump, every charge is made, collected and released at its moment`, () =>
     playYear(plan, (client) => moveTo(client, plan.until)))
 }
 

@@ -194,7 +194,7 @@ for (const [name, { operation, prepare }] of Object.entries(KINDS)) {
       assert.notEqual(first.kind, 'rejected', `${fault}: ${JSON.stringify(first)}`)
       if (first.kind === 'accepted') assert.equal(effects(), 1, fault)
       bank.faults.clear()
-      await settle(() => give(ground.bacen), fault)
+      await repeat(() => give(ground.bacen), fault)
       assert.equal(effects(), 1, fault)
     }
     ground.verify()
@@ -207,15 +207,15 @@ for (const [name, { operation, prepare }] of Object.entries(KINDS)) {
       const outcome = await give(ground.bacen)
       assert.equal(outcome.kind, 'unknown', `${fault}: ${JSON.stringify(outcome)}`)
       bank.faults.clear()
-      await settle(() => give(ground.bacen), fault)
+      await repeat(() => give(ground.bacen), fault)
       assert.equal(effects(), 1, fault)
     }
     ground.verify()
   })
 }
 
-/** What a bank is still at it says `unknown` of once more. */
-async function settle(give: () => Promise<Outcome<unknown>>, fault: string): Promise<void> {
+/** If the bank is still at work it says `unknown`, so it is asked once more. */
+async function repeat(give: () => Promise<Outcome<unknown>>, fault: string): Promise<void> {
   const outcome = await give()
   if (outcome.kind === 'unknown') given(await give())
   else assert.equal(outcome.kind, 'accepted', `${fault}: ${JSON.stringify(outcome)}`)

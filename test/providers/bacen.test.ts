@@ -48,7 +48,7 @@ for (const profile of PROFILE_NAMES.filter((name) => !name.endsWith('-sandbox'))
     const expiresAt = new Date(clock.now().getTime() + 60_000)
     const charge = { id: newId(), amount: AMOUNT, expiresAt }
     const { endToEndId } = bank.payer.pay(given(await bacen.issueCharge(payee, charge)).brCode)
-    await bank.settled()
+    await bank.callbacksSent()
     const [{ path, body }] = receiver.taken() as [Taken]
     assert.match(path, /^\/callbacks\/secret(\/pix)?$/)
     assert.equal(body.pix[0].endToEndId, endToEndId)

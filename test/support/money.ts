@@ -65,7 +65,7 @@ export type Model = {
 const SECOND = 1000
 const DAY = 86_400 * SECOND
 const OPENING = 100_000
-const SETTLES_IN = 60 * SECOND
+const RELEASED_IN = 60 * SECOND
 const [REFUSED, UNANSWERED] = [66_666, 55_555]
 
 export function newModel(now: number): Model {
@@ -143,16 +143,16 @@ export function simulation({ devMode, status }: Charge): 200 | 400 | 409 {
   return status === 'OPEN' || status === 'COMPLETED' ? 200 : 409
 }
 
-export function settleCharges(model: Model): void {
+export function releaseCharges(model: Model): void {
   for (const charge of model.charges) {
-    if (charge.paymentStatus !== 'PAID' || charge.paidAt + SETTLES_IN > model.now) continue
+    if (charge.paymentStatus !== 'PAID' || charge.paidAt + RELEASED_IN > model.now) continue
     charge.paymentStatus = 'RECEIVED'
-    move(model, 'pending', 'available', unsettled(model, charge))
+    move(model, 'pending', 'available', unreleased(model, charge))
   }
 }
 
 /** What of a paid charge stands in the pending account. */
-export function unsettled(model: Model, charge: Charge): number {
+export function unreleased(model: Model, charge: Charge): number {
   const leaving = model.refunds.filter(
     (refund) =>
       refund.charge === charge && refund.source === 'pending' && refund.status !== 'FAILED',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { VERSIONS } from '../../src/versions/history.ts'
-import { settle } from '../api/every-money-route.ts'
+import { release } from '../api/every-money-route.ts'
 import { payer, startApi } from '../support/api.ts'
 import { feedCaughtUp } from '../support/webhooks.ts'
 
@@ -13,7 +13,7 @@ const OLD = { headers: { 'X-Api-Version': '2025-01-01' } }
 const made = await client.post('/charge/pix', { amount: 1990, customer: payer(), devMode: true })
 const { id } = made.body.data
 await client.post(`/charge/${id}/simulate-payment`)
-await settle(api, client)
+await release(api, client)
 
 test('2025-01-01 spells RECEIVED as RECIEVED wherever a charge shows its payment status', async () => {
   const answers = [

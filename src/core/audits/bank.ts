@@ -29,8 +29,8 @@ function unwrap<T>(outcome: Outcome<T>): T {
 }
 
 /**
- * The last moment of which all that the bank has moved can be expected to be settled here: a real
- * bank may lose a callback, and what it received is then found by asking.
+ * Up to this moment, all that the bank has moved should be recorded here. If a real bank loses a
+ * callback, the payment is recorded when reconciliation has asked for it.
  */
 export async function bankHorizon(app: App, company: Company): Promise<Date> {
   const grace = new Date(nowOf(app, company).getTime() - GRACE_MS)

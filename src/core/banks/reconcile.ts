@@ -6,8 +6,8 @@ import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
+import { matchPayments } from '../payments/match.ts'
 import type { Payment } from '../payments/rules.ts'
-import { settlePayments } from '../payments/settle.ts'
 import { findByIds } from '../payments/store.ts'
 import { returnMoney } from '../refunds/returns.ts'
 import { find as findRefund } from '../refunds/store.ts'
@@ -246,7 +246,7 @@ async function settleMissing(
     const received = unwrap(await provider.listReceived(company, window))
     for (const part of partsOf(received.filter(({ endToEndId }) => wanted.has(endToEndId)))) {
       const done = await app.db.transaction((tx) =>
-        settlePayments(tx, app, company, part, { source, now: app.clock.now() }),
+        matchPayments(tx, app, company, part, { source, now: app.clock.now() }),
       )
       settled += done.filter(({ kind }) => kind !== 'known').length
     }

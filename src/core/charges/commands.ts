@@ -57,7 +57,7 @@ function chargeOf(
     createdAt,
     expiresAt,
     paymentDate: null,
-    settlesAt: null,
+    releaseAt: null,
     booked: false,
     refunded: toCents(0),
     staticCodeId: null,

@@ -29,8 +29,8 @@ const EXPIRING: Wait = {
   moment: 'expires_at',
 }
 /** Paid charges whose money becomes withdrawable. */
-const SETTLING: Wait = {
-  name: 'settling',
+const RELEASING: Wait = {
+  name: 'releasing',
   state: `payment_status = 'PAID'`,
   stateOfOne: `payment_date is not null and payment_status not in ('RECEIVED', 'REFUNDED')`,
   moment: 'settles_at',
@@ -123,7 +123,7 @@ export type FindDue = (
 ) => Promise<Found>
 
 export const findDue: FindDue = (tx, ...asked) => find(tx, EXPIRING, ...asked)
-export const findSettling: FindDue = (tx, ...asked) => find(tx, SETTLING, ...asked)
+export const findReleasable: FindDue = (tx, ...asked) => find(tx, RELEASING, ...asked)
 
 export const nextExpiry = (tx: Tx, companyId: Uuid) => next(tx, EXPIRING, companyId)
-export const nextSettlement = (tx: Tx, companyId: Uuid) => next(tx, SETTLING, companyId)
+export const nextRelease = (tx: Tx, companyId: Uuid) => next(tx, RELEASING, companyId)

@@ -13,11 +13,11 @@ import {
   cancel,
   expire,
   isDue,
-  isSettling,
-  receive,
+  isReleasable,
+  matchPayment,
+  release,
   type StaticCode,
   saleOf,
-  settle,
   simulation,
   type Terms,
 } from './rules.ts'
@@ -43,7 +43,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   createdAt: START,
   expiresAt: at(60),
   paymentDate: null,
-  settlesAt: null,
+  releaseAt: null,
   booked: false,
   refunded: toCents(0),
   staticCodeId: null,
@@ -72,22 +72,22 @@ const codeOf = (act: () => unknown): string => {
 
 test('an open charge is paid by its exact amount before its deadline', () => {
   const charge = open()
-  const settlement = settle(charge, pix(charge, 10), TERMS)
-  assert.equal(settlement.kind, 'paid')
-  const { charge: paid, event, at: when } = settlement as Change
+  const match = matchPayment(charge, pix(charge, 10), TERMS)
+  assert.equal(match.kind, 'paid')
+  const { charge: paid, event, at: when } = match as Change
   assert.deepEqual([event, when], ['charge.paid', at(10)])
   assert.deepEqual(paid, {
     ...charge,
     ...{ status: 'COMPLETED', paymentStatus: 'PAID', endToEndId: 'E1', booked: true },
-    ...{ paymentDate: at(10), settlesAt: at(70) },
+    ...{ paymentDate: at(10), releaseAt: at(70) },
   })
 })
 
-test('money settles after the company’s delay, and a trial’s is no money', () => {
+test('money is released after the company’s delay, and a trial’s is no money', () => {
   const charge = open()
-  const paidBy = (terms: Terms) => (settle(charge, pix(charge, 10), terms) as Change).charge
-  assert.deepEqual(paidBy({ delay_s: 0, booked: true }).settlesAt, at(10))
-  assert.deepEqual(paidBy({ delay_s: 86_400, booked: true }).settlesAt, at(86_410))
+  const paidBy = (terms: Terms) => (matchPayment(charge, pix(charge, 10), terms) as Change).charge
+  assert.deepEqual(paidBy({ delay_s: 0, booked: true }).releaseAt, at(10))
+  assert.deepEqual(paidBy({ delay_s: 86_400, booked: true }).releaseAt, at(86_410))
   assert.equal(paidBy({ delay_s: 0, booked: false }).booked, false)
 })
 
@@ -108,15 +108,15 @@ test('money that pays no charge says why, whatever else is wrong with it', () =>
     ['DUPLICATE', open({ ...paid, paymentStatus: 'REFUNDED' }), 10],
   ]
   for (const [reason, charge, seconds, amount = charge.amount] of cases) {
-    const settlement = settle(charge, pix(charge, seconds, 'E1', amount), TERMS)
-    assert.deepEqual(settlement, { kind: 'unmatched', reason })
+    const match = matchPayment(charge, pix(charge, seconds, 'E1', amount), TERMS)
+    assert.deepEqual(match, { kind: 'unmatched', reason })
   }
 })
 
-test('a Pix settles only the charge that it names', () => {
+test('a Pix pays only the charge that it names', () => {
   const [one, other] = [open(), open()]
-  assert.throws(() => settle(one, pix(other, 10), TERMS), /assertion/)
-  assert.throws(() => settle(one, { ...pix(one, 10), txid: null }, TERMS), /assertion/)
+  assert.throws(() => matchPayment(one, pix(other, 10), TERMS), /assertion/)
+  assert.throws(() => matchPayment(one, { ...pix(one, 10), txid: null }, TERMS), /assertion/)
 })
 
 const code: StaticCode = {
@@ -138,7 +138,7 @@ test('each payment of a static code is a charge of its own, complete from its fi
     recurrenceId: null,
     shipping: null,
     ...{ endToEndId: 'E1', booked: true, refunded: 0 },
-    ...{ createdAt: at(10), expiresAt: at(1810), paymentDate: at(10), settlesAt: at(70) },
+    ...{ createdAt: at(10), expiresAt: at(1810), paymentDate: at(10), releaseAt: at(70) },
     ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
   })
   const another = saleOf(code, atTheCounter({ endToEndId: 'E2' }), TERMS) as Change
@@ -154,16 +154,16 @@ test('another amount than the static code’s is no sale', () => {
 
 test('a paid charge is received when its delay is over, and no other ever is', () => {
   const charge = open()
-  const { charge: paid } = settle(charge, pix(charge, 10), TERMS) as Change
-  assert.equal(isSettling(paid, at(69.999)), false)
-  assert.throws(() => receive(paid, at(69.999)), /assertion/)
-  const change = receive(paid, at(70))
+  const { charge: paid } = matchPayment(charge, pix(charge, 10), TERMS) as Change
+  assert.equal(isReleasable(paid, at(69.999)), false)
+  assert.throws(() => release(paid, at(69.999)), /assertion/)
+  const change = release(paid, at(70))
   assert.deepEqual(change, {
     ...{ charge: { ...paid, paymentStatus: 'RECEIVED' }, event: 'charge.received', at: at(70) },
   })
   for (const other of [charge, change.charge, { ...paid, paymentStatus: 'REFUNDED' } as const]) {
-    assert.equal(isSettling(other, at(99_999)), false)
-    assert.throws(() => receive(other, at(99_999)), /assertion/)
+    assert.equal(isReleasable(other, at(99_999)), false)
+    assert.throws(() => release(other, at(99_999)), /assertion/)
   }
 })
 
@@ -202,10 +202,10 @@ const steps = fc.array(
 function apply(charge: Charge, act: Act, seconds: number): Change | null {
   const now = at(seconds)
   if (act === 'expire') return isDue(charge, now) ? expire(charge, now) : null
-  if (act === 'receive') return isSettling(charge, now) ? receive(charge, now) : null
+  if (act === 'receive') return isReleasable(charge, now) ? release(charge, now) : null
   if (act === 'pay') {
-    const settlement = settle(charge, pix(charge, seconds, `E${seconds}`), TERMS)
-    return settlement.kind === 'paid' ? settlement : null
+    const match = matchPayment(charge, pix(charge, seconds, `E${seconds}`), TERMS)
+    return match.kind === 'paid' ? match : null
   }
   try {
     const change = cancel(charge, now)

@@ -73,7 +73,7 @@ export type Charge = {
   expiresAt: Date
   paymentDate: Date | null
   /** When the money becomes withdrawable. */
-  settlesAt: Date | null
+  releaseAt: Date | null
   /** Whether the payment stands in the ledger. */
   booked: boolean
   /** What went back to the payer, or is on its way there. */
@@ -145,16 +145,18 @@ export const UNMATCHED_REASONS = [
 ] as const
 export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number]
 
-export type Settlement =
-  | ({ kind: 'paid' } & Change)
-  | { kind: 'unmatched'; reason: UnmatchedReason }
+/** What a payment does: it pays the charge, or it matches no charge for a reason. */
+export type Match = ({ kind: 'paid' } & Change) | { kind: 'unmatched'; reason: UnmatchedReason }
 
-/** What the company's money is settled by; unbooked money is a live company's trial. */
+/**
+ * How long after the payment its money is released, and whether it is booked. If a live company
+ * tries the simulated bank, the money is not booked.
+ */
 export type Terms = { delay_s: number; booked: boolean }
 
 /** Decides what a Pix that was not seen before does to the charge it names. */
-export function settle(charge: Charge, pix: ReceivedPix, terms: Terms): Settlement {
-  assert(pix.txid === chargeTxid(charge.id), 'a Pix settles the charge it names')
+export function matchPayment(charge: Charge, pix: ReceivedPix, terms: Terms): Match {
+  assert(pix.txid === chargeTxid(charge.id), 'a Pix pays only the charge it names')
   const reason = unmatched(asOf(charge, pix.receivedAt), pix.amount)
   if (reason) return { kind: 'unmatched', reason }
   const paid = { ...charge, ...paidBy(pix, terms) }
@@ -173,12 +175,12 @@ const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Te
   paymentStatus: 'PAID' as const,
   endToEndId,
   paymentDate: receivedAt,
-  settlesAt: new Date(receivedAt.getTime() + delay_s * 1000),
+  releaseAt: new Date(receivedAt.getTime() + delay_s * 1000),
   booked,
 })
 
 /** A payment of a static code is a charge of its own, complete from its first moment. */
-export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Settlement {
+export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Match {
   if (pix.amount !== code.amount) return { kind: 'unmatched', reason: 'WRONG_AMOUNT' }
   const charge: Charge = {
     ...{ companyId: code.companyId, id: newId(), kind: 'STATIC', staticCodeId: code.id },
@@ -192,14 +194,14 @@ export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Settle
   return { kind: 'paid', charge, event: 'charge.paid', at: pix.receivedAt }
 }
 
-/** After the company's delay the money is withdrawable. */
-export function receive(charge: Charge, now: Date): Change {
-  assert(isSettling(charge, now), 'only a paid charge is received, and not before its time')
+/** Releases the money: after the company's delay it can be withdrawn. */
+export function release(charge: Charge, now: Date): Change {
+  assert(isReleasable(charge, now), 'only a paid charge is released, and not before its time')
   return { charge: { ...charge, paymentStatus: 'RECEIVED' }, event: 'charge.received', at: now }
 }
 
-export const isSettling = (charge: Charge, now: Date): boolean =>
-  charge.paymentStatus === 'PAID' && charge.settlesAt! <= now
+export const isReleasable = (charge: Charge, now: Date): boolean =>
+  charge.paymentStatus === 'PAID' && charge.releaseAt! <= now
 
 export function cancel(charge: Charge, now: Date): Change | 'already-canceled' {
   const { status } = asOf(charge, now)

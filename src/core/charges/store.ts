@@ -53,7 +53,7 @@ export const toCharge = (row: ChargeRow): Charge => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   paymentDate: row.payment_date,
-  settlesAt: row.settles_at,
+  releaseAt: row.settles_at,
   booked: row.booked,
   refunded: toCents(row.refunded),
   staticCodeId: row.static_code_id,
@@ -188,7 +188,7 @@ const stateColumns = (charges: Charge[]): Buffer[] => [
   texts(charges.map((charge) => charge.brCode)),
   texts(charges.map((charge) => charge.endToEndId)),
   timestamps(charges.map((charge) => charge.paymentDate)),
-  timestamps(charges.map((charge) => charge.settlesAt)),
+  timestamps(charges.map((charge) => charge.releaseAt)),
   booleans(charges.map((charge) => charge.booked)),
   integers(charges.map((charge) => charge.refunded)),
 ]

@@ -61,7 +61,7 @@ export const peopleColumns = (vault: Vault): Column<Charge>[] => [
   ...CHARGE_COLUMNS,
   { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
   { name: 'items', title: 'Itens', of: itemsOf },
-  { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ settlesAt }) => settlesAt },
+  { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
 ]
 
 function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {

@@ -46,7 +46,7 @@ export const SCOPES = ['payments', 'catalog', 'webhooks', 'balance', 'company'].
 export type Scope =
   `${'payments' | 'catalog' | 'webhooks' | 'balance' | 'company'}:${'read' | 'write'}`
 
-/** A sandbox settles after a minute, so that the step from PAID to RECEIVED can be seen. */
+/** A sandbox releases money after a minute, so that the step from PAID to RECEIVED is seen. */
 export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
 /** What a sandbox company starts with, R$ 1.000,00, so that a withdrawal can be tried at once. */
 export const SANDBOX_OPENING = toCents(100_000)

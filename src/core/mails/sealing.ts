@@ -4,7 +4,7 @@ import type { Vault } from '../../lib/vault.ts'
 import type { MailKind } from './rules.ts'
 
 /**
- * A receipt is composed when it is sent: settling payments is no place to write letters. Until then
+ * A receipt is composed when it is sent: matching payments is no place to write letters. Until then
  * only the charge is known.
  */
 export type Receipt = { chargeId: Uuid }

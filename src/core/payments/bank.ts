@@ -36,8 +36,8 @@ export async function payAtBank(
   })
   requireSame(transfer, { txid, amount })
   const body = callbackBody({ ...transfer, receivedAt: transfer.at })
-  const { settled } = await receiveCallback(app, company.id, app.providers.simulator.name, body)
-  await settled
+  const { processed } = await receiveCallback(app, company.id, app.providers.simulator.name, body)
+  await processed
   return showReceipt(asked, transfer)
 }
 

@@ -2,7 +2,7 @@ import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-/** What a bank has told us, sealed as it told it. */
+/** The callback of a bank, sealed as it was sent. */
 export type StoredCallback = {
   companyId: Uuid
   id: Uuid
@@ -12,7 +12,7 @@ export type StoredCallback = {
   nextAttemptAt: Date
 }
 
-/** Repeatable: a callback that stands already is skipped. */
+/** Can be repeated: a callback that is stored already is skipped. */
 export async function insertCallbacks(tx: Tx, callbacks: StoredCallback[]): Promise<void> {
   await tx.query({
     name: 'insert_callbacks',
@@ -68,10 +68,10 @@ const NEXT_COMPANY = (where: string) =>
    order by company_id limit 1`
 
 /**
- * Leases callbacks that were stored and not settled: the process fell in between, or the bank did
- * not confirm them yet. Each try waits longer than the one before it, up to an hour. Companies are
- * found by hops along an index, and of each only some are taken, so that none keeps the others
- * waiting.
+ * Leases callbacks that are stored and not processed: the process died in between, or the bank has
+ * not confirmed them yet. Each attempt waits longer than the one before it, up to an hour. The
+ * companies are found one by one along an index, and only some callbacks of each are taken, so that
+ * no company makes the others wait.
  */
 export async function claimDue(
   tx: Tx,
@@ -82,17 +82,18 @@ export async function claimDue(
 ): Promise<DueCallback[]> {
   const rows = await tx.query<DueRow>({
     name: 'claim_due_callbacks',
-    text: `with recursive hop as (
+    text: `with recursive company as (
              (${NEXT_COMPANY('true')})
              union all
-             select n.company_id from hop h
-             cross join lateral (${NEXT_COMPANY('company_id > h.company_id')}) n
+             select next.company_id from company before
+             cross join lateral (${NEXT_COMPANY('company_id > before.company_id')}) next
            ), due as materialized (
-             select d.company_id, d.id from hop h cross join lateral (
+             select d.company_id, d.id from company cross join lateral (
                select company_id, id from bank_callbacks
-               where company_id = h.company_id and processed_at is null and next_attempt_at <= $1
+               where company_id = company.company_id and processed_at is null
+                 and next_attempt_at <= $1
                order by next_attempt_at limit $4 for update skip locked) d
-             where h.company_id <> all ($3::uuid[]) limit $2
+             where company.company_id <> all ($3::uuid[]) limit $2
            )
            update bank_callbacks c set attempts = attempts + 1,
              next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ least(c.attempts, 7))

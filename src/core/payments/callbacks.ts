@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
+import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
@@ -17,46 +18,46 @@ import {
   markProcessed,
   type StoredCallback,
 } from './callback-store.ts'
-import { settlePayments } from './settle.ts'
+import { matchPayments } from './match.ts'
 
-/** How long whoever stored a callback has to settle it before a task takes it up. */
+/** The process that stored a callback has so long to process it, before a task takes it up. */
 const FIRST_LEASE_MS = 30_000
-/** After as many tries, half an hour in all, what the bank does not confirm is left alone. */
+/** After so many attempts, half an hour in all, an unconfirmed callback is given up. */
 const MAX_ATTEMPTS = 7
 const MAX_STORED = 256
-const MAX_SETTLED = 512
-/** Fewer where each payment is asked about by itself. */
+const MAX_PROCESSED = 512
+/** Fewer at a real bank, which is asked about each payment by itself. */
 const MAX_ASKED = 32
-/** Leaves connections for everybody else: two groups may be under way. */
+/** Few, because two groups may run at once and others need connections too. */
 const COMPANIES_AT_ONCE = 3
 
-/** A callback that is stored, with what it names. */
-type Told = Named & { companyId: Uuid; id: Uuid; provider: string }
+/** A stored callback, with the ids that it names. */
+type Callback = Named & { companyId: Uuid; id: Uuid; provider: string }
 
 /**
- * Asks the bank about agreements and collections that were told of, and acts on its answer. Gives
- * the names that are dealt with; the others are told again later. The payments of the same
- * callbacks are settled by then.
+ * Asks the bank about the agreements and collections that callbacks name, and records its answer.
+ * Returns the names that are done; the others are tried again later. The payments that the same
+ * callbacks name are matched before.
  */
-export type Follow = (
+export type SyncNamed = (
   app: App,
   company: Company,
   provider: Provider,
-  told: Pick<Named, 'agreements' | 'collections'>,
+  named: Pick<Named, 'agreements' | 'collections'>,
 ) => Promise<Set<string>>
 
-export type CallbackGroups = {
-  /** Stores a callback together with those that arrive at the same time. Resolved means durable. */
+export type CallbackBatchers = {
+  /** Stores callbacks that arrive together in one statement. When it resolves they are durable. */
   store: Batcher<StoredCallback, null>
-  /** Confirms and settles callbacks that arrive together; a company's change its balance once. */
-  settle: Batcher<Item, Settling>
+  /** Confirms and matches what callbacks name. Those of one company change its balance once. */
+  process: Batcher<Item, CallbackResult>
 }
 
-type Item = { app: App; told: Told }
+type Item = { app: App; callback: Callback }
 
-type Settling = 'settled' | 'unconfirmed' | 'failed'
+type CallbackResult = 'processed' | 'unconfirmed' | 'failed'
 
-export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
+export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): CallbackBatchers {
   return {
     store: createBatcher(
       async (callbacks) => {
@@ -65,142 +66,151 @@ export function groupCallbacks(db: Database, follow: Follow): CallbackGroups {
       },
       { most: MAX_STORED, lanes: 2, ownerOf: ({ companyId }) => companyId },
     ),
-    settle: createSettleBatchers(follow),
+    process: createProcessBatchers(syncNamed),
   }
 }
 
 /**
- * The simulated bank answers at once, so that all it tells is settled together. Another may hang,
- * and then keeps nobody but its own company waiting.
+ * One batcher serves all callbacks of the simulated bank, because it answers at once. Each company
+ * with a real bank has a batcher of its own, because that bank may hang.
  */
-function createSettleBatchers(follow: Follow): CallbackGroups['settle'] {
-  const run = (items: Item[]) => settleTold(follow, items)
+function createProcessBatchers(syncNamed: SyncNamed): CallbackBatchers['process'] {
+  const run = (items: Item[]) => processBatch(syncNamed, items)
   const simulated = createBatcher(run, {
-    ...{ most: MAX_SETTLED, lanes: 2 },
-    ownerOf: ({ told }: Item) => told.companyId,
+    most: MAX_PROCESSED,
+    lanes: 2,
+    ownerOf: ({ callback }: Item) => callback.companyId,
   })
-  const banks = new Map<Uuid, { settle: CallbackGroups['settle']; waiting: number }>()
+  const banks = new Map<Uuid, { batcher: Batcher<Item, CallbackResult>; waiting: number }>()
 
-  async function settle(item: Item): Promise<Settling> {
-    const { companyId, provider } = item.told
+  async function process(item: Item): Promise<CallbackResult> {
+    const { companyId, provider } = item.callback
     if (provider === item.app.providers.simulator.name) return simulated(item)
     const bank = banks.get(companyId) ?? {
-      ...{ settle: createBatcher(run, { most: MAX_ASKED }), waiting: 0 },
+      batcher: createBatcher(run, { most: MAX_ASKED }),
+      waiting: 0,
     }
     banks.set(companyId, bank)
     bank.waiting += 1
-    return bank.settle(item).finally(() => {
+    return bank.batcher(item).finally(() => {
       bank.waiting -= 1
       if (bank.waiting === 0) banks.delete(companyId)
     })
   }
   async function idle(): Promise<void> {
-    const own = [...banks.values()].map((bank) => bank.settle.idle())
-    await Promise.all([simulated.idle(), ...own])
+    const ofBanks = [...banks.values()].map(({ batcher }) => batcher.idle())
+    await Promise.all([simulated.idle(), ...ofBanks])
   }
-  return Object.assign(settle, { idle })
+  return Object.assign(process, { idle })
 }
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:callback:${id}`
 
 /**
- * Takes what a bank tells of a company's money: it is stored, and may then be answered. `settled`
- * resolves when it is also confirmed with the bank and settled, or could not be for now; a task
- * goes on from there.
+ * Receives a bank's callback: when this resolves it is stored, and the bank may be answered.
+ * `processed` resolves when the bank has confirmed what the callback names and it is recorded, or
+ * when that is not possible now; then a task tries it again.
  */
 export async function receiveCallback(
   app: App,
   companyId: Uuid,
   provider: string,
   body: unknown,
-): Promise<{ settled: Promise<Settling> }> {
+): Promise<{ processed: Promise<CallbackResult> }> {
   const named = namedIn(body)
-  if (namesOf(named).length === 0) return { settled: Promise.resolve('unconfirmed') }
+  if (namesOf(named).length === 0) return { processed: Promise.resolve('unconfirmed') }
   const [id, receivedAt] = [newId(), app.systemClock.now()]
   const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
   await app.callbacks.store({ companyId, id, provider, sealed, receivedAt, nextAttemptAt })
-  return { settled: app.callbacks.settle({ app, told: { companyId, id, provider, ...named } }) }
+  const callback = { companyId, id, provider, ...named }
+  return { processed: app.callbacks.process({ app, callback }) }
 }
 
-/** A few companies at a time: one that fails does not keep the others from their money. */
-async function settleTold(follow: Follow, items: Item[]): Promise<Settling[]> {
-  const results = new Map<Uuid, Settling>()
+/** Processes the companies of a batch, a few at a time. If one fails, the others go on. */
+async function processBatch(syncNamed: SyncNamed, items: Item[]): Promise<CallbackResult[]> {
+  const results = new Map<Uuid, CallbackResult>()
   const { app } = items[0]!
   const byCompany = Map.groupBy(
-    items.map(({ told }) => told),
+    items.map(({ callback }) => callback),
     ({ companyId, provider }) => `${companyId} ${provider}`,
   )
-  const groups = [...byCompany.values()]
-  const settle = async () => {
-    for (let group = groups.pop(); group; group = groups.pop()) {
-      for (const [id, result] of await settleGroup(app, follow, group)) results.set(id, result)
-    }
-  }
-  await Promise.all(Array.from({ length: COMPANIES_AT_ONCE }, settle))
-  return items.map(({ told }) => results.get(told.id)!)
+  await forEachLimited(COMPANIES_AT_ONCE, [...byCompany.values()], async (group) => {
+    for (const [id, result] of await processGroup(app, syncNamed, group)) results.set(id, result)
+  })
+  return items.map(({ callback }) => results.get(callback.id)!)
 }
 
-/** A group that fails is tried one by one, so that a bad callback never fails its neighbours. */
-async function settleGroup(app: App, follow: Follow, group: Told[]): Promise<Map<Uuid, Settling>> {
+/** If a group fails, its callbacks are tried one by one, so that a bad one fails alone. */
+async function processGroup(
+  app: App,
+  syncNamed: SyncNamed,
+  group: Callback[],
+): Promise<Map<Uuid, CallbackResult>> {
   try {
-    return await settleCompany(app, follow, group)
+    return await processCompany(app, syncNamed, group)
   } catch (error) {
     if (group.length === 1) {
-      const [{ companyId: company, id: callback }] = group as [Told]
-      app.log.error({ ...describeError(error), company, callback }, 'a callback was not settled')
+      const [{ companyId: company, id: callback }] = group as [Callback]
+      app.log.error({ ...describeError(error), company, callback }, NOT_PROCESSED)
       return new Map([[callback, 'failed']])
     }
   }
-  const results = new Map<Uuid, Settling>()
-  for (const told of group) {
-    results.set(told.id, (await settleGroup(app, follow, [told])).get(told.id)!)
+  const results = new Map<Uuid, CallbackResult>()
+  for (const callback of group) {
+    results.set(callback.id, (await processGroup(app, syncNamed, [callback])).get(callback.id)!)
   }
   return results
 }
 
-async function settleCompany(
+const NOT_PROCESSED = 'a callback was not processed'
+
+/** Processes callbacks that one bank has sent about one company. */
+async function processCompany(
   anyApp: App,
-  follow: Follow,
-  group: Told[],
-): Promise<Map<Uuid, Settling>> {
-  const [{ companyId, provider: name }] = group as [Told, ...Told[]]
+  syncNamed: SyncNamed,
+  group: Callback[],
+): Promise<Map<Uuid, CallbackResult>> {
+  const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
   const app = forCompany(anyApp, { id: companyId })
   const company = await findCompany(app.db, companyId)
   const provider = app.providers.named(name)
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
   const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))
-  const known = new Set(confirmed.map(({ endToEndId }) => endToEndId))
-  const ours =
-    provider === app.providers.simulator ? confirmed : await since(app, company, confirmed)
+  const doneNames = new Set(confirmed.map(({ endToEndId }) => endToEndId))
+  const payments =
+    provider === app.providers.simulator
+      ? confirmed
+      : await withoutPreConnection(app, company, confirmed)
   const now = app.systemClock.now()
   const arrival = { source: provider.source, now: nowOf(app, company) }
   await app.db.transaction(async (tx) => {
-    await settlePayments(tx, app, company, ours, arrival)
-    await markProcessed(tx, companyId, doneOf(group, known), now)
+    await matchPayments(tx, app, company, payments, arrival)
+    await markProcessed(tx, companyId, doneIds(group, doneNames), now)
   })
-  const told = {
-    agreements: allOf(group, 'agreements'),
-    collections: allOf(group, 'collections'),
-  }
-  if (told.agreements.length + told.collections.length > 0) {
+  const agreements = allOf(group, 'agreements')
+  const collections = allOf(group, 'collections')
+  if (agreements.length + collections.length > 0) {
     const own = withCompanyClock(app, company)
-    for (const one of await follow(own, company, provider, told)) known.add(one)
-    await markProcessed(app.db, companyId, doneOf(group, known), now)
+    const synced = await syncNamed(own, company, provider, { agreements, collections })
+    for (const one of synced) doneNames.add(one)
+    await markProcessed(app.db, companyId, doneIds(group, doneNames), now)
   }
-  const done = new Set(doneOf(group, known))
-  return new Map(group.map(({ id }) => [id, done.has(id) ? 'settled' : 'unconfirmed']))
+  const done = new Set(doneIds(group, doneNames))
+  return new Map(group.map(({ id }) => [id, done.has(id) ? 'processed' : 'unconfirmed']))
 }
 
-const allOf = (group: Told[], kind: keyof Named): string[] => [
-  ...new Set(group.flatMap((told) => told[kind])),
+const allOf = (group: Callback[], kind: keyof Named): string[] => [
+  ...new Set(group.flatMap((callback) => callback[kind])),
 ]
 
-/** The callbacks of which every name is dealt with. */
-const doneOf = (group: Told[], known: Set<string>): Uuid[] =>
-  group.filter((told) => namesOf(told).every((name) => known.has(name))).map(({ id }) => id)
+/** The callbacks of which every name is done. */
+const doneIds = (group: Callback[], doneNames: Set<string>): Uuid[] =>
+  group
+    .filter((callback) => namesOf(callback).every((name) => doneNames.has(name)))
+    .map(({ id }) => id)
 
-/** Asks the bank what is true of what was told in its name. */
+/** Asks the bank for the payments that were named: only what it confirms counts. */
 async function confirm(
   provider: Provider,
   company: Company,
@@ -211,8 +221,11 @@ async function confirm(
   return outcome.kind === 'accepted' ? outcome.value : []
 }
 
-/** Leaves out what arrived before the bank was connected, and pays nothing of ours. */
-async function since(
+/**
+ * Leaves out payments that arrived before the company connected its bank, unless they name a charge
+ * or a static code of ours.
+ */
+async function withoutPreConnection(
   { db }: App,
   { id: companyId }: Company,
   confirmed: ReceivedPix[],
@@ -226,31 +239,32 @@ async function since(
 }
 
 /**
- * Settles callbacks of a company that were stored and never settled. All are tried; throws if one
- * of them failed.
+ * Processes stored callbacks of one company that are not processed yet. All are tried. Throws if
+ * one of them fails.
  */
-export async function settleStored(app: App, callbacks: DueCallback[]): Promise<void> {
-  const results = await Promise.all(callbacks.map((callback) => settleAgain(app, callback)))
-  const hopeless = callbacks.filter(
+export async function processStored(app: App, callbacks: DueCallback[]): Promise<void> {
+  const results = await Promise.all(callbacks.map((callback) => processAgain(app, callback)))
+  const givenUp = callbacks.filter(
     ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MAX_ATTEMPTS,
   )
-  for (const { companyId: company, id: callback } of hopeless) {
+  for (const { companyId: company, id: callback } of givenUp) {
     app.log.warn({ company, callback }, 'a callback was never confirmed by the bank')
     await markProcessed(app.db, company, [callback], app.systemClock.now())
   }
-  if (results.includes('failed')) throw new Error('callbacks were not settled')
+  if (results.includes('failed')) throw new Error('callbacks were not processed')
 }
 
-/** One that cannot be opened fails alone. */
-async function settleAgain(app: App, callback: DueCallback): Promise<Settling> {
-  const { companyId: company, id } = callback
+/** If a callback cannot be opened, it fails alone. */
+async function processAgain(app: App, due: DueCallback): Promise<CallbackResult> {
+  const { companyId, id, provider } = due
   try {
-    return await app.callbacks.settle({ app, told: { ...callback, ...reopen(app, callback) } })
+    const callback = { companyId, id, provider, ...openNamed(app, due) }
+    return await app.callbacks.process({ app, callback })
   } catch (error) {
-    app.log.error({ ...describeError(error), company, callback: id }, 'a callback was not settled')
+    app.log.error({ ...describeError(error), company: companyId, callback: id }, NOT_PROCESSED)
     return 'failed'
   }
 }
 
-const reopen = ({ vault }: App, { companyId, id, sealed }: DueCallback): Named =>
+const openNamed = ({ vault }: App, { companyId, id, sealed }: DueCallback): Named =>
   namedIn(JSON.parse(vault.open(sealed, contextOf(companyId, id))))

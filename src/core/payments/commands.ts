@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
-import { chargeSettled, paymentAccepted } from '../../ledger/recipes.ts'
+import { chargeReleased, paymentAccepted } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -11,19 +11,19 @@ import { chargeTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
-import { isSettling, receive, simulation, withCode } from '../charges/rules.ts'
+import { isReleasable, release, simulation, withCode } from '../charges/rules.ts'
 import { lockStates } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { heldFromPending } from '../refunds/store.ts'
+import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
 import { accept } from './rules.ts'
-import { settlePayments } from './settle.ts'
 import * as store from './store.ts'
 
 /**
- * Lets the simulated bank receive the money of a dev-mode charge. The charge's own id makes it one
- * payment, however often it is asked for; should we fall before it is settled, reconciling finds
- * it.
+ * Pays a dev-mode charge at the simulated bank. The charge's id is the id of the order, so that a
+ * repeated call makes no second payment. If this process dies before the payment is matched,
+ * reconciliation finds it.
  */
 export async function sendSimulated(
   app: App,
@@ -39,8 +39,8 @@ export async function sendSimulated(
   return { endToEndId, txid, amount, receivedAt: at }
 }
 
-/** Settles a simulated payment; a charge that was paid meanwhile is left as it is. */
-export async function settleSimulated(
+/** Matches a simulated payment. A charge that was paid in the meantime stays as it is. */
+export async function matchSimulated(
   tx: Tx,
   app: App,
   company: Company,
@@ -52,31 +52,31 @@ export async function settleSimulated(
   if (simulation(charge, now) === 'already-paid' || !pix) return charge
   if (charge.brCode === null) await issueCode(tx, app, company, charge)
   const { source } = app.providers.simulator
-  const [settlement] = await settlePayments(tx, app, company, [pix], { source, now })
-  assert(settlement?.kind === 'paid', 'an open charge is paid by its exact amount')
-  return settlement.charge
+  const [match] = await matchPayments(tx, app, company, [pix], { source, now })
+  assert(match?.kind === 'paid', 'an open charge is paid by its exact amount')
+  return match.charge
 }
 
-/** Gives a dev-mode link its code, to be paid by simulation. */
+/** Gives a dev-mode link the code that a simulated payment pays. */
 async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<void> {
-  // The simulated bank answers without a network, so it may be asked inside the transaction.
+  // The simulated bank needs no network, so it may be called inside the transaction.
   const { brCode } = accepted(await app.providers.simulator.issueCharge(company, charge))
   await record(tx, company.id, [withCode(charge, brCode, app.clock.now())])
 }
 
-/** Makes the money of paid charges withdrawable, where the company's delay is over. */
-export async function receiveCharges(
+/** Makes the money of paid charges withdrawable if the company's delay is over. */
+export async function releaseCharges(
   tx: Tx,
   companyId: Uuid,
   ids: Uuid[],
   now: Date,
 ): Promise<number> {
   const locked = await lockStates(tx, companyId, ids)
-  const charges = locked.filter((charge) => isSettling(charge, now))
+  const charges = locked.filter((charge) => isReleasable(charge, now))
   await record(
     tx,
     companyId,
-    charges.map((charge) => receive(charge, now)),
+    charges.map((charge) => release(charge, now)),
   )
   const returned = await heldFromPending(
     tx,
@@ -86,13 +86,13 @@ export async function receiveCharges(
   const postings = charges.flatMap(({ booked, endToEndId, amount, id }) => {
     const left = toCents(amount - (returned.get(id) ?? 0))
     if (!booked || left === 0) return []
-    return [chargeSettled({ endToEndId: endToEndId!, amount: left, chargeId: id })]
+    return [chargeReleased({ endToEndId: endToEndId!, amount: left, chargeId: id })]
   })
   await post(tx, companyId, postings, now)
   return charges.length
 }
 
-/** The merchant keeps money that pays no charge: it becomes available at once. */
+/** The merchant keeps a payment that matches no charge: its money is available at once. */
 export async function acceptPayment(
   tx: Tx,
   companyId: Uuid,

@@ -8,9 +8,9 @@ import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { TASK } from '../tasks.ts'
+import { matchPayments } from './match.ts'
 import { claimDue, finish, markLookedBack, mayLookBack } from './reconcile-store.ts'
 import { OVERLAP_MS } from './rules.ts'
-import { settlePayments } from './settle.ts'
 import { findKnown } from './store.ts'
 
 /**
@@ -114,7 +114,7 @@ async function settleAt(
     const missed = part.filter(({ endToEndId }) => !known.has(endToEndId))
     if (missed.length === 0) continue
     const settled = await app.db.transaction((tx) =>
-      settlePayments(tx, app, company, missed, { source, now: app.clock.now() }),
+      matchPayments(tx, app, company, missed, { source, now: app.clock.now() }),
     )
     fresh += settled.filter(({ kind }) => kind !== 'known').length
   }

@@ -33,8 +33,8 @@ export async function decideAtBank(
   }
   const { agreement, canceled } = outcome.value
   const body = agreementBody(agreement, canceled.map(chargeTxid))
-  const { settled } = await receiveCallback(inTime, company.id, simulator.name, body)
-  await settled
+  const { processed } = await receiveCallback(inTime, company.id, simulator.name, body)
+  await processed
   return showDecided(company, id, outcome.value)
 }
 
@@ -101,6 +101,6 @@ export async function callBack(app: App, companyId: Uuid, collected: Collected[]
   const received = payments.map((payment) => ({ ...payment, receivedAt: payment.at }))
   const body = collectionsBody(collected, received)
   const { simulator } = app.providers
-  const { settled } = await receiveCallback(app, companyId, simulator.name, body)
-  await settled
+  const { processed } = await receiveCallback(app, companyId, simulator.name, body)
+  await processed
 }

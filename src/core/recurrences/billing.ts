@@ -18,7 +18,7 @@ import type { Company } from '../companies/rules.ts'
 import { emailIndexOf } from '../customers/sealing.ts'
 import { chargeEvent, collectionEvent, emit } from '../events.ts'
 import { retryIn_s } from '../orders.ts'
-import { settlePayments } from '../payments/settle.ts'
+import { matchPayments } from '../payments/match.ts'
 import { TASK } from '../tasks.ts'
 import { followAgreement } from './agreements.ts'
 import * as billings from './billing-store.ts'
@@ -239,7 +239,7 @@ async function settle(open: Case, endToEndIds: string[]): Promise<boolean> {
     return postpone(open, 'the payment is not there yet')
   }
   const arrival = { source: provider.source, now: app.clock.now() }
-  await app.db.transaction((tx) => settlePayments(tx, app, company, outcome.value, arrival))
+  await app.db.transaction((tx) => matchPayments(tx, app, company, outcome.value, arrival))
   // Money that does not match waits for a decision of the merchant, and nothing more is collected.
   const { nextAt } = (await billings.find(app.db, company.id, open.billing.chargeId))!
   return nextAt === null ? true : giveUp(open)

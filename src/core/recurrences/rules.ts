@@ -195,7 +195,7 @@ export function generate(recurrence: Recurrence, now: Date): Cycle {
     ...{ fingerprint: null, customerId: recurrence.customerId, payer: recurrence.payer },
     ...{ link: null, brCode: null, endToEndId: null, createdAt: now },
     expiresAt: endOf(dueOn),
-    ...{ paymentDate: null, settlesAt: null, booked: false, refunded: toCents(0) },
+    ...{ paymentDate: null, releaseAt: null, booked: false, refunded: toCents(0) },
     ...{ staticCodeId: null, shipping: null },
   }
   const billing: Billing = {

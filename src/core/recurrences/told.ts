@@ -1,7 +1,7 @@
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import type { Follow } from '../payments/callbacks.ts'
+import type { SyncNamed } from '../payments/callbacks.ts'
 import { TASK } from '../tasks.ts'
 import { followAgreement } from './agreements.ts'
 import { hurryTold } from './billing-store.ts'
@@ -11,7 +11,12 @@ import { findByExternalId } from './store.ts'
  * Asks the bank about agreements that it has told of, and lets the task that speaks to banks about
  * collections do so at once: who tells of many must not keep others waiting for their money.
  */
-export const followTold: Follow = async (app, company, _provider, { agreements, collections }) => {
+export const followTold: SyncNamed = async (
+  app,
+  company,
+  _provider,
+  { agreements, collections },
+) => {
   const done = new Set<string>()
   for (const name of agreements) if (await hear(app, company, name)) done.add(name)
   for (const txid of await hurry(app, company, collections)) done.add(txid)

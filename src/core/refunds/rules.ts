@@ -79,7 +79,8 @@ export const afterReturn = (charge: Charge, returned: number): Charge =>
   returned === charge.amount ? { ...charge, paymentStatus: 'REFUNDED' } : charge
 
 /**
- * Where money goes that was not returned: held from a charge that has settled since, it settles.
+ * Where the hold of a failed refund goes back to. If it was taken from pending money and the charge
+ * was released in the meantime, it goes to available.
  */
 export const releasedTo = ({ source }: Refund, charge: Charge | null): RefundSource =>
   source === 'pending' && charge?.paymentStatus !== 'PAID' ? 'available' : source

@@ -110,7 +110,7 @@ export async function sumReturned(tx: Tx, companyId: Uuid, chargeId: Uuid): Prom
   return rows[0]!.sum
 }
 
-/** What of charges was held for refunds before it settled: it will not settle any more. */
+/** How much of charges refunds took while it was pending: that is not released any more. */
 export async function heldFromPending(
   tx: Tx,
   companyId: Uuid,

@@ -35,7 +35,7 @@ import {
   showState,
   showStaticCode,
 } from '../../core/charges/view.ts'
-import { sendSimulated, settleSimulated } from '../../core/payments/commands.ts'
+import { matchSimulated, sendSimulated } from '../../core/payments/commands.ts'
 import { findNamed } from '../../core/recurrences/commands.ts'
 import { findStarted } from '../../core/recurrences/store.ts'
 import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
@@ -255,7 +255,7 @@ const simulate = route({
     const id = chargeIdOf(call)
     const pix = await sendSimulated(app, company, await findCharge(app, company.id, id))
     return call.commit(async (tx) =>
-      showPaymentState(await settleSimulated(tx, app, company, id, pix), app.clock.now()),
+      showPaymentState(await matchSimulated(tx, app, company, id, pix), app.clock.now()),
     )
   },
 })

@@ -13,7 +13,7 @@ const UNTOLD: Inspection['scopes'] = { granted: null, missing: [], unsent: [] }
 
 const LAST_ms = 300_000
 
-/** Asks for a token and reads the latest payments: with that, charges can be made and settled. */
+/** Gets a token and reads the latest payments: with both, charges can be made and matched. */
 export async function inspect({ open }: Client, payee: Payee): Promise<Inspection> {
   const bank = await open(payee)
   if (!bank) return { faults: [NO_BANK], scopes: UNTOLD }

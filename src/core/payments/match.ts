@@ -7,8 +7,8 @@ import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { receiptMails } from '../charges/notify.ts'
-import type { Change, Charge, Settlement, StaticCode, Terms } from '../charges/rules.ts'
-import { eventsOfCreation, saleOf, settle } from '../charges/rules.ts'
+import type { Change, Charge, Match, StaticCode, Terms } from '../charges/rules.ts'
+import { eventsOfCreation, matchPayment, saleOf } from '../charges/rules.ts'
 import { findStaticCodes } from '../charges/static-store.ts'
 import { insertSales, lock, update } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -19,27 +19,27 @@ import { isBooked, type Payment, payableBy } from './rules.ts'
 import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
-/** Where the money came from decides what it can pay, and whether it counts. */
+/** The source of the money decides what it can pay, and whether it is booked. */
 export type Arrival = { source: Source; now: Date }
 
-/** What a payment did: paid a charge, waits for a decision, or was here before. */
-export type Settled = Settlement | { kind: 'known' }
+/** What became of a payment: it paid a charge, it matched none, or it was recorded before. */
+export type MatchResult = Match | { kind: 'known' }
 
 /**
- * Settles what the scheme has confirmed, whoever reported it. Repeats change nothing: a payment
- * counts once, by its source and the scheme's own id. All that arrives together changes the balance
- * once.
+ * Matches payments that the bank has confirmed to the company's charges, whoever reported them. A
+ * payment is recorded once, by its source and the scheme's id, so this can be repeated. Payments
+ * that arrive together change the balance once.
  */
-export async function settlePayments(
+export async function matchPayments(
   tx: Tx,
   app: Pick<App, 'vault' | 'systemClock'>,
   company: Company,
   payments: ReceivedPix[],
   arrival: Arrival,
-): Promise<Settled[]> {
+): Promise<MatchResult[]> {
   const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
-  // Locked before the known are looked up, so that a payment which another transaction settles at
-  // this moment is among them.
+  // Lock first, then look up the known payments, because another transaction may be recording the
+  // same payment at this moment.
   const named = payable(await lockNamed(tx, company.id, distinct), company, arrival.source)
   const ids = distinct.map(({ endToEndId }) => endToEndId)
   const known = await store.findKnown(tx, company.id, arrival.source, ids)
@@ -47,18 +47,16 @@ export async function settlePayments(
   const terms = { delay_s: company.settlementDelay_s, booked: isBooked(company, arrival.source) }
   const decided = decide(fresh, named, terms)
   await write(tx, app.vault, company.id, decided, { ...arrival, booked: terms.booked })
-  const paid = decided.flatMap(({ settlement }) =>
-    settlement.kind === 'paid' ? [settlement.charge] : [],
-  )
+  const paid = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match.charge] : []))
   await queueMails(tx, app.vault, receiptMails(app, company, paid))
-  const settlements = new Map(decided.map(({ pix, settlement }) => [pix.endToEndId, settlement]))
-  return payments.map(({ endToEndId }) => settlements.get(endToEndId) ?? { kind: 'known' })
+  const matches = new Map(decided.map(({ pix, match }) => [pix.endToEndId, match]))
+  return payments.map(({ endToEndId }) => matches.get(endToEndId) ?? { kind: 'known' })
 }
 
 const byArrival = (a: ReceivedPix, b: ReceivedPix) =>
   a.receivedAt.getTime() - b.receivedAt.getTime() || (a.endToEndId < b.endToEndId ? -1 : 1)
 
-/** What payments can name. */
+/** The charges and static codes that payments name. */
 type Named = { charges: Map<Uuid, Charge>; codes: Map<Uuid, StaticCode> }
 
 async function lockNamed(tx: Tx, companyId: Uuid, payments: ReceivedPix[]): Promise<Named> {
@@ -73,7 +71,7 @@ async function lockNamed(tx: Tx, companyId: Uuid, payments: ReceivedPix[]): Prom
   }
 }
 
-/** What a source can pay: real money no trial, and play money nothing else. */
+/** Keeps what the source can pay: a real bank pays no trial, and play money no real charge. */
 function payable({ charges, codes }: Named, company: Company, source: Source): Named {
   const isPayable = ({ devMode }: { devMode: boolean }) => payableBy(company, devMode) === source
   return {
@@ -82,23 +80,23 @@ function payable({ charges, codes }: Named, company: Company, source: Source): N
   }
 }
 
-type Decision = { pix: ReceivedPix; settlement: Settlement; chargeId: Uuid | null }
+type Decision = { pix: ReceivedPix; match: Match; chargeId: Uuid | null }
 
-/** Decides one payment after the other: the second for a charge meets it paid by the first. */
+/** Decides one payment after the other, because the first may pay the charge of the second. */
 function decide(payments: ReceivedPix[], { charges, codes }: Named, terms: Terms): Decision[] {
   const current = new Map(charges)
   return payments.map((pix) => {
     const name = namedBy(pix.txid)
     const charge = name && 'charge' in name ? current.get(name.charge) : undefined
     const code = name && 'code' in name ? codes.get(name.code) : undefined
-    const settlement = charge
-      ? settle(charge, pix, terms)
+    const match = charge
+      ? matchPayment(charge, pix, terms)
       : code
         ? saleOf(code, pix, terms)
         : ({ kind: 'unmatched', reason: 'UNKNOWN' } as const)
-    if (settlement.kind !== 'paid') return { pix, settlement, chargeId: charge?.id ?? null }
-    current.set(settlement.charge.id, settlement.charge)
-    return { pix, settlement, chargeId: settlement.charge.id }
+    if (match.kind !== 'paid') return { pix, match, chargeId: charge?.id ?? null }
+    current.set(match.charge.id, match.charge)
+    return { pix, match, chargeId: match.charge.id }
   })
 }
 
@@ -115,9 +113,7 @@ async function write(
   if (decided.length === 0) return
   const payments = decided.map((decision) => toPayment(vault, companyId, decision, arrival))
   if (!(await store.insert(tx, companyId, payments))) throw serializationConflict()
-  const changes = decided.flatMap(({ settlement }) =>
-    settlement.kind === 'paid' ? [settlement] : [],
-  )
+  const changes = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))
   const charges = changes.map(({ charge }) => charge)
   const isSale = ({ kind }: Charge) => kind === 'STATIC'
   await update(
@@ -143,26 +139,32 @@ function toPayment(
   decision: Decision,
   { source, booked, now }: Booking,
 ): Payment {
-  const { settlement, chargeId } = decision
+  const { match, chargeId } = decision
   const { payer, ...pix } = decision.pix
-  const matched = settlement.kind === 'paid'
+  const isMatched = match.kind === 'paid'
   return {
-    ...{ companyId, id: newId(), source, ...pix, chargeId, booked, createdAt: now },
-    // A charge names its payer; only where there is none the bank's word is needed.
-    payer: payer && !matched ? sealPayer(vault, { companyId, ...pix }, payer) : null,
-    status: matched ? 'MATCHED' : 'UNMATCHED',
-    reason: matched ? null : settlement.reason,
+    ...pix,
+    companyId,
+    id: newId(),
+    source,
+    chargeId,
+    booked,
+    createdAt: now,
+    // A charge has its payer. Only if there is no charge, keep the payer that the bank names.
+    payer: payer && !isMatched ? sealPayer(vault, { companyId, ...pix }, payer) : null,
+    status: isMatched ? 'MATCHED' : 'UNMATCHED',
+    reason: isMatched ? null : match.reason,
   }
 }
 
 const postingOf = (payment: Payment): Posting =>
   payment.status === 'MATCHED' ? chargePaid(payment) : paymentUnmatched(payment)
 
-/** A sale through a static code begins and ends in one moment; it still tells all of it. */
+/** A sale by a static code is created and paid at once, so it emits the events of both. */
 function eventsOfPayment({ charge, event, at }: Change): Event[] {
   const created =
     charge.kind === 'STATIC' ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
-  const told = [...created, chargeEvent(event, charge, at)]
-  if (charge.recurrenceId === null) return told
-  return [...told, collectionEvent('subscription.charge.paid', charge, at)]
+  const events = [...created, chargeEvent(event, charge, at)]
+  if (charge.recurrenceId === null) return events
+  return [...events, collectionEvent('subscription.charge.paid', charge, at)]
 }

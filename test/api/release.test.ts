@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receiveDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { eventsOf, startApi } from '../support/api.ts'
 import { balancesOf, makeCharge, makeCode, movementsOf, pay, stateOf } from '../support/payments.ts'
@@ -15,11 +15,11 @@ test('paid money is received exactly when the company’s delay is over, once, w
     api.clock.advance(1)
     await pay(api, later.brCode)
     api.clock.advance(delay_s - 1.001)
-    await receiveDueCharges(api.app)
+    await releaseDueCharges(api.app)
     assert.deepEqual(await stateOf(client, first.id), ['COMPLETED', 'PAID'])
     api.clock.advance(0.001)
-    await Promise.all([1, 2, 3].map(() => receiveDueCharges(api.app)))
-    await receiveDueCharges(api.app)
+    await Promise.all([1, 2, 3].map(() => releaseDueCharges(api.app)))
+    await releaseDueCharges(api.app)
     assert.deepEqual(await stateOf(client, first.id), ['COMPLETED', 'RECEIVED'])
     assert.deepEqual((await eventsOf(api, client.company.id)).at(-1), {
       type: 'charge.received',
@@ -42,7 +42,7 @@ test('a charge of simulate-payment is received like one of the bank', async () =
   const { id } = await makeCharge(client, 1990, { devMode: true })
   await client.post(`/charge/${id}/simulate-payment`)
   api.clock.advance(60)
-  await receiveDueCharges(api.app)
+  await releaseDueCharges(api.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.equal((await balancesOf(api, client)).available, 101_990)
 })
@@ -56,7 +56,7 @@ test('a live company’s trial is paid, received and refunded, and is never mone
   for (const code of [brCode, counter.brCode]) await pay(api, code)
   const [kept, returned] = [await pay(api, brCode), await pay(api, brCode)]
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
-  await receiveDueCharges(api.app)
+  await releaseDueCharges(api.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.equal((await client.post(`/payment/unmatched/${kept}/accept`)).status, 200)
   assert.equal((await client.post(`/payment/unmatched/${returned}/refund`)).status, 201)

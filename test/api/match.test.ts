@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimDue } from '../../src/core/payments/callback-store.ts'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
+import { matchPayments } from '../../src/core/payments/match.ts'
 import { reconcileDue } from '../../src/core/payments/reconcile.ts'
-import { settlePayments } from '../../src/core/payments/settle.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { callbackBody } from '../../src/provider/callback.ts'
@@ -33,18 +33,18 @@ test('a payment that is named twice in one report counts once', async () => {
   const { at, endToEndId, amount } = await arrive(client, id, 1990)
   const pix = { endToEndId, amount, txid: txidOf(id), receivedAt: at }
   const arrival = { source: 'simulated' as const, now: api.clock.now() }
-  const settled = await app.db.transaction((tx) =>
-    settlePayments(tx, app, client.company, [pix, { ...pix }, pix], arrival),
+  const results = await app.db.transaction((tx) =>
+    matchPayments(tx, app, client.company, [pix, { ...pix }, pix], arrival),
   )
   assert.deepEqual(
-    settled.map(({ kind }) => kind),
+    results.map(({ kind }) => kind),
     ['paid', 'paid', 'paid'],
   )
   assert.deepEqual(await movementsOf(api, client), [
     ['CHARGE_PAID', pix.endToEndId, 'bank>pending', 1990],
   ])
   const again = await app.db.transaction((tx) =>
-    settlePayments(tx, app, client.company, [pix], arrival),
+    matchPayments(tx, app, client.company, [pix], arrival),
   )
   assert.deepEqual(again, [{ kind: 'known' }])
 })
@@ -99,8 +99,8 @@ test('a callback that the bank does not confirm is tried after 30 s, each time t
   const { id } = await makeCharge(client, 1990)
   const pix = { endToEndId: 'E99999999202608201500aaaaaaaaaaa', txid: txidOf(id) }
   const body = callbackBody({ ...pix, amount: toCents(1990), receivedAt: api.clock.now() })
-  const { settled } = await receiveCallback(app, client.company.id, 'simulator', body)
-  assert.equal(await settled, 'unconfirmed')
+  const { processed } = await receiveCallback(app, client.company.id, 'simulator', body)
+  assert.equal(await processed, 'unconfirmed')
   const nextOf = async () => {
     const [row] = await api.rows<{ at: Date }>(
       'select next_attempt_at as at from bank_callbacks where company_id = $1',
@@ -129,16 +129,16 @@ const pixOf = (n: number, txid: string | null, receivedAt = at(0)) => ({
   receivedAt,
 })
 type Arriving = ReturnType<typeof pixOf>
-const settleAll = ({ company }: Client, payments: Arriving[], source: Source = 'simulated') =>
+const matchAll = ({ company }: Client, payments: Arriving[], source: Source = 'simulated') =>
   app.db.transaction((tx) =>
-    settlePayments(tx, app, company, payments, { source, now: api.clock.now() }),
+    matchPayments(tx, app, company, payments, { source, now: api.clock.now() }),
   )
 
 test('of payments of the same moment the same one pays, in whatever order they are told', async () => {
   for (const turn of [(all: Arriving[]) => all, (all: Arriving[]) => all.toReversed()]) {
     const client = await api.client()
     const { id } = await makeCharge(client, 1990)
-    await settleAll(client, turn([1, 2, 3].map((n) => pixOf(n, txidOf(id)))))
+    await matchAll(client, turn([1, 2, 3].map((n) => pixOf(n, txidOf(id)))))
     const rows = await api.rows<{ id: string }>(
       `select end_to_end_id as id from payments where company_id = $1 and status = 'MATCHED'`,
       [client.company.id],
@@ -150,20 +150,20 @@ test('of payments of the same moment the same one pays, in whatever order they a
 test('play money pays no charge of a live company that asks for real money', async () => {
   const shop = await openBanked(api)
   const { id } = await charged(shop)
-  const [settled] = await settleAll(shop, [pixOf(4, txidOf(id))])
-  assert.deepEqual(settled, { kind: 'unmatched', reason: 'UNKNOWN' })
+  const [result] = await matchAll(shop, [pixOf(4, txidOf(id))])
+  assert.deepEqual(result, { kind: 'unmatched', reason: 'UNKNOWN' })
   assert.deepEqual(await stateOf(shop, id), ['OPEN', 'PROCESSING'])
   assert.deepEqual(await movementsOf(api, shop), [])
 })
 
-test('money that two reports tell of at the same moment is settled by one, and known to the other', async () => {
+test('a payment that two reports name at the same moment is matched by one, and known to the other', async () => {
   const client = await api.client()
   const pix = pixOf(5, null)
   const arrival = { source: 'simulated' as const, now: api.clock.now() }
   let other: Promise<unknown> = Promise.resolve()
   await app.db.transaction(async (tx) => {
-    await settlePayments(tx, app, client.company, [pix], arrival)
-    other = settleAll(client, [pix])
+    await matchPayments(tx, app, client.company, [pix], arrival)
+    other = matchAll(client, [pix])
     await until('the other waits', async () => {
       const rows = await api.rows(
         `select from pg_stat_activity where datname = current_database()
@@ -181,8 +181,8 @@ test('a callback is done when all payments that it names are confirmed, and not 
   const first = await arrive(client, id, 1990)
   const bodies = [{ ...first, receivedAt: first.at }, pixOf(6, null)].map(callbackBody)
   const body = { pix: bodies.flatMap((one) => (one as { pix: unknown[] }).pix) }
-  const { settled } = await receiveCallback(app, client.company.id, 'simulator', body)
-  assert.equal(await settled, 'unconfirmed')
+  const { processed } = await receiveCallback(app, client.company.id, 'simulator', body)
+  assert.equal(await processed, 'unconfirmed')
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
   const rows = await api.rows('select processed_at from bank_callbacks where company_id = $1', [
     client.company.id,
