@@ -7,7 +7,7 @@ import type { App } from './core/app.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
-import { followTold } from './core/recurrences/told.ts'
+import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { openPulse } from './db/probe.ts'
@@ -69,7 +69,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
-  const [charges, callbacks] = [groupCharges(db), createCallbackBatchers(db, followTold)]
+  const [charges, callbacks] = [groupCharges(db), createCallbackBatchers(db, syncNamed)]
   const metrics = createMetrics()
   const setbacks = createSetbacks(db.tasks, clock, metrics, log)
   const outward = { providers, mailer, sender, lookup, metrics, setbacks }

@@ -1,17 +1,14 @@
 import type { App } from '../core/app.ts'
+import type { Billing } from '../core/billings/rules.ts'
+import { claimDue } from '../core/billings/store.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { LEASE_S } from '../core/orders.ts'
 import { askAbout, reschedule } from '../core/recurrences/agreements.ts'
-import {
-  type Case,
-  generateCharges,
-  openBillings,
-  stepBilling,
-} from '../core/recurrences/billing.ts'
-import { claimDue } from '../core/recurrences/billing-store.ts'
-import type { Billing, Recurrence } from '../core/recurrences/rules.ts'
+import { type BillingJob, openBillingJobs, stepBilling } from '../core/recurrences/billing-jobs.ts'
+import { generateCharges } from '../core/recurrences/generate.ts'
+import type { Recurrence } from '../core/recurrences/rules.ts'
 import { find, findDue } from '../core/recurrences/store.ts'
 import { TASK } from '../core/tasks.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
@@ -57,22 +54,22 @@ export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null
       const asked = [LEASE_S, MAX_CLAIMED, only, but] as const
       const claimed = await claimDue(app.db.light, app.systemClock.now(), ...asked)
       const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
-      const cases: Case[] = []
+      const jobs: BillingJob[] = []
       await forEachLimited(AT_ONCE, groups, async ([companyId, due]) => {
         const act = () => open(app, companyId, due)
         const failed = 'billings were not taken up'
-        cases.push(...(await guarded(app, { task, only }, companyId, act, [], failed)))
+        jobs.push(...(await guarded(app, { task, only }, companyId, act, [], failed)))
       })
-      await stepAll(app, { task, only }, cases)
+      await stepAll(app, { task, only }, jobs)
       const done = claimed.length
       return { companies: groups.map(([id]) => id), done, isFull: done === MAX_CLAIMED }
     },
   })
 }
 
-async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, cases: Case[]) {
+async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, jobs: BillingJob[]) {
   const silent = new Set<Uuid>()
-  await forEachLimited(AT_ONCE, cases, async (one) => {
+  await forEachLimited(AT_ONCE, jobs, async (one) => {
     const companyId = one.company.id
     // A bank that did not answer about one is asked about the others when their lease is over.
     if (silent.has(companyId)) return
@@ -90,9 +87,9 @@ async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, cases: C
   })
 }
 
-async function open(app: App, companyId: Uuid, due: Billing[]): Promise<Case[]> {
+async function open(app: App, companyId: Uuid, due: Billing[]): Promise<BillingJob[]> {
   const company = await findCompany(app.db.light, companyId)
-  return company ? openBillings(withCompanyClock(app, company), company, due) : []
+  return company ? openBillingJobs(withCompanyClock(app, company), company, due) : []
 }
 
 const MAX_ASKED = 100

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
+import { find as findBilling } from '../../src/core/billings/store.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { followAgreement } from '../../src/core/recurrences/agreements.ts'
-import { openBillings, stepBilling } from '../../src/core/recurrences/billing.ts'
-import { find as findBilling } from '../../src/core/recurrences/billing-store.ts'
+import { openBillingJobs, stepBilling } from '../../src/core/recurrences/billing-jobs.ts'
 import { find as findRecurrence } from '../../src/core/recurrences/store.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
@@ -37,7 +37,7 @@ async function scheduled() {
   const company = (await findCompany(app.db, client.company.id))!
   const billing = async () => (await findBilling(app.db, company.id, chargeId))!
   const step = async (by: App) => {
-    const [open] = await openBillings(by, company, [await billing()])
+    const [open] = await openBillingJobs(by, company, [await billing()])
     return stepBilling(open!)
   }
   return { client, id, chargeId, billing, step }

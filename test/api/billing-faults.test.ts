@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
-import { generateCharges, openBillings, stepBilling } from '../../src/core/recurrences/billing.ts'
-import { find as findBilling, insert } from '../../src/core/recurrences/billing-store.ts'
+import { find as findBilling, insert } from '../../src/core/billings/store.ts'
+import { openBillingJobs, stepBilling } from '../../src/core/recurrences/billing-jobs.ts'
+import { generateCharges } from '../../src/core/recurrences/generate.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
@@ -268,7 +269,7 @@ test('a charge that is canceled while a worker is about to tell the bank of it s
   const taken = await billingOf(subscription)
   const [charge] = await chargesOf(client, id)
   assert.equal((await client.post(`/charge/${charge!.id}/cancel`)).status, 200)
-  const [open] = await openBillings(app, client.company, [taken])
+  const [open] = await openBillingJobs(app, client.company, [taken])
   assert.equal(await stepBilling(open!), true)
   assert.deepEqual(await collectionsOf(api, client), [])
   assert.deepEqual(await statesOf(client, id), ['CANCELED PROCESSING'])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/lib/ids.ts'
 import { addDays, atHour, localDateOf } from '../../src/lib/local-time.ts'
+import { findNextAt } from '../../src/provider/simulator/collection-records.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { given, openScene, reasonOf, type Scene, VALUE } from '../support/agreements.ts'
 import { startApi } from '../support/api.ts'
@@ -96,7 +97,7 @@ test('on the due day at eight in the morning the money arrives, and is a Pix lik
   const scene = await open()
   const { id, dueOn } = await scheduled(scene)
   const at = atHour(dueOn, 8)
-  assert.deepEqual(await simulator.nextCollectionAt(scene.payee.id), at)
+  assert.deepEqual(await findNextAt(api.app.db, scene.payee.id), at)
   const early = new Date(at.getTime() - 1)
   assert.deepEqual(await simulator.collectDue(scene.payee.id, early, 10), [])
   const [collected, ...others] = await simulator.collectDue(scene.payee.id, at, 10)
@@ -113,7 +114,7 @@ test('on the due day at eight in the morning the money arrives, and is a Pix lik
   assert.deepEqual(given(await simulator.listTransfers(scene.payee, period)), [
     { direction: 'received', endToEndId, txid, orderId: null, amount: VALUE, at },
   ])
-  assert.equal(await simulator.nextCollectionAt(scene.payee.id), null)
+  assert.equal(await findNextAt(api.app.db, scene.payee.id), null)
   assert.deepEqual(await simulator.collectDue(scene.payee.id, at, 10), [])
 })
 
@@ -129,7 +130,7 @@ test('an empty account fails the attempt, three retries too, and then there are 
     )
     const again = given(await simulator.retryCollection(scene.payee, id, on))
     assert.deepEqual(again, retried, 'the same day again is the same attempt')
-    assert.deepEqual(await simulator.nextCollectionAt(scene.payee.id), atHour(on, 8))
+    assert.deepEqual(await findNextAt(api.app.db, scene.payee.id), atHour(on, 8))
     const [collected] = await scene.collectOn(on)
     assert.deepEqual([collected!.status, collected!.payment], ['FAILED', null])
   }

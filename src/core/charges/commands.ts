@@ -2,19 +2,18 @@ import type { Tx } from '../../db/database.ts'
 import { violatedConstraint } from '../../db/database.ts'
 import { endOfTick } from '../../lib/end-of-tick.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
+import { end as endBillings, find as findBilling } from '../billings/store.ts'
 import type { Company } from '../companies/rules.ts'
 import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
-import { end as endBillings, find as findBilling } from '../recurrences/billing-store.ts'
 import type { Creation } from './group.ts'
 import { type Issued, issue } from './intents.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
-import type { Charge } from './rules.ts'
 import * as rules from './rules.ts'
+import { type Charge, newCharge } from './rules.ts'
 import * as store from './store.ts'
 
 /** A charge as the merchant wants it, before the bank has issued a code for it. */
@@ -46,24 +45,15 @@ function chargeOf(
   { lifetime_s: _, emailIndex: __, ...fields }: Draft,
   { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,
 ): Charge {
-  return {
+  return newCharge({
     ...fields,
     companyId: company.id,
     id,
-    status: 'OPEN',
     paymentStatus: brCode === null ? 'PENDING' : 'PROCESSING',
     brCode,
-    endToEndId: null,
     createdAt,
     expiresAt,
-    paymentDate: null,
-    releaseAt: null,
-    booked: false,
-    refunded: toCents(0),
-    staticCodeId: null,
-    recurrenceId: null,
-    shipping: null,
-  }
+  })
 }
 
 /** How a charge is shown to who created it, and what is kept of that for a retry. */

@@ -95,6 +95,31 @@ export type StaticCode = {
   createdAt: Date
 }
 
+type NewCharge = Pick<Charge, 'companyId' | 'id' | 'kind' | 'amount' | 'createdAt' | 'expiresAt'> &
+  Partial<Charge>
+
+/** An open charge with the given fields. Every other field is empty. */
+export const newCharge = (given: NewCharge): Charge => ({
+  status: 'OPEN',
+  paymentStatus: 'PENDING',
+  devMode: false,
+  externalId: null,
+  fingerprint: null,
+  customerId: null,
+  payer: null,
+  link: null,
+  brCode: null,
+  endToEndId: null,
+  paymentDate: null,
+  releaseAt: null,
+  booked: false,
+  refunded: toCents(0),
+  staticCodeId: null,
+  recurrenceId: null,
+  shipping: null,
+  ...given,
+})
+
 /** Whether paying a link means subscribing to its one product. */
 export const isSubscriptionLink = ({ link }: Charge): boolean =>
   link?.items.length === 1 && link.items[0]!.product.type === 'RECURRING'
@@ -182,15 +207,18 @@ const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Te
 /** A payment of a static code is a charge of its own, complete from its first moment. */
 export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Match {
   if (pix.amount !== code.amount) return { kind: 'unmatched', reason: 'WRONG_AMOUNT' }
-  const charge: Charge = {
-    ...{ companyId: code.companyId, id: newId(), kind: 'STATIC', staticCodeId: code.id },
-    ...{ recurrenceId: null, shipping: null },
-    ...{ amount: code.amount, devMode: code.devMode, brCode: code.brCode, refunded: toCents(0) },
-    ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
+  const charge = newCharge({
+    companyId: code.companyId,
+    id: newId(),
+    kind: 'STATIC',
+    amount: code.amount,
+    devMode: code.devMode,
+    brCode: code.brCode,
+    staticCodeId: code.id,
     createdAt: pix.receivedAt,
     expiresAt: new Date(pix.receivedAt.getTime() + PIX_LIFETIME_S * 1000),
     ...paidBy(pix, terms),
-  }
+  })
   return { kind: 'paid', charge, event: 'charge.paid', at: pix.receivedAt }
 }
 

@@ -1,7 +1,8 @@
 import { addDays, type LocalDate } from '../../lib/local-time.ts'
 import { nextBusinessDay } from '../../pix/business-days.ts'
 import { dueDay, firstGeneration, generationDay } from '../../pix/calendar.ts'
-import type { Billing, Recurrence, Terms } from './rules.ts'
+import type { Billing } from '../billings/rules.ts'
+import type { Recurrence, Terms } from './rules.ts'
 
 /** One of the next debits: which of all it is, from 1, and the day it is due. */
 export type Announced = { number: number; on: LocalDate }

@@ -6,6 +6,7 @@ import { invalid, problem } from '../../lib/problems.ts'
 import type { Agreement, AgreementOrder } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
+import * as billings from '../billings/store.ts'
 import { cancel as cancelCharge, type Payer } from '../charges/rules.ts'
 import { lock as lockCharges, update as updateCharges } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -15,7 +16,6 @@ import { find as findCustomer, findOrCreate } from '../customers/store.ts'
 import { chargeEvent, emit, subscriptionEvent } from '../events.ts'
 import { find as findProduct } from '../products/store.ts'
 import { TASK } from '../tasks.ts'
-import * as billings from './billing-store.ts'
 import {
   AGREEMENT_LIFETIME_S,
   askAgainAt,
@@ -218,7 +218,7 @@ export async function stopBilling(tx: Tx, { companyId, id }: Recurrence, now: Da
   const untold = open.filter(({ ordered }) => !ordered).map(({ chargeId }) => chargeId)
   await cancelCharges(tx, companyId, untold, now)
   if (open.length === untold.length) return
-  await billings.hurry(tx, companyId, id, now)
+  await billings.makeAllDueNow(tx, companyId, id, now)
   tx.wake(TASK.bill)
 }
 

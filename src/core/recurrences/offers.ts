@@ -7,7 +7,7 @@ import { forCompany, withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { checkDigitsFault } from '../customers/rules.ts'
 import { type Offer, subscribe } from './commands.ts'
-import { asOf, DAY_DUE, type Recurrence, type Terms } from './rules.ts'
+import { asOf, DEFAULT_DAY_DUE, type Recurrence, type Terms } from './rules.ts'
 import { find } from './store.ts'
 import { type NewSubscription, type SubscriptionView, showToPayer } from './view.ts'
 
@@ -61,7 +61,7 @@ export function termsOfLink({ amount, link }: Charge): Terms {
   return {
     productId: fromPublic('prod', product.id)!,
     ...{ productName: product.name, value: amount, frequency: product.frequency! },
-    dayDue: product.dayDue ?? DAY_DUE,
+    dayDue: product.dayDue ?? DEFAULT_DAY_DUE,
     dayGenerateCharge: product.dayGenerateCharge ?? null,
   }
 }

@@ -15,11 +15,11 @@ import {
   maySchedule,
 } from '../../pix/calendar.ts'
 import type { Agreement, AgreementStatus } from '../../provider/port.ts'
+import type { Billing } from '../billings/rules.ts'
 import { make as makeProduct } from '../products/rules.ts'
 import {
   askAgainAt,
   asOf,
-  type Billing,
   cancellation,
   follow,
   generate,

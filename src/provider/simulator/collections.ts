@@ -35,8 +35,6 @@ export type CollectingDue = {
   collectDue(accountId: Uuid | null, now: Date, most: number, but?: Uuid[]): Promise<Collected[]>
   /** Some of the accounts that have an attempt to make, but none of these. */
   accountsDue(now: Date, most: number, but: Uuid[]): Promise<Uuid[]>
-  /** When the next attempt of an account is made, null when none is scheduled. */
-  nextCollectionAt(accountId: Uuid): Promise<Date | null>
   /** Which of the accounts have an attempt to make at their own now. */
   dueAccounts(times: { accountId: Uuid; now: Date }[]): Promise<Uuid[]>
 }
@@ -71,7 +69,6 @@ export function collecting(
         collect(tx, await records.lockDue(tx, accountId, now, most, but), now),
       ),
     accountsDue: (now, most, but) => records.findAccountsDue(books, now, most, but),
-    nextCollectionAt: (accountId) => records.findNextAt(books, accountId),
     dueAccounts: (times) => records.findDueAccounts(books, times),
   }
 }

@@ -18,8 +18,8 @@ type BillingRow = Row & {
 }
 
 /**
- * One that has not ended. Said by its state and not by the moment it waits for: no index over such
- * moments fits this, of which the planner would believe that they are few.
+ * Billings that have not ended. The condition names the status and not `next_at`, because the
+ * planner would expect few rows with a `next_at` and choose the index over it.
  */
 const OPEN = `status in ('PLANNED', 'SCHEDULED')`
 
@@ -38,7 +38,7 @@ const toBilling = (row: BillingRow): Billing => ({
   nextAt: row.next_at,
 })
 
-/** A second one for a cycle violates the unique index, and the transaction with it. */
+/** A second billing for a cycle violates a unique index, and the transaction fails. */
 export async function insert(tx: Tx, companyId: Uuid, billings: Billing[]): Promise<void> {
   await tx.query({
     name: 'insert_billings',
@@ -71,8 +71,8 @@ export async function find(
 }
 
 /**
- * Writes where one stands, unless it has come to its end meanwhile. Whoever writes what they read
- * long ago does not make a bank forget: it stays ordered.
+ * Writes the state of a billing, unless it has ended meanwhile. Once `ordered` is true it stays
+ * true, even if the caller read the billing before that.
  */
 export async function update(tx: Tx, billing: Billing): Promise<void> {
   await tx.query({
@@ -81,13 +81,20 @@ export async function update(tx: Tx, billing: Billing): Promise<void> {
              ordered = ordered or $6, next_at = $7
            where company_id = $1 and charge_id = $2 and ${OPEN}`,
     values: [
-      ...[billing.companyId, billing.chargeId, billing.dueOn, billing.status],
-      ...[billing.unanswered, billing.ordered, billing.nextAt],
+      billing.companyId,
+      billing.chargeId,
+      billing.dueOn,
+      billing.status,
+      billing.unanswered,
+      billing.ordered,
+      billing.nextAt,
     ],
   })
 }
 
-/** Writes that the bank is told of these. Gives those of them that have not ended meanwhile. */
+/**
+ * Writes that the bank may know of these billings. Returns those that have not ended meanwhile.
+ */
 export async function markOrdered(tx: Tx, companyId: Uuid, chargeIds: Uuid[]): Promise<Set<Uuid>> {
   if (chargeIds.length === 0) return new Set()
   const rows = await tx.query<{ charge_id: Uuid }>({
@@ -100,7 +107,7 @@ export async function markOrdered(tx: Tx, companyId: Uuid, chargeIds: Uuid[]): P
   return new Set(rows.map(({ charge_id }) => charge_id))
 }
 
-/** Ends those that were still on their way. */
+/** Ends those of the billings that have not ended. */
 export async function end(
   tx: Tx,
   companyId: Uuid,
@@ -116,7 +123,7 @@ export async function end(
   })
 }
 
-/** What of an agreement is still on its way. */
+/** The billings of an agreement that have not ended. */
 export async function listOpen(tx: Tx, companyId: Uuid, recurrenceId: Uuid): Promise<Billing[]> {
   const rows = await tx.query<BillingRow>({
     text: `select ${COLUMNS} from billings b
@@ -126,8 +133,13 @@ export async function listOpen(tx: Tx, companyId: Uuid, recurrenceId: Uuid): Pro
   return rows.map(toBilling)
 }
 
-/** Makes what is on its way due at once: its agreement has ended, and the bank is to be asked. */
-export async function hurry(tx: Tx, companyId: Uuid, recurrenceId: Uuid, now: Date): Promise<void> {
+/** Makes the billings of an agreement due now, so that a task asks the bank about them. */
+export async function makeAllDueNow(
+  tx: Tx,
+  companyId: Uuid,
+  recurrenceId: Uuid,
+  now: Date,
+): Promise<void> {
   await tx.query({
     text: `update billings set next_at = $3
            where company_id = $1 and recurrence_id = $2 and ${OPEN}`,
@@ -135,15 +147,15 @@ export async function hurry(tx: Tx, companyId: Uuid, recurrenceId: Uuid, now: Da
   })
 }
 
-/** Makes those of them due at once that are still on their way; gives all that there are. */
-export async function hurryTold(
+/** Makes these billings due now, except those that have ended. Returns all that exist. */
+export async function makeDueNow(
   tx: Tx,
   companyId: Uuid,
   chargeIds: Uuid[],
   now: Date,
 ): Promise<Set<Uuid>> {
   const rows = await tx.query<{ charge_id: Uuid }>({
-    text: `with hurried as (
+    text: `with due_now as (
              update billings set next_at = least(next_at, $3)
              where company_id = $1 and charge_id = any ($2::uuid[]) and ${OPEN}
            )
@@ -165,8 +177,8 @@ const dueByClocks = (only: Uuid | null) =>
    order by b.next_at limit $3 for update of b skip locked`
 
 /**
- * Takes due ones of all companies but some or of one, for as long as the lease lasts. Who has one
- * alone speaks to the bank about it; twice would do no harm.
+ * Leases due billings of all companies except some, or of one company. While a lease lasts, nobody
+ * else asks the bank about the billing. If two did, no harm would be done.
  */
 export async function claimDue(
   tx: Tx,
@@ -189,6 +201,7 @@ export async function claimDue(
   return rows.map(toBilling)
 }
 
+/** When the next billing of a company is due. */
 export async function nextAt(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date | null }>({
     text: `select min(next_at) as at from billings

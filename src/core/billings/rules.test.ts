@@ -6,7 +6,7 @@ import { addDays, atHour, type LocalDate, localDateOf, startOfDay } from '../../
 import { isBusinessDay } from '../../pix/business-days.ts'
 import { maySchedule } from '../../pix/calendar.ts'
 import type { Attempt, Collection } from '../../provider/port.ts'
-import { type Billing, endOf, hasMissed, reschedule, stepAfter } from './rules.ts'
+import { type Billing, endOfRetries, hasMissed, reschedule, stepAfter } from './rules.ts'
 
 const HOUR_MS = 3_600_000
 const START = new Date('2026-08-20T15:00:00Z')
@@ -79,10 +79,10 @@ test('a scheduled collection is asked about at noon of its day, and then every h
   assert.deepEqual(stepAfter(billing, again, noon), { kind: 'wait', until })
 })
 
-test('what was paid is settled by the scheme’s id of it, and what was canceled is canceled', () => {
+test('a paid collection gives the scheme’s ids of its payments, a canceled one is canceled', () => {
   const attempts = [attempt(DUE_ON, 'FAILED'), attempt(RETRIES[0]!, 'PAID')]
   assert.deepEqual(stepAfter(billingOn(DUE_ON), { status: 'PAID', attempts }, START), {
-    ...{ kind: 'settle', endToEndIds: ['E2026-09-04'] },
+    ...{ kind: 'paid', endToEndIds: ['E2026-09-04'] },
   })
   const canceled: Collection = { status: 'CANCELED', attempts: [] }
   assert.deepEqual(stepAfter(billingOn(DUE_ON), canceled, START), { kind: 'cancel' })
@@ -109,7 +109,10 @@ test('who hears late of a failure tries on the days that are left, and fails whe
   for (const [today, on] of steps) {
     const step = stepAfter(billingOn(DUE_ON), failed(DUE_ON), atHour(today, 23))
     assert.deepEqual(step, on ? { kind: 'retry', on } : { kind: 'fail' }, today)
-    assert.ok(atHour(today, 23) < endOf(DUE_ON) === (on !== null), 'as long as the charge is open')
+    assert.ok(
+      atHour(today, 23) < endOfRetries(DUE_ON) === (on !== null),
+      'as long as the charge is open',
+    )
   }
 })
 
