@@ -26,7 +26,7 @@ const ALONE = [
     'src/db/embedded.test.ts',
     'test/api/money-model.test.ts',
   ],
-  ...['test/deliveries/*.test.ts', 'src/lib/exchange.test.ts', 'test/cli.test.ts'],
+  ...['test/deliveries/*.test.ts', 'src/lib/http-sender*.test.ts', 'test/cli.test.ts'],
   ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
 ]
 const SHARING = 6

@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, isIP, type Socket } from 'node:net'
 import { after, test } from 'node:test'
-import { createSender, type Sender, type SenderOptions } from '../src/lib/exchange.ts'
+import { createSender, type Sender, type SenderOptions } from '../src/lib/http-sender.ts'
 import { asNameServers } from '../src/lib/lookup.ts'
 
 /** Ways to write this machine as a host. Nothing listens behind them but the sentinel. */

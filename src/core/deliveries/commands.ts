@@ -1,5 +1,5 @@
 import { isoOf } from '../../lib/clock.ts'
-import type { Exchange } from '../../lib/exchange.ts'
+import type { PostResult } from '../../lib/http-sender.ts'
 import { packPair, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { createMemo } from '../../lib/memo.ts'
@@ -17,7 +17,7 @@ export async function send(
   app: App,
   delivery: DueDelivery,
   signal: AbortSignal,
-): Promise<Exchange> {
+): Promise<PostResult> {
   try {
     return await post(app, delivery, signal)
   } catch (error) {
@@ -43,7 +43,7 @@ function signersOf(app: App, receiver: Receiver): Signer[] {
   )
 }
 
-function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exchange> {
+function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<PostResult> {
   const { receiver, eventId, type, mode, payload: body } = delivery
   let own = signers.get(receiver)
   if (!own) {
@@ -57,7 +57,7 @@ function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<Exc
 }
 
 /** An attempt as it is kept, and what follows from it. */
-export function resultOf(delivery: DueDelivery, exchange: Exchange, now: Date): Result {
+export function resultOf(delivery: DueDelivery, exchange: PostResult, now: Date): Result {
   const { status, error, body: response, latency_ms } = exchange
   const latencyMs = Math.round(latency_ms)
   return {

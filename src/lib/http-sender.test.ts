@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { freePort } from '../../test/support/process.ts'
 import { certificateFor, flood, serve, serveRaw, serveTls } from '../../test/support/servers.ts'
-import { createSender, type Exchange, type Sender, type SenderOptions } from './exchange.ts'
+import { createSender, type PostResult, type Sender, type SenderOptions } from './http-sender.ts'
 
 const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'msg_1' }
 const BODY = '{"event":"Charge.Paid","note":"pão de açúcar"}'
@@ -22,7 +22,7 @@ function senderOf(options: Partial<SenderOptions> = {}): Sender {
   return sender
 }
 
-async function postTo(url: string, options: Partial<SenderOptions> = {}): Promise<Exchange> {
+async function postTo(url: string, options: Partial<SenderOptions> = {}): Promise<PostResult> {
   const result = await senderOf(options).post(url, HEADERS, BODY)
   assert.doesNotMatch(result.error ?? '', /127|::|example|:\d/, 'addresses are not repeated')
   return result
@@ -350,5 +350,5 @@ test('closing waits for what is under way, and nothing is sent afterwards', asyn
   assert.equal((await post).body, 'done')
   await closing
   await server.isClosed()
-  await assert.rejects(sender.post(server.url, HEADERS, BODY), /connections are closed/)
+  await assert.rejects(sender.post(server.url, HEADERS, BODY), /sender is closed/)
 })

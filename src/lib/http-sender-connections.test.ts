@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { serve, serveRaw } from '../../test/support/servers.ts'
-import { createSender, type Sender, type SenderOptions } from './exchange.ts'
+import { createSender, type Sender, type SenderOptions } from './http-sender.ts'
 
 const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'msg_1' }
 const BODY = '{"event":"Charge.Paid"}'
@@ -55,13 +55,41 @@ test('a server that closes soon is not called again in its last second', async (
   }
 })
 
+test('no proxy is taken from the environment', async () => {
+  const proxy = await serve((_, response) => response.end())
+  const { origin } = new URL(proxy.url)
+  const variables = ['http_proxy', 'https_proxy', 'all_proxy']
+  for (const name of [...variables, ...variables.map((name) => name.toUpperCase())]) {
+    process.env[name] = origin
+    after(() => delete process.env[name])
+  }
+  process.env.NODE_USE_ENV_PROXY = '1'
+  after(() => delete process.env.NODE_USE_ENV_PROXY)
+  const server = await serve((_, response) => response.end('own'))
+  const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+  const sender = senderOf({ lookup })
+  const url = `http://hooks.example.com:${server.port}/`
+  assert.equal((await sender.post(url, HEADERS, BODY)).body, 'own')
+  assert.deepEqual([server.sockets.length, proxy.sockets.length], [1, 0])
+})
+
 test('no header makes two requests of one', async () => {
   const server = await serve((_, response) => response.end())
   const sender = senderOf()
   const headers = [
-    ...[{ 'x-y': 'a\r\nb' }, { 'x-y': 'a\nb: c' }, { 'x-y': 'a\0' }, { 'x-y': 'ç' }, { 'x y': '' }],
-    ...[{ 'x:y': 'a' }, { 'x\r\ny': 'a' }, { '': 'a' }, { 'Content-Length': '0' }, { Host: 'a' }],
-    ...[{ 'transfer-encoding': 'chunked' }, { connection: 'close' }, { Expect: '100-continue' }],
+    { 'x-y': 'a\r\nb' },
+    { 'x-y': 'a\nb: c' },
+    { 'x-y': 'a\0' },
+    { 'x-y': 'ç' },
+    { 'x y': '' },
+    { 'x:y': 'a' },
+    { 'x\r\ny': 'a' },
+    { '': 'a' },
+    { 'Content-Length': '0' },
+    { Host: 'a' },
+    { 'transfer-encoding': 'chunked' },
+    { connection: 'close' },
+    { Expect: '100-continue' },
   ]
   for (const given of headers) {
     const code = 'ERR_INVALID_HEADER'
