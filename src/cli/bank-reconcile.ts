@@ -1,7 +1,11 @@
-import { type Line, type Reconciliation, reconcileBank } from '../core/banks/reconcile.ts'
 import type { Company } from '../core/companies/rules.ts'
+import {
+  type ComparedTransfer,
+  type Comparison,
+  compareWithBank,
+} from '../core/reconciliation/compare.ts'
 import { addDays, isLocalDate, startOfDay } from '../lib/local-time.ts'
-import { formatReais } from '../lib/money.ts'
+import { type Cents, formatReais } from '../lib/money.ts'
 import type { Period } from '../provider/port.ts'
 import { type Args, type Command, columns } from './command.ts'
 import { requireNone } from './faults.ts'
@@ -22,12 +26,13 @@ export const reconcile: Command = {
   },
   async run({ options, switches }) {
     const period = readPeriod(options)
-    const settle = switches.has('settle')
+    const recordMissing = switches.has('settle')
     return withApp(async (app) => {
       const company = await requireCompany(app.db, options.company!)
-      const result = await reconcileBank(app, company, period, { settle })
-      const text = describe(company, result, settle)
-      return { json: result, text, failed: result.missing.length > 0 }
+      const result = await compareWithBank(app, company, period, { recordMissing })
+      const text = describe(company, result, recordMissing)
+      const { recorded: settled, ...compared } = result
+      return { json: { ...compared, settled }, text, failed: result.missing.length > 0 }
     })
   },
 }
@@ -42,30 +47,34 @@ function readPeriod({ from = '', to = '' }: Args['options']): Period {
   return { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
 }
 
-function describe(company: Company, result: Reconciliation, settle: boolean): string {
-  const { matched, unmatched, missing, settled } = result
+function describe(company: Company, result: Comparison, recordMissing: boolean): string {
+  const { matched, unmatched, missing, recorded } = result
   const counts = [
     ['matched', String(matched.count), formatReais(matched.amount)],
     ['unmatched', String(unmatched.length), total(unmatched)],
     ['missing', String(missing.length), total(missing)],
   ]
-  const done = settle ? `\nSettled now: ${settled}.\n` : ''
-  return `${columns(counts)}${table('Unmatched', unmatched)}${table('Missing', missing)}${done}${advice(company, result, settle)}`
+  const done = recordMissing ? `\nSettled now: ${recorded}.\n` : ''
+  return `${columns(counts)}${table('Unmatched', unmatched)}${table('Missing', missing)}${done}${advice(company, result, recordMissing)}`
 }
 
-const total = (lines: Line[]): string =>
-  formatReais(lines.reduce((sum, { amount }) => sum + amount, 0) as Line['amount'])
+const total = (transfers: ComparedTransfer[]): string =>
+  formatReais(transfers.reduce((sum, { amount }) => sum + amount, 0) as Cents)
 
-function table(title: string, lines: Line[]): string {
-  if (lines.length === 0) return ''
-  const rows = lines.map(({ at, direction, amount, endToEndId, about }) => [
-    ...[time(at), direction, formatReais(amount), endToEndId, about],
+function table(title: string, transfers: ComparedTransfer[]): string {
+  if (transfers.length === 0) return ''
+  const rows = transfers.map(({ at, direction, amount, endToEndId, about }) => [
+    time(at),
+    direction,
+    formatReais(amount),
+    endToEndId,
+    about,
   ])
   return `\n${title}:\n${columns(rows, '  ')}`
 }
 
-function advice({ name }: Company, { unmatched, missing }: Reconciliation, settle: boolean) {
-  if (missing.length > 0 && !settle)
+function advice({ name }: Company, { unmatched, missing }: Comparison, recordMissing: boolean) {
+  if (missing.length > 0 && !recordMissing)
     return '\nRun it with --settle to settle what is missing here.\n'
   if (missing.length > 0) return `\nWhat is missing still needs somebody to look at ${name}.\n`
   if (unmatched.length > 0) return '\nUnmatched payments are accepted or returned by the API.\n'

@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { App } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
-import { oldestAsked } from '../core/payments/reconcile-store.ts'
+import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 

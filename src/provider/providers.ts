@@ -1,5 +1,5 @@
 import { assert } from '../lib/assert.ts'
-import { problem } from '../lib/problems.ts'
+import { Problem, problem } from '../lib/problems.ts'
 import type { Bacen } from './bacen/bacen.ts'
 import type { Outcome, Payouts, Provider } from './port.ts'
 import type { Simulator } from './simulator/simulator.ts'
@@ -49,8 +49,21 @@ export function createProviders(simulator: Simulator, bacen: Bacen): Providers {
   }
 }
 
-/** The value of an accepted order; anything else is the bank's fault and told as such. */
+/** The value of an accepted order. If the bank has not accepted it, throws a problem. */
 export function accepted<T>(outcome: Outcome<T>): T {
   if (outcome.kind === 'accepted') return outcome.value
   throw problem('provider_unavailable', `The bank did not accept the order: ${outcome.reason}.`)
+}
+
+/** The bank does not answer a question now. */
+export class BankUnavailable extends Problem {
+  constructor(reason: string) {
+    super([{ code: 'provider_unavailable', description: `The bank did not answer: ${reason}.` }])
+  }
+}
+
+/** The bank's answer to a question. If it has not answered, throws `BankUnavailable`. */
+export function unwrap<T>(outcome: Outcome<T>): T {
+  if (outcome.kind === 'accepted') return outcome.value
+  throw new BankUnavailable(outcome.reason)
 }

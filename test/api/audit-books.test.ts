@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import type { Company } from '../../src/core/companies/rules.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
-import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { post } from '../../src/ledger/post.ts'
 import {
   chargePaid,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'

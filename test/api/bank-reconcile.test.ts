@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
-import { reconcileBank } from '../../src/core/banks/reconcile.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
+import { compareWithBank } from '../../src/core/reconciliation/compare.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { startBank } from '../bank/bank.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
@@ -38,15 +38,15 @@ async function connected(): Promise<Client> {
   return client
 }
 
-async function reconcile({ company }: Client, settle = false) {
+async function reconcile({ company }: Client, recordMissing = false) {
   const now = api.clock.now().getTime()
   const period = { from: new Date(now - 3600_000), to: new Date(now + 3600_000) }
   const current = await findCompany(api.app.db, company.id)
-  const result = await reconcileBank(api.app, current!, period, { settle })
+  const result = await compareWithBank(api.app, current!, period, { recordMissing })
   const short = ({ direction, amount, about }: (typeof result.missing)[number]) =>
     `${direction} ${amount}: ${about}`
   return {
-    ...{ matched: [result.matched.count, result.matched.amount], settled: result.settled },
+    ...{ matched: [result.matched.count, result.matched.amount], recorded: result.recorded },
     ...{ unmatched: result.unmatched.map(short), missing: result.missing.map(short) },
   }
 }
@@ -57,9 +57,9 @@ async function charge(client: Client, amount: number): Promise<{ id: string; brC
   return body.data
 }
 
-const AGREED = { unmatched: [], missing: [], settled: 0 }
+const AGREED = { unmatched: [], missing: [], recorded: 0 }
 
-test('what nobody told us of is missing, and settled only when that is wanted', async () => {
+test('what only the bank has is missing, and is recorded only when that is wanted', async () => {
   const client = await connected()
   const { id, brCode } = await charge(client, 1000)
   bank.payer.pay(brCode)
@@ -71,7 +71,7 @@ test('what nobody told us of is missing, and settled only when that is wanted', 
   })
   const statusOf = async () => (await client.get(`/charge/${id}/status`)).body.data.paymentStatus
   assert.equal(await statusOf(), 'PROCESSING')
-  assert.deepEqual(await reconcile(client, true), { ...AGREED, matched: [1, 1000], settled: 1 })
+  assert.deepEqual(await reconcile(client, true), { ...AGREED, matched: [1, 1000], recorded: 1 })
   assert.equal(await statusOf(), 'PAID')
   assert.deepEqual(await reconcile(client, true), { ...AGREED, matched: [1, 1000] })
 })
@@ -80,9 +80,9 @@ test('a payment that waits for a decision is unmatched until it is taken', async
   const client = await connected()
   const pix = bank.payer.payKey(client.company.pixKey, 300)
   api.clock.advance(1)
-  const { settled, unmatched, missing } = await reconcile(client, true)
+  const { recorded, unmatched, missing } = await reconcile(client, true)
   const waits = 'received 300: it pays no charge (UNKNOWN) and waits for a decision'
-  assert.deepEqual([settled, unmatched, missing], [1, [waits], []])
+  assert.deepEqual([recorded, unmatched, missing], [1, [waits], []])
   await client.post(`/payment/unmatched/${pix.endToEndId}/accept`)
   assert.deepEqual(await reconcile(client), { ...AGREED, matched: [1, 300] })
 })
@@ -107,7 +107,7 @@ test('refunds are compared: done, under way, and not ours', async () => {
   api.clock.advance(1)
   const found = await reconcile(client)
   assert.match(found.missing.join(), /^returned 100: our refund rfnd_\w+ is PROCESSING still$/)
-  assert.deepEqual(await reconcile(client, true), { ...AGREED, matched: [3, 1500], settled: 1 })
+  assert.deepEqual(await reconcile(client, true), { ...AGREED, matched: [3, 1500], recorded: 1 })
 
   const returnId = `D${pix.endToEndId.slice(1)}`
   const done = { askedAt: api.clock.now(), doneAt: api.clock.now(), status: 'DEVOLVIDO' } as const
@@ -119,16 +119,16 @@ test('refunds are compared: done, under way, and not ours', async () => {
   assert.deepEqual([unmatched, missing], [[notOurs], []])
 })
 
-test('what we have and the bank has not is missing, and nothing settles it', async () => {
+test('what only we have is missing, and cannot be recorded at the bank', async () => {
   const client = await connected()
   const { brCode } = await charge(client, 1000)
   const pix = bank.payer.pay(brCode)
   api.clock.advance(1)
   await reconcile(client, true)
   bank.state().pix.delete(pix.endToEndId)
-  const { missing, settled, matched } = await reconcile(client, true)
+  const { missing, recorded, matched } = await reconcile(client, true)
   const lost = 'received 1000: we have it, and the bank does not'
-  assert.deepEqual([missing, settled, matched], [[lost], 0, [0, 0]])
+  assert.deepEqual([missing, recorded, matched], [[lost], 0, [0, 0]])
 })
 
 test('what arrived before the bank was connected is shown, and left alone', async () => {
@@ -150,8 +150,8 @@ test('what was paid for our charges while no bank was connected is found when on
   api.clock.advance(60)
   await connect(client)
   assert.deepEqual((await reconcile(client)).missing, ['received 1000: we have nothing of it'])
-  const { settled, matched, missing, unmatched } = await reconcile(client, true)
-  assert.deepEqual([settled, matched, missing, unmatched.length], [1, [1, 1000], [], 1])
+  const { recorded, matched, missing, unmatched } = await reconcile(client, true)
+  assert.deepEqual([recorded, matched, missing, unmatched.length], [1, [1, 1000], [], 1])
 })
 
 test('new credentials at the same bank: what arrived while the old ones failed is still missing', async () => {
@@ -178,7 +178,7 @@ test('a refund of a payment before the period is asked for by name', async () =>
   assert.deepEqual(await reconcile(client), { ...AGREED, matched: [0, 0], missing: lost })
 })
 
-test('a bank that does not answer is no difference: it is said, and nothing is settled', async () => {
+test('if the bank does not answer, that is said, and nothing is recorded', async () => {
   const client = await connected()
   bank.payer.payKey(client.company.pixKey, 700)
   api.clock.advance(1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
-import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { callbackBody } from '../../src/provider/callback.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
 import { makePaid, order } from '../support/payments.ts'

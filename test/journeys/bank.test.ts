@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../src/core/payments/reconcile.ts'
+import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { completeByHand } from '../../src/core/withdrawals/manual-payouts.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { addDays, localDateOf } from '../../src/lib/local-time.ts'

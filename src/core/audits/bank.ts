@@ -1,14 +1,15 @@
 import type { Kind } from '../../ledger/recipes.ts'
 import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
-import type { BankTransfer, Outcome, Provider } from '../../provider/port.ts'
+import type { BankTransfer, Provider } from '../../provider/port.ts'
+import { unwrap } from '../../provider/providers.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { findOrders } from '../banks/reconcile-store.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { findAskedUntil } from '../payments/reconcile-store.ts'
-import { OVERLAP_MS } from '../payments/rules.ts'
+import { OVERLAP_MS } from '../reconciliation/rules.ts'
+import { findOrders } from '../reconciliation/store.ts'
+import { findAskedUntil } from '../reconciliation-schedule.ts'
 import { find as findRefund } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
 import { type BookedCharge, chargesOf } from './record-store.ts'
@@ -19,14 +20,6 @@ import { spanOfPayments } from './store.ts'
 const GRACE_MS = 120_000
 const WINDOW_MS = 6 * 3600 * 1000
 const PAGE = 500
-
-/** The bank cannot be asked now: that is no difference, but nothing is proved either. */
-export class BankUnavailable extends Error {}
-
-function unwrap<T>(outcome: Outcome<T>): T {
-  if (outcome.kind === 'accepted') return outcome.value
-  throw new BankUnavailable(outcome.reason)
-}
 
 /**
  * Up to this moment, all that the bank has moved should be recorded here. If a real bank loses a

@@ -4,13 +4,14 @@ import { assert } from '../../lib/assert.ts'
 import { forEachLimited } from '../../lib/for-each-limited.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
+import { BankUnavailable } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { OVERLAP_MS } from '../payments/rules.ts'
+import { OVERLAP_MS } from '../reconciliation/rules.ts'
 import { TASK } from '../tasks.ts'
-import { BankUnavailable, bankHorizon, compareBank, compareBooked } from './bank.ts'
+import { bankHorizon, compareBank, compareBooked } from './bank.ts'
 import { compareRecords } from './records.ts'
 import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './store.ts'
 
@@ -108,6 +109,7 @@ async function auditBank(
     ]
     return { state: 'asked', faults }
   } catch (error) {
+    // If the bank does not answer, there is no difference, but nothing is proved either.
     if (!(error instanceof BankUnavailable)) throw error
     return { state: 'silent', faults: [] }
   }

@@ -4,7 +4,7 @@ import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
 import { announceChange } from '../companies/announce.ts'
-import { reconcileSoon } from '../payments/reconcile-store.ts'
+import { reconcileSoon } from '../reconciliation-schedule.ts'
 import { type BankRecord, deleteBank, findBank, saveBank } from './store.ts'
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:bank:${id}`

@@ -10,7 +10,7 @@ import { hasRealSales } from '../charges/real-store.ts'
 import { composeEmailChanged, composeEmailConfirmed } from '../mails/company-letters.ts'
 import { DAY_S, type MailKind } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
-import { startReconciling } from '../payments/reconcile-store.ts'
+import { startReconciling } from '../reconciliation-schedule.ts'
 import { announceChange } from './announce.ts'
 import {
   type Author,

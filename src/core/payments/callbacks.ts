@@ -7,7 +7,6 @@ import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { Provider, ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { findNamed } from '../banks/reconcile-store.ts'
 import { findBank } from '../banks/store.ts'
 import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
@@ -19,6 +18,7 @@ import {
   type StoredCallback,
 } from './callback-store.ts'
 import { matchPayments } from './match.ts'
+import { findNamed } from './store.ts'
 
 /** The process that stored a callback has so long to process it, before a task takes it up. */
 const FIRST_LEASE_MS = 30_000

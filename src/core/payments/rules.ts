@@ -5,9 +5,6 @@ import type { Source } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
-/** Banks list a payment a little later than they book it. */
-export const OVERLAP_MS = 600_000
-
 /** What has become of money that arrived. Only the unmatched waits for somebody's decision. */
 export const PAYMENT_STATES = ['MATCHED', 'UNMATCHED', 'ACCEPTED', 'REFUNDING', 'REFUNDED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]

@@ -69,7 +69,18 @@ export async function findByIds(
   return rows.map(toPayment)
 }
 
-/** When payments that stand in the books have arrived, by the scheme's ids. */
+/** Which of these ids are charges or static codes of the company, as payments name them. */
+export async function findNamed(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Set<Uuid>> {
+  if (ids.length === 0) return new Set()
+  const rows = await tx.query<{ id: Uuid }>({
+    text: `select id from charges where company_id = $1 and id = any ($2::uuid[])
+           union all select id from static_codes where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** When booked payments were received, by the scheme's ids. */
 export async function findArrivals(
   tx: Tx,
   companyId: Uuid,

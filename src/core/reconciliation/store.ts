@@ -3,7 +3,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import type { Period } from '../../provider/port.ts'
 
-/** Money that the bank was to send or return, by our id of the order. */
+/** A refund or a withdrawal that the bank was ordered to carry out, by our id of it. */
 export type OrderState = {
   id: Uuid
   kind: 'wd' | 'rfnd'
@@ -21,36 +21,25 @@ export const findOrders = (tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<OrderS
     values: [companyId, ids],
   })
 
-export type Arrived = { endToEndId: string; amount: Cents; at: Date }
+export type RecordedPayment = { endToEndId: string; amount: Cents; at: Date }
 
-/** What has arrived in a period by our records. */
-export const listArrived = (tx: Tx, companyId: Uuid, period: Period): Promise<Arrived[]> =>
-  tx.query<Row & Arrived>({
+/** The payments that we recorded as received in a period. */
+export const listReceived = (tx: Tx, companyId: Uuid, period: Period): Promise<RecordedPayment[]> =>
+  tx.query<Row & RecordedPayment>({
     text: `select end_to_end_id as "endToEndId", amount, received_at as at from payments
            where company_id = $1 and booked and received_at >= $2 and received_at < $3
            order by received_at, end_to_end_id`,
     values: [companyId, period.from, period.to],
   })
 
-export type WentBack = { id: Uuid; endToEndId: string; amount: Cents; at: Date }
+export type RecordedRefund = { id: Uuid; endToEndId: string; amount: Cents; at: Date }
 
-/** What has gone back in a period by our records. */
-export const listWentBack = (tx: Tx, companyId: Uuid, period: Period): Promise<WentBack[]> =>
-  tx.query<Row & WentBack>({
+/** The refunds that we recorded as completed in a period. */
+export const listReturned = (tx: Tx, companyId: Uuid, period: Period): Promise<RecordedRefund[]> =>
+  tx.query<Row & RecordedRefund>({
     text: `select id, end_to_end_id as "endToEndId", amount, finished_at as at from refunds
            where company_id = $1 and booked and status = 'COMPLETED'
              and finished_at >= $2 and finished_at < $3
            order by finished_at, id`,
     values: [companyId, period.from, period.to],
   })
-
-/** Which of these are charges or static codes of the company. */
-export async function findNamed(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Set<Uuid>> {
-  if (ids.length === 0) return new Set()
-  const rows = await tx.query<{ id: Uuid }>({
-    text: `select id from charges where company_id = $1 and id = any ($2::uuid[])
-           union all select id from static_codes where company_id = $1 and id = any ($2::uuid[])`,
-    values: [companyId, ids],
-  })
-  return new Set(rows.map(({ id }) => id))
-}

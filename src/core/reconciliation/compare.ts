@@ -1,50 +1,48 @@
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { type Cents, formatReais, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import type { BankTransfer, Outcome, Period, Provider } from '../../provider/port.ts'
+import type { BankTransfer, Period, Provider } from '../../provider/port.ts'
+import { unwrap } from '../../provider/providers.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
+import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { matchPayments } from '../payments/match.ts'
 import type { Payment } from '../payments/rules.ts'
-import { findByIds } from '../payments/store.ts'
+import { findByIds, findNamed } from '../payments/store.ts'
 import { returnMoney } from '../refunds/returns.ts'
 import { find as findRefund } from '../refunds/store.ts'
-import {
-  findNamed,
-  findOrders,
-  listArrived,
-  listWentBack,
-  type OrderState,
-} from './reconcile-store.ts'
-import { findBank } from './store.ts'
+import { findOrders, listReceived, listReturned, type OrderState } from './store.ts'
 
 const WINDOW_MS = 24 * 3600 * 1000
-const PART = 200
+const PAGE = 200
 
-/** A movement of money, and in plain words what is to say of it. */
-export type Line = Omit<BankTransfer, 'orderId' | 'txid'> & { about: string }
+/** A transfer, and in plain words what was found about it. */
+export type ComparedTransfer = Omit<BankTransfer, 'orderId' | 'txid'> & { about: string }
 
 /**
- * What a comparison with the bank comes to. Unmatched: the bank has moved it, and we know of no
- * charge or order for it. Missing: one of the two has nothing of what the other has.
+ * The result of a comparison with the bank. Unmatched: the bank has the transfer, and we have no
+ * charge or order for it. Missing: only the bank or only we have the transfer.
  */
-export type Reconciliation = {
+export type Comparison = {
   matched: { count: number; amount: Cents }
-  unmatched: Line[]
-  missing: Line[]
-  /** How many of those that were missing have been settled now. */
-  settled: number
+  unmatched: ComparedTransfer[]
+  missing: ComparedTransfer[]
+  /** How many of the missing transfers are recorded now. */
+  recorded: number
 }
 
-/** Compares a period of the bank's with ours. What is missing here is settled if that is wanted. */
-export async function reconcileBank(
+/**
+ * Compares what the bank has moved in a period with our records. If `recordMissing` is true, also
+ * records what only the bank has.
+ */
+export async function compareWithBank(
   anyApp: App,
   company: Company,
   { from, to }: Period,
-  { settle }: { settle: boolean },
-): Promise<Reconciliation> {
+  { recordMissing }: { recordMissing: boolean },
+): Promise<Comparison> {
   const app = withCompanyClock(anyApp, company)
   const provider = app.providers.bankOf(company)
   if (!provider) {
@@ -52,15 +50,16 @@ export async function reconcileBank(
   }
   const now = app.clock.now()
   const period = { from, to: earlier(to, now) }
-  const since = (await findBank(app.db, company.id))?.connectedAt ?? company.createdAt
-  const transfers = await listAll(provider, company, period)
-  const foreign = await findForeign(app, provider, company, { ...period, to: earlier(since, to) })
+  const connectedAt = (await findBank(app.db, company.id))?.connectedAt ?? company.createdAt
+  const before = { ...period, to: earlier(connectedAt, to) }
+  const transfers = await listTransfers(provider, company, period)
+  const foreign = await findForeign(app, provider, company, before)
   const findings = await compare(app, provider, company.id, transfers, foreign)
-  const lost = await findLost(app, provider, company, period, transfers)
-  const settled = settle ? await settleMissing(app, provider, company, findings) : 0
+  const unlisted = await compareUnlisted(app, provider, company, period, transfers)
+  const recorded = recordMissing ? await recordFound(app, provider, company, findings) : 0
   const after =
-    settled > 0 ? await compare(app, provider, company.id, transfers, foreign) : findings
-  return { ...sum([...after, ...lost]), settled }
+    recorded > 0 ? await compare(app, provider, company.id, transfers, foreign) : findings
+  return { ...sum([...after, ...unlisted]), recorded }
 }
 
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
@@ -68,27 +67,23 @@ const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 type Kind = 'matched' | 'unmatched' | 'missing'
 type Finding = { transfer: BankTransfer; kind: Kind; about: string }
 
-function sum(findings: Finding[]): Omit<Reconciliation, 'settled'> {
-  const linesOf = (wanted: Kind): Line[] =>
+function sum(findings: Finding[]): Omit<Comparison, 'recorded'> {
+  const ofKind = (wanted: Kind): ComparedTransfer[] =>
     findings.flatMap(({ kind, about, transfer: { orderId: _order, txid: _txid, ...transfer } }) =>
       kind === wanted ? [{ ...transfer, about }] : [],
     )
-  const matched = linesOf('matched')
-  const amount = toCents(matched.reduce((total, line) => total + line.amount, 0))
+  const matched = ofKind('matched')
+  const amount = toCents(matched.reduce((total, transfer) => total + transfer.amount, 0))
   return {
     matched: { count: matched.length, amount },
-    ...{ unmatched: linesOf('unmatched'), missing: linesOf('missing') },
+    unmatched: ofKind('unmatched'),
+    missing: ofKind('missing'),
   }
 }
 
-function unwrap<T>(outcome: Outcome<T>): T {
-  if (outcome.kind === 'accepted') return outcome.value
-  throw problem('provider_unavailable', `The bank did not answer: ${outcome.reason}.`)
-}
-
-const partsOf = <T>(all: T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / PART) }, (_, i) =>
-    all.slice(i * PART, (i + 1) * PART),
+const pagesOf = <T>(all: T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / PAGE) }, (_, i) =>
+    all.slice(i * PAGE, (i + 1) * PAGE),
   )
 
 function* windowsOf({ from, to }: Period): Generator<Period> {
@@ -99,8 +94,8 @@ function* windowsOf({ from, to }: Period): Generator<Period> {
   }
 }
 
-/** All that the bank has moved in a period, in pieces that any bank answers. */
-async function listAll(
+/** Lists all that the bank has moved in a period, in windows that every bank accepts. */
+async function listTransfers(
   provider: Provider,
   company: Company,
   period: Period,
@@ -114,7 +109,10 @@ async function listAll(
   return [...transfers.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
-/** What arrived before the bank was connected and for nothing of ours, by the scheme's ids. */
+/**
+ * The ids of payments in a period before the bank was connected that name no charge and no static
+ * code of ours.
+ */
 async function findForeign(
   { db }: App,
   provider: Provider,
@@ -135,7 +133,7 @@ async function findForeign(
   return foreign
 }
 
-/** What our records say of what the bank has moved. */
+/** Compares each transfer of the bank with our record of it. */
 async function compare(
   { db }: App,
   { source }: Provider,
@@ -144,19 +142,19 @@ async function compare(
   foreign: Set<string>,
 ): Promise<Finding[]> {
   const findings: Finding[] = []
-  for (const part of partsOf(transfers)) {
-    const ids = part.map(({ endToEndId }) => endToEndId)
-    const orderIds = part.flatMap(({ orderId }) => (orderId ? [orderId] : []))
+  for (const page of pagesOf(transfers)) {
+    const ids = page.map(({ endToEndId }) => endToEndId)
+    const orderIds = page.flatMap(({ orderId }) => (orderId ? [orderId] : []))
     const found = await findByIds(db, companyId, source, ids)
     const payments = new Map(found.map((payment) => [payment.endToEndId, payment]))
     const ordered = await findOrders(db, companyId, orderIds)
     const orders = new Map(ordered.map((order) => [order.id, order]))
     findings.push(
-      ...part.map((transfer): Finding => {
+      ...page.map((transfer): Finding => {
         const [kind, about] =
           transfer.direction === 'received'
-            ? judgeArrival(transfer, payments.get(transfer.endToEndId), foreign)
-            : judgeOrder(transfer, orders.get(transfer.orderId ?? ''))
+            ? compareReceived(transfer, payments.get(transfer.endToEndId), foreign)
+            : compareOrder(transfer, orders.get(transfer.orderId ?? ''))
         return { transfer, kind, about }
       }),
     )
@@ -164,15 +162,15 @@ async function compare(
   return findings
 }
 
-type Verdict = [kind: Kind, about: string]
+type Result = [kind: Kind, about: string]
 
-const differs = (amount: Cents): Verdict => ['missing', `our records say ${formatReais(amount)}`]
+const differs = (amount: Cents): Result => ['missing', `our records say ${formatReais(amount)}`]
 
-function judgeArrival(
+function compareReceived(
   { amount, endToEndId }: BankTransfer,
   payment: Payment | undefined,
   foreign: Set<string>,
-): Verdict {
+): Result {
   if (!payment && foreign.has(endToEndId)) {
     return ['unmatched', 'it arrived before the bank was connected, for nothing of ours']
   }
@@ -182,7 +180,7 @@ function judgeArrival(
   return ['unmatched', `it pays no charge (${payment.reason}) and waits for a decision`]
 }
 
-function judgeOrder({ amount, direction }: BankTransfer, order?: OrderState): Verdict {
+function compareOrder({ amount, direction }: BankTransfer, order?: OrderState): Result {
   if (!order) return ['unmatched', `it was ${direction} at the bank, and not ordered here`]
   const name = `${order.kind === 'wd' ? 'withdrawal' : 'refund'} ${toPublic(order.kind, order.id)}`
   if (order.amount !== amount) return differs(order.amount)
@@ -191,8 +189,11 @@ function judgeOrder({ amount, direction }: BankTransfer, order?: OrderState): Ve
   return ['missing', `our ${name} is PROCESSING still`]
 }
 
-/** What we have and the bank did not list: it is asked for by name before it counts as missing. */
-async function findLost(
+/**
+ * Compares our records that the bank did not list. The bank is asked for each by its id before it
+ * counts as missing.
+ */
+async function compareUnlisted(
   { db }: App,
   provider: Provider,
   company: Company,
@@ -201,73 +202,73 @@ async function findLost(
 ): Promise<Finding[]> {
   const listed = new Set(transfers.map(({ endToEndId }) => endToEndId))
   const ordered = new Set(transfers.map(({ orderId }) => orderId))
-  const arrived = (await listArrived(db, company.id, period)).filter(
+  const unlisted = (await listReceived(db, company.id, period)).filter(
     ({ endToEndId }) => !listed.has(endToEndId),
   )
   const findings: Finding[] = []
-  for (const part of partsOf(arrived)) {
-    const ids = part.map(({ endToEndId }) => endToEndId)
+  for (const page of pagesOf(unlisted)) {
+    const ids = page.map(({ endToEndId }) => endToEndId)
     const found = unwrap(await provider.findReceived(company, ids))
-    const known = new Map(found.map(({ endToEndId, amount }) => [endToEndId, amount]))
-    for (const one of part) {
-      const transfer = { ...one, direction: 'received', orderId: null, txid: null } as const
-      findings.push(asked(transfer, known.get(one.endToEndId) === one.amount))
+    const amounts = new Map(found.map(({ endToEndId, amount }) => [endToEndId, amount]))
+    for (const payment of page) {
+      const transfer = { ...payment, direction: 'received', orderId: null, txid: null } as const
+      findings.push(findingOf(transfer, amounts.get(payment.endToEndId) === payment.amount))
     }
   }
-  for (const { id: orderId, ...refund } of await listWentBack(db, company.id, period)) {
+  for (const { id: orderId, ...refund } of await listReturned(db, company.id, period)) {
     if (ordered.has(orderId)) continue
     const outcome = await provider.findRefund(company, { id: orderId, ...refund })
-    const isThere = outcome.kind !== 'rejected' && unwrap(outcome) !== null
-    findings.push(asked({ ...refund, direction: 'returned', orderId, txid: null }, isThere))
+    const isAtBank = outcome.kind !== 'rejected' && unwrap(outcome) !== null
+    findings.push(findingOf({ ...refund, direction: 'returned', orderId, txid: null }, isAtBank))
   }
   return findings
 }
 
-const asked = (transfer: BankTransfer, isThere: boolean): Finding => ({
+const findingOf = (transfer: BankTransfer, isAtBank: boolean): Finding => ({
   transfer,
-  kind: isThere ? 'matched' : 'missing',
-  about: isThere ? 'the bank has it' : 'we have it, and the bank does not',
+  kind: isAtBank ? 'matched' : 'missing',
+  about: isAtBank ? 'the bank has it' : 'we have it, and the bank does not',
 })
 
-/** Gives the number of those that were missing here and no longer are. */
-async function settleMissing(
+/** Records what only the bank has. Returns how many transfers are recorded now. */
+async function recordFound(
   app: App,
   provider: Provider,
   company: Company,
   findings: Finding[],
 ): Promise<number> {
   const missing = findings.flatMap(({ kind, transfer }) => (kind === 'missing' ? [transfer] : []))
-  const arrivals = missing.filter(({ direction }) => direction === 'received')
-  const wanted = new Set(arrivals.map(({ endToEndId }) => endToEndId))
+  const received = missing.filter(({ direction }) => direction === 'received')
+  const wanted = new Set(received.map(({ endToEndId }) => endToEndId))
   const { source } = provider
-  let settled = 0
-  for (const window of windowsAround(arrivals)) {
+  let recorded = 0
+  for (const window of windowsAround(received)) {
     // Only this list says what a payment is for.
-    const received = unwrap(await provider.listReceived(company, window))
-    for (const part of partsOf(received.filter(({ endToEndId }) => wanted.has(endToEndId)))) {
-      const done = await app.db.transaction((tx) =>
-        matchPayments(tx, app, company, part, { source, now: app.clock.now() }),
+    const listed = unwrap(await provider.listReceived(company, window))
+    for (const page of pagesOf(listed.filter(({ endToEndId }) => wanted.has(endToEndId)))) {
+      const results = await app.db.transaction((tx) =>
+        matchPayments(tx, app, company, page, { source, now: app.clock.now() }),
       )
-      settled += done.filter(({ kind }) => kind !== 'known').length
+      recorded += results.filter(({ kind }) => kind !== 'known').length
     }
   }
   for (const { direction, orderId } of missing) {
-    if (direction === 'returned' && orderId && (await concludeRefund(app, company.id, orderId))) {
-      settled += 1
+    if (direction === 'returned' && orderId && (await completeRefund(app, company.id, orderId))) {
+      recorded += 1
     }
   }
-  return settled
+  return recorded
 }
 
-/** From the first to the last of them. */
+/** The windows from the first transfer to the last. */
 function windowsAround(transfers: BankTransfer[]): Iterable<Period> {
   const [first, last] = [transfers[0], transfers.at(-1)]
   if (!first || !last) return []
   return windowsOf({ from: first.at, to: new Date(last.at.getTime() + 1) })
 }
 
-/** A refund that the bank has made is asked about at once, not when its time comes. */
-async function concludeRefund(app: App, companyId: Uuid, id: Uuid): Promise<boolean> {
+/** Asks the bank now about a refund that it has made, instead of at the next attempt. */
+async function completeRefund(app: App, companyId: Uuid, id: Uuid): Promise<boolean> {
   const refund = await findRefund(app.db, companyId, id)
   if (refund?.status !== 'PROCESSING') return false
   await returnMoney(app, { refund, orderedBefore: true })

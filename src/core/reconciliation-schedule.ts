@@ -1,7 +1,7 @@
-import type { Tx } from '../../db/database.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import type { Tx } from '../db/database.ts'
+import type { Uuid } from '../lib/ids.ts'
 
-/** Begins to ask the bank about a new company. */
+/** Starts to ask the bank of a new company for payments. */
 export async function startReconciling(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
   await tx.query({
     text: `insert into reconciliations (company_id, asked_until, next_attempt_at)
@@ -10,7 +10,16 @@ export async function startReconciling(tx: Tx, companyId: Uuid, now: Date): Prom
   })
 }
 
-/** Whether nobody has asked a bank further back for a day. */
+/** Makes a company due, because its bank may have changed. */
+export async function reconcileSoon(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: `update reconciliations set next_attempt_at = least(next_attempt_at, $2)
+           where company_id = $1`,
+    values: [companyId, now],
+  })
+}
+
+/** Whether the last look back at a company's bank is more than a day ago. */
 export async function mayLookBack(tx: Tx, companyId: Uuid, now: Date): Promise<boolean> {
   const rows = await tx.query({
     text: `select from reconciliations where company_id = $1
@@ -27,7 +36,7 @@ export async function markLookedBack(tx: Tx, companyId: Uuid, now: Date): Promis
   })
 }
 
-/** Up to when all that the bank has listed is settled. */
+/** All payments that the bank has listed up to this moment are recorded. */
 export async function findAskedUntil(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ asked_until: Date }>({
     text: 'select asked_until from reconciliations where company_id = $1',
@@ -36,7 +45,7 @@ export async function findAskedUntil(tx: Tx, companyId: Uuid): Promise<Date | nu
   return row?.asked_until ?? null
 }
 
-/** Up to when the bank has been asked that has answered least of all real ones. */
+/** The earliest `asked_until` of all companies with a real bank. */
 export async function oldestAsked(tx: Tx): Promise<Date | null> {
   const [row] = await tx.query<{ asked: Date | null }>({
     text: `select min(greatest(r.asked_until, b.connected_at)) as asked
@@ -45,34 +54,41 @@ export async function oldestAsked(tx: Tx): Promise<Date | null> {
   return row!.asked
 }
 
-/** Asks the bank soon: it may have changed. */
-export async function reconcileSoon(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
-  await tx.query({
-    text: `update reconciliations set next_attempt_at = least(next_attempt_at, $2)
-           where company_id = $1`,
-    values: [companyId, now],
-  })
+export type DueReconciliation = {
+  companyId: Uuid
+  askedUntil: Date
+  /** Whether the company has charges that may be paid. */
+  hasOpenCharges: boolean
 }
 
-export type Due = { company_id: Uuid; asked_until: Date; busy: boolean }
-
-/** Leases companies that are due, and tells whether they have charges that may be paid. */
-export async function claimDue(tx: Tx, now: Date, leaseUntil: Date, most: number): Promise<Due[]> {
-  return tx.query<Due>({
+/** Leases companies that are due. */
+export const claimDue = (
+  tx: Tx,
+  now: Date,
+  leaseUntil: Date,
+  most: number,
+): Promise<DueReconciliation[]> =>
+  tx.query<DueReconciliation>({
     text: `update reconciliations r set next_attempt_at = $2
            from (select company_id from reconciliations where next_attempt_at <= $1
                  order by next_attempt_at limit $3 for update skip locked) due
            where r.company_id = due.company_id
-           returning r.company_id, r.asked_until, exists (select 1 from charges c
-             where c.company_id = r.company_id and c.status = 'OPEN') as busy`,
+           returning r.company_id as "companyId", r.asked_until as "askedUntil",
+             exists (select 1 from charges c
+               where c.company_id = r.company_id and c.status = 'OPEN') as "hasOpenCharges"`,
     values: [now, leaseUntil, most],
   })
-}
 
-export async function finish(tx: Tx, companyId: Uuid, until: Date, next: Date): Promise<void> {
+/** Records up to when the bank has answered, and when it is asked next. */
+export async function saveAskedUntil(
+  tx: Tx,
+  companyId: Uuid,
+  askedUntil: Date,
+  next: Date,
+): Promise<void> {
   await tx.query({
     text: `update reconciliations set asked_until = greatest(asked_until, $2),
              next_attempt_at = $3 where company_id = $1`,
-    values: [companyId, until, next],
+    values: [companyId, askedUntil, next],
   })
 }

@@ -1,0 +1,130 @@
+import { forEachLimited } from '../../lib/for-each-limited.ts'
+import { describeError } from '../../lib/log.ts'
+import type { Period, Provider } from '../../provider/port.ts'
+import type { App } from '../app.ts'
+import { findBank } from '../banks/store.ts'
+import { withCompanyClock } from '../companies/clock.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { matchPayments } from '../payments/match.ts'
+import { findKnown } from '../payments/store.ts'
+import {
+  claimDue,
+  type DueReconciliation,
+  markLookedBack,
+  mayLookBack,
+  saveAskedUntil,
+} from '../reconciliation-schedule.ts'
+import { TASK } from '../tasks.ts'
+import { OVERLAP_MS } from './rules.ts'
+
+/**
+ * A company with open charges is reconciled every minute. So is one with a real bank, because its
+ * static codes may be paid at any time. All others are reconciled less often.
+ */
+const BUSY_MS = 60_000
+const IDLE_MS = 600_000
+/** The longest period that a real bank is asked for at once. */
+const WINDOW_MS = 7 * 24 * 3_600_000
+/** Once a day a real bank is asked so far back, because some list a payment only much later. */
+const LOOK_BACK_MS = 48 * 3_600_000
+const MAX_COMPANIES = 50
+/** If a bank does not answer, it delays only a few others. */
+const BANKS_AT_ONCE = 8
+const MAX_MATCHED = 500
+
+const leaseEnd = ({ systemClock }: App) => new Date(systemClock.now().getTime() + BUSY_MS)
+
+/**
+ * Asks banks what they have received, and matches the payments that no callback has named. When a
+ * bank is asked depends on real time; the period that it is asked for is in the company's time.
+ */
+export async function reconcileDue(app: App, signal?: AbortSignal): Promise<void> {
+  for (let found = MAX_COMPANIES; found === MAX_COMPANIES && !signal?.aborted; ) {
+    const claimed = await claimDue(app.db, app.systemClock.now(), leaseEnd(app), MAX_COMPANIES)
+    await forEachLimited(BANKS_AT_ONCE, claimed, (due) =>
+      reconcile(app, due).then(
+        () => app.setbacks.worked(TASK.reconcile, due.companyId),
+        (error) => {
+          app.log.error({ ...describeError(error), company: due.companyId }, 'reconciling failed')
+          // The company is not tried again before its lease ends.
+          return app.setbacks.failed(TASK.reconcile, due.companyId, error)
+        },
+      ),
+    )
+    found = claimed.length
+  }
+}
+
+async function reconcile(
+  app: App,
+  { companyId, askedUntil, hasOpenCharges }: DueReconciliation,
+): Promise<void> {
+  const company = await findCompany(app.db, companyId)
+  if (!company) return
+  const own = withCompanyClock(app, company)
+  const now = own.clock.now()
+  const bank = app.providers.bankOf(company)
+  const isReal = bank !== null && bank !== app.providers.simulator
+  const window_ms = isReal ? WINDOW_MS : Number.POSITIVE_INFINITY
+  const isLookingBack = isReal && (await mayLookBack(app.db, companyId, app.systemClock.now()))
+  let until = askedUntil
+  let found = 0
+  do {
+    const isFirst = until === askedUntil
+    const overlap_ms = isFirst && isLookingBack ? LOOK_BACK_MS : OVERLAP_MS
+    const from = new Date(until.getTime() - overlap_ms)
+    until = new Date(Math.min(until.getTime() + window_ms, now.getTime()))
+    found += await matchReceived(own, company, { from, to: until })
+    const next_ms = hasOpenCharges || isReal || found > 0 ? BUSY_MS : IDLE_MS
+    const next = new Date(app.systemClock.now().getTime() + next_ms)
+    await saveAskedUntil(app.db, companyId, until, next)
+  } while (until < now)
+  if (isLookingBack) await markLookedBack(app.db, companyId, app.systemClock.now())
+}
+
+/** The banks that may have the company's money: trials of a live one are at the simulated bank. */
+function banksOf({ providers }: App, company: Company): Provider[] {
+  const own = providers.bankOf(company)
+  return own && own !== providers.simulator ? [providers.simulator, own] : [providers.simulator]
+}
+
+/** Matches what the banks have received in a period. Returns how many payments were new. */
+async function matchReceived(app: App, company: Company, { from, to }: Period): Promise<number> {
+  const connectedAt = (await findBank(app.db, company.id))?.connectedAt
+  let found = 0
+  for (const bank of banksOf(app, company)) {
+    // What a real bank received before it was connected does not concern us.
+    const isBefore = bank !== app.providers.simulator && connectedAt && from < connectedAt
+    const period = { from: isBefore ? connectedAt : from, to }
+    if (period.from < to) found += await matchReceivedAt(app, company, bank, period)
+  }
+  return found
+}
+
+async function matchReceivedAt(
+  app: App,
+  company: Company,
+  provider: Provider,
+  period: Period,
+): Promise<number> {
+  const companyId = company.id
+  // The period ends before its last moment, so a payment at that moment is asked for next time.
+  const outcome = await provider.listReceived(company, period)
+  if (outcome.kind !== 'accepted') throw new Error(`the bank did not answer: ${outcome.reason}`)
+  const { source } = provider
+  let found = 0
+  for (let i = 0; i < outcome.value.length; i += MAX_MATCHED) {
+    const part = outcome.value.slice(i, i + MAX_MATCHED)
+    const ids = part.map(({ endToEndId }) => endToEndId)
+    const known = await findKnown(app.db, companyId, source, ids)
+    const missed = part.filter(({ endToEndId }) => !known.has(endToEndId))
+    if (missed.length === 0) continue
+    const results = await app.db.transaction((tx) =>
+      matchPayments(tx, app, company, missed, { source, now: app.clock.now() }),
+    )
+    found += results.filter(({ kind }) => kind !== 'known').length
+  }
+  if (found > 0) app.log.warn({ company: companyId, payments: found }, 'found without a callback')
+  return found
+}
