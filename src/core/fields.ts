@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { EMAIL_FORM } from '../lib/email-form.ts'
 import { MAX_AMOUNT } from '../lib/money.ts'
 import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
-import { EMAIL_FORM } from './companies/rules.ts'
 
 /**
  * Fields that several nouns share. `x-rule` is the sentence a client reads when the field is wrong;

@@ -1,6 +1,7 @@
 import type { Company, Language, Mode } from '../core/companies/rules.ts'
-import { EMAIL_FORM, taxIdFault } from '../core/companies/rules.ts'
+import { taxIdFault } from '../core/companies/rules.ts'
 import type { Person } from '../core/customers/rules.ts'
+import { EMAIL_FORM } from '../lib/email-form.ts'
 import { isTaxIdShape, punctuateTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Field, fieldsOf } from './forms.ts'

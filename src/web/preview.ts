@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { isPlayMoney } from '../core/charges/receipt.ts'
+import { isPlayMoney } from '../core/charges/rules.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import { createBuckets } from '../lib/bucket.ts'

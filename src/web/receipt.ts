@@ -1,5 +1,6 @@
-import { isPlayMoney, type ReceiptLine, receiptLines } from '../core/charges/receipt.ts'
+import { isPlayMoney } from '../core/charges/rules.ts'
 import { checkoutUrl } from '../core/charges/view.ts'
+import { type ReceiptLine, receiptLines } from '../core/receipts/lines.ts'
 import { formatReais } from '../lib/money.ts'
 import type { ChargePage } from './checkout.ts'
 import { CHECKOUT } from './checkout-texts.ts'

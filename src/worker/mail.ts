@@ -1,5 +1,4 @@
 import type { App } from '../core/app.ts'
-import { findReceiptLetter } from '../core/mails/receipt.ts'
 import { isExpired, type MailOutcome, retryAt } from '../core/mails/rules.ts'
 import { openLetter } from '../core/mails/sealing.ts'
 import {
@@ -11,6 +10,7 @@ import {
   postpone,
   renewLeases,
 } from '../core/mails/store.ts'
+import { findReceiptLetter } from '../core/receipts/letter.ts'
 import { TASK } from '../core/tasks.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'

@@ -1,16 +1,17 @@
 import type { Cents } from '../../lib/money.ts'
 import { type Item, itemTotal } from './rules.ts'
 
-/** One item of a link and what it comes to: more than a charge may be, when `total` is less. */
-export type Line = { name: string; quantity: number; total: bigint }
+/** One item of a link and its total, which may be more than a charge may be. */
+type Line = { name: string; quantity: number; total: bigint }
 
-/** What is bought, and what is added to the sum of the items or, below zero, taken off it. */
+/** The items, and what is added to their sum or, if below zero, taken off. */
 export type Breakdown = { lines: Line[]; difference: bigint }
 
 /** Lines and difference add up to the amount. Without items there is no difference. */
 export function breakDown(amount: Cents, items: Item[]): Breakdown {
   const lines = items.map((item) => ({
-    ...{ name: item.product.name, quantity: item.quantity },
+    name: item.product.name,
+    quantity: item.quantity,
     total: itemTotal(item),
   }))
   const difference = lines.length > 0 ? BigInt(amount) - sumOf(lines) : 0n

@@ -4,6 +4,7 @@ import { type Cents, MAX_AMOUNT, MIN_CHARGE, toCents } from '../../lib/money.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { chargeTxid } from '../../provider/txid.ts'
+import type { Company } from '../companies/rules.ts'
 import type { SealedPerson } from '../customers/sealing.ts'
 import { chargeEvent, type Event, type EventType } from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
@@ -84,6 +85,10 @@ export type Charge = {
   /** Where things are sent, sealed; only the payer of a link has said so. */
   shipping: Buffer | null
 }
+
+/** Whether a payment of the charge is no real money. */
+export const isPlayMoney = (company: Pick<Company, 'mode'>, charge: Pick<Charge, 'devMode'>) =>
+  charge.devMode || company.mode === 'sandbox'
 
 /** A code for the counter: paid many times, each payment a charge of its own. */
 export type StaticCode = {

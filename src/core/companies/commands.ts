@@ -6,7 +6,6 @@ import { assert } from '../../lib/assert.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { hasRealSales } from '../charges/real-store.ts'
 import { composeEmailChanged, composeEmailConfirmed } from '../mails/company-letters.ts'
 import { DAY_S, type MailKind } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
@@ -36,6 +35,7 @@ import {
   type Scope,
   SETTLEMENT_DELAY_S,
 } from './rules.ts'
+import { hasRealSales } from './sales-store.ts'
 import * as store from './store.ts'
 
 export async function createCompany(

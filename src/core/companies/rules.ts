@@ -1,4 +1,5 @@
 import { assert } from '../../lib/assert.ts'
+import { EMAIL_FORM } from '../../lib/email-form.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { invalid, type Problem } from '../../lib/problems.ts'
@@ -52,8 +53,6 @@ export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
 export const SANDBOX_OPENING = toCents(100_000)
 export const DEFAULT_COLOR = '#0f766e'
 export const DEFAULT_CITY = 'Sao Paulo'
-
-export const EMAIL_FORM = /^[^\s@<>"(),:;\\[\]]{1,64}@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)+$/
 
 /** Play money may carry made-up documents; a live company and its payers need real check digits. */
 export function taxIdFault(mode: Mode, taxId: string): string | null {

@@ -5,6 +5,7 @@ import { toCents } from '../../lib/money.ts'
 import { breakDown } from '../charges/breakdown.ts'
 import type { Company, Language } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
+import { composeReceipt } from '../receipts/letter.ts'
 import { composeEmailChanged, composeEmailConfirmed } from './company-letters.ts'
 import {
   composeCertificateEnding,
@@ -16,7 +17,6 @@ import {
   composeWithdrawalFailed,
   type Letter,
 } from './letters.ts'
-import { composeReceipt } from './receipt.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
@@ -50,6 +50,7 @@ const CODE = {
   code: '042195',
   value: toCents(123456),
   destination: '52998224725',
+  lifetime_s: 600,
   expiresAt: new Date('2026-08-20T15:10:00Z'),
 }
 const END_TO_END_ID = 'E0000000020260820150000000000001'

@@ -2,9 +2,7 @@ import { formatMoment } from '../../lib/local-time.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { maskPixKey } from '../../pix/masks.ts'
-import { type Breakdown, sumOf } from '../charges/breakdown.ts'
 import type { Company } from '../companies/rules.ts'
-import { CODE_LIFETIME_S } from '../withdrawals/rules.ts'
 import { type Block, htmlOf, textOf } from './layout.ts'
 import { RECEIPT_LETTERS } from './receipt-texts.ts'
 import { TEXTS } from './texts.ts'
@@ -41,9 +39,15 @@ export function compose(company: Company, contents: Contents): Letter {
 /** The code stands in the body only: subjects show on locked screens. */
 export function composeWithdrawalCode(
   company: Company,
-  withdrawal: { code: string; value: Cents; destination: string; expiresAt: Date },
+  withdrawal: {
+    code: string
+    value: Cents
+    destination: string
+    lifetime_s: number
+    expiresAt: Date
+  },
 ): Letter {
-  const { code, value, destination, expiresAt } = withdrawal
+  const { code, value, destination, lifetime_s, expiresAt } = withdrawal
   const { amount, destination: key, code: texts } = TEXTS[company.language]
   const facts: [string, string][] = [
     [amount, formatReais(value)],
@@ -56,7 +60,7 @@ export function composeWithdrawalCode(
     blocks: [
       paragraph(texts.intro(company.name)),
       { kind: 'code', code },
-      paragraph(texts.validity(CODE_LIFETIME_S / 60, formatMoment(expiresAt))),
+      paragraph(texts.validity(lifetime_s / 60, formatMoment(expiresAt))),
       { kind: 'facts', facts },
       paragraph(texts.secrecy),
       paragraph(texts.notYou),
@@ -111,6 +115,12 @@ export type LinkLetter = {
   /** What is bought, as the payer's page shows it. */
   breakdown?: Breakdown
 }
+
+/** The items, and what is added to their sum or, if below zero, taken off. */
+type Breakdown = { lines: Line[]; difference: bigint }
+type Line = { name: string; quantity: number; total: bigint }
+
+const sumOf = (lines: Line[]): bigint => lines.reduce((sum, { total }) => sum + total, 0n)
 
 /** What is bought, line by line, so that the lines add up to the amount. */
 function purchase({ language }: Company, { lines, difference }: Breakdown): [string, string][] {

@@ -75,7 +75,8 @@ async function mailCode(
   code: string,
 ): Promise<void> {
   await requireFewCodes(tx, app, company.id)
-  const terms = { code, value, destination, expiresAt: otpExpiresAt }
+  const lifetime_s = rules.CODE_LIFETIME_S
+  const terms = { code, value, destination, lifetime_s, expiresAt: otpExpiresAt }
   const email = codeEmailOf(company, app.systemClock.now())
   const letter = composeWithdrawalCode({ ...company, email }, terms)
   const mail = { companyId: company.id, kind: 'withdrawal-code', letter } as const

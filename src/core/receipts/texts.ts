@@ -1,7 +1,7 @@
 import type { Language } from '../companies/rules.ts'
-import type { ReceiptLine } from './receipt.ts'
+import type { ReceiptLine } from './lines.ts'
 
-/** What the lines of a receipt are called, on its page and in its mail. */
+/** The labels of a receipt's lines, on its page and in its mail. */
 export type ReceiptLabels = {
   lines: Record<ReceiptLine['kind'], string>
   notReal(amount: string): string

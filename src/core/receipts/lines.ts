@@ -3,13 +3,13 @@ import { formatSecond } from '../../lib/local-time.ts'
 import { formatReais } from '../../lib/money.ts'
 import { maskTaxId, receiverTaxId } from '../../pix/tax-id.ts'
 import type { App } from '../app.ts'
+import { type Charge, isPlayMoney } from '../charges/rules.ts'
 import type { Company, Language } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { find as findRecurrence } from '../recurrences/store.ts'
-import { RECEIPT_LABELS } from './receipt-texts.ts'
-import type { Charge } from './rules.ts'
+import { RECEIPT_LABELS } from './texts.ts'
 
-/** What a receipt tells of a payment, in this order. */
+/** The lines of a receipt, in this order. */
 export type ReceiptLine = {
   kind:
     | 'amount'
@@ -25,14 +25,10 @@ export type ReceiptLine = {
   values: string[]
 }
 
-/** As many products are named one by one. */
+/** A receipt names at most this many products. */
 const MAX_ITEMS = 20
 
-/** Whether no real money was paid. A receipt of such a payment must never look like a real one. */
-export const isPlayMoney = (company: Pick<Company, 'mode'>, charge: Pick<Charge, 'devMode'>) =>
-  charge.devMode || company.mode === 'sandbox'
-
-/** What was paid for: the items of a link, or the product of a subscription. */
+/** What the payer bought: the items of a link, or the product of a subscription. */
 export async function findPurchase({ db }: Pick<App, 'db'>, charge: Charge): Promise<string[]> {
   if (charge.recurrenceId === null) {
     return charge.link?.items.map(({ quantity, product }) => `${quantity} × ${product.name}`) ?? []
@@ -41,7 +37,7 @@ export async function findPurchase({ db }: Pick<App, 'db'>, charge: Charge): Pro
   return recurrence ? [recurrence.productName] : []
 }
 
-/** What a Brazilian receipt of a Pix states, the payer as masked as in every view of a charge. */
+/** What a Brazilian receipt of a Pix says. The payer is masked as in every view of a charge. */
 export function receiptLines(
   { vault }: Pick<App, 'vault'>,
   company: Company,

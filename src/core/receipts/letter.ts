@@ -1,16 +1,16 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { formatReais } from '../../lib/money.ts'
 import type { App } from '../app.ts'
-import { findPurchase, isPlayMoney, type ReceiptLine, receiptLines } from '../charges/receipt.ts'
-import type { Charge } from '../charges/rules.ts'
+import { type Charge, isPlayMoney } from '../charges/rules.ts'
 import { checkoutUrl } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
-import type { Block } from './layout.ts'
-import { compose, paragraph } from './letters.ts'
-import { RECEIPT_LETTERS } from './receipt-texts.ts'
-import { openReceipt, type SealedMail } from './sealing.ts'
+import type { Block } from '../mails/layout.ts'
+import { compose, paragraph } from '../mails/letters.ts'
+import { RECEIPT_LETTERS } from '../mails/receipt-texts.ts'
+import { openReceipt, type SealedMail } from '../mails/sealing.ts'
+import { findPurchase, type ReceiptLine, receiptLines } from './lines.ts'
 
 export type ReceiptLetter = {
   to: string
@@ -20,7 +20,7 @@ export type ReceiptLetter = {
   url: string
 }
 
-/** A payer's receipt: the same lines as on its page, and the way there. */
+/** The mail with a payer's receipt: the same lines as on its page, and a link to the page. */
 export function composeReceipt(company: Company, receipt: ReceiptLetter): Letter {
   const { to, payerName, charge, lines, url } = receipt
   const texts = RECEIPT_LETTERS[company.language]
@@ -37,12 +37,16 @@ export function composeReceipt(company: Company, receipt: ReceiptLetter): Letter
   ]
   const marked = isTest ? `${texts.test} ${subject}` : subject
   return compose(company, {
-    ...{ to, subject: marked, blocks, isTest, toPayer: true },
+    to,
+    subject: marked,
+    blocks,
+    isTest,
+    toPayer: true,
     title: isTest ? texts.testTitle : texts.title,
   })
 }
 
-/** The letter of a queued receipt, of what is known now; null if there is nobody to send it to. */
+/** Composes a queued receipt from the charge as it is now. Null if the payer has no address. */
 export async function findReceiptLetter(app: App, mail: SealedMail): Promise<Letter | null> {
   const { companyId } = mail
   const company = await findCompany(app.db, companyId)
@@ -52,7 +56,10 @@ export async function findReceiptLetter(app: App, mail: SealedMail): Promise<Let
   if (!to) return null
   const purchase = await findPurchase(app, charge)
   return composeReceipt(company, {
-    ...{ to, payerName: charge.payer.name, charge, url: checkoutUrl(app.publicUrl, charge) },
+    to,
+    payerName: charge.payer.name,
+    charge,
+    url: checkoutUrl(app.publicUrl, charge),
     lines: receiptLines(app, company, charge, purchase, company.language),
   })
 }

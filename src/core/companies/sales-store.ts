@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-/** Whether payers have, or had, anything of the company that is not a trial. */
+/** Whether the company has, or ever had, a charge, code or agreement for real money. */
 export async function hasRealSales(tx: Tx, companyId: Uuid): Promise<boolean> {
   const [row] = await tx.query<{ found: boolean }>({
     text: `select exists (select from charges where company_id = $1 and not dev_mode)
