@@ -81,13 +81,31 @@ test('the pages and the API do not know each other', () => {
 
 test('a noun never calls the commands of another noun', () => {
   const crossing = product.flatMap((path) => {
-    const noun = /^src\/core\/(\w+)\//.exec(path)?.[1]
+    const noun = /^src\/core\/([\w-]+)\//.exec(path)?.[1]
     if (!noun) return []
-    return [...textOf(path).matchAll(/from '\.\.\/(\w+)\/commands\.ts'/g)]
+    return [...textOf(path).matchAll(/from '\.\.\/([\w-]+)\/commands\.ts'/g)]
       .filter(([, other]) => other !== noun)
       .map(([, other]) => `${path} → ${other}`)
   })
   assert.deepEqual(crossing, [])
+})
+
+/** Where it is, where providers are created, and what core makes of it. */
+const SIMULATOR_USERS = [
+  'src/provider/simulator/',
+  'src/provider/providers.ts',
+  'src/service.ts',
+  'src/cli/checks.ts',
+  'src/core/simulated-bank/',
+]
+
+test('only core/simulated-bank imports from the simulator', () => {
+  const users = product.filter(
+    (path) =>
+      !SIMULATOR_USERS.some((user) => path.startsWith(user)) &&
+      /from '[^']*\/simulator\//.test(textOf(path)),
+  )
+  assert.deepEqual(users, [])
 })
 
 test('only the ledger names its tables', () => {

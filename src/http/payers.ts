@@ -1,13 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { App } from '../core/app.ts'
-import { payAtBank } from '../core/payments/bank.ts'
-import { readAgreementLocation, readChargeLocation } from '../core/payments/locations.ts'
-import { BankPayment, BankReceipt } from '../core/payments/view.ts'
-import { decideAtBank } from '../core/recurrences/bank.ts'
-import { BankAuthorization, BankDecision } from '../core/recurrences/bank-view.ts'
 import { subscribeThrough } from '../core/recurrences/offers.ts'
 import { NewSubscription, SubscriptionView } from '../core/recurrences/view.ts'
+import { decideAgreement } from '../core/simulated-bank/agreements.ts'
+import { readAgreementLocation, readChargeLocation } from '../core/simulated-bank/locations.ts'
+import { payCode } from '../core/simulated-bank/payments.ts'
+import {
+  BankAuthorization,
+  BankDecision,
+  BankPayment,
+  BankReceipt,
+} from '../core/simulated-bank/view.ts'
 import { type Buckets, createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
@@ -34,7 +38,7 @@ export const TAKEN: Order[] = [
     data: BankReceipt,
     status: 201,
     message: 'Payment sent.',
-    act: payAtBank,
+    act: payCode,
   },
   {
     path: '/bank/authorizations',
@@ -42,7 +46,7 @@ export const TAKEN: Order[] = [
     data: BankAuthorization,
     status: 200,
     message: 'Decision taken.',
-    act: decideAtBank,
+    act: decideAgreement,
   },
   {
     path: '/pay/:token/subscription',

@@ -3,18 +3,22 @@ import { asOf, type Charge, type ChargeStatus } from '../core/charges/rules.ts'
 import { findMany } from '../core/charges/store.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
-import { type Asked, readAtBank as readPayment } from '../core/payments/bank.ts'
 import type { Payment } from '../core/payments/rules.ts'
 import { findByIds as findPayments } from '../core/payments/store.ts'
-import { readAtBank as readAgreement } from '../core/recurrences/bank.ts'
 import type { Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
+import { readAgreementCode } from '../core/simulated-bank/agreements.ts'
+import { type PaymentCode, readPaymentCode } from '../core/simulated-bank/payments.ts'
+import {
+  type AgreementRecord,
+  findAgreement,
+  findTransfers,
+  statusOf,
+  type Transfer,
+} from '../core/simulated-bank/records.ts'
 import { Problem } from '../lib/problems.ts'
 import { type BrCode, type Fault, parse } from '../pix/brcode.ts'
 import type { AgreementStatus } from '../provider/port.ts'
-import { type AgreementRecord, findAgreement } from '../provider/simulator/agreement-records.ts'
-import { statusOf } from '../provider/simulator/agreements.ts'
-import { findByIds as findTransfers, type Transfer } from '../provider/simulator/records.ts'
 
 /** What a payer's bank finds behind a code. */
 export type Seen =
@@ -26,7 +30,7 @@ export type PaymentSeen = {
   kind: 'payment'
   company: Company
   read: BrCode
-  asked: Asked
+  asked: PaymentCode
   /** Null behind a static code. */
   charge: Charge | null
   status: ChargeStatus
@@ -56,7 +60,7 @@ export async function lookAt(app: App, code: string): Promise<Seen> {
 }
 
 async function seePayment(app: App, code: string, read: BrCode): Promise<PaymentSeen> {
-  const asked = await readPayment(app, code)
+  const asked = await readPaymentCode(app, code)
   const { company } = asked
   const wanted = asked.charge ? [{ companyId: company.id, id: asked.charge }] : []
   const [found] = wanted.length > 0 ? await findMany(app.db, wanted) : []
@@ -65,7 +69,7 @@ async function seePayment(app: App, code: string, read: BrCode): Promise<Payment
 }
 
 async function seeAgreement(app: App, code: string): Promise<AgreementSeen> {
-  const { company, id } = await readAgreement(app, code)
+  const { company, id } = await readAgreementCode(app, code)
   const agreement = (await findAgreement(app.db, company.id, id))!
   const recurrence = await findRecurrence(app.db, company.id, id)
   const status = statusOf(agreement, nowOf(app, company))

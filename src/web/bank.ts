@@ -6,8 +6,8 @@ import { hearEverywhere } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
 import { findCompany, hasSandbox } from '../core/companies/store.ts'
-import { payAtBank } from '../core/payments/bank.ts'
-import { decideAtBank } from '../core/recurrences/bank.ts'
+import { decideAgreement } from '../core/simulated-bank/agreements.ts'
+import { payCode } from '../core/simulated-bank/payments.ts'
 import { addMonths, daysBetween, localDateOf } from '../lib/local-time.ts'
 import { MAX_AMOUNT } from '../lib/money.ts'
 import { Problem, problem } from '../lib/problems.ts'
@@ -148,7 +148,7 @@ async function pay(site: Site, request: FastifyRequest, reply: FastifyReply) {
   }
   const done: string[] = []
   for (let left = how === 'twice' ? 2 : 1; left > 0; left--) {
-    const { endToEndId } = await payAtBank(app, { brCode: code, amount })
+    const { endToEndId } = await payCode(app, { brCode: code, amount })
     done.push(endToEndId)
   }
   return reply.redirect(codeAddress(code, language, done), 303)
@@ -180,7 +180,7 @@ async function decide(site: Site, request: FastifyRequest, reply: FastifyReply) 
   const order = Object.hasOwn(DECISIONS, name) ? DECISIONS[name as Decide] : null
   if (!order) throw problem('invalid_value')
   try {
-    await decideAtBank(site.app, { emv: code, ...order })
+    await decideAgreement(site.app, { emv: code, ...order })
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { undecided } = BANK[language].faults

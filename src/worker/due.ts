@@ -4,14 +4,13 @@ import type { DueSource } from '../core/clocks/due.ts'
 import { nextAttempt } from '../core/deliveries/due-store.ts'
 import { listFailing } from '../core/deliveries/health-store.ts'
 import { nextFailureActionAt } from '../core/deliveries/rules.ts'
-import { collectAtBank } from '../core/recurrences/bank.ts'
 import { nextAt as nextRecurrence } from '../core/recurrences/store.ts'
 import { nextDue as nextRefund } from '../core/refunds/store.ts'
+import { collectOfCompany, nextCollection } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
 import { nextExpiry as nextCodeExpiry, nextPayout } from '../core/withdrawals/store.ts'
 import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { findNextAt as nextCollection } from '../provider/simulator/collection-records.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
 import { expireDueCharges, releaseDueCharges } from './charges.ts'
 import { carryOutRefunds } from './refunds.ts'
@@ -51,7 +50,7 @@ export const DUE_SOURCES: readonly DueSource[] = [
   {
     name: TASK.collect,
     nextAt: (tx, companyId) => nextCollection(tx, companyId),
-    run: (app, { id }) => collectAtBank(app, id),
+    run: (app, { id }) => collectOfCompany(app, id),
   },
   { name: 'expire charges', nextAt: nextChargeExpiry, run: forOne(expireDueCharges) },
   { name: 'receive charges', nextAt: nextRelease, run: forOne(releaseDueCharges) },

@@ -1,17 +1,17 @@
 import { unpackPair } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { findAgreement } from '../../provider/simulator/agreement-records.ts'
 import { agreementPayload, chargePayload } from '../../provider/simulator/payloads.ts'
 import type { App } from '../app.ts'
 import { asOf } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import { nowOf } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
-import { isPlayable, payableBy } from './rules.ts'
+import { isPlayable, payableBy } from '../payments/rules.ts'
+import { findAgreement } from './records.ts'
 
 /**
- * What a payer's bank reads where a code of the simulated bank points to. Codes of real banks point
- * to those.
+ * The payload that a payer's bank reads at the location in a code of the simulated bank. The codes
+ * of a real bank have locations at that bank.
  */
 export async function readChargeLocation(app: App, token: string): Promise<object> {
   const named = unpackPair(token)

@@ -1,13 +1,13 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-export type Clock = { companyId: Uuid; ahead_ms: number }
+export type MovedClock = { companyId: Uuid; ahead_ms: number }
 
 /**
- * Every company whose time goes by ahead of the real one. Those whose clock is being moved are left
- * out: what is due for them is done as it moves.
+ * The clocks of companies that are ahead of real time. A clock that is being moved right now is
+ * left out, because what falls due is done while it moves.
  */
-export async function listResting(tx: Tx): Promise<Clock[]> {
+export async function listMovedClocks(tx: Tx): Promise<MovedClock[]> {
   const rows = await tx.query<Row & { company_id: Uuid; ahead_ms: number }>({
     text: 'select company_id, ahead_ms from test_clocks where target is null',
   })

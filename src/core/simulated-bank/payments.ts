@@ -4,33 +4,40 @@ import { toCents } from '../../lib/money.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { parse } from '../../pix/brcode.ts'
 import { callbackBody } from '../../provider/callback.ts'
-import type { Transfer } from '../../provider/simulator/records.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { findStaticCode } from '../charges/static-store.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { receiveCallback } from './callbacks.ts'
-import { isPlayable, payableBy } from './rules.ts'
+import { receiveCallback } from '../payments/callbacks.ts'
+import { isPlayable, payableBy } from '../payments/rules.ts'
+import type { Transfer } from './records.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
-/** What a code of the simulated bank asks for, and whom it pays. */
-export type Asked = { company: Company; txid: string; amount: number; charge?: Uuid; code?: Uuid }
+/** A code of the simulated bank: whom it pays, how much, and the charge or static code it names. */
+export type PaymentCode = {
+  company: Company
+  txid: string
+  amount: number
+  charge?: Uuid
+  staticCode?: Uuid
+}
 
 /**
- * Pays a code as the payer's bank would: late, twice or in another amount, if that is what is
- * asked. The bank keeps its own record first, then calls back like any bank.
+ * Pays a code as the payer's bank does. It may be late, repeated or of another amount. The bank
+ * first records the transfer itself, then sends a callback as every bank does.
  */
-export async function payAtBank(
+export async function payCode(
   app: App,
   order: Static<typeof BankPayment>,
 ): Promise<Static<typeof BankReceipt>> {
-  const asked = await readAtBank(app, order.brCode.trim())
-  const { company, txid } = asked
-  const amount = toCents(order.amount ?? asked.amount)
+  const code = await readPaymentCode(app, order.brCode.trim())
+  const { company, txid } = code
+  const amount = toCents(order.amount ?? code.amount)
   const transfer = await app.providers.simulator.pay(company, {
-    ...{ txid, amount },
+    txid,
+    amount,
     ...(order.endToEndId ? { endToEndId: order.endToEndId } : {}),
     ...(order.payer ? { payer: order.payer } : {}),
   })
@@ -38,7 +45,7 @@ export async function payAtBank(
   const body = callbackBody({ ...transfer, receivedAt: transfer.at })
   const { processed } = await receiveCallback(app, company.id, app.providers.simulator.name, body)
   await processed
-  return showReceipt(asked, transfer)
+  return showReceipt(code, transfer)
 }
 
 function requireSame(transfer: Transfer, { txid, amount }: { txid: string; amount: number }) {
@@ -49,32 +56,38 @@ function requireSame(transfer: Transfer, { txid, amount }: { txid: string; amoun
   )
 }
 
-const showReceipt = (asked: Asked, { endToEndId, amount, at }: Transfer) => ({
-  ...{ endToEndId, amount, paidAt: at.toISOString() },
-  receiver: { name: asked.company.name, city: asked.company.city },
-  ...(asked.charge ? { chargeId: toPublic('charge', asked.charge) } : {}),
-  ...(asked.code ? { correlationID: toPublic('qrs', asked.code) } : {}),
+const showReceipt = (code: PaymentCode, { endToEndId, amount, at }: Transfer) => ({
+  endToEndId,
+  amount,
+  paidAt: at.toISOString(),
+  receiver: { name: code.company.name, city: code.company.city },
+  ...(code.charge ? { chargeId: toPublic('charge', code.charge) } : {}),
+  ...(code.staticCode ? { correlationID: toPublic('qrs', code.staticCode) } : {}),
 })
 
 const unknownCode = () =>
   problem('charge_not_found', 'brCode: the simulated bank has issued no such code.')
 
-/** Finds what a code stands for, as a payer's bank does through the code's location or key. */
-export async function readAtBank(app: App, brCode: string): Promise<Asked> {
+/** Finds what a code pays, as a payer's bank does by the code's location or key. */
+export async function readPaymentCode(app: App, brCode: string): Promise<PaymentCode> {
   const read = parse(brCode)
   if (read.kind === 'fault') throw invalid(`brCode: is not a valid Pix code (${read.reason})`)
   if (read.kind === 'recurrence') {
     throw invalid('brCode: is a code to agree to, and asks for no payment: /bank/authorizations')
   }
-  const asked =
+  const code =
     read.kind === 'dynamic'
       ? await resolveLocation(app, read.location, brCode)
       : await resolveKey(app, read.key, read.txid ?? null, brCode)
-  if (!asked) throw unknownCode()
-  return asked
+  if (!code) throw unknownCode()
+  return code
 }
 
-async function resolveLocation(app: App, location: string, brCode: string): Promise<Asked | null> {
+async function resolveLocation(
+  app: App,
+  location: string,
+  brCode: string,
+): Promise<PaymentCode | null> {
   const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
   const [charge] = named ? await findMany(app.db, [named]) : []
   if (!charge || charge.brCode !== brCode) return null
@@ -88,16 +101,16 @@ async function resolveKey(
   key: string,
   txid: string | null,
   brCode: string,
-): Promise<Asked | null> {
+): Promise<PaymentCode | null> {
   const named = namedBy(txid)
   const code = named && 'code' in named ? await findStaticCode(app.db, key, named.code) : null
   if (!code || code.brCode !== brCode) return null
   const company = await findSimulated(app, code)
   const { id, amount } = code
-  return company && { company, txid: staticTxid(id), amount, code: id }
+  return company && { company, txid: staticTxid(id), amount, staticCode: id }
 }
 
-/** The company of a code, if the simulated bank has issued it and lets anybody pay it. */
+/** The company of a code, if the simulated bank issued the code and anybody may pay it. */
 async function findSimulated(
   app: App,
   { companyId, devMode }: { companyId: Uuid; devMode: boolean },
