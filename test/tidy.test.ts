@@ -108,6 +108,13 @@ test('only core/simulated-bank imports from the simulator', () => {
   assert.deepEqual(users, [])
 })
 
+test('only charges/record.ts changes a charge', () => {
+  const writing = product
+    .filter((path) => !/^src\/core\/charges\/(record|change-store)\.ts$/.test(path))
+    .filter((path) => /change-store\.ts'|\bupdate charges\b/.test(textOf(path)))
+  assert.deepEqual(writing, [])
+})
+
 test('only the ledger names its tables', () => {
   const naming = product.filter(
     (path) =>

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openLink } from '../../src/core/charges/checkout.ts'
+import { keepShipping, openLink } from '../../src/core/charges/checkout.ts'
 import * as intents from '../../src/core/charges/intent-store.ts'
-import { findMany, saveShipping } from '../../src/core/charges/store.ts'
+import { openShipping } from '../../src/core/charges/shipping.ts'
+import { findMany } from '../../src/core/charges/store.ts'
 import { claim, openAnswer, sealAnswer } from '../../src/core/idempotency.ts'
 import { startWithdrawal } from '../../src/core/withdrawals/commands.ts'
 import { fromPublic, newId } from '../../src/lib/ids.ts'
@@ -55,18 +56,25 @@ test('an intent that is being taken back from the bank is not leased any more', 
   assert.equal(await intents.lease(db, intent, later(300)), false)
 })
 
-test('where things are sent stays as it was said first', async () => {
+const ADDRESS = {
+  postalCode: '01310100',
+  address: 'Avenida Paulista',
+  number: '1000',
+  district: 'Bela Vista',
+  city: 'São Paulo',
+  state: 'SP',
+}
+
+test('a charge keeps the first shipping address that it gets', async () => {
   const client = await api.client()
   const link = { customer: payer(), total: 5000, needShipping: true }
   const { body } = await client.post('/charge/payment-link', link)
   const key = { companyId: client.company.id, id: fromPublic('charge', body.data.id)! }
-  await saveShipping(db, key, Buffer.from('first'))
-  await saveShipping(db, key, Buffer.from('second'))
-  const rows = await api.rows<{ text: string }>(
-    `select convert_from(shipping_sealed, 'utf8') as text from charges where id = $1`,
-    [key.id],
-  )
-  assert.deepEqual(rows, [{ text: 'first' }])
+  const read = async () => (await findMany(db, [key]))[0]!
+  const charge = await read()
+  await keepShipping(api.app, charge, ADDRESS)
+  await keepShipping(api.app, charge, { ...ADDRESS, number: '2000' })
+  assert.deepEqual(openShipping(vault, key, (await read()).shipping!), ADDRESS)
 })
 
 test('a link that expires while its bank is asked gets no code', async () => {

@@ -7,7 +7,6 @@ import { lockCharge, record } from './record.ts'
 import type { Charge } from './rules.ts'
 import { asOf, isSubscriptionLink, notPayable, withCode } from './rules.ts'
 import { type Shipping, sealShipping, shippingFaults } from './shipping.ts'
-import { saveShipping } from './store.ts'
 
 /**
  * The payer of a link goes on: it gets its code, and keeps where things are sent. Whoever comes
@@ -29,10 +28,10 @@ export async function openLink(
   const opened = await app.db.transaction(async (tx) => {
     const current = await lockCharge(tx, company.id, charge.id)
     if (asOf(current, app.clock.now()).status !== 'OPEN' || current.brCode !== null) return current
-    const change = withCode(current, brCode, app.clock.now())
+    const addressed = { ...current, shipping: current.shipping ?? sealed }
+    const change = withCode(addressed, brCode, app.clock.now())
     await record(tx, company.id, [change])
-    if (sealed) await saveShipping(tx, current, sealed)
-    return { ...change.charge, shipping: sealed }
+    return change.charge
   })
   if (opened.brCode === null) accepted(await provider.removeCharge(company, charge.id))
   requireOpen(app, opened)
@@ -47,7 +46,13 @@ export async function keepShipping(
 ): Promise<void> {
   requireOpen(app, charge)
   const sealed = sealFor(app, charge, shipping)
-  if (sealed) await app.db.transaction((tx) => saveShipping(tx, charge, sealed))
+  if (!sealed) return
+  await app.db.transaction(async (tx) => {
+    const current = await lockCharge(tx, charge.companyId, charge.id)
+    if (current.shipping !== null) return
+    const addressed = { ...current, shipping: sealed }
+    await record(tx, charge.companyId, [{ charge: addressed, event: null, at: app.clock.now() }])
+  })
 }
 
 function sealFor(app: App, charge: Charge, shipping: Shipping | null): Buffer | null {

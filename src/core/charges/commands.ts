@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
-import { end as endBillings, find as findBilling } from '../billings/store.ts'
+import { find as findBilling } from '../billings/store.ts'
 import type { Company } from '../companies/rules.ts'
 import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
 import type { Creation } from './group.ts'
@@ -169,11 +169,11 @@ export async function cancelCharge(
   const charge = await lockCharge(tx, companyId, id)
   const change = rules.cancel(charge, app.clock.now())
   if (change === 'already-canceled') return charge
+  if (charge.recurrenceId !== null && !isTakenBack) {
+    const billing = await findBilling(tx, companyId, id, 'for update')
+    if (billing?.ordered) throw beingTold()
+  }
   await record(tx, companyId, [change])
-  if (charge.recurrenceId === null) return change.charge
-  const billing = await findBilling(tx, companyId, id, 'for update')
-  if (billing?.ordered && !isTakenBack) throw beingTold()
-  await endBillings(tx, companyId, [id], 'CANCELED')
   return change.charge
 }
 

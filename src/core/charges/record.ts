@@ -1,22 +1,37 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { chargeEvent, emit } from '../events.ts'
-import type { Change, Charge } from './rules.ts'
-import { lock, update } from './store.ts'
+import { end as endBillings } from '../billings/store.ts'
+import { emit } from '../events.ts'
+import { insertSales, update } from './change-store.ts'
+import { type Change, type Charge, eventsOf, isSale } from './rules.ts'
+import { lock } from './store.ts'
 
-/** The one way a charge changes: new state and event in the same transaction. */
+/** If a charge of an agreement changes by one of these events, its billing ends. */
+const BILLING_ENDS = {
+  'charge.paid': 'PAID',
+  'charge.expired': 'FAILED',
+  'charge.canceled': 'CANCELED',
+} as const
+
+/**
+ * The only way that a charge changes: its new state, its events and the end of its billing are
+ * written in one transaction. A test keeps `change-store.ts` from being used anywhere else.
+ */
 export async function record(tx: Tx, companyId: Uuid, changes: Change[]): Promise<void> {
-  await update(
-    tx,
-    companyId,
-    changes.map(({ charge }) => charge),
-  )
-  await emit(
-    tx,
-    changes.map(({ charge, event, at }) => chargeEvent(event, charge, at)),
-  )
+  const [sales, others] = [changes.filter(isSale), changes.filter((one) => !isSale(one))]
+  await update(tx, companyId, others.map(chargeOf))
+  await insertSales(tx, companyId, sales.map(chargeOf))
+  const ofAgreements = changes.filter(({ charge }) => charge.recurrenceId !== null)
+  for (const [event, status] of Object.entries(BILLING_ENDS)) {
+    const ended = ofAgreements.filter((change) => change.event === event)
+    const ids = ended.map(({ charge }) => charge.id)
+    await endBillings(tx, companyId, ids, status)
+  }
+  await emit(tx, changes.flatMap(eventsOf))
 }
+
+const chargeOf = ({ charge }: Change): Charge => charge
 
 export async function lockCharge(tx: Tx, companyId: Uuid, id: Uuid): Promise<Charge> {
   const [charge] = await lock(tx, companyId, [id])

@@ -6,7 +6,7 @@ import type { ReceivedPix } from '../../provider/port.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import type { Company } from '../companies/rules.ts'
 import type { SealedPerson } from '../customers/sealing.ts'
-import { chargeEvent, type Event, type EventType } from '../events.ts'
+import { chargeEvent, collectionEvent, type Event, type EventType } from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
 
 export type ChargeKind = 'PIX' | 'LINK' | 'STATIC' | 'RECURRING'
@@ -153,8 +153,29 @@ export function eventsOfCreation(charge: Charge): Event[] {
   return events
 }
 
-/** A changed charge and what the change is called. */
-export type Change = { charge: Charge; event: EventType; at: Date }
+/** A changed charge, the event of the change, and when it happened. Null: there is no event. */
+export type Change = { charge: Charge; event: EventType | null; at: Date }
+
+/** Whether the change creates the charge: a static code makes one of each of its payments. */
+export const isSale = ({ charge, event }: Change): boolean =>
+  charge.kind === 'STATIC' && event === 'charge.paid'
+
+/** What happens to the subscription when one of its charges changes. */
+const SUBSCRIPTION_EVENTS: Partial<Record<EventType, EventType>> = {
+  'charge.paid': 'subscription.charge.paid',
+  'charge.expired': 'subscription.charge.failed',
+}
+
+/** The events of a change. A sale is created and paid at once, so it has the events of both. */
+export function eventsOf(change: Change): Event[] {
+  const { charge, event, at } = change
+  if (event === null) return []
+  const created = isSale(change) ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
+  const events = [...created, chargeEvent(event, charge, at)]
+  const ofSubscription = charge.recurrenceId === null ? undefined : SUBSCRIPTION_EVENTS[event]
+  if (ofSubscription) events.push(collectionEvent(ofSubscription, charge, at))
+  return events
+}
 
 export function withCode(charge: Charge, brCode: string, now: Date): Change {
   assert(charge.status === 'OPEN' && charge.brCode === null, 'a code is issued once, while open')

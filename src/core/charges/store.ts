@@ -1,4 +1,4 @@
-import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -162,73 +162,6 @@ export async function lockStates(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<
   return rows.map(toCharge)
 }
 
-/**
- * Writes what a change of state can change; everything else of a charge is fixed at its creation.
- */
-export async function update(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
-  if (charges.length === 0) return
-  await tx.query({
-    name: 'update_charges',
-    text: `update charges c set status = u.status, payment_status = u.payment_status,
-             br_code = u.br_code, end_to_end_id = u.end_to_end_id, payment_date = u.payment_date,
-             settles_at = u.settles_at, booked = u.booked, refunded = u.refunded
-           from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
-             $7::timestamptz[], $8::timestamptz[], $9::bool[], $10::int8[])
-             u (id, status, payment_status, br_code, end_to_end_id, payment_date, settles_at,
-               booked, refunded)
-           where c.company_id = $1 and c.id = u.id`,
-    values: [companyId, ...stateColumns(charges)],
-  })
-}
-
-const stateColumns = (charges: Charge[]): Buffer[] => [
-  uuids(charges.map((charge) => charge.id)),
-  texts(charges.map((charge) => charge.status)),
-  texts(charges.map((charge) => charge.paymentStatus)),
-  texts(charges.map((charge) => charge.brCode)),
-  texts(charges.map((charge) => charge.endToEndId)),
-  timestamps(charges.map((charge) => charge.paymentDate)),
-  timestamps(charges.map((charge) => charge.releaseAt)),
-  booleans(charges.map((charge) => charge.booked)),
-  integers(charges.map((charge) => charge.refunded)),
-]
-
-/** Keeps where things are sent, as it was said first. */
-export async function saveShipping(
-  tx: Tx,
-  { companyId, id }: ChargeId,
-  sealed: Buffer,
-): Promise<void> {
-  await tx.query({
-    text: `update charges set shipping_sealed = $3
-           where company_id = $1 and id = $2 and shipping_sealed is null`,
-    values: [companyId, id, sealed],
-  })
-}
-
-/** Writes charges that are paid from their first moment: those of static codes. */
-export async function insertSales(tx: Tx, companyId: Uuid, charges: Charge[]): Promise<void> {
-  if (charges.length === 0) return
-  await tx.query({
-    name: 'insert_sales',
-    text: `insert into charges (company_id, kind, id, status, payment_status, br_code,
-             end_to_end_id, payment_date, settles_at, booked, refunded, amount, dev_mode,
-             static_code_id, created_at, expires_at)
-           select $1, 'STATIC', * from unnest($2::uuid[], $3::text[], $4::text[], $5::text[],
-             $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bool[], $10::int8[],
-             $11::int8[], $12::bool[], $13::uuid[], $14::timestamptz[], $15::timestamptz[])`,
-    values: [
-      companyId,
-      ...stateColumns(charges),
-      integers(charges.map((charge) => charge.amount)),
-      booleans(charges.map((charge) => charge.devMode)),
-      uuids(charges.map((charge) => charge.staticCodeId)),
-      timestamps(charges.map((charge) => charge.createdAt)),
-      timestamps(charges.map((charge) => charge.expiresAt)),
-    ],
-  })
-}
-
 /** Writes charges of agreements, which are on their way to the payers' banks. */
 export async function insertRecurring(
   tx: Tx,
@@ -257,14 +190,6 @@ export async function insertRecurring(
       timestamps(charges.map((charge) => charge.expiresAt)),
       bytes(emailIndexes),
     ],
-  })
-}
-
-/** Moves the end of a charge whose collection was put off. */
-export async function extend(tx: Tx, companyId: Uuid, id: Uuid, expiresAt: Date): Promise<void> {
-  await tx.query({
-    text: 'update charges set expires_at = $3 where company_id = $1 and id = $2',
-    values: [companyId, id, expiresAt],
   })
 }
 

@@ -6,14 +6,14 @@ import type { Vault } from '../../lib/vault.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { end as endBillings } from '../billings/store.ts'
 import { receiptMails } from '../charges/notify.ts'
-import type { Change, Charge, Match, StaticCode, Terms } from '../charges/rules.ts'
-import { eventsOfCreation, matchPayment, saleOf } from '../charges/rules.ts'
+import { record } from '../charges/record.ts'
+import type { Charge, Match, StaticCode, Terms } from '../charges/rules.ts'
+import { matchPayment, saleOf } from '../charges/rules.ts'
 import { findStaticCodes } from '../charges/static-store.ts'
-import { insertSales, lock, update } from '../charges/store.ts'
+import { lock } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
-import { chargeEvent, collectionEvent, type Event, emit, paymentEvent } from '../events.ts'
+import { emit, paymentEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
 import { isBooked, type Payment, payableBy } from './rules.ts'
 import { sealPayer } from './sealing.ts'
@@ -114,22 +114,12 @@ async function write(
   const payments = decided.map((decision) => toPayment(vault, companyId, decision, arrival))
   if (!(await store.insert(tx, companyId, payments))) throw serializationConflict()
   const changes = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))
-  const charges = changes.map(({ charge }) => charge)
-  const isSale = ({ kind }: Charge) => kind === 'STATIC'
-  await update(
+  await record(tx, companyId, changes)
+  const unmatched = payments.filter(({ reason }) => reason !== null)
+  await emit(
     tx,
-    companyId,
-    charges.filter((charge) => !isSale(charge)),
+    unmatched.map((payment) => paymentEvent('payment.unmatched', payment, now)),
   )
-  await insertSales(tx, companyId, charges.filter(isSale))
-  const collected = charges.filter(({ recurrenceId }) => recurrenceId !== null).map(({ id }) => id)
-  await endBillings(tx, companyId, collected, 'PAID')
-  await emit(tx, [
-    ...changes.flatMap(eventsOfPayment),
-    ...payments.flatMap((payment) =>
-      payment.reason ? [paymentEvent('payment.unmatched', payment, now)] : [],
-    ),
-  ])
   await post(tx, companyId, booked ? payments.map(postingOf) : [], now)
 }
 
@@ -159,12 +149,3 @@ function toPayment(
 
 const postingOf = (payment: Payment): Posting =>
   payment.status === 'MATCHED' ? chargePaid(payment) : paymentUnmatched(payment)
-
-/** A sale by a static code is created and paid at once, so it emits the events of both. */
-function eventsOfPayment({ charge, event, at }: Change): Event[] {
-  const created =
-    charge.kind === 'STATIC' ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
-  const events = [...created, chargeEvent(event, charge, at)]
-  if (charge.recurrenceId === null) return events
-  return [...events, collectionEvent('subscription.charge.paid', charge, at)]
-}

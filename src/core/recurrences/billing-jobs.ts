@@ -7,10 +7,9 @@ import type { Collection, Outcome, Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { type Billing, endOfRetries, hasMissed, reschedule, stepAfter } from '../billings/rules.ts'
 import * as billings from '../billings/store.ts'
+import { lockCharge, record } from '../charges/record.ts'
 import { fail as failCharge } from '../charges/rules.ts'
-import { extend, lock as lockCharges, update as updateCharges } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
-import { chargeEvent, collectionEvent, emit } from '../events.ts'
 import { retryIn_s } from '../orders.ts'
 import { matchPayments } from '../payments/match.ts'
 import { followAgreement } from './agreements.ts'
@@ -116,14 +115,15 @@ async function moveDueDay(
 ): Promise<Billing> {
   return app.db.transaction(async (tx) => {
     const recurrence = await store.find(tx, company.id, billing.recurrenceId, 'for update')
-    await lockCharges(tx, company.id, [billing.chargeId])
+    const charge = await lockCharge(tx, company.id, billing.chargeId)
     const current = await billings.find(tx, company.id, billing.chargeId, 'for update')
     assert(recurrence && current, 'billings and agreements are never deleted')
     if (current.nextAt === null || !hasMissed(current, today)) return current
     const moved = reschedule(current, recurrence, today)
     await billings.update(tx, moved)
     await store.updateLastDue(tx, recurrence, moved.dueOn)
-    await extend(tx, company.id, moved.chargeId, endOfRetries(moved.dueOn))
+    const extended = { ...charge, expiresAt: endOfRetries(moved.dueOn) }
+    await record(tx, company.id, [{ charge: extended, event: null, at: app.clock.now() }])
     return moved
   })
 }
@@ -215,17 +215,11 @@ const ENDS = { COMPLETED: 'PAID', CANCELED: 'CANCELED', EXPIRED: 'FAILED' } as c
 async function failUnpaid({ app, company, billing }: BillingJob): Promise<boolean> {
   const now = app.clock.now()
   await app.db.transaction(async (tx) => {
-    const [charge] = await lockCharges(tx, company.id, [billing.chargeId])
-    assert(charge, 'a billing has its charge')
-    if (charge.status !== 'OPEN')
+    const charge = await lockCharge(tx, company.id, billing.chargeId)
+    if (charge.status !== 'OPEN') {
       return billings.end(tx, company.id, [charge.id], ENDS[charge.status])
-    const change = failCharge(charge, now)
-    await updateCharges(tx, company.id, [change.charge])
-    await emit(tx, [
-      chargeEvent(change.event, change.charge, now),
-      collectionEvent('subscription.charge.failed', change.charge, now),
-    ])
-    await billings.end(tx, company.id, [charge.id], 'FAILED')
+    }
+    await record(tx, company.id, [failCharge(charge, now)])
   })
   return true
 }

@@ -7,13 +7,14 @@ import type { Agreement, AgreementOrder } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import * as billings from '../billings/store.ts'
+import { record } from '../charges/record.ts'
 import { cancel as cancelCharge, type Payer } from '../charges/rules.ts'
-import { lock as lockCharges, update as updateCharges } from '../charges/store.ts'
+import { lock as lockCharges } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import type { Person } from '../customers/rules.ts'
 import { openPerson, sealPerson } from '../customers/sealing.ts'
 import { find as findCustomer, findOrCreate } from '../customers/store.ts'
-import { chargeEvent, emit, subscriptionEvent } from '../events.ts'
+import { emit, subscriptionEvent } from '../events.ts'
 import { find as findProduct } from '../products/store.ts'
 import { TASK } from '../tasks.ts'
 import {
@@ -235,14 +236,8 @@ export async function cancelCharges(
     const change = charge.status === 'OPEN' ? cancelCharge(charge, now) : 'already-canceled'
     return change === 'already-canceled' ? [] : [change]
   })
-  await updateCharges(
-    tx,
-    companyId,
-    changes.map(({ charge }) => charge),
-  )
-  await emit(
-    tx,
-    changes.map(({ charge, event, at }) => chargeEvent(event, charge, at)),
-  )
-  await billings.end(tx, companyId, ids, 'CANCELED')
+  await record(tx, companyId, changes)
+  // If a charge has ended before, only its billing is still to be ended.
+  const ended = charges.filter(({ status }) => status !== 'OPEN').map(({ id }) => id)
+  await billings.end(tx, companyId, ended, 'CANCELED')
 }

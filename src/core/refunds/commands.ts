@@ -5,10 +5,8 @@ import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
-import { lockCharge } from '../charges/record.ts'
-import { update } from '../charges/store.ts'
+import { lockCharge, record } from '../charges/record.ts'
 import type { Company } from '../companies/rules.ts'
-import { chargeEvent, emit } from '../events.ts'
 import { requireUnmatched } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import { TASK } from '../tasks.ts'
@@ -30,7 +28,8 @@ export async function refundCharge(
   const { booked } = charge
   // Fails here, before anything is held, where no bank could carry it out.
   const { source: paymentSource } = app.providers.of(company, !booked)
-  await update(tx, company.id, [{ ...charge, refunded: toCents(charge.refunded + amount) }])
+  const held = { ...charge, refunded: toCents(charge.refunded + amount) }
+  await record(tx, company.id, [{ charge: held, event: null, at: now }])
   const endToEndId = charge.endToEndId!
   const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, booked }
   return begin(tx, company, intent, now)
@@ -113,8 +112,7 @@ async function tellOfReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): 
   const charge = await lockCharge(tx, companyId, chargeId)
   const returned = await store.sumReturned(tx, companyId, chargeId)
   const after = rules.afterReturn(charge, returned)
-  if (after !== charge) await update(tx, companyId, [after])
-  await emit(tx, [chargeEvent('charge.refunded', after, now)])
+  await record(tx, companyId, [{ charge: after, event: 'charge.refunded', at: now }])
 }
 
 /**
@@ -133,8 +131,8 @@ export async function failRefund(
   await store.finish(tx, refund)
   const charge = refund.chargeId ? await lockCharge(tx, companyId, refund.chargeId) : null
   if (charge) {
-    const refunded = toCents(charge.refunded - refund.amount)
-    await update(tx, companyId, [{ ...charge, refunded }])
+    const released = { ...charge, refunded: toCents(charge.refunded - refund.amount) }
+    await record(tx, companyId, [{ charge: released, event: null, at: now }])
   } else await setPayment(tx, refund, 'UNMATCHED')
   const release = refundReleased(orderOf(refund), rules.releasedTo(refund, charge))
   await post(tx, companyId, refund.booked ? [release] : [], now)
