@@ -10,7 +10,7 @@ import { newId, packPair, type Uuid } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
-import { createDelivering, type Delivering } from '../src/worker/deliver.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../src/worker/deliver.ts'
 import {
   benchDatabase,
   freePort,
@@ -55,7 +55,7 @@ async function countDelivered(app: App): Promise<number> {
 /** Deliveries a second, signed, sent and written down, to the webhooks that are alive. */
 async function deliver(
   app: App,
-  delivering: Delivering,
+  delivering: DeliveryWorker,
   companyId: Uuid,
   webhooks: Uuid[],
 ): Promise<number> {
@@ -116,7 +116,7 @@ async function compare(app: App, sink: string, dead: string): Promise<void> {
   const one = await makeWebhooks(app, company.id, [sink])
   const urls = Array.from({ length: WEBHOOKS }, (_, n) => (n % 2 === 0 ? `${sink}/${n}` : dead))
   const many = await makeWebhooks(app, company.id, urls)
-  const delivering = createDelivering(app)
+  const delivering = createDeliveryWorker(app)
   const measured = await takeTurns({
     one: () => deliver(app, delivering, company.id, one),
     bare: () => postBarely(sink, 32),

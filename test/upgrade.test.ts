@@ -209,6 +209,31 @@ test('accounts of the simulated bank are counted with what they had before, whoe
   }
 })
 
+test('leases on webhooks keep their rows and key when their table is renamed', async () => {
+  const url = await databaseAt('0018_shared_queues.sql')
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const [companyId, webhookId] = [newId(), newId()]
+    const lease = [companyId, webhookId, 7]
+    await client.query(`insert into delivery_lines values ($1, $2, $3, now())`, lease)
+    const fileOf = async (table: string) =>
+      (await client.query('select pg_relation_filepath($1) as path', [table])).rows[0].path
+    const before = await fileOf('delivery_lines')
+    await migrate(url)
+    assert.equal(await fileOf('webhook_leases'), before, 'nothing is rewritten')
+    const { rows } = await client.query('select company_id, webhook_id, worker from webhook_leases')
+    const row = { company_id: companyId, webhook_id: webhookId, worker: 7 }
+    assert.deepEqual(rows, [row])
+    const again = client.query(`insert into webhook_leases values ($1, $2, $3, now())`, lease)
+    await assert.rejects(again, { constraint: 'webhook_leases_pkey' })
+    const old = await client.query(`select to_regclass('delivery_lines') as old`)
+    assert.equal(old.rows[0].old, null)
+  } finally {
+    await client.end()
+  }
+})
+
 /** A company with a payment and a refund that count, and in a live one with a trial of both. */
 async function insertOld(client: pg.Client, mode: string): Promise<void> {
   const id = newId()

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { App } from '../core/app.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { hasSandbox } from '../core/companies/store.ts'
-import { countLiving } from '../core/deliveries/workers.ts'
+import { countLiveWorkers } from '../core/deliveries/workers.ts'
 import { LATEST } from '../versions/history.ts'
 import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { FRONT } from './front-texts.ts'
@@ -52,7 +52,7 @@ async function readState({ db, config }: App): Promise<State> {
     const [row] = await db.query<{ version: string }>({
       text: `select current_setting('server_version') as version`,
     })
-    const [workers, sandbox] = await Promise.all([countLiving(db), hasSandbox(db)])
+    const [workers, sandbox] = await Promise.all([countLiveWorkers(db), hasSandbox(db)])
     return { database: row!.version.split(' ')[0]!, workers, plays: config.local || sandbox }
   } catch {
     return { database: null, workers: 0, plays: config.local }

@@ -4,219 +4,222 @@ import type { App } from '../core/app.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import { recordResults, resultOf, send } from '../core/deliveries/commands.ts'
 import {
+  type AttemptResult,
   type DueDelivery,
   findDueWebhooks,
-  keepLines,
-  leaveLines,
-  type Result,
   readDue,
-  takeLines,
+  releaseLeases,
+  renewLeases,
+  takeLeases,
 } from '../core/deliveries/store.ts'
-import { buryDead, type Enlisted, enlist } from '../core/deliveries/workers.ts'
+import {
+  type RegisteredWorker,
+  reapDeadWorkers,
+  registerWorker,
+} from '../core/deliveries/workers.ts'
 import { TASK } from '../core/tasks.ts'
 import { isRowError } from '../db/database.ts'
 import { type Batcher, createBatcher } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import {
-  createLines,
-  dropIdle,
-  give,
+  type AttemptEnd,
+  addRead,
+  createWebhookQueues,
+  type Healths,
+  hasQueue,
   isEmpty,
-  isOurs,
-  type Landing,
-  type Lines,
-  noteDue,
-  type Standings,
+  markDue,
+  readRequests,
+  removeIdle,
   stop,
-  untilQuiet,
-  untilRoom,
-  wantedOf,
-} from './lines.ts'
+  untilCanRead,
+  untilIdle,
+  type WebhookQueues,
+} from './webhook-queues.ts'
 
 /**
- * How often webhooks with something due are looked for while others are busy. With thousands of
- * them a look takes long, and is then taken less often.
+ * How often webhooks with due deliveries are searched while requests are in progress. If a search
+ * takes long, because there are thousands of webhooks, the next one comes later.
  */
-const LOOK_AGAIN_MS = 250
-const LOOK_AGAIN_MOST_MS = 800
-const LOOK_SHARE = 10
-/** However often it is rung, one look is not right after the other. */
-const REST = 4
-const SHORT_REST_MS = 5
-const LONG_LOOK_MS = 10
+const SEARCH_MS = 250
+const MAX_SEARCH_MS = 800
+const SEARCH_FACTOR = 10
+/** However often this task is woken, there is a pause between two searches. */
+const PAUSE_FACTOR = 4
+const SHORT_PAUSE_MS = 5
+const LONG_SEARCH_MS = 10
 const FILL_PAUSE_MS = 2
-const KEEP_EVERY_MS = 5_000
+const RENEW_MS = 5_000
+/** Results are stored in groups. A result waits at most so long for others. */
 const MAX_RECORDED = 512
-/** What became of a delivery is written down with that of others, within so long. */
 const GATHER_MS = 20
-/** Lines taken at a look while others might take some. */
+/** Leases taken by one search while there are other workers. */
 const MAX_TAKEN = 50
-/** How long receivers may still answer when the worker is to stop. */
+/** How long receivers may still answer when the worker stops. */
 const SHUTDOWN_GRACE_MS = 3_000
 
-export type Delivering = {
-  /** Delivers until nothing is due and nothing under way. */
+export type DeliveryWorker = {
+  /** Sends deliveries until none is due and none is in progress. */
   run(signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** A worker at its work: its number, its lines, and where it hands in what became of deliveries. */
-type Desk = {
+type WorkerContext = {
   app: App
   worker: number
-  lines: Lines
-  team: Team
+  queues: WebhookQueues
+  otherWorkers: OtherWorkers
 }
 
-/** Other workers that live, and when that was last looked at. */
-type Team = { colleagues: number; kept_ms: number }
+/** How many other workers are alive, and when they were counted. */
+type OtherWorkers = { count: number; counted_ms: number }
 
-type Recorder = Batcher<Result, 'go on' | 'stop'>
+type Recorder = Batcher<AttemptResult, 'continue' | 'stop'>
 
 /**
- * The delivery worker. It looks for webhooks with something due, takes the lines of those that no
- * other worker has, sends what is due outside of any transaction, and writes down what became of it
- * in groups.
+ * The delivery worker. It searches webhooks with due deliveries, leases those that no other worker
+ * has, sends what is due outside of any transaction, and stores the results in groups.
  */
-export function createDelivering(app: App): Delivering {
-  let self: Enlisted | null = null
-  const standings: Standings = new Map()
-  const team: Team = { colleagues: 0, kept_ms: Number.NEGATIVE_INFINITY }
-  const results: Recorder = createBatcher(
-    async (group: Result[]) => {
+export function createDeliveryWorker(app: App): DeliveryWorker {
+  let self: RegisteredWorker | null = null
+  const healths: Healths = new Map()
+  const otherWorkers: OtherWorkers = { count: 0, counted_ms: Number.NEGATIVE_INFINITY }
+  const recorder: Recorder = createBatcher(
+    async (group: AttemptResult[]) => {
       const stopped = await recordResults(app, self!.id, group)
       return group.map(({ delivery }) =>
-        stopped.has(delivery.receiver.webhookId) ? 'stop' : 'go on',
+        stopped.has(delivery.receiver.webhookId) ? 'stop' : 'continue',
       )
     },
     { most: MAX_RECORDED, lanes: 2, isItemError: isRowError, gather_ms: GATHER_MS },
   )
   return {
     async run(signal = new AbortController().signal) {
-      self ??= await enlist(app.db)
-      const cut = new AbortController()
-      const lines = createLines(
-        (delivery, landed) => fly(app, results, delivery, landed, cut.signal),
-        standings,
+      self ??= await registerWorker(app.db)
+      const abort = new AbortController()
+      const queues = createWebhookQueues(
+        (delivery, onAnswered) => attempt(app, recorder, delivery, onAnswered, abort.signal),
+        healths,
       )
       try {
-        await work({ app, worker: self.id, lines, team }, signal)
+        await work({ app, worker: self.id, queues, otherWorkers }, signal)
       } finally {
-        const landed = stop(lines)
-        await Promise.race([landed, pause(SHUTDOWN_GRACE_MS, undefined, { ref: false })])
-        cut.abort()
-        await landed
-        await results.idle()
+        const stopped = stop(queues)
+        await Promise.race([stopped, pause(SHUTDOWN_GRACE_MS, undefined, { ref: false })])
+        abort.abort()
+        await stopped
+        await recorder.idle()
       }
     },
     close: async () => self?.close(),
   }
 }
 
-/** Looks for lines and fills them, each at its own pace, until nothing is due or under way. */
-async function work(desk: Desk, signal: AbortSignal): Promise<void> {
+/** Runs two loops, one that searches webhooks and one that reads their deliveries. */
+async function work(context: WorkerContext, signal: AbortSignal): Promise<void> {
   const over = new AbortController()
   const either = AbortSignal.any([signal, over.signal])
-  const both = [lookAround(desk, either), keepFilling(desk, either)]
-  const ended = await Promise.allSettled(both.map((one) => one.finally(() => over.abort())))
-  for (const one of ended) if (one.status === 'rejected') throw one.reason
+  const loops = [searchLoop(context, either), readLoop(context, either)]
+  const ended = await Promise.allSettled(loops.map((loop) => loop.finally(() => over.abort())))
+  for (const loop of ended) if (loop.status === 'rejected') throw loop.reason
 }
 
-async function lookAround(desk: Desk, signal: AbortSignal): Promise<void> {
-  const { app, lines } = desk
+async function searchLoop(context: WorkerContext, signal: AbortSignal): Promise<void> {
+  const { app, queues } = context
   while (!signal.aborted) {
-    const began_ms = performance.now()
-    const isMore = await look(desk)
-    const took_ms = performance.now() - began_ms
-    if (isEmpty(lines) && !isMore) return
-    const rested = pause(restAfter(took_ms), undefined, { signal })
-    const again_ms = Math.min(Math.max(LOOK_SHARE * took_ms, LOOK_AGAIN_MS), LOOK_AGAIN_MOST_MS)
-    if (!isMore) await listen(app, lines, again_ms, signal)
-    await rested.catch(() => {})
+    const start_ms = performance.now()
+    const isMore = await search(context)
+    const took_ms = performance.now() - start_ms
+    if (isEmpty(queues) && !isMore) return
+    const paused = pause(pauseAfter(took_ms), undefined, { signal })
+    const again_ms = Math.min(Math.max(SEARCH_FACTOR * took_ms, SEARCH_MS), MAX_SEARCH_MS)
+    if (!isMore) await waitForWork(app, queues, again_ms, signal)
+    await paused.catch(() => {})
   }
 }
 
-/** As short as others can wait, unless looking would then take most of the time. */
-const restAfter = (took_ms: number): number =>
-  took_ms > LONG_LOOK_MS ? took_ms : Math.min(REST * took_ms, SHORT_REST_MS)
+/** Short, because deliveries wait for it. But searching must not take most of the time. */
+const pauseAfter = (took_ms: number): number =>
+  took_ms > LONG_SEARCH_MS ? took_ms : Math.min(PAUSE_FACTOR * took_ms, SHORT_PAUSE_MS)
 
-/** Until the bell is rung, nothing is under way any more, or it is time to look in any case. */
-async function listen(
+/** Until this task is woken, nothing is in progress any more, or it is time to search again. */
+async function waitForWork(
   app: App,
-  lines: Lines,
+  queues: WebhookQueues,
   again_ms: number,
   signal: AbortSignal,
 ): Promise<void> {
   const enough = new AbortController()
-  const bell = app.alarm.wait(TASK.deliver, again_ms, AbortSignal.any([signal, enough.signal]))
-  await Promise.race([bell, untilQuiet(lines)])
+  const woken = app.alarm.wait(TASK.deliver, again_ms, AbortSignal.any([signal, enough.signal]))
+  await Promise.race([woken, untilIdle(queues)])
   enough.abort()
-  await bell
+  await woken
 }
 
-/** Reads what lines could take. A short pause lets those that are done soon share the next read. */
-async function keepFilling(desk: Desk, signal: AbortSignal): Promise<void> {
-  const { lines } = desk
+/** Reads due deliveries. After a short pause, more queues share the next read. */
+async function readLoop(context: WorkerContext, signal: AbortSignal): Promise<void> {
+  const { queues } = context
   const aborted = once(signal, 'abort')
   while (!signal.aborted) {
-    await fill(desk)
+    await read(context)
     await pause(FILL_PAUSE_MS)
-    await Promise.race([untilRoom(lines), aborted])
+    await Promise.race([untilCanRead(queues), aborted])
   }
 }
 
-/** Renews our own lines and takes over from the dead, now and then. */
-async function keep({ app, worker, team }: Desk): Promise<void> {
-  if (performance.now() - team.kept_ms < KEEP_EVERY_MS) return
-  team.kept_ms = performance.now()
-  await keepLines(app.db.light, worker)
-  const { dead, living } = await buryDead(app.db, worker)
-  team.colleagues = living
-  if (dead > 0) app.log.warn({ workers: dead }, 'took over from workers that died')
+/** From time to time, renews the leases of this worker and releases those of dead workers. */
+async function renew({ app, worker, otherWorkers }: WorkerContext): Promise<void> {
+  if (performance.now() - otherWorkers.counted_ms < RENEW_MS) return
+  otherWorkers.counted_ms = performance.now()
+  await renewLeases(app.db.light, worker)
+  const { dead, alive } = await reapDeadWorkers(app.db, worker)
+  otherWorkers.count = alive
+  if (dead > 0) app.log.warn({ workers: dead }, 'released the webhooks of dead workers')
 }
 
 /**
- * Leaves lines that have nothing left, and takes those that nobody has. Where there are colleagues
- * it leaves some to them, and tells whether there may be more.
+ * Releases leases of webhooks that have nothing due, and leases webhooks that nobody has. If there
+ * are other workers, it leaves some to them. Returns whether there may be more.
  */
-async function look(desk: Desk): Promise<boolean> {
-  await keep(desk)
-  const { app, worker, lines, team } = desk
-  // Here and nowhere else: a line that is left while it is taken might be lost.
-  await leaveLines(app.db.light, worker, dropIdle(lines))
+async function search(context: WorkerContext): Promise<boolean> {
+  await renew(context)
+  const { app, worker, queues, otherWorkers } = context
+  // Leases are released only here, because one that is released while it is taken may be lost.
+  await releaseLeases(app.db.light, worker, removeIdle(queues))
   const aside = new Set(app.setbacks.companiesOf(TASK.deliver))
   const found = await findDueWebhooks(app.db.light, app.clock.now())
   const due = found.filter(({ companyId }) => !aside.has(companyId))
-  const { ours = [], others = [] } = Object.groupBy(due, (webhook) =>
-    isOurs(lines, webhook) ? 'ours' : 'others',
+  const { leased = [], others = [] } = Object.groupBy(due, (webhook) =>
+    hasQueue(queues, webhook) ? 'leased' : 'others',
   )
-  noteDue(lines, ours)
-  const most = team.colleagues > 0 ? MAX_TAKEN : others.length
-  const taken = await takeLines(app.db.light, worker, others, most)
-  noteDue(lines, taken)
-  return taken.length === most && most < others.length
+  markDue(queues, leased)
+  const max = otherWorkers.count > 0 ? MAX_TAKEN : others.length
+  const taken = await takeLeases(app.db.light, worker, others, max)
+  markDue(queues, taken)
+  return taken.length === max && max < others.length
 }
 
-async function fill({ app, worker, lines }: Desk): Promise<void> {
-  const wanted = wantedOf(lines)
-  if (wanted.length === 0) return
-  give(lines, wanted, await readDue(app.db.light, worker, wanted, app.clock.now()))
+async function read({ app, worker, queues }: WorkerContext): Promise<void> {
+  const requests = readRequests(queues)
+  if (requests.length === 0) return
+  addRead(queues, requests, await readDue(app.db.light, worker, requests, app.clock.now()))
 }
 
-function fly(
+/** Sends a delivery once and stores the result. Never rejects. */
+function attempt(
   app: App,
-  results: Recorder,
+  recorder: Recorder,
   delivery: DueDelivery,
-  landed: (landing: Landing) => void,
-  cut: AbortSignal,
-): Promise<'go on' | 'stop'> {
-  const recorded = send(app, delivery, cut).then((exchange) => {
-    const { outcome, latency_ms } = exchange
-    const result = resultOf(delivery, exchange, nowOf(app, delivery.receiver))
-    app.metrics.delivery(result.verdict.outcome, latency_ms / 1000)
-    landed({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
-    return results(result)
+  onAnswered: (end: AttemptEnd) => void,
+  signal: AbortSignal,
+): Promise<'continue' | 'stop'> {
+  const recorded = send(app, delivery, signal).then((posted) => {
+    const { outcome, latency_ms } = posted
+    const result = resultOf(delivery, posted, nowOf(app, delivery.receiver))
+    app.metrics.delivery(result.next.outcome, latency_ms / 1000)
+    onAnswered({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
+    return recorder(result)
   })
   const { companyId } = delivery.receiver
   const ended = recorded.then(async (then) => {
@@ -224,19 +227,19 @@ function fly(
     return then
   })
   return ended.catch((error) => {
-    if (!cut.aborted) return forget(app, companyId, error)
-    landed({ kind: 'cut', latency_ms: 0 })
+    if (!signal.aborted) return onNotRecorded(app, companyId, error)
+    onAnswered({ kind: 'aborted', latency_ms: 0 })
     return 'stop'
   })
 }
 
 /**
- * What is not written down is still due, and is sent again under the same id. Its company is set
- * aside, because that would go on and on.
+ * If a result is not stored, the delivery is still due and is sent again under the same id. Its
+ * company is set aside, because otherwise this would repeat without end.
  */
-async function forget(app: App, companyId: Uuid, error: unknown): Promise<'stop'> {
+async function onNotRecorded(app: App, companyId: Uuid, error: unknown): Promise<'stop'> {
   const about = { ...describeError(error), company: companyId }
-  app.log.error(about, 'what became of a delivery was not written down')
+  app.log.error(about, 'the result of a delivery was not stored')
   await app.setbacks.failed(TASK.deliver, companyId, error)
   return 'stop'
 }

@@ -2,12 +2,12 @@ import { nextAt as nextBilling } from '../core/billings/store.ts'
 import { nextExpiry as nextChargeExpiry, nextRelease } from '../core/charges/due-store.ts'
 import type { DueSource } from '../core/clocks/due.ts'
 import { nextAttempt } from '../core/deliveries/due-store.ts'
-import { listFailing } from '../core/deliveries/health-store.ts'
-import { nextFailureActionAt } from '../core/deliveries/rules.ts'
 import { nextAt as nextRecurrence } from '../core/recurrences/store.ts'
 import { nextDue as nextRefund } from '../core/refunds/store.ts'
 import { collectOfCompany, nextCollection } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
+import { nextFailureActionAt } from '../core/webhooks/health-rules.ts'
+import { listFailing } from '../core/webhooks/health-store.ts'
 import { nextExpiry as nextCodeExpiry, nextPayout } from '../core/withdrawals/store.ts'
 import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -17,13 +17,13 @@ import { carryOutRefunds } from './refunds.ts'
 import { watchWebhooks } from './webhooks.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
 
-/** Does what a task does for everybody, for one company. */
+/** Runs a task for one company instead of all. */
 const forOne =
   (task: typeof expireDueCharges): DueSource['run'] =>
   (app, { id }) =>
     task(app, undefined, id)
 
-async function nextDespair(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null> {
+async function nextFailureAction(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null> {
   const failing = await listFailing(tx, companyId)
   const moments = failing
     .map((webhook) => nextFailureActionAt(webhook, now))
@@ -32,8 +32,8 @@ async function nextDespair(tx: Tx, companyId: Uuid, now: Date): Promise<Date | n
 }
 
 /**
- * All that a company's time brings about, in the order in which it is done at one moment. What a
- * receiver is told of a moment, it is told at that moment.
+ * All work that is due at a time, in the order in which it is done at one moment. Deliveries come
+ * last, so that events of a moment are sent at that moment.
  */
 export const DUE_SOURCES: readonly DueSource[] = [
   {
@@ -57,11 +57,11 @@ export const DUE_SOURCES: readonly DueSource[] = [
   { name: TASK.refunds, nextAt: nextRefund, run: forOne(carryOutRefunds) },
   { name: 'expire withdrawals', nextAt: nextCodeExpiry, run: forOne(expireDueWithdrawals) },
   { name: TASK.payouts, nextAt: nextPayout, run: forOne(payOutWithdrawals) },
-  { name: TASK.webhooks, nextAt: nextDespair, run: forOne(watchWebhooks) },
+  { name: TASK.webhooks, nextAt: nextFailureAction, run: forOne(watchWebhooks) },
   {
     name: TASK.deliver,
     nextAt: nextAttempt,
-    // The worker that has the line of a webhook delivers; here it is only woken.
+    // The worker that leases a webhook sends to it. Here it is only woken.
     run: async ({ alarm }) => alarm.wake(TASK.deliver),
   },
 ]

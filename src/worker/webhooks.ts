@@ -1,27 +1,26 @@
 import type { App } from '../core/app.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
-import { giveUp, warn } from '../core/deliveries/health.ts'
-import { findFailing } from '../core/deliveries/health-store.ts'
-import { type Failing, failureAction, WARN_AFTER_MS } from '../core/deliveries/rules.ts'
-import type { WebhookKey } from '../core/deliveries/store.ts'
 import {
-  drop,
+  deleteRows,
   findOld,
-  findStranded,
-  forgetPreviousSecrets,
+  findUndeliverable,
+  moveToLog,
   purge,
-  type Stranded,
-  shelve,
+  type UndeliverableWebhook,
 } from '../core/deliveries/upkeep-store.ts'
 import { TASK } from '../core/tasks.ts'
+import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
+import { failureAction, WARN_AFTER_MS } from '../core/webhooks/health-rules.ts'
+import { type FailingWebhook, findFailing } from '../core/webhooks/health-store.ts'
+import { deletePreviousSecrets } from '../core/webhooks/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { guarded, inRounds } from './rounds.ts'
 
-/** Few enough that nobody waits for the locks of one statement. */
-const MOST = 5_000
+/** Rows of one statement. With more, others would wait too long for its locks. */
+const MAX_ROWS = 5_000
 const DAY_MS = 24 * 3600 * 1000
 
-/** Warns companies of webhooks that only fail, and gives those up that go on failing. */
+/** Warns companies of webhooks that only fail, and deactivates those that continue to fail. */
 export async function watchWebhooks(
   app: App,
   signal?: AbortSignal,
@@ -33,27 +32,27 @@ export async function watchWebhooks(
   for (const webhook of await findFailing(app.db, since, only)) {
     if (signal?.aborted) return
     if (aside.has(webhook.companyId)) continue
-    const act = () => dealWith(withCompanyClock(app, webhook), webhook)
-    const failed = 'a failing webhook was not dealt with'
+    const act = () => handleFailing(withCompanyClock(app, webhook), webhook)
+    const failed = 'a failing webhook was not handled'
     await guarded(app, { task, only }, webhook.companyId, act, undefined, failed)
   }
 }
 
-async function dealWith(app: App, webhook: WebhookKey & Failing): Promise<void> {
+async function handleFailing(app: App, webhook: FailingWebhook): Promise<void> {
   const next = failureAction(webhook, app.clock.now())
-  if (next === 'warn') await warn(app, webhook)
-  if (next === 'give up') await giveUp(app, { ...webhook, url: null }, 'FAILING')
+  if (next === 'warn') await warnCompany(app, webhook)
+  if (next === 'deactivate') await deactivateWebhook(app, { ...webhook, url: null }, 'FAILING')
 }
 
 /**
- * Works off what webhooks have in a table. Each company gets one part before any gets a second;
- * those that are set aside get none.
+ * Handles the rows of webhooks in parts. Each company gets one part before any gets a second. The
+ * companies that are set aside get none.
  */
-async function inTurns(
+async function inParts(
   app: App,
   task: string,
-  webhooks: Stranded[],
-  part: (webhook: Stranded) => Promise<number>,
+  webhooks: UndeliverableWebhook[],
+  part: (webhook: UndeliverableWebhook) => Promise<number>,
   signal?: AbortSignal,
 ): Promise<void> {
   const left = Map.groupBy(webhooks, ({ companyId }) => companyId)
@@ -61,37 +60,37 @@ async function inTurns(
   while (left.size > 0 && !signal?.aborted) {
     for (const [companyId, [webhook, ...others]] of left) {
       const act = () => part(webhook!)
-      const failed = 'what no webhook will get was not cleared'
+      const failed = 'deliveries of an inactive or deleted webhook were not removed'
       const done = await guarded(app, { task, only: null }, companyId, act, null, failed)
-      const rest = done === MOST ? [...others, webhook!] : others
+      const rest = done === MAX_ROWS ? [...others, webhook!] : others
       if (done === null || rest.length === 0) left.delete(companyId)
       else left.set(companyId, rest)
     }
   }
 }
 
-/** Takes what no webhook will get out of the queue, which thereby stays short. */
+/** Removes deliveries to inactive and deleted webhooks from the queue, so that it stays short. */
 export async function clearQueue(app: App, signal?: AbortSignal): Promise<void> {
-  const stranded = await findStranded(app.db, 'deliveries')
-  await inTurns(app, TASK.queue, stranded, (webhook) => setAside(app, webhook), signal)
+  const webhooks = await findUndeliverable(app.db, 'deliveries')
+  await inParts(app, TASK.queue, webhooks, (webhook) => clear(app, webhook), signal)
 }
 
-function setAside(app: App, webhook: Stranded): Promise<number> {
-  if (webhook.isDeleted) return drop(app.db, 'deliveries', webhook, MOST)
+function clear(app: App, webhook: UndeliverableWebhook): Promise<number> {
+  if (webhook.isDeleted) return deleteRows(app.db, 'deliveries', webhook, MAX_ROWS)
   const at = nowOf(app, webhook).toISOString()
   const reason = { at, status: null, error: 'webhook inactive', latencyMs: 0, response: '' }
-  return shelve(app.db, webhook, reason, MOST)
+  return moveToLog(app.db, webhook, reason, MAX_ROWS)
 }
 
-/** Deletes deliveries that ended long ago or went to webhooks that are deleted. */
+/** Deletes old deliveries, and those of deleted webhooks. */
 export async function purgeDeliveries(app: App, signal?: AbortSignal): Promise<void> {
   const { db, systemClock, config } = app
   const now = systemClock.now()
   await purgeOld(app, new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS), signal)
-  const deleted = (await findStranded(db, 'delivery_log')).filter(({ isDeleted }) => isDeleted)
-  const part = (webhook: Stranded) => drop(db, 'delivery_log', webhook, MOST)
-  await inTurns(app, TASK.purge, deleted, part, signal)
-  await forgetPreviousSecrets(db, now)
+  const deleted = (await findUndeliverable(db, 'delivery_log')).filter(({ isDeleted }) => isDeleted)
+  const part = (webhook: UndeliverableWebhook) => deleteRows(db, 'delivery_log', webhook, MAX_ROWS)
+  await inParts(app, TASK.purge, deleted, part, signal)
+  await deletePreviousSecrets(db, now)
 }
 
 function purgeOld(app: App, before: Date, signal?: AbortSignal): Promise<void> {
@@ -99,15 +98,15 @@ function purgeOld(app: App, before: Date, signal?: AbortSignal): Promise<void> {
   return inRounds(app, {
     ...rounds,
     async work(but) {
-      const old = await findOld(app.db, before, MOST, but)
+      const old = await findOld(app.db, before, MAX_ROWS, but)
       let done = 0
-      for (const { companyId, places } of old) {
-        const act = () => purge(app.db, companyId, places, before)
+      for (const { companyId, ctids } of old) {
+        const act = () => purge(app.db, companyId, ctids, before)
         const failed = 'old deliveries were not deleted'
         done += await guarded(app, rounds, companyId, act, 0, failed)
       }
-      const found = old.reduce((sum, { places }) => sum + places.length, 0)
-      return { companies: old.map(({ companyId }) => companyId), done, isFull: found === MOST }
+      const found = old.reduce((sum, { ctids }) => sum + ctids.length, 0)
+      return { companies: old.map(({ companyId }) => companyId), done, isFull: found === MAX_ROWS }
     },
   })
 }

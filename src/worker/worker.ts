@@ -16,7 +16,7 @@ import { watchCertificates } from './certificates.ts'
 import { createExpiringAtBanks, expireDueCharges, releaseDueCharges } from './charges.ts'
 import { playTestClocks } from './clocks.ts'
 import { collectDue } from './collect.ts'
-import { createDelivering } from './deliver.ts'
+import { createDeliveryWorker } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
 import { removeOldMails } from './mail-files.ts'
 import { carryOutRefunds } from './refunds.ts'
@@ -41,7 +41,7 @@ export type KeepingTask = Pick<Task, 'name' | 'every_ms'> & {
 const KEPT_MS = 30 * 24 * 3600 * 1000
 
 export const TASKS: readonly (Task | KeepingTask)[] = [
-  { name: TASK.deliver, every_ms: 500, open: createDelivering },
+  { name: TASK.deliver, every_ms: 500, open: createDeliveryWorker },
   { name: TASK.webhooks, every_ms: 60_000, run: watchWebhooks },
   { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
   { name: TASK.queue, every_ms: 60_000, run: clearQueue },

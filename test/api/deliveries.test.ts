@@ -4,11 +4,11 @@ import { RETRY_S } from '../../src/core/deliveries/rules.ts'
 import { newId, packPair } from '../../src/lib/ids.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
 import type { Receiver } from '../support/receiver.ts'
-import { makeReceiver, openDelivering, register } from '../support/webhooks.ts'
+import { makeReceiver, openDeliveryWorker, register } from '../support/webhooks.ts'
 import { stored } from './storage.ts'
 
 const api = await startApi()
-const delivering = openDelivering(api)
+const delivering = openDeliveryWorker(api)
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
 type Any = any

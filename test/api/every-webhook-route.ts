@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId, packPair } from '../../src/lib/ids.ts'
-import { createDelivering } from '../../src/worker/deliver.ts'
+import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import type { Client, TestApi } from '../support/api.ts'
 import { feedCaughtUp, makeReceiver } from '../support/webhooks.ts'
 import { dataOf, type Made, on, type Try } from './tries.ts'
@@ -17,7 +17,7 @@ type Webhooks = Pick<Made, 'webhook' | 'listening' | 'inactive' | 'delivered' | 
 /** A webhook that nobody hears, one with deliveries in two states, and one that is inactive. */
 export async function prepareWebhooks(api: TestApi, client: Client): Promise<Webhooks> {
   const { receiver, webhook } = await makeReceiver(client)
-  const delivering = createDelivering(api.app)
+  const delivering = createDeliveryWorker(api.app)
   const test = async () => {
     const reply = await client.post(`/webhook/${webhook.id}/test`)
     assert.equal(reply.status, 201, reply.text)

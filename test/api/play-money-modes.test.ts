@@ -11,7 +11,7 @@ import {
   order,
   stateOf,
 } from '../support/payments.ts'
-import { feedCaughtUp, makeReceiver, openDelivering } from '../support/webhooks.ts'
+import { feedCaughtUp, makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
 
 const home = await startApi()
 const production = await startApi({}, { local: false })
@@ -80,7 +80,7 @@ async function told(client: Client, act: () => Promise<unknown>) {
   const types = ['charge.pending', 'charge.processing', 'charge.paid', 'payment.unmatched']
   const { receiver } = await makeReceiver(client, types)
   await act()
-  await openDelivering(home).run()
+  await openDeliveryWorker(home).run()
   await feedCaughtUp(home)
   const { body } = await client.get('/event')
   const modes = receiver.received.map(({ headers }) => headers['x-webhook-mode'])

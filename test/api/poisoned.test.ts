@@ -9,7 +9,7 @@ import { MAX_IN_ACCOUNT } from '../../src/provider/simulator/records.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
 import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
-import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../../src/worker/deliver.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { carryOutRefunds } from '../../src/worker/refunds.ts'
 import { expireDueWithdrawals, payOutWithdrawals } from '../../src/worker/withdrawals.ts'
@@ -66,7 +66,7 @@ const count = async (text: string, id: string): Promise<number> =>
   (await api.rows<{ count: number }>(`select count(*)::int as count from ${text}`, [id]))[0]!.count
 
 /** Mails and deliveries of a company that is set aside are not even begun. */
-async function assertLeftAlone({ company }: Client, delivering: Delivering): Promise<void> {
+async function assertLeftAlone({ company }: Client, delivering: DeliveryWorker): Promise<void> {
   const read = async () => [
     await api.rows(
       'select id, attempts from mails where company_id = $1 and finished_at is null order by id',
@@ -108,7 +108,7 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
     ...[sick.company.id, Buffer.from('damaged')],
   ])
   await poison(sick)
-  const delivering = createDelivering(app)
+  const delivering = createDeliveryWorker(app)
   api.atEnd(() => delivering.close())
   const sweeps = [
     ...[expireDueCharges, releaseDueCharges, carryOutRefunds, payOutWithdrawals],

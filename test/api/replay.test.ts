@@ -4,11 +4,11 @@ import { emit, testEvent } from '../../src/core/events.ts'
 import { newId, toPublic } from '../../src/lib/ids.ts'
 import { clearQueue } from '../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../support/api.ts'
-import { makeReceiver, openDelivering, register } from '../support/webhooks.ts'
+import { makeReceiver, openDeliveryWorker, register } from '../support/webhooks.ts'
 import { rowsOfCompany } from './storage.ts'
 
 const api = await startApi()
-const delivering = openDelivering(api)
+const delivering = openDeliveryWorker(api)
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
 type Any = any

@@ -4,10 +4,10 @@ import { clearQueue, purgeDeliveries, watchWebhooks } from '../../src/worker/web
 import { type Client, startApi } from '../support/api.ts'
 import { lettersOf } from '../support/mail.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { makeReceiver, openDelivering } from '../support/webhooks.ts'
+import { makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
 
 const api = await startApi({ DELIVERY_RETENTION_DAYS: '10' })
-const delivering = openDelivering(api)
+const delivering = openDeliveryWorker(api)
 const [HOUR_S, DAY_S] = [3600, 24 * 3600]
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body

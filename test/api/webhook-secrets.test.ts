@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { purgeDeliveries } from '../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../support/api.ts'
 import type { Received, Receiver } from '../support/receiver.ts'
-import { makeReceiver, openDelivering } from '../support/webhooks.ts'
+import { makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
 import { dump } from './storage.ts'
 
 const api = await startApi()
-const delivering = openDelivering(api)
+const delivering = openDeliveryWorker(api)
 const DAY_S = 24 * 3600
 
 async function rotate(client: Client, id: string): Promise<string> {

@@ -14,7 +14,7 @@ import { newId, toPublic, type Uuid } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
-import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../../src/worker/deliver.ts'
 import { startWorker, TASKS, type Worker } from '../../src/worker/worker.ts'
 import { temporaryFolder } from '../support/process.ts'
 import type { Received } from '../support/receiver.ts'
@@ -61,8 +61,8 @@ export const makeCompany = (app: App): Promise<Company> =>
   )
 
 /** The engine under test. */
-export function openEngine(app: App): Delivering {
-  const engine = createDelivering(app)
+export function openEngine(app: App): DeliveryWorker {
+  const engine = createDeliveryWorker(app)
   atEnd(() => engine.close())
   return engine
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
-import { type Enlisted, enlist } from '../../src/core/deliveries/workers.ts'
-import { createDelivering } from '../../src/worker/deliver.ts'
+import { type RegisteredWorker, registerWorker } from '../../src/core/deliveries/workers.ts'
+import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { delivering } from './crowd.ts'
@@ -46,15 +46,15 @@ async function gated() {
 }
 
 /** Somebody else who is a worker, as far as the others can tell. */
-async function enlistOther(): Promise<Enlisted> {
-  const other = await enlist(app.db)
+async function enlistOther(): Promise<RegisteredWorker> {
+  const other = await registerWorker(app.db)
   atEnd(() => other.close())
   return other
 }
 
 /** Another worker that delivers all that is due and is gone again. */
 async function deliverAll(): Promise<void> {
-  const engine = createDelivering(app)
+  const engine = createDeliveryWorker(app)
   try {
     await engine.run()
   } finally {
@@ -65,7 +65,7 @@ async function deliverAll(): Promise<void> {
 /** Gives a line to a worker, as the table of lines has it. */
 const handOver = ({ companyId, webhookId }: Hook, worker: number) =>
   app.db.query({
-    text: `insert into delivery_lines values ($1, $2, $3, now() + interval '30 seconds')
+    text: `insert into webhook_leases values ($1, $2, $3, now() + interval '30 seconds')
            on conflict (company_id, webhook_id) do update set worker = excluded.worker`,
     values: [companyId, webhookId, worker],
   })
@@ -73,7 +73,7 @@ const handOver = ({ companyId, webhookId }: Hook, worker: number) =>
 /** Lets a worker's hold on a line run out, as if it had not renewed it for long. */
 const expire = ({ companyId, webhookId }: Hook) =>
   app.db.query({
-    text: `update delivery_lines set until = now() where company_id = $1 and webhook_id = $2`,
+    text: `update webhook_leases set until = now() where company_id = $1 and webhook_id = $2`,
     values: [companyId, webhookId],
   })
 

@@ -15,7 +15,7 @@ import { chargesOf } from '../support/billing.ts'
 import { lastCode } from '../support/mail.ts'
 import { balancesOf } from '../support/payments.ts'
 import { makeSubscription, readSubscription } from '../support/subscriptions.ts'
-import { makeReceiver, openDelivering } from '../support/webhooks.ts'
+import { makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
 
 const DAY_S = 86_400
 
@@ -24,7 +24,7 @@ test('all that the interface offers works at a real bank: sell, match, release, 
   const { app } = api
   const shop = await openBanked(api)
   const { bank, company } = shop
-  const delivering = openDelivering(api)
+  const delivering = openDeliveryWorker(api)
   const told = ['charge.paid', 'charge.received', 'charge.refunded', 'subscription.charge.paid']
   const { receiver, webhook } = await makeReceiver(shop, told)
   const processCallbacks = async () => {

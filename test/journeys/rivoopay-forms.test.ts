@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { payer, startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { openDelivering } from '../support/webhooks.ts'
+import { openDeliveryWorker } from '../support/webhooks.ts'
 import { bare, openNode, TRIGGER_EVENTS, triggerAccepts } from './rivoopay.ts'
 
 const api = await startApi()
@@ -53,7 +53,7 @@ test("RivooPay's trigger takes what is signed with the new secret, at once after
   )
   const { secret } = bare(await node.post(`/webhook/${webhook.id}/rotate-secret`), 200)
   bare(await node.post('/charge/pix', { amount: 1000, customer: payer() }), 201)
-  await openDelivering(api).run()
+  await openDeliveryWorker(api).run()
   assert.ok(received.length > 0)
   for (const delivery of received) {
     assert.ok(triggerAccepts(delivery, secret))

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { payer, startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { openDelivering } from '../support/webhooks.ts'
+import { openDeliveryWorker } from '../support/webhooks.ts'
 import { bare, openNode, TRIGGER_EVENTS, triggerAccepts } from './rivoopay.ts'
 
 const api = await startApi()
 const pinned = await api.client({}, { apiVersion: '2025-01-01' })
-const delivering = openDelivering(api)
+const delivering = openDeliveryWorker(api)
 
 /** By the version of the company, and by the version of the request. */
 const nodes = {

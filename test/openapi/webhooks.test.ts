@@ -6,7 +6,7 @@ import { LATEST, VERSION_NAMES } from '../../src/versions/history.ts'
 import { verify } from '../../webhooks/index.mjs'
 import { tryAll } from '../api/every-route.ts'
 import { payer, startApi } from '../support/api.ts'
-import { makeReceiver, openDelivering } from '../support/webhooks.ts'
+import { makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
 import { type Any, documentOf, faultOf } from './document.ts'
 
 const api = await startApi()
@@ -80,7 +80,7 @@ test('a delivery has the headers that the document says, and no others of its ki
     ...{ amount: 1990, customer: payer(), devMode: true },
   })
   await client.post(`/charge/${body.data.id}/simulate-payment`)
-  await openDelivering(api).run()
+  await openDeliveryWorker(api).run()
   assert.equal(receiver.received.length, 1)
   const [{ headers }] = receiver.received as [(typeof receiver.received)[number]]
   const sent = Object.keys(headers).filter((name) => /^(x-)?webhook-/.test(name))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../../src/worker/deliver.ts'
 import { until } from '../deliveries/until.ts'
 import type { Client, TestApi } from './api.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -8,8 +8,8 @@ import { type Receiver, startReceiver } from './receiver.ts'
 type Any = any
 
 /** A delivery worker for as long as the tests of a file take. */
-export function openDelivering(api: TestApi): Delivering {
-  const delivering = createDelivering(api.app)
+export function openDeliveryWorker(api: TestApi): DeliveryWorker {
+  const delivering = createDeliveryWorker(api.app)
   api.atEnd(() => delivering.close())
   return delivering
 }

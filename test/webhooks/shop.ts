@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { createDelivering, type Delivering } from '../../src/worker/deliver.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../../src/worker/deliver.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { makePaid } from '../support/payments.ts'
 
@@ -11,11 +11,11 @@ export type Shop = {
 
 /** A company on a service whose clock tells the real time, since receivers have no other. */
 export async function openShop(): Promise<Shop> {
-  let delivering: Delivering | null = null
+  let delivering: DeliveryWorker | null = null
   // What is to be closed first is named first: the service's own hooks take the database away.
   after(() => delivering?.close())
   const api = await startApi()
-  const engine = createDelivering(api.app)
+  const engine = createDeliveryWorker(api.app)
   delivering = engine
   api.clock.advance((Date.now() - api.clock.now().getTime()) / 1000)
   const client = await api.client()

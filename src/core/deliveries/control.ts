@@ -4,18 +4,18 @@ import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import { emit, testEvent } from '../events.ts'
 import { TASK } from '../tasks.ts'
+import { liftPause } from '../webhooks/health-store.ts'
+import type { WebhookKey } from '../webhooks/rules.ts'
 import { find as findWebhook } from '../webhooks/store.ts'
-import { liftPause } from './health-store.ts'
 import { type DeliveryKey, find, insert, makeDueNow, requeue } from './log-store.ts'
 import type { Delivery } from './rules.ts'
-import type { WebhookKey } from './store.ts'
 import type { Replay } from './view.ts'
 
 /**
- * Makes a webhook ready for what its company orders now: it may have been mended, so it is not left
- * alone any longer for having failed.
+ * Prepares a webhook for deliveries that its company asks for. If it is paused after failures, the
+ * pause ends, because the company may have repaired it.
  */
-async function makeReady(tx: Tx, key: WebhookKey): Promise<void> {
+async function prepareWebhook(tx: Tx, key: WebhookKey): Promise<void> {
   const webhook = await findWebhook(tx, key.companyId, key.webhookId)
   if (!webhook) throw problem('webhook_not_found')
   if (webhook.status !== 'ACTIVE') {
@@ -34,20 +34,20 @@ async function requireDelivery(tx: Tx, key: DeliveryKey): Promise<Delivery> {
   return delivery
 }
 
-/** Sends a delivery now, whether it has ended or waits for its next try. */
+/** Makes a delivery due now, whether it has ended or waits for its next try. */
 export async function redeliver(tx: Tx, app: App, key: DeliveryKey): Promise<Delivery> {
   const now = app.clock.now()
   await requireDelivery(tx, key)
-  await makeReady(tx, key)
+  await prepareWebhook(tx, key)
   const only = { eventId: key.eventId, status: null, from: null, to: null }
-  const revived = await requeue(tx, key, only, now)
-  if (revived === 0) await makeDueNow(tx, key, only, now)
+  const requeued = await requeue(tx, key, only, now)
+  if (requeued === 0) await makeDueNow(tx, key, only, now)
   return requireDelivery(tx, key)
 }
 
 /**
- * Sends deliveries again, of the events that were written in a span of time. What waits for its
- * next try has not arrived either, and goes out with those that failed.
+ * Sends the deliveries of a period again. A delivery that waits for its next try has not arrived
+ * either, so it is sent now, together with those that failed.
  */
 export async function replay(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function replay(
   { from, to, status = 'FAILED' }: Static<typeof Replay>,
 ): Promise<number> {
   const now = app.clock.now()
-  await makeReady(tx, key)
+  await prepareWebhook(tx, key)
   const selection = {
     eventId: null,
     status: status === 'ALL' ? null : status,
@@ -67,10 +67,10 @@ export async function replay(
   return waiting + (await requeue(tx, key, selection, now))
 }
 
-/** Sends an event that tells of nothing, to see whether it arrives. */
+/** Sends a test event. */
 export async function sendTest(tx: Tx, app: App, key: WebhookKey): Promise<Delivery> {
   const now = app.clock.now()
-  await makeReady(tx, key)
+  await prepareWebhook(tx, key)
   const event = testEvent(key.companyId, key.webhookId, now)
   await emit(tx, [event])
   const delivery = { ...key, eventId: event.id }

@@ -2,8 +2,8 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /**
- * When a delivery of a company is tried next. One that is on its way to its receiver is due until
- * what became of it is written down; one to a receiver that is left alone is due after that.
+ * When a delivery of a company is tried next. A delivery that is being sent is due until its result
+ * is stored. A delivery to a paused webhook is due when the pause ends.
  */
 export async function nextAttempt(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date | null }>({

@@ -1,8 +1,8 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { AnyEventType } from '../events.ts'
+import type { WebhookKey } from '../webhooks/rules.ts'
 import type { Attempt, Delivery, DeliveryState } from './rules.ts'
-import type { WebhookKey } from './store.ts'
 
 export type DeliveryKey = WebhookKey & { eventId: Uuid }
 
@@ -30,7 +30,9 @@ const toDelivery = (row: DeliveryRow): Delivery => ({
   finishedAt: row.finished_at,
 })
 
-/** What is pending and what has ended, in one form. A delivery is always in one of the two. */
+/**
+ * Pending and ended deliveries with the same columns. Each delivery is in one of the two tables.
+ */
 const PENDING = `select company_id, webhook_id, event_id, 'PENDING' as status, attempts,
   next_attempt_at, created_at, null::timestamptz as finished_at from deliveries`
 const ENDED = `select company_id, webhook_id, event_id, status, attempts,
@@ -66,7 +68,7 @@ export async function find(tx: Tx, key: DeliveryKey): Promise<Delivery | null> {
   return rows[0] ? toDelivery(rows[0]) : null
 }
 
-/** A delivery that no subscription has made. */
+/** Inserts a delivery to a webhook, whatever event types it has. */
 export async function insert(tx: Tx, key: DeliveryKey, now: Date): Promise<void> {
   await tx.query({
     text: `insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
@@ -75,15 +77,15 @@ export async function insert(tx: Tx, key: DeliveryKey, now: Date): Promise<void>
   })
 }
 
-/** Whoever orders a delivery again and again does not make its history grow without end. */
+/** The last 50 attempts, because a company may ask for a delivery again without limit. */
 const HISTORY = `jsonb_path_query_array(attempts, '$[last - 49 to last]')`
 
-/** Which deliveries go out again; `from` is included, `to` is not. */
+/** Which deliveries are sent again. `from` is included, `to` is not. */
 export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | null }
 
 /**
- * Makes waiting deliveries due, and tells how many they were. One that is due already may be in a
- * worker's hands and is not touched, or it would be sent twice.
+ * Makes waiting deliveries due now and returns their number. One that is due already is not
+ * changed, because a worker may be sending it and would send it twice.
  */
 export async function makeDueNow(
   tx: Tx,
@@ -91,43 +93,43 @@ export async function makeDueNow(
   { eventId, from, to }: Selection,
   now: Date,
 ): Promise<number> {
-  const [row] = await tx.query<{ hastened: number }>({
-    text: `with hastened as (
+  const [row] = await tx.query<{ updated: number }>({
+    text: `with updated as (
              update deliveries set tries = 0, next_attempt_at = $6, attempts = ${HISTORY}
              where company_id = $1 and webhook_id = $2 and ($3::uuid is null or event_id = $3)
                and ($4::timestamptz is null or created_at >= $4)
                and ($5::timestamptz is null or created_at < $5) and next_attempt_at > $6
              returning event_id
            )
-           select count(*) as hastened from hastened`,
+           select count(*) as updated from updated`,
     values: [companyId, webhookId, eventId, from, to, now],
   })
-  return row!.hastened
+  return row!.updated
 }
 
-/** Moves finished deliveries back to those that are due, and tells how many they were. */
+/** Moves ended deliveries back to the queue, due now, and returns their number. */
 export async function requeue(
   tx: Tx,
   { companyId, webhookId }: WebhookKey,
   { eventId, status, from, to }: Selection & { status: 'DELIVERED' | 'FAILED' | null },
   now: Date,
 ): Promise<number> {
-  const [row] = await tx.query<{ revived: number }>({
+  const [row] = await tx.query<{ requeued: number }>({
     text: `with ended as (
              delete from delivery_log where company_id = $1 and webhook_id = $2
                and ($3::uuid is null or event_id = $3) and ($4::text is null or status = $4)
                and ($5::timestamptz is null or created_at >= $5)
                and ($6::timestamptz is null or created_at < $6)
              returning *
-           ), revived as (
+           ), requeued as (
              insert into deliveries
                (company_id, webhook_id, event_id, attempts, next_attempt_at, created_at)
              select company_id, webhook_id, event_id, ${HISTORY}, $7, created_at from ended
              order by event_id
              returning event_id
            )
-           select count(*) as revived from revived`,
+           select count(*) as requeued from requeued`,
     values: [companyId, webhookId, eventId, status, from, to, now],
   })
-  return row!.revived
+  return row!.requeued
 }

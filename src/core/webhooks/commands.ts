@@ -4,8 +4,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { markWorking } from '../deliveries/health-store.ts'
-import { drop } from '../deliveries/upkeep-store.ts'
+import { markWorking } from './health-store.ts'
 import { change, makeSecret, OVERLAP_MS, secretContext, type Webhook } from './rules.ts'
 import * as store from './store.ts'
 import type { NewWebhook, WebhookChange } from './view.ts'
@@ -16,8 +15,8 @@ export async function createWebhook(
   company: Company,
   body: Static<typeof NewWebhook>,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const most = app.config.webhooksPerCompany
-  if ((await store.countForAdding(tx, company.id)) >= most) throw tooMany(most)
+  const max = app.config.webhooksPerCompany
+  if ((await store.countForAdding(tx, company.id)) >= max) throw tooMany(max)
   const { url, name, events } = body
   const now = app.clock.now()
   const base = { companyId: company.id, id: newId(), createdAt: now, updatedAt: now }
@@ -28,10 +27,10 @@ export async function createWebhook(
   return { webhook, secret }
 }
 
-const tooMany = (most: number) =>
+const tooMany = (max: number) =>
   problem(
     'webhook_limit_exceeded',
-    `A company may have at most ${most} webhooks. Delete one, or let one receive more events.`,
+    `A company may have at most ${max} webhooks. Delete one, or let one receive more events.`,
   )
 
 async function lockWebhook(tx: Tx, company: Company, id: Uuid): Promise<Webhook> {
@@ -50,12 +49,12 @@ export async function changeWebhook(
   const webhook = await lockWebhook(tx, company, id)
   const changed = change(webhook, body, app.clock.now())
   await store.update(tx, changed)
-  const isForgotten = webhook.failingSince !== null && changed.failingSince === null
-  if (isForgotten) await markWorking(tx, [{ companyId: company.id, webhookId: id }])
+  const isReset = webhook.failingSince !== null && changed.failingSince === null
+  if (isReset) await markWorking(tx, [{ companyId: company.id, webhookId: id }])
   return changed
 }
 
-/** Gives a webhook a new secret. Receivers have a day in which the former one is still good. */
+/** Gives a webhook a new secret. The previous one is valid for another day. */
 export async function rotateSecret(
   tx: Tx,
   app: App,
@@ -70,12 +69,6 @@ export async function rotateSecret(
   return { webhook, secret }
 }
 
-/** More than a request should wait for is left to the worker, which finds what has no webhook. */
-const MAX_DROPPED = 50_000
-
 export async function deleteWebhook(tx: Tx, company: Company, id: Uuid): Promise<void> {
   if (!(await store.remove(tx, company.id, id))) throw problem('webhook_not_found')
-  const webhook = { companyId: company.id, webhookId: id }
-  await drop(tx, 'deliveries', webhook, MAX_DROPPED)
-  await drop(tx, 'delivery_log', webhook, MAX_DROPPED)
 }

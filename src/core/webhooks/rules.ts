@@ -20,6 +20,8 @@ export type Webhook = {
   updatedAt: Date
 }
 
+export type WebhookKey = { companyId: Uuid; webhookId: Uuid }
+
 /** The secret of the Standard Webhooks form: the base64 part is the key. */
 export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 

@@ -17,7 +17,7 @@ type WebhookRow = Row & {
   updated_at: Date
 }
 
-/** The secret stays out of every read but the one that signs. */
+/** Without the secret, which is read only to sign. */
 const COLUMNS = `company_id, id, url, name, events, status, deactivated, failing_since,
   paused_until, created_at, updated_at`
 
@@ -54,7 +54,7 @@ export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Pr
   })
 }
 
-/** How many webhooks a company has. Whoever else adds one waits until this transaction ends. */
+/** How many webhooks a company has. Another request that adds one waits for this transaction. */
 export async function countForAdding(tx: Tx, companyId: Uuid): Promise<number> {
   await tx.query({
     text: 'select 1 from companies where id = $1 for no key update',
@@ -85,7 +85,7 @@ export async function update(tx: Tx, webhook: Webhook): Promise<void> {
   })
 }
 
-/** Lets no webhook of a company get anything any more. */
+/** Deactivates all webhooks of a company. */
 export async function deactivateAll(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
   await tx.query({
     text: `update webhooks set status = 'INACTIVE', updated_at = $2
@@ -94,7 +94,7 @@ export async function deactivateAll(tx: Tx, companyId: Uuid, now: Date): Promise
   })
 }
 
-/** Puts a new secret in the place of the present one, which signs beside it until then. */
+/** Replaces the secret. The previous one also signs until `previousUntil`. */
 export async function replaceSecret(
   tx: Tx,
   { companyId, id, updatedAt }: Webhook,
@@ -141,4 +141,15 @@ export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean
     values: [companyId, id],
   })
   return rows.length === 1
+}
+
+/** Deletes previous secrets that are no longer valid. */
+export async function deletePreviousSecrets(tx: Tx, now: Date): Promise<void> {
+  await tx.query({
+    text: `update webhooks set previous_secret_sealed = null, previous_secret_until = null
+           where previous_secret_until <= $1::timestamptz + coalesce((
+             select ahead_ms * interval '1 millisecond' from test_clocks t
+             where t.company_id = webhooks.company_id), interval '0')`,
+    values: [now],
+  })
 }

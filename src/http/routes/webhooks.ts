@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { deleteDeliveries } from '../../core/deliveries/commands.ts'
 import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import {
   changeWebhook,
@@ -136,6 +137,7 @@ const removeOne = route({
     const id = webhookIdOf(call)
     return call.commit(async (tx) => {
       await deleteWebhook(tx, call.company, id)
+      await deleteDeliveries(tx, { companyId: call.company.id, webhookId: id })
       return { id }
     })
   },

@@ -3,15 +3,15 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
-import { type Failing, PATIENCE } from './rules.ts'
-import type { WebhookKey } from './store.ts'
+import { FAILURES_BEFORE_PAUSE, type Failing } from './health-rules.ts'
+import type { WebhookKey } from './rules.ts'
 
 const keyColumns = (webhooks: WebhookKey[]): Buffer[] => [
   uuids(webhooks.map(({ companyId }) => companyId)),
   uuids(webhooks.map(({ webhookId }) => webhookId)),
 ]
 
-/** Receivers work again: their failures are forgotten. */
+/** Resets the failures of webhooks that work again. */
 export async function markWorking(tx: Tx, webhooks: WebhookKey[]): Promise<void> {
   if (webhooks.length === 0) return
   await tx.query({
@@ -24,12 +24,13 @@ export async function markWorking(tx: Tx, webhooks: WebhookKey[]): Promise<void>
   })
 }
 
-/** How often in a row a receiver has failed, and when the last time. */
+/** How many times in a row a webhook has failed, and when it failed last. */
 export type Failures = WebhookKey & { failures: number; at: Date }
 
 /**
- * Adds to the failures in a row, and gives their number. Of those that were on their way together
- * no more count than bring about a first pause: a busy receiver may only have been started again.
+ * Adds to the failures in a row and returns the new count. Failures of requests that were sent at
+ * the same time count at most up to the first pause, because a busy receiver may just be
+ * restarting.
  */
 export async function addFailures(tx: Tx, failed: Failures[]): Promise<Failures[]> {
   if (failed.length === 0) return []
@@ -45,11 +46,14 @@ export async function addFailures(tx: Tx, failed: Failures[]): Promise<Failures[
       ...keyColumns(failed),
       integers(failed.map(({ failures }) => failures)),
       timestamps(failed.map(({ at }) => at)),
-      PATIENCE,
+      FAILURES_BEFORE_PAUSE,
     ],
   })
-  return rows.map(({ company_id: companyId, id: webhookId, failures, at }) => ({
-    ...{ companyId, webhookId, failures, at },
+  return rows.map(({ company_id, id, failures, at }) => ({
+    companyId: company_id,
+    webhookId: id,
+    failures,
+    at,
   }))
 }
 
@@ -99,8 +103,8 @@ const failingByClocks = (only: Uuid | null) =>
    where w.status = 'ACTIVE' and ${isDueByClock('w.failing_since')} and ${clockFilter(only, '$2')}`
 
 /**
- * Active webhooks of all companies or of one that have not taken a delivery since then, by a clock
- * that is ahead since as much later.
+ * Active webhooks of all companies, or of one, that have accepted no delivery since `since`. If the
+ * clock of a company is ahead, `since` is as much later for its webhooks.
  */
 export async function findFailing(
   tx: Tx,
@@ -116,7 +120,7 @@ export async function findFailing(
   return rows.map(toFailing)
 }
 
-/** The active webhooks of a company that fail, however long they do. */
+/** The active webhooks of a company that fail, no matter for how long. */
 export async function listFailing(tx: Tx, companyId: Uuid): Promise<FailingWebhook[]> {
   const rows = await tx.query<FailingRow>({
     text: `select ${FAILING}, 0::int8 as ahead_ms from webhooks w
@@ -126,7 +130,7 @@ export async function listFailing(tx: Tx, companyId: Uuid): Promise<FailingWebho
   return rows.map(toFailing)
 }
 
-/** False when it was warned of before, works again or is inactive. */
+/** False if its company was warned before, or if it works again or is inactive. */
 export async function markWarned(
   tx: Tx,
   { companyId, webhookId }: WebhookKey,
@@ -144,8 +148,8 @@ export async function markWarned(
 export type Deactivation = 'GONE' | 'FAILING'
 
 /**
- * Makes a webhook inactive for a reason that is not its company's wish. False when that no longer
- * holds: another address has taken the place of the one that is gone, or it works again.
+ * Makes a webhook inactive although its company did not ask for it. False if the reason is no
+ * longer true: the webhook has another address than the one that is gone, or it works again.
  */
 export async function deactivate(
   tx: Tx,

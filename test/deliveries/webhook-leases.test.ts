@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Attempt } from '../../src/core/deliveries/rules.ts'
-import {
-  leaveLines,
-  readDue,
-  record,
-  takeLines,
-  type WebhookKey,
-} from '../../src/core/deliveries/store.ts'
-import { shelve } from '../../src/core/deliveries/upkeep-store.ts'
+import { readDue, record, releaseLeases, takeLeases } from '../../src/core/deliveries/store.ts'
+import { moveToLog } from '../../src/core/deliveries/upkeep-store.ts'
+import type { WebhookKey } from '../../src/core/webhooks/rules.ts'
 import { startApi } from '../support/api.ts'
 import { makePaid } from '../support/payments.ts'
 import { register } from '../support/webhooks.ts'
@@ -18,7 +13,11 @@ const api = await startApi()
 const { db } = api.app
 const [OURS, THEIRS] = [1, 2]
 const attempt: Attempt = {
-  ...{ at: '2026-08-20T15:00:00Z', status: 200, error: null, latencyMs: 1, response: '' },
+  at: '2026-08-20T15:00:00Z',
+  status: 200,
+  error: null,
+  latencyMs: 1,
+  response: '',
 }
 
 /** A webhook with one delivery that is due. */
@@ -30,9 +29,9 @@ async function due(): Promise<WebhookKey> {
 }
 
 const read = async (worker: number, key: WebhookKey) => {
-  const wanted = { ...key, room: 10, after: null, inHand: [] }
-  const readings = await readDue(db, worker, [wanted], api.clock.now())
-  return readings.flatMap(({ deliveries }) => deliveries)
+  const request = { ...key, limit: 10, after: null, held: [] }
+  const results = await readDue(db, worker, [request], api.clock.now())
+  return results.flatMap(({ deliveries }) => deliveries)
 }
 
 const countOf = async (table: 'deliveries' | 'delivery_log', { webhookId }: WebhookKey) =>
@@ -40,72 +39,78 @@ const countOf = async (table: 'deliveries' | 'delivery_log', { webhookId }: Webh
 
 const endLease = ({ webhookId }: WebhookKey) =>
   api.rows(
-    `update delivery_lines set until = now() - interval '1 millisecond' where webhook_id = $1`,
+    `update webhook_leases set until = now() - interval '1 millisecond' where webhook_id = $1`,
     [webhookId],
   )
 
-test('a line that a living worker has is nobody else’s, and another’s when the lease is over', async () => {
+test('a leased webhook is not leased to another worker until the lease is over', async () => {
   const key = await due()
-  assert.deepEqual(await takeLines(db, OURS, [key], 10), [key])
-  assert.deepEqual(await takeLines(db, THEIRS, [key], 10), [])
-  assert.deepEqual(await takeLines(db, OURS, [key], 10), [key], 'its own it may take again')
+  assert.deepEqual(await takeLeases(db, OURS, [key], 10), [key])
+  assert.deepEqual(await takeLeases(db, THEIRS, [key], 10), [])
+  assert.deepEqual(
+    await takeLeases(db, OURS, [key], 10),
+    [key],
+    'a worker may take its own lease again',
+  )
   await endLease(key)
-  assert.deepEqual(await takeLines(db, THEIRS, [key], 10), [key])
-  assert.deepEqual(await takeLines(db, OURS, [key], 10), [])
+  assert.deepEqual(await takeLeases(db, THEIRS, [key], 10), [key])
+  assert.deepEqual(await takeLeases(db, OURS, [key], 10), [])
 })
 
-test('two workers that take a new line at the same moment: one of them has it', async () => {
+test('if two workers lease a webhook at the same moment, one of them has it', async () => {
   const key = await due()
   const others: Promise<WebhookKey[]>[] = []
   await db.transaction(async (tx) => {
-    assert.deepEqual(await takeLines(tx, OURS, [key], 10), [key])
-    // The other one sees no line yet, and waits at the row that is being written.
-    others.push(takeLines(db, THEIRS, [key], 10))
+    assert.deepEqual(await takeLeases(tx, OURS, [key], 10), [key])
+    // The other one sees no lease yet, and waits for the row that is being written.
+    others.push(takeLeases(db, THEIRS, [key], 10))
     await until('the other one waits', async () => {
       const waiting = await api.rows(
         `select from pg_stat_activity where datname = current_database()
-         and wait_event_type = 'Lock' and query like 'insert into delivery_lines%'`,
+         and wait_event_type = 'Lock' and query like 'insert into webhook_leases%'`,
       )
       return waiting.length > 0
     })
   })
   assert.deepEqual(await Promise.all(others), [[]])
-  const [line] = await api.rows('select worker from delivery_lines where webhook_id = $1', [
+  const [lease] = await api.rows('select worker from webhook_leases where webhook_id = $1', [
     key.webhookId,
   ])
-  assert.deepEqual(line, { worker: OURS })
+  assert.deepEqual(lease, { worker: OURS })
 })
 
-test('what became of a delivery is written down by whoever has its line, and nobody else', async () => {
+test('only the worker with the lease stores the result of a delivery', async () => {
   const key = await due()
-  await takeLines(db, OURS, [key], 10)
+  await takeLeases(db, OURS, [key], 10)
   const [delivery] = await read(OURS, key)
   assert.deepEqual(await read(THEIRS, key), [], 'nor is it read')
   const result = {
-    ...{ delivery: delivery!, at: api.clock.now(), attempt },
-    verdict: { outcome: 'DELIVERED' } as const,
+    delivery: delivery!,
+    at: api.clock.now(),
+    attempt,
+    next: { outcome: 'DELIVERED' } as const,
   }
   await endLease(key)
-  await takeLines(db, THEIRS, [key], 10)
+  await takeLeases(db, THEIRS, [key], 10)
   await record(db, OURS, [result])
   assert.deepEqual([await countOf('deliveries', key), await countOf('delivery_log', key)], [1, 0])
-  await leaveLines(db, OURS, [key])
+  await releaseLeases(db, OURS, [key])
   await record(db, THEIRS, [result])
   assert.deepEqual([await countOf('deliveries', key), await countOf('delivery_log', key)], [0, 1])
 })
 
-test('the queue of an inactive webhook is left alone while a worker has its line', async () => {
+test('the queue of an inactive webhook is not cleared while a worker leases it', async () => {
   const key = await due()
-  await takeLines(db, OURS, [key], 10)
+  await takeLeases(db, OURS, [key], 10)
   await api.rows(`update webhooks set status = 'INACTIVE' where id = $1`, [key.webhookId])
-  assert.equal(await shelve(db, key, attempt, 10), 0)
+  assert.equal(await moveToLog(db, key, attempt, 10), 0)
   assert.equal(await countOf('deliveries', key), 1)
   await endLease(key)
-  assert.equal(await shelve(db, key, attempt, 10), 1)
+  assert.equal(await moveToLog(db, key, attempt, 10), 1)
   assert.deepEqual([await countOf('deliveries', key), await countOf('delivery_log', key)], [0, 1])
 })
 
-test('what waits longest is sent first, though its event is younger', async () => {
+test('the delivery that waits longest is sent first, even if its event is newer', async () => {
   const key = await due()
   const client = { companyId: key.companyId }
   await api.rows(
@@ -114,27 +119,27 @@ test('what waits longest is sent first, though its event is younger', async () =
      where company_id = $1 and type <> 'charge.paid' order by id limit 1`,
     [client.companyId, key.webhookId, new Date(api.clock.now().getTime() + 1)],
   )
-  await takeLines(db, OURS, [key], 10)
-  const wanted = { ...key, room: 1, after: null, inHand: [] }
+  await takeLeases(db, OURS, [key], 10)
+  const request = { ...key, limit: 1, after: null, held: [] }
   const later = new Date(api.clock.now().getTime() + 1000)
-  const [reading] = await readDue(db, OURS, [wanted], later)
+  const [result] = await readDue(db, OURS, [request], later)
   assert.deepEqual(
-    reading!.deliveries.map(({ type }) => type),
+    result!.deliveries.map(({ type }) => type),
     ['charge.paid'],
   )
 })
 
-test('a row that another delivery has taken the place of is left alone', async () => {
+test('a row that is at the place of another delivery is not changed', async () => {
   const client = await api.client()
   const { id } = await register(client, 'http://127.0.0.1:9/', ['charge.paid'])
   for (const amount of [700, 800]) await makePaid(api, client, amount)
   const key = { companyId: client.company.id, webhookId: id }
-  await takeLines(db, OURS, [key], 10)
+  await takeLeases(db, OURS, [key], 10)
   const [delivery, other] = await read(OURS, key)
-  const moved = { ...delivery!, place: other!.place }
+  const moved = { ...delivery!, ctid: other!.ctid }
   for (const outcome of ['DELIVERED', 'RETRY'] as const) {
-    const verdict = outcome === 'RETRY' ? { outcome, at: new Date(0) } : { outcome }
-    await record(db, OURS, [{ delivery: moved, at: api.clock.now(), attempt, verdict }])
+    const next = outcome === 'RETRY' ? { outcome, at: new Date(0) } : { outcome }
+    await record(db, OURS, [{ delivery: moved, at: api.clock.now(), attempt, next }])
   }
   assert.deepEqual([await countOf('deliveries', key), await countOf('delivery_log', key)], [2, 0])
   assert.deepEqual(
@@ -143,8 +148,8 @@ test('a row that another delivery has taken the place of is left alone', async (
   )
 })
 
-test('the queue of a webhook that was made active meanwhile is not shelved', async () => {
+test('the queue of a webhook that is active again is not moved to the log', async () => {
   const key = await due()
-  assert.equal(await shelve(db, key, attempt, 10), 0)
+  assert.equal(await moveToLog(db, key, attempt, 10), 0)
   assert.equal(await countOf('deliveries', key), 1)
 })

@@ -7,30 +7,29 @@ import { findCompany } from '../companies/store.ts'
 import { composeWebhookDeactivated, composeWebhookFailing } from '../mails/letters.ts'
 import type { MailKind } from '../mails/rules.ts'
 import { queueMails } from '../mails/store.ts'
-import type { Webhook } from '../webhooks/rules.ts'
-import { find } from '../webhooks/store.ts'
+import { deactivateAt, type Failing } from './health-rules.ts'
 import { type Deactivation, deactivate, markWarned } from './health-store.ts'
-import { type Failing, giveUpAt } from './rules.ts'
-import type { WebhookKey } from './store.ts'
+import type { Webhook, WebhookKey } from './rules.ts'
+import { find } from './store.ts'
 
-/** Tells the company that its webhook will be made inactive unless it works again. */
-export async function warn(
+/** Warns the company by mail that its webhook will be deactivated unless it works again. */
+export async function warnCompany(
   app: App,
   webhook: WebhookKey & Pick<Failing, 'failingSince'>,
 ): Promise<void> {
   const now = app.clock.now()
   const { failingSince } = webhook
-  const end = giveUpAt(failingSince, now)
+  const end = deactivateAt(failingSince, now)
   await app.db.transaction(async (tx) => {
     if (!(await markWarned(tx, webhook, now))) return
-    await mail(tx, app, webhook, 'webhook-failing', (company, { name, url }) =>
+    await queueMail(tx, app, webhook, 'webhook-failing', (company, { name, url }) =>
       composeWebhookFailing(company, { name, url, failingSince, end }),
     )
   })
 }
 
-/** Makes a webhook inactive and tells its company, once. */
-export async function giveUp(
+/** Deactivates a webhook and mails its company, once. */
+export async function deactivateWebhook(
   app: App,
   webhook: WebhookKey & { url: string | null },
   reason: Deactivation,
@@ -38,16 +37,16 @@ export async function giveUp(
   const now = app.clock.now()
   const done = await app.db.transaction(async (tx) => {
     if (!(await deactivate(tx, webhook, reason, now))) return false
-    await mail(tx, app, webhook, 'webhook-deactivated', (company, { name, url }) =>
+    await queueMail(tx, app, webhook, 'webhook-deactivated', (company, { name, url }) =>
       composeWebhookDeactivated(company, { name, url, reason }),
     )
     return true
   })
   const { companyId: company, webhookId } = webhook
-  if (done) app.log.warn({ company, webhook: webhookId, reason }, 'a webhook was made inactive')
+  if (done) app.log.warn({ company, webhook: webhookId, reason }, 'a webhook was deactivated')
 }
 
-async function mail(
+async function queueMail(
   tx: Tx,
   { vault, systemClock }: App,
   { companyId, webhookId }: WebhookKey,
@@ -58,7 +57,7 @@ async function mail(
     await findCompany(tx, companyId),
     await find(tx, companyId, webhookId),
   ]
-  assert(company && webhook, 'a webhook that was just changed is there, and so is its company')
+  assert(company && webhook, 'a webhook that was just changed exists, and so does its company')
   const letter = compose(company, webhook)
   await queueMails(tx, vault, [
     { companyId, kind, letter, expiresAt: null, createdAt: systemClock.now() },
