@@ -4,7 +4,7 @@ import { claimDue } from '../core/billings/store.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import { LEASE_S } from '../core/orders.ts'
+import { dueNow } from '../core/orders.ts'
 import { askAbout, reschedule } from '../core/recurrences/agreements.ts'
 import { type BillingJob, openBillingJobs, stepBilling } from '../core/recurrences/billing-jobs.ts'
 import { generateCharges } from '../core/recurrences/generate.ts'
@@ -51,8 +51,7 @@ export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null
   return inRounds(app, {
     ...{ task, only, signal },
     async work(but) {
-      const asked = [LEASE_S, MAX_CLAIMED, only, but] as const
-      const claimed = await claimDue(app.db.light, app.systemClock.now(), ...asked)
+      const claimed = await claimDue(app.db.light, dueNow(app, MAX_CLAIMED, only, but))
       const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
       const jobs: BillingJob[] = []
       await forEachLimited(AT_ONCE, groups, async ([companyId, due]) => {

@@ -13,9 +13,9 @@ import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
 import { expireDueCharges, releaseDueCharges } from './charges.ts'
-import { carryOutRefunds } from './refunds.ts'
+import { carryOutRefunds, payOutWithdrawals } from './orders.ts'
 import { watchWebhooks } from './webhooks.ts'
-import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
+import { expireDueWithdrawals } from './withdrawals.ts'
 
 /** Runs a task for one company instead of all. */
 const forOne =

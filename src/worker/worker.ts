@@ -19,9 +19,9 @@ import { collectDue } from './collect.ts'
 import { createDeliveryWorker } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
 import { removeOldMails } from './mail-files.ts'
-import { carryOutRefunds } from './refunds.ts'
+import { carryOutRefunds, payOutWithdrawals } from './orders.ts'
 import { clearQueue, purgeDeliveries, watchWebhooks } from './webhooks.ts'
-import { expireDueWithdrawals, payOutWithdrawals } from './withdrawals.ts'
+import { expireDueWithdrawals } from './withdrawals.ts'
 
 /** Due work is found from the state itself; a task that dies half-way is simply due again. */
 export type Task = {

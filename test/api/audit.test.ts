@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../src/core/audits/commands.ts'
 import type { Account } from '../../src/ledger/recipes.ts'
 import { releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { inherited } from '../support/process.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { auditDue } from '../../src/core/audits/commands.ts'
 import { takeBackOrphans } from '../../src/core/charges/intents.ts'
 import { claimDueRefunds } from '../../src/core/refunds/returns.ts'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
 import { type Banked, charged, openBanked, pixBody } from '../support/bank.ts'
@@ -33,7 +33,7 @@ test('refunds at a bank that hangs keep those of others waiting for one round at
   await refund(well, id!)
   const claims = await claimDueRefunds(api.app, 10)
   assert.equal(claims.length, 10)
-  assert.ok(claims.some(({ refund: { companyId } }) => companyId === well.company.id))
+  assert.ok(claims.some(({ order: { companyId } }) => companyId === well.company.id))
   hung.bank.faults.clear()
 })
 

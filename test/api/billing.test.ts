@@ -4,7 +4,7 @@ import { cancelCharge } from '../../src/core/charges/commands.ts'
 import { announceChange, hearEverywhere } from '../../src/core/companies/announce.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { type Client, startApi } from '../support/api.ts'
 import {
   approvedSubscription,

@@ -9,7 +9,7 @@ import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import { claimPayouts } from '../../src/core/withdrawals/store.ts'
 import type { Tx } from '../../src/db/database.ts'
 import type { Outcome, Provider } from '../../src/provider/port.ts'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { balancesOf, makePaid, movementsOf, transfersOf } from '../support/payments.ts'
 import { balanceOf, confirmed, start } from '../support/withdrawals.ts'
@@ -149,9 +149,10 @@ test('what one worker is about to claim is left to it by the others, who do not 
   await confirmed(api, client, 700)
   const now = api.clock.now()
   const { db } = api.app
+  const request = { now, lease_s: 60, most: 10, only: null, but: [] }
   const claims: Record<string, (tx: Tx) => Promise<unknown[]>> = {
-    refunds: (tx) => claimRefunds(tx, now, 60, 10, null, []),
-    withdrawals: (tx) => claimPayouts(tx, now, 60, 10, null, []),
+    refunds: (tx) => claimRefunds(tx, request),
+    withdrawals: (tx) => claimPayouts(tx, request),
     callbacks: (tx) => claimCallbacks(tx, now, 10, []),
     mails: async (tx) => {
       const turn = { of: 'others' as const, after: mails.FIRST_COMPANY, but: [], receipts: true }

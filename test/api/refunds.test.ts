@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
-import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
+import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../support/api.ts'
 import {
   balancesOf,

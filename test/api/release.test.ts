@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { eventsOf, startApi } from '../support/api.ts'
 import { balancesOf, makeCharge, makeCode, movementsOf, pay, stateOf } from '../support/payments.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { carryOutRefunds } from '../../src/worker/refunds.ts'
+import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../support/api.ts'
 import {
   balancesOf,

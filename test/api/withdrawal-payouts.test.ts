@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { App } from '../../src/core/app.ts'
 import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import type { Outcome, Payouts, SendOrder, Sent } from '../../src/provider/port.ts'
-import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
+import { payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
 import { lettersOf } from '../support/mail.ts'
 import {
@@ -182,7 +182,7 @@ test('a payout whose worker died over it is asked about once its lease is over',
   const client = await api.client()
   const id = await confirmed(api, client, 5000)
   const [claim] = await claimDuePayouts(api.app, 10)
-  const { id: orderId, value: amount, destination: pixKey } = claim!.withdrawal
+  const { id: orderId, value: amount, destination: pixKey } = claim!.order
   await bank.send(client.company, { id: orderId, amount, pixKey })
   api.clock.advance(59)
   await payOutWithdrawals(api.app)

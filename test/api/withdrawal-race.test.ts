@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toPublic } from '../../src/lib/ids.ts'
-import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
+import { payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, type Reply, startApi, type TestApi } from '../support/api.ts'
 import { lastCode } from '../support/mail.ts'
 import {

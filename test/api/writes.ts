@@ -1,4 +1,4 @@
-import { payOutWithdrawals } from '../../src/worker/withdrawals.ts'
+import { payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'

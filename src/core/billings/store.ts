@@ -2,7 +2,7 @@ import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { LocalDate } from '../../lib/local-time.ts'
-import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import { type ClaimRequest, claimRows } from '../claims.ts'
 import type { Billing, BillingStatus } from './rules.ts'
 
 type BillingRow = Row & {
@@ -23,8 +23,8 @@ type BillingRow = Row & {
  */
 const OPEN = `status in ('PLANNED', 'SCHEDULED')`
 
-const COLUMNS = `b.company_id, b.charge_id, b.recurrence_id, b.cycle, b.due_on::text as due_day,
-  b.status, b.unanswered, b.ordered, b.next_at`
+const COLUMNS = `d.company_id, d.charge_id, d.recurrence_id, d.cycle, d.due_on::text as due_day,
+  d.status, d.unanswered, d.ordered, d.next_at`
 
 const toBilling = (row: BillingRow): Billing => ({
   companyId: row.company_id,
@@ -64,7 +64,7 @@ export async function find(
   lock: 'for update' | '' = '',
 ): Promise<Billing | null> {
   const rows = await tx.query<BillingRow>({
-    text: `select ${COLUMNS} from billings b where company_id = $1 and charge_id = $2 ${lock}`,
+    text: `select ${COLUMNS} from billings d where company_id = $1 and charge_id = $2 ${lock}`,
     values: [companyId, chargeId],
   })
   return rows[0] ? toBilling(rows[0]) : null
@@ -126,7 +126,7 @@ export async function end(
 /** The billings of an agreement that have not ended. */
 export async function listOpen(tx: Tx, companyId: Uuid, recurrenceId: Uuid): Promise<Billing[]> {
   const rows = await tx.query<BillingRow>({
-    text: `select ${COLUMNS} from billings b
+    text: `select ${COLUMNS} from billings d
            where company_id = $1 and recurrence_id = $2 and ${OPEN} order by cycle`,
     values: [companyId, recurrenceId],
   })
@@ -165,39 +165,22 @@ export async function makeDueNow(
   return new Set(rows.map(({ charge_id }) => charge_id))
 }
 
-const DUE = `select b.company_id, b.charge_id, $1::timestamptz as now from billings b
-  where b.next_at <= $1 and ${hasNoClock('b')} and b.company_id <> all ($4::uuid[])
-  order by b.next_at limit $3 for update of b skip locked`
-
-const dueByClocks = (only: Uuid | null) =>
-  `select b.company_id, b.charge_id, ${NOW} as now
-   from test_clocks t join billings b on b.company_id = t.company_id
-     and b.next_at is not null and ${isDueByClock('b.next_at')}
-   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[])
-   order by b.next_at limit $3 for update of b skip locked`
-
 /**
- * Leases due billings of all companies except some, or of one company. While a lease lasts, nobody
- * else asks the bank about the billing. If two did, no harm would be done.
+ * Claims due billings. While a lease lasts, nobody else asks the bank about the billing. If two
+ * did, no harm would be done.
  */
-export async function claimDue(
-  tx: Tx,
-  now: Date,
-  lease_s: number,
-  most: number,
-  only: Uuid | null,
-  but: Uuid[],
-): Promise<Billing[]> {
-  const parts = [...(only === null ? [DUE] : []), dueByClocks(only)]
-  const rows = await tx.query<BillingRow>({
-    name: only === null ? 'claim_due_billings' : 'claim_due_billings_of_one',
-    text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
-           due as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
-           update billings b set next_at = due.now + $2::int8 * interval '1 second'
-           from due where b.company_id = due.company_id and b.charge_id = due.charge_id
-           returning ${COLUMNS}`,
-    values: [now, lease_s, most, but, ...valuesOf(only)],
-  })
+export async function claimDue(tx: Tx, request: ClaimRequest): Promise<Billing[]> {
+  const rows = await claimRows<BillingRow>(
+    tx,
+    {
+      table: 'billings',
+      key: 'charge_id',
+      dueAt: 'next_at',
+      where: 'd.next_at is not null',
+      returning: COLUMNS,
+    },
+    request,
+  )
   return rows.map(toBilling)
 }
 

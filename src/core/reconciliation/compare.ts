@@ -271,6 +271,6 @@ function windowsAround(transfers: BankTransfer[]): Iterable<Period> {
 async function completeRefund(app: App, companyId: Uuid, id: Uuid): Promise<boolean> {
   const refund = await findRefund(app.db, companyId, id)
   if (refund?.status !== 'PROCESSING') return false
-  await returnMoney(app, { refund, orderedBefore: true })
+  await returnMoney(app, { order: refund, orderedBefore: true })
   return (await findRefund(app.db, companyId, id))?.status === 'COMPLETED'
 }

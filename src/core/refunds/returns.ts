@@ -5,28 +5,32 @@ import type { App } from '../app.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { carryOut, LEASE_S, retryIn_s } from '../orders.ts'
+import { type Claim, carryOut, dueNow, retryIn_s } from '../orders.ts'
 import { completeRefund, failRefund } from './commands.ts'
 import type { Refund } from './rules.ts'
-import { type Claim, claimDue, postpone } from './store.ts'
+import { claimDue, postpone } from './store.ts'
 
-/** Of all companies but some, or only of one whose clock is being moved. */
+/** Claims due refunds of all companies but some, or only of one whose clock is being moved. */
 export const claimDueRefunds = (
   app: App,
   most: number,
   only: Uuid | null = null,
   but: Uuid[] = [],
-) => app.db.transaction((tx) => claimDue(tx, app.systemClock.now(), LEASE_S, most, only, but))
+): Promise<Claim<Refund>[]> =>
+  app.db.transaction((tx) => claimDue(tx, dueNow(app, most, only, but)))
 
-/** Returns what was claimed: the bank is told or asked, then what it said is written down. */
-export async function returnMoney(app: App, { refund, orderedBefore }: Claim): Promise<void> {
+/** Orders the bank to return the money of a claimed refund, or asks it, and records the outcome. */
+export async function returnMoney(
+  app: App,
+  { order: refund, orderedBefore }: Claim<Refund>,
+): Promise<void> {
   const company = await findCompany(app.db, refund.companyId)
   assert(company, 'a refund has its company')
   const bank = () => app.providers.of(company, !refund.booked)
   const outcome = await carryOut<Returned>({
     log: app.log,
     orderedBefore,
-    find: () => findAt(bank(), company, refund),
+    find: () => findAtBank(bank(), company, refund),
     order: () => bank().refund(company, refund),
   })
   const now = nowOf(app, company)
@@ -45,10 +49,10 @@ export async function returnMoney(app: App, { refund, orderedBefore }: Claim): P
 }
 
 /**
- * What became of a refund that was ordered. That a bank has none of this id counts only where it
- * has the payment: the company may have changed banks since.
+ * Asks what became of a refund that was ordered. If the bank does not know the refund, that counts
+ * only if it knows the payment, because the company may have changed banks since.
  */
-async function findAt(
+async function findAtBank(
   bank: Provider,
   company: Company,
   refund: Refund,

@@ -2,7 +2,8 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Source } from '../../provider/port.ts'
-import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import type { ClaimRequest } from '../claims.ts'
+import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
 import type { Refund, RefundSource, RefundState } from './rules.ts'
 
 type RefundRow = Row & {
@@ -127,65 +128,25 @@ export async function heldFromPending(
   return new Map(rows.map(({ charge_id, sum }) => [charge_id, sum]))
 }
 
-/** A refund to carry out, and whether the bank may have been told of it before. */
-export type Claim = { refund: Refund; orderedBefore: boolean }
+/** Claims due refunds. Those that a bank has left without an answer come after the others. */
+export const claimDue = (tx: Tx, request: ClaimRequest): Promise<Claim<Refund>[]> =>
+  claimOrders<RefundRow, Refund>(
+    tx,
+    { table: 'refunds', last: 'd.attempts > 0', toOrder: toRefund },
+    request,
+  )
 
-/** No money leaves a company whose books differ until somebody has looked. */
-const AGREES = `not exists (
-  select from audits a where a.company_id = r.company_id and a.difference is not null)`
-
-/** Those that a bank has left without an answer come after those that it was never told of. */
-const DUE = `select r.company_id, r.id, r.ordered_at is not null as ordered_before,
-    $1::timestamptz as now from refunds r
-  where r.status = 'PROCESSING' and r.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('r')}
-    and r.company_id <> all ($4::uuid[])
-  order by r.attempts > 0, r.next_attempt_at limit $3 for update skip locked`
-
-const dueByClocks = (only: Uuid | null) =>
-  `select r.company_id, r.id, r.ordered_at is not null as ordered_before, ${NOW} as now
-   from test_clocks t join refunds r on r.company_id = t.company_id
-     and r.status = 'PROCESSING' and ${isDueByClock('r.next_attempt_at')}
-   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
-   order by r.next_attempt_at limit $3 for update of r skip locked`
-
-/**
- * Leases refunds of all companies but some or of one that are due, and writes down that the bank is
- * about to be told.
- */
-export async function claimDue(
-  tx: Tx,
-  now: Date,
-  lease_s: number,
-  most: number,
-  only: Uuid | null,
-  but: Uuid[],
-): Promise<Claim[]> {
-  const parts = [...(only === null ? [DUE] : []), dueByClocks(only)]
-  const rows = await tx.query<RefundRow & { ordered_before: boolean }>({
-    name: only === null ? 'claim_due_refunds' : 'claim_due_refunds_of_one',
-    text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
-           due as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
-           update refunds r set attempts = attempts + 1,
-             next_attempt_at = due.now + $2::int8 * interval '1 second',
-             ordered_at = coalesce(r.ordered_at, due.now)
-           from due where r.company_id = due.company_id and r.id = due.id
-           returning r.*, due.ordered_before`,
-    values: [now, lease_s, most, but, ...valuesOf(only)],
-  })
-  return rows.map((row) => ({ refund: toRefund(row), orderedBefore: row.ordered_before }))
-}
-
-/** When a refund of a company is taken up next, of those that may be. */
+/** When the next refund of a company is due, of those that may be ordered. */
 export async function nextDue(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date | null }>({
-    text: `select min(next_attempt_at) as at from refunds r
-           where company_id = $1 and status = 'PROCESSING' and ${AGREES}`,
+    text: `select min(next_attempt_at) as at from refunds d
+           where company_id = $1 and ${MAY_BE_ORDERED}`,
     values: [companyId],
   })
   return row!.at
 }
 
-/** Gives a refund back until its next attempt, unless its lease ran out and another has it. */
+/** Ends the lease of a refund until its next attempt, unless another worker has claimed it. */
 export async function postpone(tx: Tx, refund: Refund, until: Date): Promise<void> {
   const { companyId, id, attempts } = refund
   await tx.query({

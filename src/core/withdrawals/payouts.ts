@@ -11,27 +11,28 @@ import { findCompany } from '../companies/store.ts'
 import { emit, withdrawalEvent } from '../events.ts'
 import { composeWithdrawalCompleted, composeWithdrawalFailed } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
-import { carryOut, LEASE_S } from '../orders.ts'
+import { type Claim, carryOut, dueNow } from '../orders.ts'
 import { conclude, findWithdrawal } from './commands.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
-import { type Claim, claimPayouts, update } from './store.ts'
+import { claimPayouts, update } from './store.ts'
 
-/** Of all companies, or only of one whose clock is being moved. */
+/** Claims due payouts of all companies but some, or only of one whose clock is being moved. */
 export const claimDuePayouts = (
   app: App,
   most: number,
   only: Uuid | null = null,
   but: Uuid[] = [],
-) => app.db.transaction((tx) => claimPayouts(tx, app.systemClock.now(), LEASE_S, most, only, but))
+): Promise<Claim<Withdrawal>[]> =>
+  app.db.transaction((tx) => claimPayouts(tx, dueNow(app, most, only, but)))
 
-/** Pays out what was claimed: the bank is told or asked, then what it said is written down. */
-export async function payOut(app: App, claim: Claim): Promise<void> {
-  const { withdrawal, orderedBefore } = claim
+/** Orders the bank to send a claimed withdrawal, or asks it, and records the outcome. */
+export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> {
+  const { order: withdrawal, orderedBefore } = claim
   const company = await findCompany(app.db, withdrawal.companyId)
   assert(company, 'a withdrawal has its company')
   const bank = app.providers.payoutsOf(company)
-  if (!bank || (await isElsewhere(app, claim))) return leaveToOperator(app, claim)
+  if (!bank || (await wasOrderedElsewhere(app, claim))) return leaveToOperator(app, claim)
   const { id, value: amount, destination: pixKey } = withdrawal
   const outcome = await carryOut<Sent>({
     log: app.log,
@@ -47,17 +48,20 @@ export async function payOut(app: App, claim: Claim): Promise<void> {
   await app.db.transaction((tx) => recordOutcome(tx, own, company, withdrawal, outcome))
 }
 
-/** Another bank than the one that is connected may have sent it, and only that one knows. */
-async function isElsewhere(
+/** Whether a bank that the company had before may have sent it: only that bank knows. */
+async function wasOrderedElsewhere(
   { db }: App,
-  { withdrawal: { companyId, orderedAt }, orderedBefore }: Claim,
+  { order: { companyId, orderedAt }, orderedBefore }: Claim<Withdrawal>,
 ): Promise<boolean> {
   const bank = orderedBefore ? await findBank(db, companyId) : null
   return bank !== null && orderedAt! < bank.connectedAt
 }
 
-/** The company's bank was taken away, or sends no more, since the withdrawal was confirmed. */
-async function leaveToOperator(app: App, { withdrawal, orderedBefore }: Claim): Promise<void> {
+/** Leaves a payout to an operator, because the company's bank cannot send it any more. */
+async function leaveToOperator(
+  app: App,
+  { order: withdrawal, orderedBefore }: Claim<Withdrawal>,
+): Promise<void> {
   const { companyId, id, attempts } = withdrawal
   await app.db.transaction(async (tx) => {
     const current = await findWithdrawal(tx, companyId, id, 'for update')
@@ -81,7 +85,7 @@ async function recordOutcome(
   else if (next) await finish(tx, app, company, next, now)
 }
 
-/** The end of a payout: the books, the event and the mail say the same. */
+/** Ends a payout: writes the books, the event and the mail. */
 export async function finish(
   tx: Tx,
   { vault, systemClock }: App,
@@ -103,7 +107,9 @@ function letterOf(company: Company, withdrawal: Withdrawal): Letter {
   const { value, destination, endToEndId, finishedAt, failure } = withdrawal
   if (endToEndId === null) return composeWithdrawalFailed(company, { value, reason: failure! })
   return composeWithdrawalCompleted(company, {
-    ...{ value, destination, endToEndId },
+    value,
+    destination,
+    endToEndId,
     finishedAt: finishedAt!,
   })
 }

@@ -1,8 +1,10 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from '../clocks/own-time.ts'
+import type { ClaimRequest } from '../claims.ts'
+import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
+import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
 import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
 type WithdrawalRow = Row & {
@@ -204,57 +206,19 @@ export async function nextExpiry(tx: Tx, companyId: Uuid): Promise<Date | null> 
   return pending?.status === 'PENDING_OTP' ? pending.otpExpiresAt : null
 }
 
-export type Claim = { withdrawal: Withdrawal; orderedBefore: boolean }
+/** Claims due payouts. */
+export const claimPayouts = (tx: Tx, request: ClaimRequest): Promise<Claim<Withdrawal>[]> =>
+  claimOrders<WithdrawalRow, Withdrawal>(
+    tx,
+    { table: 'withdrawals', toOrder: toWithdrawal },
+    request,
+  )
 
-/** Nothing is paid out for a company whose books differ from its bank's. */
-const AGREES = `not exists (
-  select from audits a where a.company_id = w.company_id and a.difference is not null)`
-
-const PAYABLE = `select w.company_id, w.id, w.ordered_at is not null as ordered_before,
-    $1::timestamptz as now from withdrawals w
-  where w.status = 'PROCESSING' and w.next_attempt_at <= $1 and ${AGREES} and ${hasNoClock('w')}
-    and w.company_id <> all ($4::uuid[])
-  order by w.next_attempt_at limit $3 for update skip locked`
-
-const payableByClocks = (only: Uuid | null) =>
-  `select w.company_id, w.id, w.ordered_at is not null as ordered_before, ${NOW} as now
-   from test_clocks t join withdrawals w on w.company_id = t.company_id
-     and w.status = 'PROCESSING' and ${isDueByClock('w.next_attempt_at')}
-   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[]) and ${AGREES}
-   order by w.next_attempt_at limit $3 for update of w skip locked`
-
-/**
- * Takes up due payouts of all or of one company: nobody else does for as long as the lease lasts.
- * Each is marked as ordered here, before its bank hears of it, so that whoever comes later asks
- * first.
- */
-export async function claimPayouts(
-  tx: Tx,
-  now: Date,
-  lease_s: number,
-  most: number,
-  only: Uuid | null,
-  but: Uuid[],
-): Promise<Claim[]> {
-  const parts = [...(only === null ? [PAYABLE] : []), payableByClocks(only)]
-  const rows = await tx.query<WithdrawalRow & { ordered_before: boolean }>({
-    text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
-           due as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
-           update withdrawals w set attempts = attempts + 1,
-             next_attempt_at = due.now + $2::int8 * interval '1 second',
-             ordered_at = coalesce(w.ordered_at, due.now)
-           from due where w.company_id = due.company_id and w.id = due.id
-           returning w.*, due.ordered_before`,
-    values: [now, lease_s, most, but, ...valuesOf(only)],
-  })
-  return rows.map((row) => ({ withdrawal: toWithdrawal(row), orderedBefore: row.ordered_before }))
-}
-
-/** When a company's payout is taken up next; null while it may not be. */
+/** When a company's payout is due; null while it may not be ordered. */
 export async function nextPayout(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date }>({
-    text: `select next_attempt_at as at from withdrawals w
-           where company_id = $1 and status = 'PROCESSING' and ${AGREES}`,
+    text: `select next_attempt_at as at from withdrawals d
+           where company_id = $1 and ${MAY_BE_ORDERED}`,
     values: [companyId],
   })
   return row?.at ?? null

@@ -1,0 +1,66 @@
+import type { App } from '../core/app.ts'
+import type { Claim } from '../core/orders.ts'
+import { claimDueRefunds, returnMoney } from '../core/refunds/returns.ts'
+import { TASK } from '../core/tasks.ts'
+import { claimDuePayouts, payOut } from '../core/withdrawals/payouts.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { doClaimed, inRounds } from './rounds.ts'
+
+/** How many orders are with banks at once; the banks decide how long they take. */
+const AT_ONCE = 10
+
+/** Orders to banks, and how they are claimed and carried out. */
+type Orders<T> = {
+  task: string
+  failed: string
+  claim(app: App, most: number, only: Uuid | null, but: Uuid[]): Promise<Claim<T>[]>
+  act(app: App, claim: Claim<T>): Promise<void>
+}
+
+function carryOutDue<T extends { companyId: Uuid }>(
+  app: App,
+  { task, failed, claim, act }: Orders<T>,
+  signal: AbortSignal | undefined,
+  only: Uuid | null,
+): Promise<void> {
+  return inRounds(app, {
+    task,
+    only,
+    signal,
+    async work(but) {
+      const claims = await claim(app, AT_ONCE, only, but)
+      const byCompany = Map.groupBy(claims, ({ order }) => order.companyId)
+      await doClaimed(app, { task, only }, byCompany, (one) => act(app, one), failed)
+      const done = claims.length
+      return { companies: byCompany.keys(), done, isFull: done >= AT_ONCE }
+    },
+  })
+}
+
+/** Orders banks to return money, and asks again about refunds without an answer. */
+export const carryOutRefunds = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+  carryOutDue(
+    app,
+    {
+      task: TASK.refunds,
+      failed: 'a refund was interrupted',
+      claim: claimDueRefunds,
+      act: returnMoney,
+    },
+    signal,
+    only,
+  )
+
+/** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */
+export const payOutWithdrawals = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+  carryOutDue(
+    app,
+    {
+      task: TASK.payouts,
+      failed: 'a payout was interrupted',
+      claim: claimDuePayouts,
+      act: payOut,
+    },
+    signal,
+    only,
+  )
