@@ -95,7 +95,6 @@ const SIMULATOR_USERS = [
   'src/provider/simulator/',
   'src/provider/providers.ts',
   'src/service.ts',
-  'src/cli/checks.ts',
   'src/core/simulated-bank/',
 ]
 

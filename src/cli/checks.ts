@@ -9,7 +9,6 @@ import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
-import { createSimulator } from '../provider/simulator/simulator.ts'
 import { type Answer, columns } from './command.ts'
 import { tell } from './faults.ts'
 import { type Connection, openConnection } from './session.ts'
@@ -47,7 +46,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
   try {
     connection = await openConnection(config)
   } catch (error) {
-    const provider = await check('provider', () => inspectProvider(null, config))
+    const provider = await check('provider', () => inspectProvider(null))
     return [{ name: 'database', state: 'failed', detail: tell(error) }, provider]
   }
   const { db, close } = connection
@@ -60,7 +59,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
       await check('migrations', () => inspectMigrations(db)),
       await check('secret key', () => inspectSecret(db, config)),
       await check('clock', () => inspectClock(db)),
-      await check('provider', () => inspectProvider(db, config)),
+      await check('provider', () => inspectProvider(db)),
       await check('work', () => inspectWork(db)),
     ]
   } finally {
@@ -139,11 +138,7 @@ async function inspectClock(db: Database): Promise<Finding> {
   return ['failed', `${detail} Set both by NTP: charges would expire at the wrong moment.`]
 }
 
-async function inspectProvider(db: Database | null, config: Config): Promise<Finding> {
-  const { publicUrl, secretKey } = config
-  const vault = createVault(secretKey)
-  const fault = db ? await createSimulator(publicUrl, db, systemClock, vault).check() : null
-  if (fault) return ['failed', fault]
+async function inspectProvider(db: Database | null): Promise<Finding> {
   const stranded = db && (await hasTable(db, 'bank_connections')) ? await listStranded(db) : []
   if (stranded.length === 0) return ['ok', 'The simulated bank is ready.']
   const named = stranded.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`)

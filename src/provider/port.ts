@@ -162,8 +162,6 @@ export type Provider = {
   retryCollection(payee: Payee, id: Uuid, on: LocalDate): Promise<Outcome<Collection>>
   /** Canceled again is canceled still. Rejected when it is PAID, by some banks when it FAILED. */
   cancelCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection>>
-  /** Null when the bank can be worked with, otherwise what is wrong, in plain words. */
-  check(): Promise<string | null>
 }
 
 /** The port to a bank that sends money, which API Pix cannot: a withdrawal has a way of its own. */

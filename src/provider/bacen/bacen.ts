@@ -47,8 +47,6 @@ export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): B
     ...callbacks(client),
     payouts: efiPayouts(at),
     inspect: (payee) => inspect(client, payee),
-    // Each company has a bank of its own, so there is nothing to say of all at once.
-    check: async () => null,
     close: client.close,
   }
 }

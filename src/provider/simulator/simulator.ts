@@ -80,7 +80,6 @@ export function createSimulator(
     removeCharge: async () => accept(null),
     issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
       accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
-    check: async () => null,
     pay: (account, payment) => {
       const transfer = received(account.id, payment, nowOf(account))
       const { payer } = payment
