@@ -72,9 +72,13 @@ async function postBarely(url: string, connections: number): Promise<number> {
   const agent = new Agent({ connections })
   const { origin, pathname: path } = new URL(url)
   const headers = headersOf({
-    ...{ eventId: newId(), deliveryId: packPair(newId(), newId()), type: 'charge.paid' },
+    eventId: newId(),
+    deliveryId: packPair(newId(), newId()),
+    type: 'charge.paid',
     mode: 'live',
-    ...{ body: BODY, signers: [signerOf(makeSecret())], now: new Date() },
+    body: BODY,
+    signers: [signerOf(makeSecret())],
+    now: new Date(),
   })
   let left = DELIVERIES
   const started = performance.now()
@@ -107,8 +111,11 @@ async function compare(app: App, sink: string, dead: string): Promise<void> {
     createCompany(
       tx,
       {
-        ...{ name: 'Bench', taxId: '11222333000181', email: 'bench@example.com' },
-        ...{ mode: 'sandbox', apiVersion: LATEST.name },
+        name: 'Bench',
+        taxId: '11222333000181',
+        email: 'bench@example.com',
+        mode: 'sandbox',
+        apiVersion: LATEST.name,
       },
       app.clock.now(),
     ),
@@ -145,7 +152,11 @@ export async function run(): Promise<void> {
   const log = createLog('error')
   const publicUrl = 'http://127.0.0.1:3000'
   const app = createApp({
-    ...{ config, databaseUrl: database.url, clock: systemClock, log, publicUrl },
+    config,
+    databaseUrl: database.url,
+    clock: systemClock,
+    log,
+    publicUrl,
   })
   const sink = await runScript('sink', database.url)
   const dead = `http://127.0.0.1:${await freePort()}/dead`

@@ -5,111 +5,15 @@ import { type AddressInfo, connect, createServer, isIP, type Socket } from 'node
 import { after, test } from 'node:test'
 import { createSender, type Sender, type SenderOptions } from '../src/lib/http-sender.ts'
 import { asNameServers } from '../src/lib/lookup.ts'
-
-/** Ways to write this machine as a host. Nothing listens behind them but the sentinel. */
-const HERE = [
-  ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '127.0.0.1.', '127.1.', '2130706433.'],
-  ...['0x7f000001', '0X7F000001', '0x7f.0.0.1', '0x7f.1', '0x7f.0.1', '0x7f.0x0.0x0.0x1'],
-  ...['0x0000000000007f000001', '0x7f000001.', '127.0.0.0x1', '127.0x0.1', '127.0X1'],
-  ...['017700000001', '0177.0.0.1', '0177.1', '0177.00.00.01', '00000000177.0.0.1'],
-  ...['0177.0x0.0.1', '0x7f.00.1', '127.0.00.0x01', '127.0.0.01', '0177.0.0x1'],
-  ...['0', '0.0', '0.0.0.0', '00', '0x0', '0x', '0x0.0x0', '0.', '00000000000000000000'],
-  ...['%31%32%37.0.0.1', '%31%32%37%2e%30%2e%30%2e%31', '127%2E1', '%30x7f.1', '0%787f000001'],
-  ...['１２７.０.０.１', '127。0。0。1', '127．0．0．1', '127｡0｡0｡1', '１２７。０．０｡１'],
-  ...['①②⑦.⓪.⓪.①', '𝟏𝟐𝟕.𝟎.𝟎.𝟏', '¹²⁷.⁰.⁰.¹', '２１３０７０６４３３', '０ｘ７ｆ．１', '0ⓧ7ⓕ.1'],
-  ...['127.0.0.\u00ad1', '127.\t0.0.1', '1\n27.0.0.1', '\u200b127.0.0.1', '127.0.0.1\ufe0f'],
-  ...['user@127.0.0.1', 'user:password@127.0.0.1', '1.1.1.1@127.0.0.1', '@127.0.0.1', ':@127.1'],
-  ...['example.com:443@127.0.0.1', 'example.com%2f@127.0.0.1', 'a@b@127.0.0.1', ' &@0x7f.1'],
-  ...['example.com%23@127.0.0.1', '[2606:4700::1111]@127.0.0.1', 'localhost@127.0.0.1'],
-]
-const HERE_V6 = [
-  ...['[::1]', '[0:0:0:0:0:0:0:1]', '[0000:0000:0000:0000:0000:0000:0000:0001]', '[0::1]'],
-  ...['[::0:1]', '[::0001]', '[::0.0.0.1]', '[0:0::0:1]', 'user@[::1]', '[::]', '[0::0]', '[::0]'],
-  ...['[::ffff:127.0.0.1]', '[::FFFF:7F00:1]', '[0:0:0:0:0:ffff:127.0.0.1]', '[::ffff:7f00:0001]'],
-]
-const HERE_BY_NAME = [
-  ...['localhost', 'LOCALHOST', 'localhost.', 'LocalHost.', 'ｌｏｃａｌｈｏｓｔ', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ'],
-  ...['loc\u00adalhost', '%6c%6f%63%61%6c%68%6f%73%74', 'user@localhost', 'app.localhost'],
-  ...['box.local', 'box.lan', 'box.home.arpa', 'box.internal', 'intranet'],
-  ...['loop.example.com', 'LOOP.example.com.', 'alias.example.com', 'zero.example.com'],
-  ...['half.example.com', 'half6.example.com', 'first.example.com'],
-]
-const HERE_BY_NAME_V6 = ['loop6.example.com', 'mapped.example.com', 'unspecified.example.com']
-
-/** Whole addresses that a parser of URLs reads otherwise than they look. */
-const SHAPES = [
-  ...['http:\\\\127.0.0.1:PORT\\', 'http:127.0.0.1:PORT', 'http:/127.0.0.1:PORT/'],
-  ...['http:////127.0.0.1:PORT/', ' HTTP://127.0.0.1:PORT/ ', 'ht\ttp://127.0.0.1:PORT/'],
-  ...[
-    'http:/\\127.0.0.1:PORT/',
-    'http://127.0.0.1:PORT\\@example.com/',
-    'http://127.1:PORT?@x.com',
-  ],
-  ...['http://127.0.0.1:PORT#@example.com/', 'http://127.0.0.1:0PORT/', 'http://127.0.0.1:PO\nRT/'],
-]
-
-/** Other places where a receiver has no business, or forms that hide this machine. */
-const ELSEWHERE = [
-  ...['[64:ff9b::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b::a9fe:a9fe]', '[64:ff9b:1::7f00:1]'],
-  ...['[2002:7f00:1::]', '[2002:7f00:1::1]', '[2001:0:7f00:1::]', '[2001::80ff:fffe]'],
-  ...['[::127.0.0.1]', '[::7f00:1]', '[::ffff:0:127.0.0.1]', '[::ffff:0:0]', '[fe80::5efe:7f00:1]'],
-  ...[
-    '[::1%25lo]',
-    '[::1%lo]',
-    '[fe80::1%25eth0]',
-    '[fe80::1]',
-    '[fec0::1]',
-    '[fc00::1]',
-    '[ff02::1]',
-  ],
-  ...['[fd00:ec2::254]', '[100::1]', '[2001:db8::1]', '[3fff::1]', '[::ffff:169.254.169.254]'],
-  ...[
-    '127.8.8.8',
-    '127.255.255.254',
-    '10.0.0.1',
-    '012.1',
-    '172.16.0.1',
-    '192.168.1.1',
-    '3232235777',
-  ],
-  ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.43518'],
-  ...['100.64.0.1', '100.100.100.200', '192.0.0.192', '168.63.129.16', '198.18.0.1', '192.0.2.1'],
-  ...['224.0.0.1', '240.0.0.1', '255.255.255.255', '0xffffffff', '4294967295', '203.0.113.1'],
-  ...['metadata', 'metadata.google.internal', 'instance-data', 'host.docker.internal', 'db'],
-  ...['kubernetes.default.svc.cluster.local', 'printer.local', 'x.localdomain', '..', '.local'],
-  ...['256.0.0.1', '4294967296', '0x100000000', '127.0.0.1%00.example.com', '[::1', '1.2.3.4.5'],
-  ...['private.example.com', 'link.example.com', 'nat64.example.com', '6to4.example.com'],
-  ...['teredo.example.com', 'unique.example.com', 'compatible.example.com', 'nothing.example.com'],
-  ...['last.example.com', '127.0.0.1..', 'localhost..'],
-]
-
-const LOOP = ['127.0.0.1']
-const MANY = Array.from({ length: 30 }, (_, i) => `1.1.1.${i}`)
-/** What the name server says. The public addresses in it are never called. */
-const NAMES: Record<string, string[]> = {
-  ...Object.fromEntries(
-    ['localhost', 'app.localhost', 'intranet', 'box.local', 'box.lan', 'box.home.arpa'].map(
-      (name) => [name, LOOP],
-    ),
-  ),
-  ...{ 'box.internal': LOOP, 'loop.example.com': LOOP },
-  'alias.example.com': ['loop.example.com'],
-  'zero.example.com': ['0.0.0.0'],
-  'half.example.com': ['127.0.0.1', '1.1.1.1'],
-  'half6.example.com': ['127.0.0.1', '2606:4700:4700::1111'],
-  'first.example.com': [...LOOP, ...MANY],
-  'last.example.com': [...MANY, ...LOOP],
-  'loop6.example.com': ['::1'],
-  'mapped.example.com': ['::ffff:127.0.0.1'],
-  'unspecified.example.com': ['::'],
-  'private.example.com': ['10.0.0.1'],
-  'link.example.com': ['169.254.169.254'],
-  'nat64.example.com': ['64:ff9b::7f00:1'],
-  '6to4.example.com': ['2002:7f00:1::1'],
-  'teredo.example.com': ['2001:0:7f00:1::1'],
-  'unique.example.com': ['fd00::1'],
-  'compatible.example.com': ['::127.0.0.1'],
-}
+import {
+  ELSEWHERE,
+  HERE,
+  HERE_BY_NAME,
+  HERE_BY_NAME_V6,
+  HERE_V6,
+  NAMES,
+  SHAPES,
+} from './support/ssrf-forms.ts'
 
 const sentinel = await startSentinel()
 const names = await startNameServer((name) => NAMES[name] ?? null)

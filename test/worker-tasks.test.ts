@@ -153,7 +153,8 @@ async function makeDue() {
       values: chargeOf(late.id),
     },
     {
-      ...{ task: 'receive charges', values: chargeOf(paid.id) },
+      task: 'receive charges',
+      values: chargeOf(paid.id),
       done: `select payment_status = 'RECEIVED' ${status}`,
     },
     {
@@ -168,23 +169,27 @@ async function makeDue() {
     },
     { task: 'carry out refunds', done: all('refunds', `status = 'COMPLETED'`) },
     {
-      ...{ task: 'expire withdrawals', values: [fromPublic('wd', waiting)] },
+      task: 'expire withdrawals',
+      values: [fromPublic('wd', waiting)],
       done: `select status = 'EXPIRED' from withdrawals where id = $1`,
     },
     { task: 'pay out withdrawals', done: all('withdrawals', `status = 'COMPLETED'`) },
     {
-      ...{ task: 'follow agreements', values: [companyId, fromPublic('rec', untold.id)] },
+      task: 'follow agreements',
+      values: [companyId, fromPublic('rec', untold.id)],
       done: `select auth_status = 'APPROVED' from recurrences where company_id = $1 and id = $2`,
     },
     {
-      ...{ task: 'generate and bill charges', values: [fromPublic('rec', subscription.id)] },
+      task: 'generate and bill charges',
+      values: [fromPublic('rec', subscription.id)],
       done: `select count(*) = 1 from billings where recurrence_id = $1 and status = 'SCHEDULED'`,
     },
     { task: 'audit', done: 'select count(*) = 1 from audits where company_id = $1' },
     { task: 'send mail', done: all('mails', 'finished_at is not null') },
     { task: 'purge idempotency keys', done: none('idempotency_keys') },
     {
-      ...{ task: 'purge what is done', values: [companyId] },
+      task: 'purge what is done',
+      values: [companyId],
       done: `select count(*) = 0 from bank_callbacks where company_id = $1
              and processed_at < now() - interval '1 year'`,
     },

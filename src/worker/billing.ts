@@ -27,7 +27,9 @@ const MAX_CLAIMED = 50
 export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.generate
   return inRounds(app, {
-    ...{ task, only, signal },
+    task,
+    only,
+    signal,
     async work(but) {
       const asked = [app.systemClock.now(), MAX_GENERATED, only, but] as const
       const { due, isFull } = await findDue(app.db.light, 'APPROVED', ...asked)
@@ -49,7 +51,9 @@ export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = 
 export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.bill
   return inRounds(app, {
-    ...{ task, only, signal },
+    task,
+    only,
+    signal,
     async work(but) {
       const claimed = await claimDue(app.db.light, dueNow(app, MAX_CLAIMED, only, but))
       const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
@@ -98,7 +102,9 @@ const BANKS_AT_ONCE = 8
 export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.agreements
   return inRounds(app, {
-    ...{ task, only, signal },
+    task,
+    only,
+    signal,
     async work(but) {
       const asked = [app.systemClock.now(), MAX_ASKED, only, but] as const
       const { due, isFull } = await findDue(app.db.light, 'CREATED', ...asked)

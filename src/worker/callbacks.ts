@@ -12,7 +12,9 @@ const MAX_OF_ONE = 64
 export function processDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
   const [task, only] = [TASK.callbacks, null]
   return inRounds(app, {
-    ...{ task, only, signal },
+    task,
+    only,
+    signal,
     async work(but) {
       const due = await claimDue(app.db, app.systemClock.now(), MOST, but, MAX_OF_ONE)
       const byCompany = Map.groupBy(due, ({ companyId }) => companyId)

@@ -35,7 +35,9 @@ type Sweep = {
 function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSignal): Promise<void> {
   const { task, find, change, failed } = sweeping
   return inRounds(app, {
-    ...{ task, only, signal },
+    task,
+    only,
+    signal,
     async work(but) {
       if (only === null && !(await app.clockWatch.agrees())) {
         return { companies: [], done: 0, isFull: false }
@@ -54,11 +56,15 @@ function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSigna
 }
 
 const EXPIRE: Sweep = {
-  ...{ task: 'expire charges', find: findDue, change: expireCharges },
+  task: 'expire charges',
+  find: findDue,
+  change: expireCharges,
   failed: 'charges were not expired',
 }
 const RELEASE: Sweep = {
-  ...{ task: 'receive charges', find: findReleasable, change: releaseCharges },
+  task: 'receive charges',
+  find: findReleasable,
+  change: releaseCharges,
   failed: 'charges were not released',
 }
 

@@ -15,7 +15,9 @@ export function expireDueWithdrawals(
 ): Promise<void> {
   const task = 'expire withdrawals'
   return inRounds(app, {
-    ...{ task, only, signal },
+    task,
+    only,
+    signal,
     async work(but) {
       const due = await findDue(app.db, app.systemClock.now(), MOST, only, but)
       let done = 0
@@ -28,7 +30,8 @@ export function expireDueWithdrawals(
       }
       return {
         companies: due.map(({ companyId }) => companyId),
-        ...{ done, isFull: due.length >= MOST },
+        done,
+        isFull: due.length >= MOST,
       }
     },
   })

@@ -31,8 +31,10 @@ async function advancing(): Promise<{ client: Client; start: Date }> {
   const { status, body, text } = await client.post(CLOCK, { advance: 60 })
   assert.equal(status, 200, text)
   assert.deepEqual(body.data, {
-    ...{ now: start.toISOString(), target: after(start, 60) },
-    ...{ status: 'ADVANCING', running: [] },
+    now: start.toISOString(),
+    target: after(start, 60),
+    status: 'ADVANCING',
+    running: [],
   })
   return { client, start }
 }
@@ -81,7 +83,10 @@ test('a play that is interrupted goes on where it was, and does nothing twice', 
   await playTestClocks(interrupted, stop.signal)
   assert.deepEqual(await expiriesOf(client), all(start).slice(0, 2))
   assert.deepEqual(await clockOf(client), {
-    ...{ now: after(start, 20), target: after(start, 60), status: 'ADVANCING', running: [] },
+    now: after(start, 20),
+    target: after(start, 60),
+    status: 'ADVANCING',
+    running: [],
   })
   await playTestClocks(app)
   assert.deepEqual(await expiriesOf(client), all(start))

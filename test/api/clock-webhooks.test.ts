@@ -104,7 +104,10 @@ test('all that falls due in one move happens at its own moment and in order', as
     ],
   )
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 100_000 + 60_000 - UNANSWERED, pending: 0, held: 0, unmatched: 0 },
+    available: 100_000 + 60_000 - UNANSWERED,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
   })
 })
 
@@ -129,8 +132,10 @@ test('a receiver that hangs is named in the answer, and holds up no other compan
   const keyed = { headers: { 'Idempotency-Key': 'k' } }
   const { status, body, text } = await client.post(CLOCK, { advance: 60 }, keyed)
   const waiting = {
-    ...{ now: after(begin, 30), target: after(begin, 60) },
-    ...{ status: 'ADVANCING', running: ['deliver webhooks'] },
+    now: after(begin, 30),
+    target: after(begin, 60),
+    status: 'ADVANCING',
+    running: ['deliver webhooks'],
   }
   assert.deepEqual([status, body.data], [200, waiting])
   assert.deepEqual((await client.get(CLOCK)).body.data, waiting)

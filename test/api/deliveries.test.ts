@@ -54,7 +54,11 @@ test('a delivery is shown with every attempt: when, what was answered, and what 
   const { id, eventId } = waiting
   const event = { webhookId: webhook.id, eventId, event: 'charge.pending', createdAt: nowText() }
   assert.deepEqual(waiting, {
-    ...{ id, ...event, status: 'PENDING', attempts: [], nextAttemptAt: nowText() },
+    id,
+    ...event,
+    status: 'PENDING',
+    attempts: [],
+    nextAttemptAt: nowText(),
   })
   fail(receiver, 'é'.repeat(600))
   await delivering.run()
@@ -62,14 +66,18 @@ test('a delivery is shown with every attempt: when, what was answered, and what 
   const first = { at: nowText(), status: 500, response: 'é'.repeat(512) }
   const next = new Date(api.clock.now().getTime() + 60_000).toISOString()
   assert.deepEqual(latencyAside(failed), {
-    ...{ id, ...event, status: 'PENDING', attempts: [first], nextAttemptAt: next },
+    id,
+    ...event,
+    status: 'PENDING',
+    attempts: [first],
+    nextAttemptAt: next,
   })
   succeed(receiver)
   api.clock.advance(60)
   await delivering.run()
   const second = { at: nowText(), status: 200, response: 'ok' }
   assert.deepEqual((await listed(client, webhook)).map(latencyAside), [
-    { ...{ id, ...event, status: 'DELIVERED', attempts: [first, second], finishedAt: nowText() } },
+    { id, ...event, status: 'DELIVERED', attempts: [first, second], finishedAt: nowText() },
   ])
   const { headers, body } = receiver.received[1]!
   assert.equal(headers['x-webhook-delivery'], id)

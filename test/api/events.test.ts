@@ -57,7 +57,9 @@ test('the feed shows every event with the body that receivers get, the oldest fi
   )
   const { id } = made.body.data
   assert.deepEqual(entries[2], {
-    ...{ id: entries[2]!.id, type: 'charge.paid', createdAt: api.clock.now().toISOString() },
+    id: entries[2]!.id,
+    type: 'charge.paid',
+    createdAt: api.clock.now().toISOString(),
     devMode: true,
     data: { event: 'Charge.Paid', charge: { id, status: 'PAID', total: 1990 } },
   })

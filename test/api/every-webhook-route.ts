@@ -6,7 +6,8 @@ import { feedCaughtUp, makeReceiver } from '../support/webhooks.ts'
 import { dataOf, type Made, on, type Try } from './tries.ts'
 
 const WEBHOOK = {
-  ...{ url: 'https://loja.example/hook', name: 'Loja' },
+  url: 'https://loja.example/hook',
+  name: 'Loja',
   events: ['charge.paid', 'charge.expired'],
 }
 const NO_WEBHOOK = '00000000-0000-7000-8000-000000000000'

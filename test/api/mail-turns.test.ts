@@ -21,8 +21,10 @@ const smtp = await startSmtp({
   },
 })
 const api = await startApi({
-  ...{ SMTP_URL: smtp.url, MAIL_FROM: 'Vintém <oi@vintem.test>' },
-  ...{ CODE_MAILS_PER_HOUR: '5', CODE_MAILS_PER_DAY: '20' },
+  SMTP_URL: smtp.url,
+  MAIL_FROM: 'Vintém <oi@vintem.test>',
+  CODE_MAILS_PER_HOUR: '5',
+  CODE_MAILS_PER_DAY: '20',
 })
 
 beforeEach(async () => {
@@ -187,7 +189,8 @@ test('a test clock that is moved brings no other codes', async () => {
   for (let i = 0; i < 5; i++) await cancel(client, await start(client, 100))
   const ahead_ms = 48 * 3_600_000
   await api.rows('insert into test_clocks (company_id, ahead_ms) values ($1, $2)', [
-    ...[client.company.id, ahead_ms],
+    client.company.id,
+    ahead_ms,
   ])
   assert.deepEqual(answer(await client.post(PATH, { value: 100 })), [429, 'rate_limited'])
 })

@@ -68,7 +68,10 @@ const isDone = async (client: Client) => ({
 })
 
 const all = (state: boolean) => ({
-  ...{ cleared: state, purged: state, warned: state, collected: state },
+  cleared: state,
+  purged: state,
+  warned: state,
+  collected: state,
 })
 
 test('a company whose records cannot be changed keeps nobody else waiting in tasks of upkeep', async () => {
@@ -84,8 +87,10 @@ test('a company whose records cannot be changed keeps nobody else waiting in tas
   const aside = await listSetbacks(app.db, clock.now())
   assert.ok(aside.every(({ companyId }) => companyId === sick.company.id))
   assert.deepEqual(aside.map(({ task }) => task).sort(), [
-    ...['clear the queue', 'collect at the simulated bank', 'purge deliveries'],
-    ...['watch webhooks'],
+    'clear the queue',
+    'collect at the simulated bank',
+    'purge deliveries',
+    'watch webhooks',
   ])
   await cure(api)
   for (const task of tasks) await task(app)

@@ -24,8 +24,16 @@ const api = await startApi()
 const { app, clock } = api
 
 const TABLES = [
-  ...['charges', 'balances', 'payments', 'audits', 'withdrawals', 'refunds', 'billings', 'mails'],
-  ...['deliveries', 'delivery_log'],
+  'charges',
+  'balances',
+  'payments',
+  'audits',
+  'withdrawals',
+  'refunds',
+  'billings',
+  'mails',
+  'deliveries',
+  'delivery_log',
 ]
 const poison = ({ company }: Client) => poisonRows(api, company.id, TABLES)
 
@@ -102,17 +110,26 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
   clock.advance(40 * 24 * 3600)
   await api.rows(
     'update mails set sealed = $2, expires_at = null where company_id = $1 and sealed is not null',
-    [...[sick.company.id, Buffer.from('damaged')]],
+    [sick.company.id, Buffer.from('damaged')],
   )
   await api.rows('update webhooks set secret_sealed = $2 where company_id = $1', [
-    ...[sick.company.id, Buffer.from('damaged')],
+    sick.company.id,
+    Buffer.from('damaged'),
   ])
   await poison(sick)
   const delivering = createDeliveryWorker(app)
   api.atEnd(() => delivering.close())
   const sweeps = [
-    ...[expireDueCharges, releaseDueCharges, carryOutRefunds, payOutWithdrawals],
-    ...[expireDueWithdrawals, generateDue, billDue, processDueCallbacks, reconcileDue, auditDue],
+    expireDueCharges,
+    releaseDueCharges,
+    carryOutRefunds,
+    payOutWithdrawals,
+    expireDueWithdrawals,
+    generateDue,
+    billDue,
+    processDueCallbacks,
+    reconcileDue,
+    auditDue,
   ]
   for (const sweep of sweeps) await sweep(app)
   await sendDueMails(app)
@@ -134,8 +151,14 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
   assert.ok(aside.every(({ companyId }) => companyId === sick.company.id))
   const tasks = aside.map(({ task }) => task).sort()
   const expected = [
-    ...['audit', 'carry out refunds', 'deliver webhooks', 'expire charges', 'generate charges'],
-    ...['pay out withdrawals', 'receive charges', 'send mail'],
+    'audit',
+    'carry out refunds',
+    'deliver webhooks',
+    'expire charges',
+    'generate charges',
+    'pay out withdrawals',
+    'receive charges',
+    'send mail',
   ]
   for (const task of expected) assert.ok(tasks.includes(task), `${task} among ${tasks}`)
   await assertLeftAlone(sick, delivering)

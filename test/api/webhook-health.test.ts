@@ -158,8 +158,12 @@ const tracesOf = async ({ id }: Any) =>
     [id],
   )
 const CLEAN = {
-  ...{ deactivated: null, failing_since: null, failures: 0 },
-  ...{ failed_at: null, paused_until: null, warned_at: null },
+  deactivated: null,
+  failing_since: null,
+  failures: 0,
+  failed_at: null,
+  paused_until: null,
+  warned_at: null,
 }
 
 test('a webhook that is made active again starts anew', async () => {

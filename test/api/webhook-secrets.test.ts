@@ -32,7 +32,8 @@ function signatures({ headers, body }: Received, secrets: string[]) {
     (secret) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
   )
   return {
-    ...{ plain, previous },
+    plain,
+    previous,
     standard: secrets
       .map((secret) => Buffer.from(secret.slice(6), 'base64'))
       .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)

@@ -40,9 +40,23 @@ const { id } = (await post('https://public.example/hook')).body.data
 test('in production an address that is written as a number must be public', async () => {
   const before = await stored(api)
   for (const host of [
-    ...['127.0.0.1', '10.1.2.3', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'],
-    ...['2130706433', '0x7f.1', '0177.0.0.1', '127.1', '[::1]', '[::ffff:10.0.0.1]', '[fe80::1]'],
-    ...['[fd00::1]', '[64:ff9b::a00:1]', '127.0.0.1.', '①②⑦.0.0.1'],
+    '127.0.0.1',
+    '10.1.2.3',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '127.1',
+    '[::1]',
+    '[::ffff:10.0.0.1]',
+    '[fe80::1]',
+    '[fd00::1]',
+    '[64:ff9b::a00:1]',
+    '127.0.0.1.',
+    '①②⑦.0.0.1',
   ]) {
     const url = `https://${host}/hook`
     assert.match(refusalOf(await post(url)), /^url: must not be a private or reserved/, url)

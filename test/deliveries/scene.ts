@@ -32,7 +32,10 @@ const DATA_DIR = temporaryFolder()
 
 /** What a process of its own needs to work on a database together with `openApp`. */
 export const environmentOf = (databaseUrl: string) => ({
-  ...{ DATABASE_URL: databaseUrl, DATA_DIR, SECRET_KEY, WEBHOOKS_PER_COMPANY: '2000' },
+  DATABASE_URL: databaseUrl,
+  DATA_DIR,
+  SECRET_KEY,
+  WEBHOOKS_PER_COMPANY: '2000',
 })
 
 /** An app of its own, like another process as far as the database can tell. */
@@ -53,8 +56,11 @@ export const makeCompany = (app: App): Promise<Company> =>
     createCompany(
       tx,
       {
-        ...{ name: 'Padaria São João', taxId: '11222333000181', email: 'dona@example.com' },
-        ...{ mode: 'sandbox', apiVersion: LATEST.name },
+        name: 'Padaria São João',
+        taxId: '11222333000181',
+        email: 'dona@example.com',
+        mode: 'sandbox',
+        apiVersion: LATEST.name,
       },
       app.clock.now(),
     ),

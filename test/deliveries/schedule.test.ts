@@ -55,7 +55,9 @@ test('a failing receiver is tried at once, then 1, 5, 15 min, 1 and 6 h after ea
   assert.deepEqual(
     ended.attempts.map(({ at, status, error, response }) => [at, status, error, response]),
     sent.map((at) => [
-      ...[new Date(at.getTime() + THINKING_S * 1000).toISOString(), 500, null],
+      new Date(at.getTime() + THINKING_S * 1000).toISOString(),
+      500,
+      null,
       'out of order',
     ]),
   )

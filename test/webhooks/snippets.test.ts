@@ -35,17 +35,26 @@ type Language = {
 
 const LANGUAGES: Language[] = [
   {
-    ...{ name: 'Node.js', block: 'js', file: 'receiver.mjs', program: process.execPath },
+    name: 'Node.js',
+    block: 'js',
+    file: 'receiver.mjs',
+    program: process.execPath,
     args: (file) => [file],
     ready: 'listening',
   },
   {
-    ...{ name: 'Python', block: 'python', file: 'receiver.py', program: 'python3' },
+    name: 'Python',
+    block: 'python',
+    file: 'receiver.py',
+    program: 'python3',
     args: (file) => [file],
     ready: 'listening',
   },
   {
-    ...{ name: 'PHP', block: 'php', file: 'receiver.php', program: 'php' },
+    name: 'PHP',
+    block: 'php',
+    file: 'receiver.php',
+    program: 'php',
     args: (file, port) => ['-S', `127.0.0.1:${port}`, file],
     ready: 'Development Server',
   },

@@ -23,7 +23,12 @@ const secret = makeSecret()
 
 const sign = (secrets: string[] = [secret]): Record<string, string> =>
   headersOf({
-    ...{ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', mode: 'live', body, now },
+    eventId: newId(),
+    deliveryId: 'dlv_1',
+    type: 'charge.paid',
+    mode: 'live',
+    body,
+    now,
     signers: secrets.map(signerOf),
   })
 
@@ -95,7 +100,8 @@ test('bytes that are no UTF-8 are refused, and not read as something that was si
   const signed = headersOf({
     ...({ eventId: newId(), deliveryId: 'dlv_1', type: 'charge.paid', now } as const),
     mode: 'live',
-    ...{ body: loose, signers: [signerOf(secret)] },
+    body: loose,
+    signers: [signerOf(secret)],
   })
   const bytes = Buffer.from('{"event":"\xff"}', 'latin1')
   assert.equal(bytes.toString('utf8'), loose)

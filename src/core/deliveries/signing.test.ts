@@ -10,7 +10,12 @@ import { headersOf, signerOf } from './signing.ts'
 const now = new Date('2026-08-20T15:00:00.000Z')
 const sign = (secret: string, body: string, eventId = newId()) =>
   headersOf({
-    ...{ eventId, deliveryId: 'dlv_1', type: 'charge.paid', mode: 'live', body, now },
+    eventId,
+    deliveryId: 'dlv_1',
+    type: 'charge.paid',
+    mode: 'live',
+    body,
+    now,
     signers: [signerOf(secret)],
   })
 

@@ -51,13 +51,18 @@ const showAttempt = ({ at, status, error, latencyMs, response }: Attempt) => ({
   at,
   ...(status === null ? {} : { status }),
   ...(error === null ? {} : { error }),
-  ...{ latencyMs, response },
+  latencyMs,
+  response,
 })
 
 export function showDelivery(delivery: Delivery): Static<typeof DeliveryView> {
   const { webhookId, eventId, type: event, status, nextAttemptAt, finishedAt } = delivery
   const shown: Static<typeof DeliveryView> = {
-    ...{ id: deliveryIdOf(delivery), webhookId, eventId: toPublic('evt', eventId), event, status },
+    id: deliveryIdOf(delivery),
+    webhookId,
+    eventId: toPublic('evt', eventId),
+    event,
+    status,
     attempts: delivery.attempts.map(showAttempt),
     createdAt: delivery.createdAt.toISOString(),
   }

@@ -29,7 +29,9 @@ export const EventView = Type.Object({
 })
 
 export const showEvent = (event: WrittenEvent): Static<typeof EventView> => ({
-  ...{ id: toPublic('evt', event.id), type: event.type, createdAt: event.createdAt.toISOString() },
+  id: toPublic('evt', event.id),
+  type: event.type,
+  createdAt: event.createdAt.toISOString(),
   devMode: event.mode !== 'live',
   data: JSON.parse(event.payload),
 })

@@ -79,7 +79,9 @@ const bought = (...items: Bought[]) =>
   )
 
 const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
-  ...{ to: 'maria@example.com', payerName: stranger, url: URL },
+  to: 'maria@example.com',
+  payerName: stranger,
+  url: URL,
   charge: { amount: toCents(4990), refunded: toCents(0), devMode: false, ...fields },
   lines: [
     { kind: 'amount' as const, label: 'Valor', values: ['R$ 49,90'] },
@@ -91,8 +93,10 @@ const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
 const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   composeWithdrawalCode(from, CODE),
   composeWithdrawalCompleted(from, {
-    ...{ value: CODE.value, destination: CODE.destination },
-    ...{ endToEndId: END_TO_END_ID, finishedAt: NOW },
+    value: CODE.value,
+    destination: CODE.destination,
+    endToEndId: END_TO_END_ID,
+    finishedAt: NOW,
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
   composePaymentLink(from, link({ payerName: stranger, breakdown: bought([stranger, 2, 2500]) })),

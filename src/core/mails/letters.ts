@@ -31,7 +31,10 @@ export function compose(company: Company, contents: Contents): Letter {
   const footer = contents.toPayer ? payerFooter : automatic
   const page = { title, blocks: [...blocks, ...note], footer }
   return {
-    ...{ to, subject, text: textOf(company, page), html: htmlOf(company, page) },
+    to,
+    subject,
+    text: textOf(company, page),
+    html: htmlOf(company, page),
     ...(contents.toPayer && { sender: { name: company.name, replyTo: company.email } }),
   }
 }

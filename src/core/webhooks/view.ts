@@ -5,7 +5,9 @@ import type { Webhook } from './rules.ts'
 
 const Status = Type.Enum(['ACTIVE', 'INACTIVE'])
 const Events = Type.Array(Type.Enum(EVENT_TYPES), {
-  ...{ minItems: 1, maxItems: EVENT_TYPES.length, uniqueItems: true },
+  minItems: 1,
+  maxItems: EVENT_TYPES.length,
+  uniqueItems: true,
 })
 
 export const NewWebhook = Type.Object({ url: HttpUrl, name: ShortText, events: Events })
@@ -49,7 +51,12 @@ export function showWebhook(webhook: Webhook, now: Date): Static<typeof WebhookV
   const { id, url, name, companyId, status, events } = webhook
   const { deactivated, failingSince, pausedUntil } = webhook
   const shown: Static<typeof WebhookView> = {
-    ...{ id, url, name, companyId, status, events },
+    id,
+    url,
+    name,
+    companyId,
+    status,
+    events,
     createdAt: webhook.createdAt.toISOString(),
     updatedAt: webhook.updatedAt.toISOString(),
   }
