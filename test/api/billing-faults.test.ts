@@ -239,7 +239,7 @@ test('a cycle has one charge by the database’s own word', async () => {
   const billing = await billingOf(subscription)
   const again = { ...billing, chargeId: fromPublic('rec', id)! }
   await assert.rejects(
-    app.db.transaction((tx) => insert(tx, client.company.id, [again])),
+    app.db.transaction((tx) => insert(tx, [again])),
     { constraint: 'billings_cycle' },
   )
   // Somebody who believes that the cycle is still to be generated.

@@ -1,21 +1,22 @@
-import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { LocalDate } from '../../lib/local-time.ts'
 import { type ClaimRequest, claimRows } from '../claims.ts'
-import type { Billing, BillingStatus } from './rules.ts'
+import type { Billing } from './rules.ts'
 
-type BillingRow = Row & {
-  company_id: Uuid
-  charge_id: Uuid
-  recurrence_id: Uuid
-  cycle: number
-  due_day: LocalDate
-  status: BillingStatus
-  unanswered: number
-  ordered: boolean
-  next_at: Date | null
-}
+const BILLING = tableOf<Billing>({
+  companyId: ['company_id', 'uuid'],
+  chargeId: ['charge_id', 'uuid'],
+  recurrenceId: ['recurrence_id', 'uuid'],
+  cycle: ['cycle', 'int8'],
+  dueOn: ['due_on', 'date'],
+  status: ['status', 'text'],
+  unanswered: ['unanswered', 'int8'],
+  ordered: ['ordered', 'bool'],
+  nextAt: ['next_at', 'timestamptz'],
+})
+
+const COLUMNS = BILLING.select('d')
 
 /**
  * Billings that have not ended. The condition names the status and not `next_at`, because the
@@ -23,38 +24,12 @@ type BillingRow = Row & {
  */
 const OPEN = `status in ('PLANNED', 'SCHEDULED')`
 
-const COLUMNS = `d.company_id, d.charge_id, d.recurrence_id, d.cycle, d.due_on::text as due_day,
-  d.status, d.unanswered, d.ordered, d.next_at`
-
-const toBilling = (row: BillingRow): Billing => ({
-  companyId: row.company_id,
-  chargeId: row.charge_id,
-  recurrenceId: row.recurrence_id,
-  cycle: row.cycle,
-  dueOn: row.due_day,
-  status: row.status,
-  unanswered: row.unanswered,
-  ordered: row.ordered,
-  nextAt: row.next_at,
-})
+const INSERT = `insert into billings (${BILLING.names}) select ${BILLING.inserted('i')}
+  from unnest(${BILLING.parameters(1)}) i (${BILLING.names})`
 
 /** A second billing for a cycle violates a unique index, and the transaction fails. */
-export async function insert(tx: Tx, companyId: Uuid, billings: Billing[]): Promise<void> {
-  await tx.query({
-    name: 'insert_billings',
-    text: `insert into billings (company_id, charge_id, recurrence_id, cycle, due_on, status, next_at)
-           select $1, charge_id, recurrence_id, cycle, due_on::date, 'PLANNED', next_at
-           from unnest($2::uuid[], $3::uuid[], $4::int8[], $5::text[], $6::timestamptz[])
-             b (charge_id, recurrence_id, cycle, due_on, next_at)`,
-    values: [
-      companyId,
-      uuids(billings.map(({ chargeId }) => chargeId)),
-      uuids(billings.map(({ recurrenceId }) => recurrenceId)),
-      integers(billings.map(({ cycle }) => cycle)),
-      texts(billings.map(({ dueOn }) => dueOn)),
-      timestamps(billings.map(({ nextAt }) => nextAt)),
-    ],
-  })
+export async function insert(tx: Tx, billings: Billing[]): Promise<void> {
+  await tx.query({ name: 'insert_billings', text: INSERT, values: BILLING.values(billings) })
 }
 
 export async function find(
@@ -63,11 +38,11 @@ export async function find(
   chargeId: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Billing | null> {
-  const rows = await tx.query<BillingRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from billings d where company_id = $1 and charge_id = $2 ${lock}`,
     values: [companyId, chargeId],
   })
-  return rows[0] ? toBilling(rows[0]) : null
+  return rows[0] ? BILLING.read(rows[0]) : null
 }
 
 /**
@@ -125,12 +100,12 @@ export async function end(
 
 /** The billings of an agreement that have not ended. */
 export async function listOpen(tx: Tx, companyId: Uuid, recurrenceId: Uuid): Promise<Billing[]> {
-  const rows = await tx.query<BillingRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from billings d
            where company_id = $1 and recurrence_id = $2 and ${OPEN} order by cycle`,
     values: [companyId, recurrenceId],
   })
-  return rows.map(toBilling)
+  return rows.map(BILLING.read)
 }
 
 /** Makes the billings of an agreement due now, so that a task asks the bank about them. */
@@ -170,7 +145,7 @@ export async function makeDueNow(
  * did, no harm would be done.
  */
 export async function claimDue(tx: Tx, request: ClaimRequest): Promise<Billing[]> {
-  const rows = await claimRows<BillingRow>(
+  const rows = await claimRows(
     tx,
     {
       table: 'billings',
@@ -181,7 +156,7 @@ export async function claimDue(tx: Tx, request: ClaimRequest): Promise<Billing[]
     },
     request,
   )
-  return rows.map(toBilling)
+  return rows.map(BILLING.read)
 }
 
 /** When the next billing of a company is due. */

@@ -1,7 +1,8 @@
 import { bytes, uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
+import { CHARGE } from './columns.ts'
 import type { Charge } from './rules.ts'
-import { type ChargeId, type ChargeRow, toCharge } from './store.ts'
+import type { ChargeId } from './store.ts'
 
 const NAME = 'charge search'
 
@@ -32,12 +33,12 @@ export async function finish(tx: Tx): Promise<void> {
 
 /** Charges of all companies, by company and id. */
 export async function listAfter(tx: Tx, after: ChargeId, limit: number): Promise<Charge[]> {
-  const rows = await tx.query<ChargeRow>({
+  const rows = await tx.query({
     text: `select * from charges where (company_id, id) > ($1, $2)
            order by company_id, id limit $3`,
     values: [after.companyId, after.id, limit],
   })
-  return rows.map(toCharge)
+  return rows.map(CHARGE.read)
 }
 
 export type ChargeEmail = ChargeId & { emailIndex: Buffer }

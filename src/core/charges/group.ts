@@ -1,4 +1,5 @@
-import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { arrayParameters } from '../../db/columns.ts'
 import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
@@ -8,6 +9,7 @@ import type { StoredResponse } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
 import { mailColumns } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
+import { CREATED } from './columns.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, findMany, refreshMany } from './store.ts'
 
@@ -83,6 +85,15 @@ function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | n
   }
 }
 
+/** Where the parameters of each part of the statement begin. */
+const EXTRA = CREATED.count + 1
+const EVENTS = EXTRA + 2
+const RESPONSES = EVENTS + 6
+const MAILS = RESPONSES + 6
+
+const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz'] as const
+const MAIL_TYPES = ['uuid', 'uuid', 'text', 'bytea', 'timestamptz', 'timestamptz'] as const
+
 /**
  * Charges, their payers, events, deliveries and kept answers of a whole group in one statement, and
  * so in one commit. Rows carry our own ids and are skipped where they already stand, so that the
@@ -93,12 +104,8 @@ function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | n
  */
 const PARTS = `
 with input as materialized (
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int8[], $5::text[], $6::bool[],
-    $7::text[], $8::bytea[], $9::uuid[], $10::uuid[], $11::text[], $12::bytea[], $13::bytea[],
-    $14::text[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::bytea[]) as i (
-    company_id, id, kind, amount, payment_status, dev_mode, external_id, fingerprint, customer_id,
-    new_customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at, expires_at,
-    email_index)
+  select * from unnest(${CREATED.parameters(1)}, ${arrayParameters(EXTRA, ['uuid', 'bytea'])})
+    i (${CREATED.names}, new_customer_id, email_index)
 ), payer as materialized (
   select distinct on (i.company_id, i.payer_index)
     i.company_id, i.payer_index, i.new_customer_id, i.payer_name, i.payer_sealed, i.created_at,
@@ -118,19 +125,15 @@ with input as materialized (
   select company_id, payer_index, known_id as id from payer where known_id is not null
   union all select company_id, payer_index, id from made
 ), charge as (
-  insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode, external_id,
-    fingerprint, customer_id, payer_name, payer_index, payer_sealed, link, br_code, created_at,
-    expires_at, email_index)
-  select i.company_id, i.id, i.kind, i.amount, 'OPEN', i.payment_status, i.dev_mode, i.external_id,
-    i.fingerprint, coalesce(i.customer_id, c.id), i.payer_name, i.payer_index, i.payer_sealed,
-    i.link::jsonb, i.br_code, i.created_at, i.expires_at, i.email_index
+  insert into charges (${CREATED.names}, status, email_index)
+  select ${CREATED.inserted('i', { customer_id: 'coalesce(i.customer_id, c.id)' })}, 'OPEN',
+    i.email_index
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing
-), ${eventInsertSql(19)}`
+), ${eventInsertSql(EVENTS)}`
 const ANSWERS = `, kept as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
-  select * from unnest($25::uuid[], $26::text[], $27::bytea[], $28::int8[], $29::bytea[],
-    $30::timestamptz[])
+  select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)})
 )
 select count(*) as deliveries from delivery`
 const INSERT = PARTS + ANSWERS
@@ -140,32 +143,17 @@ const INSERT = PARTS + ANSWERS
  */
 const INSERT_WITH_MAILS = `${PARTS}, mail as (
   insert into mails (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
-  select *, created_at from unnest($31::uuid[], $32::uuid[], $33::text[], $34::bytea[],
-    $35::timestamptz[], $36::timestamptz[]) m (company_id, id, kind, sealed, expires_at, created_at)
+  select *, created_at from unnest(${arrayParameters(MAILS, MAIL_TYPES)})
+    m (company_id, id, kind, sealed, expires_at, created_at)
   on conflict (company_id, id) do nothing
 )${ANSWERS}`
 
 function chargeColumns(group: Creation[]): Buffer[] {
   const charges = group.map(({ charge }) => charge)
   return [
-    uuids(charges.map((charge) => charge.companyId)),
-    uuids(charges.map((charge) => charge.id)),
-    texts(charges.map((charge) => charge.kind)),
-    integers(charges.map((charge) => charge.amount)),
-    texts(charges.map((charge) => charge.paymentStatus)),
-    booleans(charges.map((charge) => charge.devMode)),
-    texts(charges.map((charge) => charge.externalId)),
-    bytes(charges.map((charge) => charge.fingerprint)),
-    uuids(charges.map((charge) => charge.customerId)),
-    // A payer without a customer yet is found by tax id, or becomes this one.
+    ...CREATED.values(charges),
+    // A payer without a customer is found by tax id. If there is none, this is the new one's id.
     uuids(charges.map(({ customerId, payer }) => (customerId === null && payer ? newId() : null))),
-    texts(charges.map((charge) => charge.payer?.name ?? null)),
-    bytes(charges.map((charge) => charge.payer?.index ?? null)),
-    bytes(charges.map((charge) => charge.payer?.sealed ?? null)),
-    texts(charges.map(({ link }) => link && JSON.stringify(link))),
-    texts(charges.map((charge) => charge.brCode)),
-    timestamps(charges.map((charge) => charge.createdAt)),
-    timestamps(charges.map((charge) => charge.expiresAt)),
     bytes(group.map(({ emailIndex }) => emailIndex)),
   ]
 }

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { CHARGE } from './columns.ts'
 import {
   CHARGE_KINDS,
   type Charge,
@@ -8,7 +9,6 @@ import {
   type PaymentStatus,
   STORED_STATES,
 } from './rules.ts'
-import { type ChargeRow, toCharge } from './store.ts'
 
 /** From `from` on and before `to`. */
 export type Span = { from: Date | null; to: Date | null }
@@ -144,8 +144,8 @@ export async function search(
 ): Promise<Charge[]> {
   const binder = binderFor(companyId)
   const text = textOf(filter, page, now, binder)
-  const rows = await tx.query<ChargeRow>({ text, values: binder.values })
-  return rows.map(toCharge)
+  const rows = await tx.query({ text, values: binder.values })
+  return rows.map(CHARGE.read)
 }
 
 function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {

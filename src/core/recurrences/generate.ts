@@ -3,7 +3,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { insert as insertBillings } from '../billings/store.ts'
 import { eventsOfCreation } from '../charges/rules.ts'
-import { insertRecurring } from '../charges/store.ts'
+import { insert as insertCharges } from '../charges/store.ts'
 import { emailIndexOf } from '../customers/sealing.ts'
 import { emit } from '../events.ts'
 import { TASK } from '../tasks.ts'
@@ -27,10 +27,9 @@ export async function generateCharges(
   if (cycles.length === 0) return 0
   const charges = cycles.map(({ charge }) => charge)
   const emails = charges.map(({ payer }) => payer && emailIndexOf(vault, companyId, payer))
-  await insertRecurring(tx, companyId, charges, emails)
+  await insertCharges(tx, charges, emails)
   await insertBillings(
     tx,
-    companyId,
     cycles.map(({ billing }) => billing),
   )
   await store.updateCycles(

@@ -1,91 +1,45 @@
 import { texts, timestamps, uuids } from '../../db/arrays.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { LocalDate } from '../../lib/local-time.ts'
-import { toCents } from '../../lib/money.ts'
-import type { Frequency } from '../../pix/calendar.ts'
-import type { AgreementStatus } from '../../provider/port.ts'
+import { PAYER } from '../charges/columns.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
-import type { Recurrence, RecurrenceStatus } from './rules.ts'
+import type { Recurrence } from './rules.ts'
 
-type RecurrenceRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  is_template: boolean
-  origin_id: Uuid | null
-  product_id: Uuid
-  product_name: string
-  value: number
-  frequency: Frequency
-  day_due: number
-  day_generate_charge: number | null
-  customer_id: Uuid | null
-  payer_name: string | null
-  payer_index: Buffer | null
-  payer_sealed: Buffer | null
-  status: RecurrenceStatus
-  auth_status: AgreementStatus
-  external_id: string | null
-  br_code: string | null
-  created_at: Date
-  expires_at: Date | null
-  decided_at: Date | null
-  first_day: LocalDate | null
-  cycles: number
-  last_due_day: LocalDate | null
-  next_at: Date | null
-}
-
-/** Days as text: the driver would make moments of them, in the time zone of the machine. */
-const COLUMNS = 'r.*, r.first_on::text as first_day, r.last_due_on::text as last_due_day'
-
-const toRecurrence = (row: RecurrenceRow): Recurrence => ({
-  companyId: row.company_id,
-  id: row.id,
-  isTemplate: row.is_template,
-  originId: row.origin_id,
-  productId: row.product_id,
-  productName: row.product_name,
-  value: toCents(row.value),
-  frequency: row.frequency,
-  dayDue: row.day_due,
-  dayGenerateCharge: row.day_generate_charge,
-  customerId: row.customer_id,
-  payer:
-    row.payer_name === null
-      ? null
-      : { name: row.payer_name, index: row.payer_index!, sealed: row.payer_sealed! },
-  status: row.status,
-  authStatus: row.auth_status,
-  externalId: row.external_id,
-  brCode: row.br_code,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  decidedAt: row.decided_at,
-  firstOn: row.first_day,
-  cycles: row.cycles,
-  lastDueOn: row.last_due_day,
-  nextAt: row.next_at,
+const RECURRENCE = tableOf<Recurrence>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  isTemplate: ['is_template', 'bool'],
+  originId: ['origin_id', 'uuid'],
+  productId: ['product_id', 'uuid'],
+  productName: ['product_name', 'text'],
+  value: ['value', 'cents'],
+  frequency: ['frequency', 'text'],
+  dayDue: ['day_due', 'int8'],
+  dayGenerateCharge: ['day_generate_charge', 'int8'],
+  customerId: ['customer_id', 'uuid'],
+  payer: PAYER,
+  status: ['status', 'text'],
+  authStatus: ['auth_status', 'text'],
+  externalId: ['external_id', 'text'],
+  brCode: ['br_code', 'text'],
+  createdAt: ['created_at', 'timestamptz'],
+  expiresAt: ['expires_at', 'timestamptz'],
+  decidedAt: ['decided_at', 'timestamptz'],
+  firstOn: ['first_on', 'date'],
+  cycles: ['cycles', 'int8'],
+  lastDueOn: ['last_due_on', 'date'],
+  nextAt: ['next_at', 'timestamptz'],
 })
 
+const COLUMNS = RECURRENCE.select('r')
+
+const INSERT = `insert into recurrences (${RECURRENCE.names}) select ${RECURRENCE.inserted('i')}
+  from unnest(${RECURRENCE.parameters(1)}) i (${RECURRENCE.names})`
+
 export async function insert(tx: Tx, recurrence: Recurrence): Promise<void> {
-  const { payer } = recurrence
-  await tx.query({
-    text: `insert into recurrences (company_id, id, is_template, origin_id, product_id,
-             product_name, value, frequency, day_due, day_generate_charge, customer_id, payer_name,
-             payer_index, payer_sealed, status, auth_status, external_id, br_code, created_at,
-             expires_at, next_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-             $19, $20, $21)`,
-    values: [
-      ...[recurrence.companyId, recurrence.id, recurrence.isTemplate, recurrence.originId],
-      ...[recurrence.productId, recurrence.productName, recurrence.value, recurrence.frequency],
-      ...[recurrence.dayDue, recurrence.dayGenerateCharge, recurrence.customerId],
-      ...[payer?.name ?? null, payer?.index ?? null, payer?.sealed ?? null],
-      ...[recurrence.status, recurrence.authStatus, recurrence.externalId, recurrence.brCode],
-      ...[recurrence.createdAt, recurrence.expiresAt, recurrence.nextAt],
-    ],
-  })
+  await tx.query({ text: INSERT, values: RECURRENCE.values([recurrence]) })
 }
 
 /** Writes what a decision on an agreement changes. */
@@ -136,11 +90,11 @@ export async function find(
   id: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Recurrence | null> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r where company_id = $1 and id = $2 ${lock}`,
     values: [companyId, id],
   })
-  return rows[0] ? toRecurrence(rows[0]) : null
+  return rows[0] ? RECURRENCE.read(rows[0]) : null
 }
 
 /** Those of a company, by their ids. */
@@ -149,11 +103,12 @@ export async function findMany(
   companyId: Uuid,
   ids: Uuid[],
 ): Promise<Map<Uuid, Recurrence>> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })
-  return new Map(rows.map((row) => [row.id, toRecurrence(row)]))
+  const recurrences = rows.map(RECURRENCE.read)
+  return new Map(recurrences.map((recurrence) => [recurrence.id, recurrence]))
 }
 
 export async function findByExternalId(
@@ -161,11 +116,11 @@ export async function findByExternalId(
   companyId: Uuid,
   externalId: string,
 ): Promise<Recurrence | null> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r where company_id = $1 and external_id = $2`,
     values: [companyId, externalId],
   })
-  return rows[0] ? toRecurrence(rows[0]) : null
+  return rows[0] ? RECURRENCE.read(rows[0]) : null
 }
 
 /** The agreement that was last started from a template or a link, that of one payer if asked. */
@@ -175,13 +130,13 @@ export async function findStarted(
   originId: Uuid,
   payerIndex: Buffer | null = null,
 ): Promise<Recurrence | null> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r
            where company_id = $1 and origin_id = $2 and ($3::bytea is null or payer_index = $3)
            order by id desc limit 1`,
     values: [companyId, originId, payerIndex],
   })
-  return rows[0] ? toRecurrence(rows[0]) : null
+  return rows[0] ? RECURRENCE.read(rows[0]) : null
 }
 
 export async function list(
@@ -189,34 +144,34 @@ export async function list(
   companyId: Uuid,
   filter: { limit: number; after: Uuid | null },
 ): Promise<Recurrence[]> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r
            where company_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
     values: [companyId, filter.after, filter.limit],
   })
-  return rows.map(toRecurrence)
+  return rows.map(RECURRENCE.read)
 }
 
 /** Those of a company that have not ended, links among them. */
 export async function listOpen(tx: Tx, companyId: Uuid): Promise<Recurrence[]> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r where company_id = $1 and status = 'OPEN'
            order by id`,
     values: [companyId],
   })
-  return rows.map(toRecurrence)
+  return rows.map(RECURRENCE.read)
 }
 
 /** Locks those of one company that have not ended, in the order of their ids. */
 export async function lockOpen(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Recurrence[]> {
-  const rows = await tx.query<RecurrenceRow>({
+  const rows = await tx.query({
     name: 'lock_recurrences',
     text: `select ${COLUMNS} from recurrences r
            where company_id = $1 and id = any ($2::uuid[]) and status = 'OPEN'
            order by id for update`,
     values: [companyId, ids],
   })
-  return rows.map(toRecurrence)
+  return rows.map(RECURRENCE.read)
 }
 
 /** Recurrences of one company that are due. */

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '../lib/ids.ts'
+import { type Cents, toCents } from '../lib/money.ts'
+import { bytes, integers, texts, uuids } from './arrays.ts'
+import { arrayParameters, tableOf } from './columns.ts'
+
+type Owner = { name: string; key: Buffer }
+type Parcel = {
+  id: string
+  price: Cents
+  dueOn: string
+  owner: Owner | null
+  labels: { color: string } | null
+}
+
+const PARCEL = tableOf<Parcel>({
+  id: ['id', 'uuid'],
+  price: ['price', 'cents'],
+  dueOn: ['due_on', 'date'],
+  owner: {
+    columns: [
+      ['owner_name', 'text', (owner) => owner?.name ?? null],
+      ['owner_key', 'bytea', (owner) => owner?.key ?? null],
+    ],
+    read: ({ owner_name: name, owner_key: key }) =>
+      name === null ? null : ({ name, key } as Owner),
+  },
+  labels: ['labels', 'json'],
+})
+
+const parcel: Parcel = {
+  id: newId(),
+  price: toCents(500),
+  dueOn: '2026-09-07',
+  owner: { name: 'Maria', key: Buffer.from('key') },
+  labels: { color: 'red' },
+}
+const row = {
+  id: parcel.id,
+  price: 500,
+  due_on: '2026-09-07',
+  owner_name: 'Maria',
+  owner_key: Buffer.from('key'),
+  labels: { color: 'red' },
+  search_index: Buffer.from('not a field'),
+}
+
+test('the parts of a statement name the same columns in the same order', () => {
+  assert.equal(PARCEL.count, 6)
+  assert.equal(PARCEL.names, 'id, price, due_on, owner_name, owner_key, labels')
+  assert.equal(
+    PARCEL.parameters(2),
+    '$2::uuid[], $3::int8[], $4::text[], $5::text[], $6::bytea[], $7::text[]',
+  )
+  assert.equal(
+    PARCEL.select('p'),
+    'p.id, p.price, p.due_on::text as due_on, p.owner_name, p.owner_key, p.labels',
+  )
+  assert.equal(
+    PARCEL.inserted('i', { owner_name: 'o.name' }),
+    'i.id, i.price, i.due_on::date, o.name, i.owner_key, i.labels::jsonb',
+  )
+  assert.deepEqual(PARCEL.values([parcel, { ...parcel, owner: null, labels: null }]), [
+    uuids([parcel.id, parcel.id]),
+    integers([500, 500]),
+    texts(['2026-09-07', '2026-09-07']),
+    texts(['Maria', null]),
+    bytes([Buffer.from('key'), null]),
+    texts(['{"color":"red"}', null]),
+  ])
+})
+
+test('a list of some columns has those alone, in the order of the table', () => {
+  const some = PARCEL.only('owner', 'id')
+  assert.equal(some.names, 'id, owner_name, owner_key')
+  assert.equal(PARCEL.without('price', 'dueOn', 'labels').names, some.names)
+  assert.equal(
+    PARCEL.only('dueOn', 'price').assigned('u'),
+    'price = u.price, due_on = u.due_on::date',
+  )
+  assert.equal(some.values([parcel]).length, some.count)
+})
+
+test('a row is read into a record, without the columns that the record does not have', () => {
+  assert.deepEqual(PARCEL.read(row), parcel)
+  const nobody = { ...row, owner_name: null, owner_key: null }
+  assert.deepEqual(PARCEL.read(nobody), { ...parcel, owner: null })
+  assert.throws(() => PARCEL.read({ ...row, price: -1 }), /assertion/)
+})
+
+test('a record takes over some columns of a row and keeps all other fields', () => {
+  const moved = { price: 700, due_on: '2026-09-08' }
+  assert.deepEqual(PARCEL.only('price', 'dueOn').merge(parcel, moved), {
+    ...parcel,
+    price: 700,
+    dueOn: '2026-09-08',
+  })
+})
+
+test('a name that is not plain is refused, because names become code', () => {
+  assert.throws(() => tableOf<{ id: string }>({ id: ['id); drop', 'text'] }), /assertion/)
+})
+
+test('parameters can be numbered for arrays of no record too', () => {
+  assert.equal(arrayParameters(7, ['uuid', 'date']), '$7::uuid[], $8::text[]')
+})
