@@ -1,57 +1,12 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { systemClock } from '../src/lib/clock.ts'
 import { startBank } from './bank/bank.ts'
 import { trust } from './bank/certificates.ts'
-import { startApi } from './support/api.ts'
-import { hostedVintemIn, type Result } from './support/cli.ts'
+import { api, bank, connect, credentials, file, live, secret, vintem } from './support/bank-cli.ts'
+import type { Result } from './support/cli.ts'
 import { confirmed } from './support/withdrawals.ts'
-
-const home = mkdtempSync(join(tmpdir(), 'vintem-bank-cli-'))
-after(() => rmSync(home, { recursive: true, force: true }))
-const bank = await startBank({ clock: systemClock })
-after(() => bank.close())
-const api = await startApi()
-const env = {
-  DATABASE_URL: api.databaseUrl,
-  SECRET_KEY: api.app.config.secretKey.toString('base64'),
-  PUBLIC_URL: 'https://pix.example.com',
-}
-const hosted = hostedVintemIn(home)
-const vintem = (args: string[], own = {}) => hosted(args, { ...env, ...own })
-
-const file = (name: string, content: string | Buffer): string => {
-  writeFileSync(join(home, name), content)
-  return name
-}
-const { credentials } = bank
-const secret = file('secret', `${credentials.clientSecret}\n`)
-const certificate = file('own.pem', credentials.certificate)
-const key = file('own.key', credentials.key)
-const ca = file('ca.pem', bank.ca)
-
-const live = (name = 'Padaria') =>
-  api.client({ name, mode: 'live', pixKey: `${name.toLowerCase()}@example.com` })
-
-type Options = Record<string, string | null>
-
-function connect(companyId: string, changes: Options = {}, own = {}): Promise<Result> {
-  const options: Options = {
-    ...{ company: companyId, profile: 'custom', 'client-id': credentials.clientId },
-    ...{ 'base-url': `${bank.url}/api/v2`, 'token-url': bank.tokenUrl, ca },
-    ...{ 'client-secret-file': secret, certificate, key, account: '12345-6', branch: '0001' },
-    ...changes,
-  }
-  const typed = Object.entries(options).filter(([, value]) => value !== null)
-  return vintem(
-    ['bank', 'connect', ...typed.flatMap(([name, value]) => [`--${name}`, value!])],
-    own,
-  )
-}
 
 /** The lines of a report: state, name and detail. */
 const linesOf = ({ stdout }: Result): string[][] =>
@@ -79,14 +34,24 @@ function assertKeepsSecrets({ stdout, stderr }: Result): void {
 test('every fault of what was typed is told at once, and nothing is stored', async () => {
   const { company } = await live()
   const refused = await connect(company.id, {
-    ...{ profile: 'nubank', 'client-secret-file': 'nowhere', key: null, payouts: 'perhaps' },
-    ...{ 'account-type': 'gold', branch: '12345', ca: secret, 'base-url': 'http://x.example' },
+    profile: 'nubank',
+    'client-secret-file': 'nowhere',
+    key: null,
+    payouts: 'perhaps',
+    'account-type': 'gold',
+    branch: '12345',
+    ca: secret,
+    'base-url': 'http://x.example',
   })
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
   for (const fault of [
-    ...[/--profile: nubank is none of efi, /, /--client-secret-file: there is no file \/.*nowhere/],
-    ...[/--key: a PEM certificate needs/, /--payouts: must be manual or bank/],
-    ...[/--account-type: must be/, /--branch: must be/, /--ca: must be certificates/],
+    /--profile: nubank is none of efi, /,
+    /--client-secret-file: there is no file \/.*nowhere/,
+    /--key: a PEM certificate needs/,
+    /--payouts: must be manual or bank/,
+    /--account-type: must be/,
+    /--branch: must be/,
+    /--ca: must be certificates/,
     /--base-url: must begin with https/,
   ]) {
     assert.match(refused.stderr, fault)
@@ -150,8 +115,14 @@ test('connect stores the credentials sealed, asks the bank, registers callbacks,
   assert.deepEqual(
     linesOf(done).map(([state, name]) => `${state} ${name}`),
     [
-      ...['ok certificate', 'ok access', 'ok scopes', 'ok subscriptions', 'ok withdrawals'],
-      ...['ok callbacks', 'ok callbacks', 'ok callbacks'],
+      'ok certificate',
+      'ok access',
+      'ok scopes',
+      'ok subscriptions',
+      'ok withdrawals',
+      'ok callbacks',
+      'ok callbacks',
+      'ok callbacks',
     ],
   )
   const [row] = await api.rows<{ sealed: Buffer; callback_id: string }>(
@@ -202,7 +173,10 @@ test('check says so when the bank may not send the withdrawals that it is to sen
   after(() => efi.close())
   const { baseUrl, token } = efi.profile('efi')
   const options = {
-    ...{ profile: 'efi', 'base-url': baseUrl, 'token-url': token.url, payouts: 'bank' },
+    profile: 'efi',
+    'base-url': baseUrl,
+    'token-url': token.url,
+    payouts: 'bank',
     'client-id': efi.credentials.clientId,
     'client-secret-file': file('efi-secret', efi.credentials.clientSecret),
     certificate: file('efi.pem', efi.credentials.certificate),
@@ -250,8 +224,10 @@ test('an address that banks do not call, a certificate near its end and no accou
   const { issue } = await trust()
   const soon = issue('Padaria', new Date(Date.now() + 10 * 24 * 3600 * 1000 + 60_000))
   const options = {
-    ...{ certificate: file('soon.pem', soon.certificate), key: file('soon.key', soon.key) },
-    ...{ account: null, branch: null },
+    certificate: file('soon.pem', soon.certificate),
+    key: file('soon.key', soon.key),
+    account: null,
+    branch: null,
   }
   const done = await connect(company.id, options, { PUBLIC_URL: 'http://localhost:3000' })
   assert.equal(done.code, 0)
@@ -324,7 +300,8 @@ test('reconcile shows what is missing, settles nothing unless it is told to, and
   assert.match(after.stdout, /^unmatched +1 +R\$ 12,34$/m)
   assert.match(after.stdout, /it pays no charge \(UNKNOWN\) and waits for a decision/)
   const refused = await vintem([
-    ...['bank', 'reconcile'],
+    'bank',
+    'reconcile',
     ...period.slice(0, 2),
     '--from',
     'x',
@@ -374,7 +351,11 @@ test('an operator sees which withdrawals wait, and says what became of them', as
   assert.match((await complete(id, second)).stderr, /^--end-to-end-id: .* another withdrawal, wd_/)
   const failed = await vintem(['withdrawal', 'fail', second, '--reason', 'wrong key', '--json'])
   assert.deepEqual(JSON.parse(failed.stdout), {
-    ...{ id: second, status: 'FAILED', value: 5000, endToEndId: null, failure: 'wrong key' },
+    id: second,
+    status: 'FAILED',
+    value: 5000,
+    endToEndId: null,
+    failure: 'wrong key',
   })
   assert.match((await complete(`${id.slice(0, -1)}z`, second)).stderr, /FAILED: wrong key/)
 })

@@ -4,14 +4,9 @@ import { resolve } from 'node:path'
 import type { NewBank } from '../core/banks/commands.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
 import type { Account, Certificate } from '../provider/bacen/connection.ts'
+import { customProfile, urlFault } from '../provider/bacen/custom-profile.ts'
 import type { Profile } from '../provider/bacen/profile.ts'
-import {
-  customProfile,
-  findProfile,
-  PROFILE_NAMES,
-  urlFault,
-  withUrls,
-} from '../provider/bacen/profiles.ts'
+import { findProfile, PROFILE_NAMES, withUrls } from '../provider/bacen/profiles.ts'
 import type { Args, Option } from './command.ts'
 import { asTyped, requireNone, tell } from './faults.ts'
 

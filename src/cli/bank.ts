@@ -121,7 +121,9 @@ async function showAll({ db }: App): Promise<Answer> {
   const banks = await listCertificates(db)
   const heading = ['COMPANY ID', 'PROFILE', 'CERTIFICATE ENDS']
   const rows = banks.map(({ companyId, profile, certificateEndsAt }) => [
-    ...[companyId, profile, time(certificateEndsAt)],
+    companyId,
+    profile,
+    time(certificateEndsAt),
   ])
   return { json: banks, text: rows.length > 0 ? columns([heading, ...rows]) : 'No banks.\n' }
 }

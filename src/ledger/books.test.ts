@@ -8,7 +8,11 @@ import { ACCOUNTS, type Posting } from './recipes.ts'
 const SIDES = ['bank', ...ACCOUNTS] as const
 
 const posting = (fields: Partial<Posting> = {}): Posting => ({
-  ...{ kind: 'OPENING', ref: 'x', debit: 'bank', credit: 'available', chargeId: null },
+  kind: 'OPENING',
+  ref: 'x',
+  debit: 'bank',
+  credit: 'available',
+  chargeId: null,
   amount: toCents(1000),
   ...fields,
 })
@@ -30,11 +34,13 @@ test('entries are numbered on from the last, each with the balances after it', (
   const { entries, books: after } = enter(books, postings)
   assert.deepEqual(entries, [
     {
-      ...{ ...postings[0], entry: 8 },
+      ...postings[0],
+      entry: 8,
       balance: { available: 1005, pending: 0, held: 0, unmatched: 1 },
     },
     {
-      ...{ ...postings[1], entry: 9 },
+      ...postings[1],
+      entry: 9,
       balance: { available: 705, pending: 0, held: 300, unmatched: 1 },
     },
   ])

@@ -66,7 +66,9 @@ export async function post(
     values: [
       companyId,
       books.entries,
-      ...[books.balance.available, books.balance.pending, books.balance.held],
+      books.balance.available,
+      books.balance.pending,
+      books.balance.held,
       books.balance.unmatched,
       ...entryColumns(companyId, entries, now),
     ],

@@ -104,8 +104,10 @@ test('orders that were held at the same time leave or return whole, in any order
           start as number,
         )
       assert.deepEqual(books.balance, {
-        ...{ available: left('available'), pending: left('pending') },
-        ...{ held: 0, unmatched: left('unmatched') },
+        available: left('available'),
+        pending: left('pending'),
+        held: 0,
+        unmatched: left('unmatched'),
       })
     }),
   )

@@ -87,8 +87,12 @@ test('the story adds up, line by line', () => {
     bank += changeOf('bank', posting)
     const balances = ACCOUNTS.map((account) => [account, reaisOf(books.balance[account])])
     assert.deepEqual(line, {
-      ...{ ...line, entry: String(books.entries), debit, credit },
-      ...{ ...Object.fromEntries(balances), bank: reaisOf(bank) },
+      ...line,
+      entry: String(books.entries),
+      debit,
+      credit,
+      ...Object.fromEntries(balances),
+      bank: reaisOf(bank),
     })
   }
 })

@@ -28,7 +28,9 @@ export function createProviders(simulator: Simulator, bacen: Bacen): Providers {
   const bankOf = ({ mode, bankId }: Account) =>
     mode === 'sandbox' ? simulator : bankId === null ? null : bacen
   return {
-    ...{ simulator, bacen, bankOf },
+    simulator,
+    bacen,
+    bankOf,
     named(name) {
       const named = [simulator, bacen].find((provider) => provider.name === name)
       assert(named, 'a callback names a provider that there is')

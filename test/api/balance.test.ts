@@ -55,8 +55,14 @@ for (const version of VERSION_NAMES) {
     const [opening, ...others] = dataOf(await client.get(STATEMENT))
     assert.deepEqual(others, [])
     assert.deepEqual(opening, {
-      ...{ entry: 1, createdAt: api.clock.now().toISOString(), type: 'OPENING', amount: 100_000 },
-      ...{ debit: 'bank', credit: 'available', reference: 'opening', balance },
+      entry: 1,
+      createdAt: api.clock.now().toISOString(),
+      type: 'OPENING',
+      amount: 100_000,
+      debit: 'bank',
+      credit: 'available',
+      reference: 'opening',
+      balance,
     })
   })
 
@@ -101,7 +107,13 @@ test('entries come newest first, each with the balances as they were after it', 
   const entries = dataOf(await client.get(STATEMENT))
   const reference = toPublic('charge', chargeId)
   const shown = entries.map(({ entry, type, amount, debit, credit, chargeId, balance }: Entry) => [
-    ...[entry, type, amount, debit, credit, chargeId, Object.values(balance)],
+    entry,
+    type,
+    amount,
+    debit,
+    credit,
+    chargeId,
+    Object.values(balance),
   ])
   assert.deepEqual(shown, [
     [5, 'WITHDRAWAL_HELD', 50_000, 'available', 'held', undefined, [51_990, 0, 50_000, 80]],

@@ -53,12 +53,17 @@ test('a payer approves: the bank says so, keeps it, and calls back', async () =>
   const decidedAt = api.clock.now()
   const reply = await decide({ emv: ` ${brCode}\n`, decision: 'approve' })
   assert.deepEqual(reply.body, {
-    ...{ status: 200, message: 'Decision taken.', errors: [] },
+    status: 200,
+    message: 'Decision taken.',
+    errors: [],
     data: {
-      ...{ recurrenceId: toPublic('rec', id), externalRecurrenceId: externalId },
-      ...{ recurrenceAuthStatus: 'APPROVED', decidedAt: decidedAt.toISOString() },
+      recurrenceId: toPublic('rec', id),
+      externalRecurrenceId: externalId,
+      recurrenceAuthStatus: 'APPROVED',
+      decidedAt: decidedAt.toISOString(),
       receiver: { name: 'Padaria São João', city: 'Sao Paulo' },
-      ...{ amount: 1990, frequency: 'MONTHLY' },
+      amount: 1990,
+      frequency: 'MONTHLY',
     },
   })
   const { status, ...found } = given(await simulator.findAgreement(client.company, { id }))!
@@ -116,7 +121,8 @@ test('what is no decision on a code of this bank is refused by name, and nothing
   const forged = (companyId: string, agreementId: string) =>
     recurrenceCode({
       location: `vintem.test/rec/${packPair(companyId, agreementId)}`,
-      ...{ name: 'Outra Loja', city: 'Recife' },
+      name: 'Outra Loja',
+      city: 'Recife',
     })
   const before = await stored(api)
   const cases: [unknown, number, string, RegExp][] = [

@@ -58,8 +58,11 @@ test('a forged callback moves nothing, nor does one of another company', async (
   const { id, brCode } = await charged(shop)
   const txid = id.slice('charge_'.length)
   const forged = {
-    ...{ endToEndId: 'E99999999202608201500ABCDEFGHIJK', txid, valor: '19.90' },
-    ...{ horario: '2026-08-20T15:00:00.000Z', chave: shop.company.pixKey },
+    endToEndId: 'E99999999202608201500ABCDEFGHIJK',
+    txid,
+    valor: '19.90',
+    horario: '2026-08-20T15:00:00.000Z',
+    chave: shop.company.pixKey,
   }
   const tell = (url: string, json: unknown) => api.call('POST', url.slice(api.url.length), { json })
   assert.equal((await tell(shop.callback, { pix: [forged] })).status, 200)

@@ -18,8 +18,15 @@ function connect({ company }: Client, certificateEndsAt: Date, profile = 'efi') 
   const certificate = { kind: 'pem', certificate: '', key: '', passphrase: null } as const
   const payouts = 'manual' as const
   const fields = {
-    ...{ profile: findProfile(profile)!, clientId: 'c', clientSecret: 's', appKey: null },
-    ...{ certificate, ca: null, account: null, payouts, certificateEndsAt },
+    profile: findProfile(profile)!,
+    clientId: 'c',
+    clientSecret: 's',
+    appKey: null,
+    certificate,
+    ca: null,
+    account: null,
+    payouts,
+    certificateEndsAt,
   }
   const { db, vault, clock } = api.app
   return db.transaction((tx) => connectBank(tx, vault, company.id, fields, clock.now()))

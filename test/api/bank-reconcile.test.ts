@@ -46,8 +46,10 @@ async function reconcile({ company }: Client, recordMissing = false) {
   const short = ({ direction, amount, about }: (typeof result.missing)[number]) =>
     `${direction} ${amount}: ${about}`
   return {
-    ...{ matched: [result.matched.count, result.matched.amount], recorded: result.recorded },
-    ...{ unmatched: result.unmatched.map(short), missing: result.missing.map(short) },
+    matched: [result.matched.count, result.matched.amount],
+    recorded: result.recorded,
+    unmatched: result.unmatched.map(short),
+    missing: result.missing.map(short),
   }
 }
 
@@ -66,7 +68,8 @@ test('what only the bank has is missing, and is recorded only when that is wante
   api.clock.advance(1)
   const before = await reconcile(client)
   assert.deepEqual(before, {
-    ...{ ...AGREED, matched: [0, 0] },
+    ...AGREED,
+    matched: [0, 0],
     missing: ['received 1000: we have nothing of it'],
   })
   const statusOf = async () => (await client.get(`/charge/${id}/status`)).body.data.paymentStatus
@@ -137,7 +140,9 @@ test('what arrived before the bank was connected is shown, and left alone', asyn
   bank.payer.payKey(client.company.pixKey, 700, { at })
   const before = 'received 700: it arrived before the bank was connected, for nothing of ours'
   assert.deepEqual(await reconcile(client, true), {
-    ...{ ...AGREED, matched: [0, 0], unmatched: [before] },
+    ...AGREED,
+    matched: [0, 0],
+    unmatched: [before],
   })
 })
 

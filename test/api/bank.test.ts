@@ -51,9 +51,14 @@ test('a dynamic code is paid: the charge, the books, the event and the bank say 
   const [amount, paidAt] = [1990, api.clock.now().toISOString()]
   assert.match(endToEndId, /^E99999999\d{12}[0-9A-Za-z]{11}$/)
   assert.deepEqual(reply.body, {
-    ...{ status: 201, message: 'Payment sent.', errors: [] },
+    status: 201,
+    message: 'Payment sent.',
+    errors: [],
     data: {
-      ...{ endToEndId, amount, paidAt, chargeId: id },
+      endToEndId,
+      amount,
+      paidAt,
+      chargeId: id,
       receiver: { name: 'Padaria São João', city: 'Sao Paulo' },
     },
   })
@@ -186,11 +191,20 @@ for (const [name, { reason, amount = 1990, prepare }] of Object.entries(CASES)) 
     assert.deepEqual(posted, [['PAYMENT_UNMATCHED', endToEndId, 'bank>unmatched', amount]])
     assert.equal((await balancesOf(api, client)).unmatched, amount)
     assert.deepEqual((await paymentsOf(client)).at(-1), {
-      ...{ end_to_end_id: endToEndId, amount, status: 'UNMATCHED', reason, booked: true },
+      end_to_end_id: endToEndId,
+      amount,
+      status: 'UNMATCHED',
+      reason,
+      booked: true,
     })
     const [listed, ...others] = await unmatchedOf(client)
     assert.deepEqual(listed, {
-      ...{ id: listed.id, endToEndId, amount, status: 'UNMATCHED', reason, chargeId: id },
+      id: listed.id,
+      endToEndId,
+      amount,
+      status: 'UNMATCHED',
+      reason,
+      chargeId: id,
       receivedAt: api.clock.now().toISOString(),
     })
     assert.deepEqual(others, [])
@@ -203,7 +217,11 @@ test('another amount for a static code is unmatched and makes no charge', async 
   const endToEndId = await pay(api, brCode, { amount: 251 })
   const [listed] = await unmatchedOf(client)
   assert.deepEqual(listed, {
-    ...{ id: listed.id, endToEndId, amount: 251, status: 'UNMATCHED', reason: 'WRONG_AMOUNT' },
+    id: listed.id,
+    endToEndId,
+    amount: 251,
+    status: 'UNMATCHED',
+    reason: 'WRONG_AMOUNT',
     receivedAt: api.clock.now().toISOString(),
   })
   assert.deepEqual((await client.get('/charge')).body.data, [])
@@ -269,8 +287,20 @@ test('what is no Pix code is refused, and nothing is stored', async () => {
   const { brCode } = await makeCharge(await api.client(), 1990)
   const wrongCheck = brCode.slice(0, -4) + (brCode.endsWith('0000') ? '0001' : '0000')
   const codes = [
-    ...['', ' ', 'x', brCode.slice(0, -1), `${brCode}0`, brCode.slice(4), wrongCheck],
-    ...[brCode.toLowerCase(), brCode.repeat(4), 5, null, true, [brCode], { brCode }],
+    '',
+    ' ',
+    'x',
+    brCode.slice(0, -1),
+    `${brCode}0`,
+    brCode.slice(4),
+    wrongCheck,
+    brCode.toLowerCase(),
+    brCode.repeat(4),
+    5,
+    null,
+    true,
+    [brCode],
+    { brCode },
   ]
   const orders = codes.map((code) => ({ brCode: code }))
   await refusedEverywhere(orders, [400, 'invalid_value'], /^brCode: /)

@@ -12,7 +12,14 @@ import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
 import { createApp } from '../../src/service.ts'
 import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
-import { balancesOf, makeCharge, makeCode, movementsOf, transfersOf } from '../support/payments.ts'
+import {
+  balancesOf,
+  makeCharge,
+  makeCode,
+  movementsOf,
+  NONSENSE,
+  transfersOf,
+} from '../support/payments.ts'
 
 const SIZE = Number(process.env.STORM_PAYMENTS ?? 200)
 const SEED = Number(process.env.STORM_SEED ?? 1)
@@ -213,13 +220,6 @@ const forgeries = (client: Client, own: Pix, foreign: Pix): Callback[] => [
   { ...tell(client, [own]), companyId: newId() },
 ]
 
-/** Nothing that a bank would say, and so nothing of it is kept. */
-const NONSENSE: unknown[] = [
-  ...[null, undefined, 42, 'pix', [], {}, { pix: null }, { pix: 'E1' }, { pix: {} }, { pix: [] }],
-  { pix: [null, 1, 'E1', [], {}, { endToEndId: null }, { endToEndId: 7 }, { endToEndId: '' }] },
-  { pix: [{ endToEndId: "E1'; drop table payments; --" }, { endToEndId: 'E'.repeat(65) }] },
-]
-
 /** Sends callbacks to both processes in turn, many at once, and counts what became of them. */
 async function send(callbacks: Callback[]): Promise<Record<string, number>> {
   const results: Record<string, number> = {}
@@ -384,7 +384,10 @@ test('balances are exact to the cent, and the whole audit is clean', async () =>
     const pending = sum(own.map(({ kind, amount }) => KINDS[kind].matched * amount))
     const arrived = sum(own.flatMap(({ payments }) => payments.map(({ amount }) => amount)))
     assert.deepEqual(await balancesOf(api, client), {
-      ...{ available: 100_000, pending, held: 0, unmatched: arrived - pending },
+      available: 100_000,
+      pending,
+      held: 0,
+      unmatched: arrived - pending,
     })
     const { faults, bank } = await auditCompany(api.app, client.company.id, { whole: true })
     assert.deepEqual([faults, bank], [[], 'asked'])

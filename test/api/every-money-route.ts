@@ -70,8 +70,14 @@ export async function prepareMoney(api: TestApi, client: Client, canceled: strin
   const expired = await startWithdrawal(client, 700)
   await later(api, CODE_LIFETIME_S, () => expireDueWithdrawals(api.app))
   return {
-    ...{ refunded, unmatched, returnable, accepted },
-    ...{ completed, failed, expired, 'called off': calledOff },
+    refunded,
+    unmatched,
+    returnable,
+    accepted,
+    completed,
+    failed,
+    expired,
+    'called off': calledOff,
   }
 }
 

@@ -110,8 +110,16 @@ test('the database itself refuses what no books can hold', async () => {
 /** Writes a posting by hand that is right but for some of its columns. */
 async function refused(companyId: Uuid, wrong: Record<string, string>, code = '23514') {
   const right = {
-    ...{ entry: '2', kind: `'CHARGE_PAID'`, ref: `'E1'`, debit: `'bank'`, credit: `'pending'` },
-    ...{ amount: '1', available: '100000', pending: '1', held: '0', unmatched: '0' },
+    entry: '2',
+    kind: `'CHARGE_PAID'`,
+    ref: `'E1'`,
+    debit: `'bank'`,
+    credit: `'pending'`,
+    amount: '1',
+    available: '100000',
+    pending: '1',
+    held: '0',
+    unmatched: '0',
   }
   const columns = Object.entries({ ...right, ...wrong, created_at: 'now()' })
   const text = `insert into postings (company_id, ${columns.map(([name]) => name)})
@@ -170,5 +178,10 @@ test('under 16 parallel writers entries have no gap, and each goes on from the o
 
 const withoutTime = ({ createdAt: _, ...entry }: Entry & { createdAt: Date }): Entry => entry
 const toPosting = ({ kind, ref, debit, credit, amount, chargeId }: Entry): Posting => ({
-  ...{ kind, ref, debit, credit, amount, chargeId },
+  kind,
+  ref,
+  debit,
+  credit,
+  amount,
+  chargeId,
 })

@@ -170,8 +170,14 @@ async function connect({ company }: Client, payouts: 'bank' | 'manual'): Promise
     connectBank(
       ...([tx, api.app.vault, company.id] as const),
       {
-        ...{ profile: findProfile('efi')!, clientId: 'c', clientSecret: 's', appKey: null },
-        ...{ certificate, ca: null, account: null, payouts },
+        profile: findProfile('efi')!,
+        clientId: 'c',
+        clientSecret: 's',
+        appKey: null,
+        certificate,
+        ca: null,
+        account: null,
+        payouts,
         certificateEndsAt: new Date(now.getTime() + 365 * 24 * 3600 * 1000),
       },
       now,

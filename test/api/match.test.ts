@@ -125,7 +125,9 @@ test('a callback that the bank does not confirm is tried after 30 s, each time t
 
 const at = (seconds: number) => new Date(api.clock.now().getTime() + seconds * 1000)
 const pixOf = (n: number, txid: string | null, receivedAt = at(0)) => ({
-  ...{ endToEndId: `E99999999${String(n).padStart(23, '0')}`, amount: toCents(1990), txid },
+  endToEndId: `E99999999${String(n).padStart(23, '0')}`,
+  amount: toCents(1990),
+  txid,
   receivedAt,
 })
 type Arriving = ReturnType<typeof pixOf>

@@ -10,6 +10,7 @@ import { type Client, eventsOf, type Reply, startApi } from '../support/api.ts'
 import { lastCode } from '../support/mail.ts'
 import type { Model } from '../support/money.ts'
 import * as models from '../support/money.ts'
+import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../support/money-situations.ts'
 import { makeCharge, makeCode, order, pay } from '../support/payments.ts'
 import { cancel, confirm, PATH, resend, wrong } from '../support/withdrawals.ts'
 
@@ -21,13 +22,6 @@ const api = await startApi()
 const { app } = api
 
 type World = { client: Client; model: Model }
-
-/** The amounts that the simulated bank refuses, and leaves without an answer, are among them. */
-const AMOUNTS = [500, 55_555, 66_666, 70_000, 66_666, 200_000]
-const LIFETIMES_S = [300, 1800, 86_400, 7_776_000]
-const SECONDS = [1, 4, 5, 5, 30, 60, 60, 60, 120, 300, 300, 590, 600, 1800, 3600, 86_400]
-
-const pick = <T>(list: readonly T[], choice: number): T => list[choice % list.length]!
 
 /** One of the newest that an act is meant for, and now and then one that it is not. */
 function one<T>(list: T[], which: number, fits: (item: T) => boolean = () => true): T | undefined {
@@ -208,11 +202,29 @@ type ActName = keyof typeof ACTS
 
 /** How often an act is taken; the first is what a failing sequence shrinks to. */
 const WEIGHTS: Record<ActName, number> = {
-  ...{ advance: 8, advanceDays: 1, charge: 9, pay: 12, payAgain: 3, simulate: 4 },
-  ...{ code: 3, sell: 5, cancelCharge: 3, expireCharges: 2, release: 6 },
-  ...{ refund: 16, refundPayment: 5, accept: 4, carryOutRefunds: 9 },
-  ...{ withdraw: 9, confirm: 8, guess: 2, cancelWithdrawal: 4, resend: 4 },
-  ...{ expireWithdrawals: 2, payOut: 7, audit: 3 },
+  advance: 8,
+  advanceDays: 1,
+  charge: 9,
+  pay: 12,
+  payAgain: 3,
+  simulate: 4,
+  code: 3,
+  sell: 5,
+  cancelCharge: 3,
+  expireCharges: 2,
+  release: 6,
+  refund: 16,
+  refundPayment: 5,
+  accept: 4,
+  carryOutRefunds: 9,
+  withdraw: 9,
+  confirm: 8,
+  guess: 2,
+  cancelWithdrawal: 4,
+  resend: 4,
+  expireWithdrawals: 2,
+  payOut: 7,
+  audit: 3,
 }
 const NAMES = Object.entries(WEIGHTS).flatMap(([name, weight]) =>
   Array.from({ length: weight }, () => name as ActName),
@@ -353,18 +365,6 @@ async function end(world: World): Promise<void> {
 
 /** How the acts ended, over all runs. */
 const met = new Set<string>()
-
-/** What the runs must have met to be worth anything: if not, take more of them or another seed. */
-const WANTED = [
-  ...['pay OPEN exact', 'pay OPEN other', 'pay COMPLETED exact', 'pay EXPIRED exact', 'sell exact'],
-  ...['pay CANCELED exact', 'payAgain 201', 'simulate OPEN 200', 'accept UNMATCHED 200'],
-  ...['refund PAID 201', 'refund PAID 409', 'refund RECEIVED 201', 'refund RECEIVED 422'],
-  ...['pending>bank', 'pending>pending', 'pending>available', 'available>bank'],
-  ...['available>available', 'unmatched>bank', 'unmatched>unmatched', 'withdraw 201'],
-  ...['withdraw 409', 'withdraw 422', 'confirm 200', 'confirm 400', 'confirm 410'],
-  ...['COMPLETED', 'FAILED', 'EXPIRED', 'CANCELED'].map((end) => `a withdrawal ${end}`),
-  'cancelWithdrawal PROCESSING 409',
-]
 
 async function run(steps: Step[]): Promise<void> {
   const world = { client: await api.client(), model: models.newModel(api.clock.now().getTime()) }

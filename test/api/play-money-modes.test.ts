@@ -27,7 +27,9 @@ async function doorsOf(api: TestApi, client: Client) {
   const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } }
   const brCode = new URLSearchParams({ code: charge.brCode, how: 'once', amount: '19,90' })
   return {
-    ...{ charge, code, page },
+    charge,
+    code,
+    page,
     pix: await order(api, { brCode: charge.brCode }),
     static: await order(api, { brCode: code.brCode }),
     location: await api.call('GET', `/cob/${token}`),

@@ -100,7 +100,10 @@ test('a decision on an id that both sources have is about the real money', async
     { source: 'simulated', amount: 5, status: 'UNMATCHED' },
   ])
   assert.deepEqual(await balancesOf(api, shop), {
-    ...{ available: 700, pending: 0, held: 0, unmatched: 0 },
+    available: 700,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
   })
   assert.deepEqual(await audit(shop), [])
 })

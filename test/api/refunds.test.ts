@@ -42,7 +42,8 @@ async function paid(amount: number) {
   const charge = await makePaid(api, client, amount)
   const told = (await eventsOf(api, client.company.id)).length
   return {
-    ...{ client, ...charge },
+    client,
+    ...charge,
     since: async () => (await movementsOf(api, client)).slice(1),
     told: async () => (await eventsOf(api, client.company.id)).slice(told),
     returned: async () =>
@@ -62,8 +63,13 @@ test('a full refund before the release takes the money from pending, and the cha
   const refundId = reply.body.data.id
   assert.match(refundId, /^rfnd_[0-9a-z]{26}$/)
   const shown = {
-    ...{ id: refundId, status: 'PROCESSING', value: 1990, endToEndId, chargeId: id },
-    ...{ comment: 'Sem estoque', createdAt },
+    id: refundId,
+    status: 'PROCESSING',
+    value: 1990,
+    endToEndId,
+    chargeId: id,
+    comment: 'Sem estoque',
+    createdAt,
   }
   assert.deepEqual([reply.status, reply.body.data], [201, shown])
   assert.deepEqual(await since(), [['REFUND_HELD', refundId, 'pending>held', 1990]])
@@ -77,7 +83,9 @@ test('a full refund before the release takes the money from pending, and the cha
   const [transfer] = await returned()
   assert.deepEqual((await client.get(`/refund/charge/${id}`)).body.data, [
     {
-      ...{ ...shown, status: 'COMPLETED', returnId: transfer![1] },
+      ...shown,
+      status: 'COMPLETED',
+      returnId: transfer![1],
       finishedAt: api.clock.now().toISOString(),
     },
   ])
@@ -89,7 +97,10 @@ test('a full refund before the release takes the money from pending, and the cha
     'nothing is left to release',
   )
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 100_000, pending: 0, held: 0, unmatched: 0 },
+    available: 100_000,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
   })
 })
 
@@ -139,12 +150,18 @@ test('what was not refunded is released, whether the refund is done by then or n
     if (early) await carryOut()
     await release()
     assert.deepEqual((await since()).at(-1), [
-      ...['CHARGE_SETTLED', endToEndId, 'pending>available', 1000],
+      'CHARGE_SETTLED',
+      endToEndId,
+      'pending>available',
+      1000,
     ])
     assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
     await carryOut()
     assert.deepEqual(await balancesOf(api, client), {
-      ...{ available: 101_000, pending: 0, held: 0, unmatched: 0 },
+      available: 101_000,
+      pending: 0,
+      held: 0,
+      unmatched: 0,
     })
   }
 })
@@ -159,7 +176,10 @@ test('a refund under way counts: two cannot return more than was paid, also at o
   await Promise.all([1, 2, 3].map(carryOut))
   assert.deepEqual((await returned()).length, 3)
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 100_000, pending: 100, held: 0, unmatched: 0 },
+    available: 100_000,
+    pending: 100,
+    held: 0,
+    unmatched: 0,
   })
 })
 
@@ -177,7 +197,10 @@ test('a refund that the bank refuses fails, and its money comes back to pending'
   assert.deepEqual([await told(), await returned()], [[], []])
   await release()
   assert.deepEqual((await since()).at(-1), [
-    ...['CHARGE_SETTLED', endToEndId, 'pending>available', 70_000],
+    'CHARGE_SETTLED',
+    endToEndId,
+    'pending>available',
+    70_000,
   ])
   await started(client, id, { value: 70_000 })
   await carryOut()
@@ -189,11 +212,12 @@ test('money of a refused refund whose charge was released meanwhile becomes avai
   const refundId = await started(client, id, { value: REFUSED })
   await release()
   await carryOut()
-  assert.deepEqual((await since()).at(-1), [
-    ...['REFUND_RELEASED', refundId, 'held>available', REFUSED],
-  ])
+  assert.deepEqual((await since()).at(-1), ['REFUND_RELEASED', refundId, 'held>available', REFUSED])
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 170_000, pending: 0, held: 0, unmatched: 0 },
+    available: 170_000,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
   })
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
 })
@@ -264,7 +288,10 @@ test('money that was withdrawn cannot be refunded', async () => {
   assert.equal((await refund(client, id)).status, 422)
   await started(client, id, { value: 990 })
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 0, pending: 0, held: 990, unmatched: 0 },
+    available: 0,
+    pending: 0,
+    held: 990,
+    unmatched: 0,
   })
 })
 

@@ -32,7 +32,10 @@ test('paid money is received exactly when the company’s delay is over, once, w
       ['CHARGE_SETTLED', endToEndId, 'pending>available', 1990],
     ])
     assert.deepEqual(await balancesOf(api, client), {
-      ...{ available: 101_990, pending: 250, held: 0, unmatched: 0 },
+      available: 101_990,
+      pending: 250,
+      held: 0,
+      unmatched: 0,
     })
   }
 })

@@ -40,7 +40,8 @@ test('of money that pays a charge the bank’s name of the payer is not kept', a
   const client = await api.client()
   const { brCode } = (
     await client.post('/charge/pix', {
-      ...{ amount: 1990, customer: { name: 'Maria', taxId: '52998224725' } },
+      amount: 1990,
+      customer: { name: 'Maria', taxId: '52998224725' },
     })
   ).body.data
   await order(api, { brCode, payer: { name: 'João Pagador' } })

@@ -33,7 +33,8 @@ async function unmatched(amount: number) {
   const endToEndId = await makeUnmatched(api, client, amount)
   const moved = (await movementsOf(api, client)).length
   return {
-    ...{ client, endToEndId },
+    client,
+    endToEndId,
     since: async () => (await movementsOf(api, client)).slice(moved),
   }
 }
@@ -54,7 +55,10 @@ test('an accepted payment becomes available at once and leaves its charge as it 
     ['PAYMENT_ACCEPTED', endToEndId, 'unmatched>available', 1990],
   ])
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 101_990, pending: 0, held: 0, unmatched: 0 },
+    available: 101_990,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
   })
   assert.deepEqual(await stateOf(client, id), ['CANCELED', 'PROCESSING'])
   assert.deepEqual(await eventsOf(api, client.company.id), events)
@@ -112,7 +116,11 @@ test('a refunded payment goes back whole, through the bank, once', async () => {
     [
       201,
       {
-        ...{ id, status: 'PROCESSING', value: 1990, endToEndId, comment: 'Paid twice' },
+        id,
+        status: 'PROCESSING',
+        value: 1990,
+        endToEndId,
+        comment: 'Paid twice',
         createdAt: api.clock.now().toISOString(),
       },
     ],
@@ -124,7 +132,10 @@ test('a refunded payment goes back whole, through the bank, once', async () => {
   await Promise.all([1, 2, 3].map(() => carryOutRefunds(api.app)))
   assert.deepEqual((await since()).slice(1), [['REFUND_PAID', id, 'held>bank', 1990]])
   assert.deepEqual(await balancesOf(api, client), {
-    ...{ available: 100_000, pending: 500, held: 0, unmatched: 0 },
+    available: 100_000,
+    pending: 500,
+    held: 0,
+    unmatched: 0,
   })
   assert.deepEqual(await listed(client, '?status=REFUNDED'), [[endToEndId, 'REFUNDED']])
   const returned = (await transfersOf(api, client)).filter(([way]) => way === 'returned')

@@ -29,7 +29,10 @@ test('the right code confirms a withdrawal once; its money stays held until it i
   assert.equal(reply.status, 200)
   const now = api.clock.now()
   assert.deepEqual(reply.body.data, {
-    ...{ id, status: 'PROCESSING', value: 5000, destination: client.company.pixKey },
+    id,
+    status: 'PROCESSING',
+    value: 5000,
+    destination: client.company.pixKey,
     createdAt: new Date(now.getTime() - 599_000).toISOString(),
     confirmedAt: now.toISOString(),
   })

@@ -59,7 +59,9 @@ test('a pending withdrawal is named to who starts another, before the balance is
     const head = await client.post(PATH, { value })
     const description = line(head)
     assert.deepEqual(head.body, {
-      ...{ status: 409, message: description, data: null },
+      status: 409,
+      message: description,
+      data: null,
       errors: [{ code: 'withdrawal_pending', description, withdrawId: id }],
     })
     const old = await client.post(PATH, { value }, { headers: { 'X-Api-Version': '2025-01-01' } })

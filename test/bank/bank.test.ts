@@ -9,12 +9,17 @@ import { charge, KEY, open, PERIOD, TXID } from './scene.ts'
 const rec = (loc: number, today: string, fields = {}) => ({
   vinculo: { objeto: 'Pão', contrato: 'c1', devedor: { cpf: '52998224725', nome: 'Maria' } },
   calendario: { dataInicial: today, periodicidade: 'MENSAL' },
-  ...{ valor: { valorRec: '19.90' }, politicaRetentativa: 'PERMITE_3R_7D', loc, ...fields },
+  valor: { valorRec: '19.90' },
+  politicaRetentativa: 'PERMITE_3R_7D',
+  loc,
+  ...fields,
 })
 
 const cobr = (idRec: string, due: string) => ({
-  ...{ idRec, calendario: { dataDeVencimento: due }, valor: { original: '19.90' } },
-  ...{ ajusteDiaUtil: false },
+  idRec,
+  calendario: { dataDeVencimento: due },
+  valor: { original: '19.90' },
+  ajusteDiaUtil: false,
   recebedor: { agencia: '0001', conta: '123456', tipoConta: 'CORRENTE' },
 })
 
@@ -110,7 +115,10 @@ test('Pix are read and listed page by page, with a txid or without', async () =>
   }
   const first = await call('GET', `/pix${PERIOD}`)
   assert.deepEqual(first.body.parametros.paginacao, {
-    ...{ paginaAtual: 0, itensPorPagina: 2, quantidadeDePaginas: 3, quantidadeTotalDeItens: 5 },
+    paginaAtual: 0,
+    itensPorPagina: 2,
+    quantidadeDePaginas: 3,
+    quantidadeTotalDeItens: 5,
   })
   const last = await call('GET', `/pix${PERIOD}&paginacao.paginaAtual=2`)
   assert.deepEqual(

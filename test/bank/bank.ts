@@ -74,11 +74,21 @@ const RECEIVER = { cnpj: '11222333000181', name: 'Padaria Sao Joao', city: 'SAO 
 function newBooks(clock: Clock, style: Style): Books {
   let last = 100
   return {
-    ...{ clock, style, receiver: RECEIVER, account: ACCOUNT, refunds: [] },
-    ...{ charges: new Map(), pix: new Map(), locations: new Map(), recs: new Map() },
-    ...{ cobrs: new Map(), sends: new Map(), foreignKeys: new Set() },
+    clock,
+    style,
+    receiver: RECEIVER,
+    account: ACCOUNT,
+    refunds: [],
+    charges: new Map(),
+    pix: new Map(),
+    locations: new Map(),
+    recs: new Map(),
+    cobrs: new Map(),
+    sends: new Map(),
+    foreignKeys: new Set(),
     webhooks: { pix: new Map(), rec: null, cobr: null },
-    ...{ refunding: 'at once', sending: 'at once' },
+    refunding: 'at once',
+    sending: 'at once',
     tell: () => {},
     nextId: () => ++last,
   }
@@ -120,8 +130,14 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     return movedTo(url, found)
   }
   return {
-    ...{ url, ca: trusted.ca, credentials, profile, grant: office.grant },
-    ...{ faults: troubles, payer: payer(books), callbacks: postman },
+    url,
+    ca: trusted.ca,
+    credentials,
+    profile,
+    grant: office.grant,
+    faults: troubles,
+    payer: payer(books),
+    callbacks: postman,
     get tokenUrl() {
       return url + books.style.token.path
     },
@@ -139,7 +155,9 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     revokeTokens: office.revoke,
     state: () => ({
       ...books,
-      ...{ requests: desk.seen, tokens: office.tokens, callbacks: postman.sent },
+      requests: desk.seen,
+      tokens: office.tokens,
+      callbacks: postman.sent,
     }),
     seen: (operation) => desk.seen.filter((one) => one.operation === operation).length,
     violations: () => violations,
@@ -160,7 +178,10 @@ function credentialsOf(client: Client, { client: own, issue }: Trusted, clock: C
   let pfx: string | undefined
   let expired: Identity | undefined
   return {
-    ...{ ...client, ...own, passphrase: PASSPHRASE, account: ACCOUNT },
+    ...client,
+    ...own,
+    passphrase: PASSPHRASE,
+    account: ACCOUNT,
     get pfx() {
       pfx ??= toPfx(own, PASSPHRASE)
       return pfx
@@ -180,7 +201,12 @@ function connectionOf(
   const { clientId, clientSecret, appKey, certificate, key, account } = credentials
   const own = fields.profile ?? profile()
   return {
-    ...{ id: newId(), profile: own, clientId, appKey, ca, account },
+    id: newId(),
+    profile: own,
+    clientId,
+    appKey,
+    ca,
+    account,
     clientSecret: own.token.client === 'id only' ? null : clientSecret,
     certificate: { kind: 'pem', certificate, key, passphrase: null },
     ...fields,

@@ -62,7 +62,19 @@ export function openCaller(bank: Bank, identity: Identity | null = bank.credenti
 }
 
 const ALL = [
-  ...['cob.write', 'cob.read', 'pix.write', 'pix.read', 'webhook.read', 'webhook.write'],
-  ...['rec.write', 'rec.read', 'cobr.write', 'cobr.read', 'webhookrec.read', 'webhookrec.write'],
-  ...['webhookcobr.read', 'webhookcobr.write', 'payloadlocationrec.write'],
+  'cob.write',
+  'cob.read',
+  'pix.write',
+  'pix.read',
+  'webhook.read',
+  'webhook.write',
+  'rec.write',
+  'rec.read',
+  'cobr.write',
+  'cobr.read',
+  'webhookrec.read',
+  'webhookrec.write',
+  'webhookcobr.read',
+  'webhookcobr.write',
+  'payloadlocationrec.write',
 ].join(' ')

@@ -71,7 +71,11 @@ function created(books: Books, txid: string, body: Body): Charge {
   const { name, city } = books.receiver
   return {
     ...asked(body),
-    ...{ txid, location, locationId: books.nextId(), revision: 0, status: 'ATIVA' },
+    txid,
+    location,
+    locationId: books.nextId(),
+    revision: 0,
+    status: 'ATIVA',
     createdAt: books.clock.now(),
     code: dynamicCode({ location, name, city }),
   }
@@ -105,7 +109,11 @@ function shown(charge: Charge): Body {
   const { txid, revision, status, location, locationId: id, key: chave } = charge
   const criacao = charge.createdAt.toISOString()
   return {
-    ...{ txid, revisao: revision, status, location, chave },
+    txid,
+    revisao: revision,
+    status,
+    location,
+    chave,
     calendario: { criacao, expiracao: charge.expires_s },
     loc: { id, txid, location, tipoCob: 'cob', criacao },
     valor: { original: toText(charge.amount) },

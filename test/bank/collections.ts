@@ -33,9 +33,16 @@ function put(books: Books, txid: string, body: Body): Answer {
   if (faults.length > 0) return invalid(...faults)
   const now = books.clock.now()
   const cobr: Cobr = {
-    ...{ txid, recId: body.idRec, amount: toCents(body.valor.original), account: body.recebedor },
-    ...{ dueOn: body.calendario.dataDeVencimento, adjusted: body.ajusteDiaUtil },
-    ...{ status: 'CRIADA', endedBy: null, attempts: [], createdAt: now },
+    txid,
+    recId: body.idRec,
+    amount: toCents(body.valor.original),
+    account: body.recebedor,
+    dueOn: body.calendario.dataDeVencimento,
+    adjusted: body.ajusteDiaUtil,
+    status: 'CRIADA',
+    endedBy: null,
+    attempts: [],
+    createdAt: now,
     changes: [{ status: 'CRIADA', data: now }],
   }
   const answer = { status: 201, body: generated(books, cobr) }
@@ -161,7 +168,11 @@ function afterFailure(books: Books, { recId, attempts }: Cobr): Cobr['status'] {
 }
 
 const paymentOf = (books: Books, { txid, amount }: Cobr, { endToEndId }: Attempt): Pix => ({
-  ...{ endToEndId, txid, amount, key: null, at: books.clock.now() },
+  endToEndId,
+  txid,
+  amount,
+  key: null,
+  at: books.clock.now(),
 })
 
 function mark(books: Books, attempt: Attempt, status: Attempt['status']): void {
@@ -185,7 +196,11 @@ function ended({ status, endedBy }: Cobr): Body {
 const REJECTED = { codigo: 'AM02', descricao: 'Saldo ou limite insuficiente' }
 
 const shownAttempt = ({ on, type, endToEndId, status, changes }: Attempt): Body => ({
-  ...{ dataLiquidacao: on, tipo: type, endToEndId, status, atualizacao: shownChanges(changes) },
+  dataLiquidacao: on,
+  tipo: type,
+  endToEndId,
+  status,
+  atualizacao: shownChanges(changes),
   ...(status === 'REJEITADA' ? { rejeicao: REJECTED } : {}),
 })
 
@@ -193,7 +208,11 @@ function notified(books: Books, cobr: Cobr): Body {
   const { txid, recId, status, attempts, changes } = cobr
   const pix = [...books.pix.values()].filter((one) => one.txid === txid)
   return {
-    ...{ idRec: recId, txid, status, atualizacao: shownChanges(changes), ...ended(cobr) },
+    idRec: recId,
+    txid,
+    status,
+    atualizacao: shownChanges(changes),
+    ...ended(cobr),
     ...(attempts.length > 0 ? { tentativas: attempts.map(shownAttempt) } : {}),
     ...(pix.length > 0 ? { pix: pix.map((one) => pixEntry(books, one)) } : {}),
   }
@@ -203,7 +222,10 @@ function generated(books: Books, cobr: Cobr): Body {
   const { recId: idRec, txid, status, amount, dueOn, adjusted, account, createdAt } = cobr
   const { cnpj, name: nome } = books.receiver
   return {
-    ...{ idRec, txid, status, ajusteDiaUtil: adjusted },
+    idRec,
+    txid,
+    status,
+    ajusteDiaUtil: adjusted,
     calendario: { criacao: localDateOf(createdAt), dataDeVencimento: dueOn },
     valor: { original: toText(amount) },
     recebedor: { ...account, cnpj, nome },

@@ -183,7 +183,9 @@ async function read(request: IncomingMessage): Promise<Incoming> {
   const { pathname, searchParams } = new URL(request.url!, 'https://bank')
   const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
   return {
-    ...{ method: request.method!, path: pathname, query: Object.fromEntries(searchParams) },
+    method: request.method!,
+    path: pathname,
+    query: Object.fromEntries(searchParams),
     headers: Object.fromEntries(headers),
     text: Buffer.concat(parts).toString('utf8'),
   }

@@ -20,10 +20,24 @@ export type TokenRequest = { headers: Params; query: Params; text: string }
 export const TOKEN_LIFE_s = 3600
 
 export const ALL_SCOPES = [
-  ...['cob.write', 'cob.read', 'pix.write', 'pix.read', 'webhook.read', 'webhook.write'],
-  ...['rec.write', 'rec.read', 'cobr.write', 'cobr.read', 'webhookrec.read', 'webhookrec.write'],
-  ...['webhookcobr.read', 'webhookcobr.write', 'payloadlocationrec.write'],
-  ...['payloadlocationrec.read', 'pix.send', 'gn.pix.send.read'],
+  'cob.write',
+  'cob.read',
+  'pix.write',
+  'pix.read',
+  'webhook.read',
+  'webhook.write',
+  'rec.write',
+  'rec.read',
+  'cobr.write',
+  'cobr.read',
+  'webhookrec.read',
+  'webhookrec.write',
+  'webhookcobr.read',
+  'webhookcobr.write',
+  'payloadlocationrec.write',
+  'payloadlocationrec.read',
+  'pix.send',
+  'gn.pix.send.read',
 ]
 
 export type Office = {

@@ -63,7 +63,11 @@ export function pixEntry(books: Books, { endToEndId, txid, amount, key, at, extr
 }
 
 const shown = ({ id, returnId, amount, askedAt, doneAt, status }: Refund): Body => ({
-  ...{ id, rtrId: returnId, valor: toText(amount), natureza: 'ORIGINAL', status },
+  id,
+  rtrId: returnId,
+  valor: toText(amount),
+  natureza: 'ORIGINAL',
+  status,
   horario: {
     solicitacao: askedAt.toISOString(),
     ...(doneAt ? { liquidacao: doneAt.toISOString() } : {}),
@@ -85,8 +89,13 @@ function refund(books: Books, endToEnd: string, id: string, amount: number): Ans
   if (now.getTime() - pix.at.getTime() > REFUNDABLE_ms)
     return invalid('Viola a janela de tempo permitida para devoluções.')
   const open: Refund = {
-    ...{ id, endToEndId: endToEnd, returnId: endToEndId('D', now), amount, askedAt: now },
-    ...{ doneAt: null, status: 'EM_PROCESSAMENTO' },
+    id,
+    endToEndId: endToEnd,
+    returnId: endToEndId('D', now),
+    amount,
+    askedAt: now,
+    doneAt: null,
+    status: 'EM_PROCESSAMENTO',
   }
   books.refunds.push(open)
   if (books.refunding !== 'later') finish(books, open, books.refunding !== 'refused')

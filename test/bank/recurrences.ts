@@ -21,7 +21,9 @@ export function recurrences(books: Books): Handlers {
   return {
     'POST /locrec': () => {
       const location: LocRec = {
-        ...{ id: books.nextId(), location: newLocation('rec'), recId: null },
+        id: books.nextId(),
+        location: newLocation('rec'),
+        recId: null,
         createdAt: books.clock.now(),
       }
       books.locations.set(location.id, location)
@@ -50,11 +52,18 @@ function create(books: Books, body: Body): Answer {
   const { vinculo, calendario, valor = {}, politicaRetentativa, loc = null } = body
   const rec: Rec = {
     id: recurrenceId(politicaRetentativa === 'PERMITE_3R_7D', now),
-    ...{ contract: vinculo.contrato, object: vinculo.objeto ?? null, debtor: vinculo.devedor },
-    ...{ startsOn: calendario.dataInicial, frequency: calendario.periodicidade },
+    contract: vinculo.contrato,
+    object: vinculo.objeto ?? null,
+    debtor: vinculo.devedor,
+    startsOn: calendario.dataInicial,
+    frequency: calendario.periodicidade,
     amount: valor.valorRec ? toCents(valor.valorRec) : null,
-    ...{ retries: politicaRetentativa, locationId: loc, endedBy: null, createdAt: now },
-    ...{ status: 'CRIADA', changes: [{ status: 'CRIADA', data: now }] },
+    retries: politicaRetentativa,
+    locationId: loc,
+    endedBy: null,
+    createdAt: now,
+    status: 'CRIADA',
+    changes: [{ status: 'CRIADA', data: now }],
   }
   books.recs.set(rec.id, rec)
   if (loc !== null) books.locations.get(loc)!.recId = rec.id
@@ -113,7 +122,9 @@ export function changeRec(
 }
 
 const shownLocation = ({ id, location, createdAt, recId }: LocRec): Body => ({
-  ...{ id, location, criacao: createdAt.toISOString() },
+  id,
+  location,
+  criacao: createdAt.toISOString(),
   ...(recId ? { idRec: recId } : {}),
 })
 
@@ -127,7 +138,10 @@ const ended = ({ status, endedBy }: Rec): Body => {
 }
 
 const notified = (rec: Rec): Body => ({
-  ...{ idRec: rec.id, status: rec.status, atualizacao: shownChanges(rec.changes), ...ended(rec) },
+  idRec: rec.id,
+  status: rec.status,
+  atualizacao: shownChanges(rec.changes),
+  ...ended(rec),
   ativacao: { tipoJornada: rec.status === 'CRIADA' ? 'AGUARDANDO_DEFINICAO' : 'JORNADA_2' },
 })
 

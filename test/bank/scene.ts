@@ -9,7 +9,10 @@ export const KEY = 'dona@example.com'
 export const PERIOD = '?inicio=2026-08-01T00:00:00Z&fim=2026-12-31T00:00:00Z'
 
 export const charge = (fields = {}) => ({
-  ...{ calendario: { expiracao: 3600 }, valor: { original: '12.34' }, chave: KEY, ...fields },
+  calendario: { expiracao: 3600 },
+  valor: { original: '12.34' },
+  chave: KEY,
+  ...fields,
 })
 
 /** A bank and a client of it, until the test is over. */

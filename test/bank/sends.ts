@@ -20,8 +20,13 @@ export function sends(books: Books): Handlers {
       if (amount === null) return refuse(400, 'JsonInvalido', 'O corpo não é um envio.')
       const at = books.clock.now()
       const send: Send = {
-        ...{ id, endToEndId: endToEndId('E', at), amount, askedAt: at, status: 'EM_PROCESSAMENTO' },
-        ...{ from: body.pagador.chave, to: body.favorecido.chave },
+        id,
+        endToEndId: endToEndId('E', at),
+        amount,
+        askedAt: at,
+        status: 'EM_PROCESSAMENTO',
+        from: body.pagador.chave,
+        to: body.favorecido.chave,
       }
       books.sends.set(id, send)
       const answer = { status: 201, body: ordered(send) }
@@ -52,12 +57,19 @@ export function finishSends(books: Books, isDone = true): void {
 }
 
 const ordered = ({ id, endToEndId, amount, askedAt, status }: Send): Body => ({
-  ...{ idEnvio: id, e2eId: endToEndId, valor: toText(amount), status },
+  idEnvio: id,
+  e2eId: endToEndId,
+  valor: toText(amount),
+  status,
   horario: { solicitacao: askedAt.toISOString() },
 })
 
 const shown = ({ id, endToEndId, amount, askedAt, status, from, to }: Send): Body => ({
-  ...{ idEnvio: id, endToEndId, valor: toText(amount), chave: from, status },
+  idEnvio: id,
+  endToEndId,
+  valor: toText(amount),
+  chave: from,
+  status,
   favorecido: { chave: to },
   horario: { solicitacao: askedAt.toISOString() },
 })

@@ -68,21 +68,31 @@ type Peculiar = Partial<Omit<Style, 'token'>> & { token?: Partial<Style['token']
 const PECULIAR: Record<string, Peculiar> = {
   efi: {
     token: { client: 'basic', body: 'json', grant: 'body' },
-    ...{ errors: 'efi', probes: true, sends: true, repeated: 409 },
+    errors: 'efi',
+    probes: true,
+    sends: true,
+    repeated: 409,
   },
   inter: {
     token: { client: 'body', body: 'form', grant: 'body', scopes: 'asked' },
-    ...{ suffix: false, repeated: 400, mostPerPage: 2 },
+    suffix: false,
+    repeated: 400,
+    mostPerPage: 2,
   },
   itau: { demands: [{ name: 'x-correlationID', place: 'header', value: 'uuid' }], extras: true },
   bb: {
     demands: [{ name: 'gw-dev-app-key', place: 'either', value: 'appKey' }],
-    ...{ code: 'textoImagemQRcode', errors: 'bb', suffix: false, mostPerPage: 3 },
+    code: 'textoImagemQRcode',
+    errors: 'bb',
+    suffix: false,
+    mostPerPage: 3,
   },
   sicredi: { repeated: 400, code: null },
   santander: {
     token: { grant: 'query' },
-    ...{ dates: 'seconds', postsCharges: false, lists: 'exclusive' },
+    dates: 'seconds',
+    postsCharges: false,
+    lists: 'exclusive',
   },
   sicoob: { token: { client: 'id only' }, code: 'brcode', repeated: 409 },
   bradesco: { created: 200, code: null, extras: true },
@@ -167,9 +177,14 @@ function problemIn({ errors }: Style, { type, title, status, detail, violacoes }
     return { nome: name!.replace(/\B[A-Z]/g, '_$&').toLowerCase(), mensagem: detail ?? title }
   if (errors === 'bb')
     return {
-      ...{ statusCode: status, error: title, message: detail },
+      statusCode: status,
+      error: title,
+      message: detail,
       erros: (violacoes ?? [{ razao: detail }]).map(({ razao }: Body) => ({
-        ...{ codigo: '4769515', versao: '1', mensagem: razao, ocorrencia: 'CHOM00000062715' },
+        codigo: '4769515',
+        versao: '1',
+        mensagem: razao,
+        ocorrencia: 'CHOM00000062715',
       })),
     }
   return { type, title, status, detail, ...(violacoes ? { violacoes } : {}) }

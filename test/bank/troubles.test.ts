@@ -60,7 +60,8 @@ test('a bank that probes takes no URL that does not answer', async () => {
   assert.deepEqual([open_.status, open_.body.nome], [400, 'webhook_invalido'])
   const { access_token } = (await token()).body
   const headers = {
-    ...{ authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
+    authorization: `Bearer ${access_token}`,
+    'content-type': 'application/json',
     'x-skip-mtls-checking': 'true',
   }
   const text = JSON.stringify({ webhookUrl })
@@ -152,7 +153,11 @@ test('faults at random are the same for the same seed, and over when they are cl
 
 test('a style changes what is answered, not what has happened', async () => {
   const { bank, call } = await open({
-    ...{ code: 'brcode', created: 200, dates: 'seconds', errors: 'bb', extras: true },
+    code: 'brcode',
+    created: 200,
+    dates: 'seconds',
+    errors: 'bb',
+    extras: true,
   })
   const made = await call('PUT', `/cob/${TXID}`, charge())
   assert.equal(made.status, 200)

@@ -151,7 +151,8 @@ export function webhooks(books: Books, postman: () => Postman): Handlers {
 }
 
 const shown = ({ url, at, key }: Webhook) => ({
-  ...{ webhookUrl: url, criacao: at.toISOString() },
+  webhookUrl: url,
+  criacao: at.toISOString(),
   ...(key === null ? {} : { chave: key }),
 })
 

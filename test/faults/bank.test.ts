@@ -21,8 +21,13 @@ const SEED = Number(process.env.SEED ?? 20260820)
 
 const RATES: Rates = {
   calls: {
-    ...{ 'lose answer': 0.05, drop: 0.04, '5xx': 0.05, '5xx after effect': 0.04 },
-    ...{ html: 0.03, 'html 200': 0.03, 'expired token': 0.02 },
+    'lose answer': 0.05,
+    drop: 0.04,
+    '5xx': 0.05,
+    '5xx after effect': 0.04,
+    html: 0.03,
+    'html 200': 0.03,
+    'expired token': 0.02,
   },
   callbacks: { lost: 0.2, doubled: 0.2, reordered: 0.2, held: 0.1 },
 }

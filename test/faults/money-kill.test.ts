@@ -10,8 +10,12 @@ import * as told from './told.ts'
 /** A few kills with every test run; `npm run test:faults` asks for more. */
 const { SEED = '1', KILLS = '6', LOAD = '30', REPORT } = process.env
 const plan: Plan = {
-  ...{ seed: Number(SEED), kills: Number(KILLS), answersPerKill: Number(LOAD) },
-  ...{ companies: 48, sellers: 16, treasurers: 8 },
+  seed: Number(SEED),
+  kills: Number(KILLS),
+  answersPerKill: Number(LOAD),
+  companies: 48,
+  sellers: 16,
+  treasurers: 8,
 }
 
 const aftermath = await killAgainAndAgain(plan)
@@ -27,8 +31,11 @@ test('kills land in the middle of the work, and every request is answered in the
     seconds: Math.round(aftermath.seconds),
     requests: tally,
     done: {
-      ...{ charges: charges.length, payments: payments.length, refunds: refunds.length },
-      ...{ withdrawals: withdrawals.length, codesSentAgain: journal.resent },
+      charges: charges.length,
+      payments: payments.length,
+      refunds: refunds.length,
+      withdrawals: withdrawals.length,
+      codesSentAgain: journal.resent,
     },
     refusals: journal.refusals,
     takenUpAgain: await stored.takenUpAgain(app),

@@ -60,8 +60,10 @@ test('the code is of journey 2: nothing to pay, and the place of the agreement',
   assert.deepEqual([host, path], ['vintem.test', 'rec'])
   assert.deepEqual(unpackPair(token!), { companyId: scene.payee.id, id })
   assert.deepEqual(parse(brCode), {
-    ...{ kind: 'recurrence', recurrenceLocation: location },
-    ...{ name: 'Padaria Sao Joao', city: 'Sao Paulo' },
+    kind: 'recurrence',
+    recurrenceLocation: location,
+    name: 'Padaria Sao Joao',
+    city: 'Sao Paulo',
   })
 })
 

@@ -36,9 +36,14 @@ const AMOUNT = toCents(1234)
 const expiresAt = ({ clock }: BankGround) => new Date(clock.now().getTime() + 3_600_000)
 
 const agreementOrder = (ground: BankGround): AgreementOrder => ({
-  ...{ id: newId(), value: VALUE, frequency: 'MONTHLY', description: 'Pão todo mês' },
+  id: newId(),
+  value: VALUE,
+  frequency: 'MONTHLY',
+  description: 'Pão todo mês',
   payer: { name: 'Maria da Silva', taxId: '52998224725' },
-  ...{ startsOn: localDateOf(ground.clock.now()), retries: true, expiresAt: expiresAt(ground) },
+  startsOn: localDateOf(ground.clock.now()),
+  retries: true,
+  expiresAt: expiresAt(ground),
 })
 
 async function approved(ground: BankGround) {

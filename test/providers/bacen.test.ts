@@ -115,7 +115,9 @@ test('a certificate that has ended, or a wrong secret, leaves everything unknown
   assert.equal(bank.state().charges.size, 0)
   const pfx = connected(ground, {
     certificate: {
-      ...{ kind: 'pfx', pfx: bank.credentials.pfx, passphrase: bank.credentials.passphrase },
+      kind: 'pfx',
+      pfx: bank.credentials.pfx,
+      passphrase: bank.credentials.passphrase,
     },
   })
   given(await pfx.issueCharge(payee, charge))

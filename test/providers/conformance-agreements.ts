@@ -9,7 +9,10 @@ import { given, reasonOf, VALUE } from '../support/agreements.ts'
 import { around, type Ground, type Guarantee, idsOf } from './conformance-ground.ts'
 
 const orderOf = ({ clock }: Ground, fields: Partial<AgreementOrder> = {}): AgreementOrder => ({
-  ...{ id: newId(), value: VALUE, frequency: 'MONTHLY', description: 'Pão todo mês' },
+  id: newId(),
+  value: VALUE,
+  frequency: 'MONTHLY',
+  description: 'Pão todo mês',
   payer: { name: 'Maria da Silva', taxId: '52998224725' },
   startsOn: localDateOf(clock.now()),
   retries: true,
@@ -76,7 +79,9 @@ export function agreements(guarantee: Guarantee): void {
       const { provider, payee, agrees } = ground
       if (!agrees) return
       const [waiting, active, refused] = [
-        ...[await agree(ground), await approved(ground), await agree(ground)],
+        await agree(ground),
+        await approved(ground),
+        await agree(ground),
       ] as [Agreed, Agreed, Agreed]
       await ground.decide(refused, 'reject')
       for (const one of [waiting, active, active]) {
@@ -181,7 +186,9 @@ export function collections(guarantee: Guarantee): void {
     const { provider, payee, agrees } = ground
     if (!agrees) return
     const [ours, theirs, other] = [
-      ...[await scheduled(ground), await scheduled(ground), await scheduled(ground)],
+      await scheduled(ground),
+      await scheduled(ground),
+      await scheduled(ground),
     ] as [Scheduled, Scheduled, Scheduled]
     given(await provider.cancelAgreement(payee, ours.agreement))
     await ground.decide(theirs.agreement, 'cancel')
@@ -212,7 +219,10 @@ export function retries(guarantee: Guarantee): void {
     goTo(ground, third)
     await ground.collect(true)
     assert.deepEqual(told(await find(ground, id)), [
-      ...['PAID', `${dueOn} FAILED`, `${second} FAILED`, `${third} PAID`],
+      'PAID',
+      `${dueOn} FAILED`,
+      `${second} FAILED`,
+      `${third} PAID`,
     ])
     const received = given(await provider.listReceived(payee, around(ground)))
     assert.equal(received.length, 1)

@@ -34,8 +34,14 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
     if (decision === 'approve') approved.push(id)
   }
   return {
-    ...{ provider: simulator, payouts: simulator, agrees: true, remembers: false, payee, clock },
-    ...{ decide, pay: (brCode, amount) => pay(txidOf(brCode), amount) },
+    provider: simulator,
+    payouts: simulator,
+    agrees: true,
+    remembers: false,
+    payee,
+    clock,
+    decide,
+    pay: (brCode, amount) => pay(txidOf(brCode), amount),
     payKey: (amount) => pay(null, amount),
     async collect(pays) {
       // Those that have ended meanwhile are not filled any more.
@@ -66,10 +72,19 @@ export async function openBank(
   const connection = bank.connection({ profile: profileOf(bank) })
   const bacen = createBacen({ connectionOf: async () => connection, clock, limits: PATIENT })
   const payee = {
-    ...{ id: newId(), name: 'Padaria São João', city: 'São Paulo', pixKey: 'dona@example.com' },
+    id: newId(),
+    name: 'Padaria São João',
+    city: 'São Paulo',
+    pixKey: 'dona@example.com',
   }
   return {
-    ...{ bank, bacen, connection, provider: bacen, payee, clock, remembers: true },
+    bank,
+    bacen,
+    connection,
+    provider: bacen,
+    payee,
+    clock,
+    remembers: true,
     payouts: connection.profile.payouts === 'efi' ? bacen.payouts : null,
     agrees: connection.profile.paths.rec !== null,
     pay: async (brCode, amount) => bank.payer.pay(brCode, { amount }).endToEndId,

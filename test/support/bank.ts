@@ -57,7 +57,9 @@ export async function openBanked(api: TestApi, options: Options = {}): Promise<B
 }
 
 export const pixBody = (fields: object = {}) => ({
-  ...{ amount: 1990, customer: payer(), expiresIn: 600 },
+  amount: 1990,
+  customer: payer(),
+  expiresIn: 600,
   ...fields,
 })
 

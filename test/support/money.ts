@@ -91,8 +91,12 @@ type NewCharge = Pick<Charge, 'id' | 'brCode' | 'amount' | 'devMode'>
 
 export function addCharge(model: Model, fields: NewCharge, lifetime_s: number): void {
   model.charges.push({
-    ...{ ...fields, isSale: false, status: 'OPEN', paymentStatus: 'PROCESSING' },
-    ...{ paidAt: 0, refunded: 0 },
+    ...fields,
+    isSale: false,
+    status: 'OPEN',
+    paymentStatus: 'PROCESSING',
+    paidAt: 0,
+    refunded: 0,
     expiresAt: model.now + lifetime_s * SECOND,
   })
 }
@@ -123,8 +127,16 @@ export function sell(
   arrive(model, { endToEndId, code, amount }, matched)
   if (!matched) return
   model.charges.push({
-    ...{ id, brCode: code.brCode, amount, devMode: false, isSale: true, refunded: 0 },
-    ...{ status: 'COMPLETED', paymentStatus: 'PAID', paidAt: model.now, expiresAt: 0 },
+    id,
+    brCode: code.brCode,
+    amount,
+    devMode: false,
+    isSale: true,
+    refunded: 0,
+    status: 'COMPLETED',
+    paymentStatus: 'PAID',
+    paidAt: model.now,
+    expiresAt: 0,
   })
 }
 
@@ -270,8 +282,15 @@ export function startWithdrawal(model: Model, amount: number): 201 | 409 | 422 |
   if (open) giveBack(model, open, 'EXPIRED')
   move(model, 'available', 'held', amount)
   model.withdrawals.push({
-    ...{ id: '', amount, status: 'PENDING_OTP', tries: 0, sends: 1, dueAt: 0, tellings: 0 },
-    ...{ expiresAt: model.now + 600 * SECOND, endedAt: 0 },
+    id: '',
+    amount,
+    status: 'PENDING_OTP',
+    tries: 0,
+    sends: 1,
+    dueAt: 0,
+    tellings: 0,
+    expiresAt: model.now + 600 * SECOND,
+    endedAt: 0,
   })
   return 201
 }

@@ -93,3 +93,19 @@ export async function transfersOf(api: TestApi, { company }: Client): Promise<un
   )
   return rows.map(({ direction, end_to_end_id: id, amount }) => [direction, id, amount])
 }
+
+/** Bodies that name nothing, and so are not stored. */
+export const NONSENSE: unknown[] = [
+  null,
+  undefined,
+  42,
+  'pix',
+  [],
+  {},
+  { pix: null },
+  { pix: 'E1' },
+  { pix: {} },
+  { pix: [] },
+  { pix: [null, 1, 'E1', [], {}, { endToEndId: null }, { endToEndId: 7 }, { endToEndId: '' }] },
+  { pix: [{ endToEndId: "E1'; drop table payments; --" }, { endToEndId: 'E'.repeat(65) }] },
+]

@@ -130,8 +130,13 @@ export async function compareBooked(
   const faults: string[] = []
   for (let after = since; after < until; ) {
     const page = await readStatement(app.db, company.id, {
-      ...{ limit: PAGE, after, order: 'oldest first', kind: null, account: null },
-      ...{ from: null, to: null },
+      limit: PAGE,
+      after,
+      order: 'oldest first',
+      kind: null,
+      account: null,
+      from: null,
+      to: null,
     })
     const entries = page.filter(({ entry, createdAt }) => entry <= until && createdAt >= opened)
     faults.push(...(await compareEntries(app, provider, company, entries)))

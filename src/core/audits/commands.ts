@@ -50,7 +50,11 @@ export async function auditCompany(
   const checked = (whole ? null : last.bankCheckedUntil) ?? opened
   const from = checked < opened ? opened : checked
   const bank = await auditBank(app, company, {
-    ...{ since, entries: proof.entries, opened, from, until },
+    since,
+    entries: proof.entries,
+    opened,
+    from,
+    until,
   })
   const found = [...faults, ...bank.faults]
   await saveAudit(
@@ -129,7 +133,8 @@ function concluded(
   if (bank === 'silent') return last
   const advanced = last.bankCheckedUntil && last.bankCheckedUntil > until
   return {
-    ...{ checkedEntry: entries, difference },
+    checkedEntry: entries,
+    difference,
     bankCheckedUntil: advanced ? last.bankCheckedUntil : until,
   }
 }

@@ -39,8 +39,13 @@ async function comparePostings(
   const faults: string[] = []
   for (let after = since; after < entries; ) {
     const page = await readStatement(tx, company.id, {
-      ...{ limit: PAGE, after, order: 'oldest first', kind: null, account: null },
-      ...{ from: null, to: null },
+      limit: PAGE,
+      after,
+      order: 'oldest first',
+      kind: null,
+      account: null,
+      from: null,
+      to: null,
     })
     const records = await recordsOf(tx, company, page)
     const wrong = page.filter((entry) => !HOLDS[entry.kind](entry, records))

@@ -42,7 +42,8 @@ export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
   { name: 'created_at', title: 'Data', of: ({ createdAt }) => new Date(createdAt) },
   { name: 'type', title: 'Tipo', of: ({ type }) => ({ code: type, word: KINDS[type] }) },
   {
-    ...{ name: 'amount_cents', title: 'Valor' },
+    name: 'amount_cents',
+    title: 'Valor',
     of: (entry) => ({ cents: entry.amount, signed: entry.amount * (isOutward(entry) ? -1 : 1) }),
   },
   { name: 'debit', title: 'Débito', of: ({ debit }) => side(debit) },

@@ -32,7 +32,12 @@ export async function connectBank(
   const known = before && (await openConnection(tx, vault, companyId))
   const isSame = known?.profile.baseUrl === connection.profile.baseUrl
   const bank: BankRecord = {
-    ...{ companyId, id, profile: connection.profile.name, payouts, payoutKey, certificateEndsAt },
+    companyId,
+    id,
+    profile: connection.profile.name,
+    payouts,
+    payoutKey,
+    certificateEndsAt,
     sealed: vault.seal(JSON.stringify(connection), contextOf(companyId, id)),
     callbackId: before?.callbackId ?? randomUUID(),
     // Credentials are renewed at the same bank: what arrived while they failed is still ours.

@@ -61,8 +61,15 @@ export async function saveBank(tx: Tx, bank: BankRecord): Promise<void> {
              certificate_ends_at = excluded.certificate_ends_at, certificate_warned_at = null,
              connected_at = excluded.connected_at`,
     values: [
-      ...[bank.companyId, bank.id, bank.profile, bank.sealed, bank.callbackId, bank.payouts],
-      ...[bank.payoutKey, bank.certificateEndsAt, bank.connectedAt],
+      bank.companyId,
+      bank.id,
+      bank.profile,
+      bank.sealed,
+      bank.callbackId,
+      bank.payouts,
+      bank.payoutKey,
+      bank.certificateEndsAt,
+      bank.connectedAt,
     ],
   })
 }

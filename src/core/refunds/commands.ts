@@ -62,9 +62,17 @@ type Intent = Pick<
 
 async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promise<Refund> {
   const refund: Refund = {
-    ...{ companyId: company.id, id: newId(), ...intent, status: 'PROCESSING' },
-    ...{ failure: null, orderedAt: null, returnId: null, finishedAt: null },
-    ...{ attempts: 0, nextAttemptAt: now, createdAt: now },
+    companyId: company.id,
+    id: newId(),
+    ...intent,
+    status: 'PROCESSING',
+    failure: null,
+    orderedAt: null,
+    returnId: null,
+    finishedAt: null,
+    attempts: 0,
+    nextAttemptAt: now,
+    createdAt: now,
   }
   await store.insert(tx, refund)
   if (refund.booked) await hold(tx, refund, now)

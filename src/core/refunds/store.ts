@@ -52,9 +52,18 @@ export async function insert(tx: Tx, refund: Refund): Promise<void> {
              booked, status, next_attempt_at, created_at, payment_source)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
-      ...[refund.companyId, refund.id, refund.endToEndId, refund.chargeId, refund.amount],
-      ...[refund.comment, refund.source, refund.booked, refund.status, refund.nextAttemptAt],
-      ...[refund.createdAt, refund.paymentSource],
+      refund.companyId,
+      refund.id,
+      refund.endToEndId,
+      refund.chargeId,
+      refund.amount,
+      refund.comment,
+      refund.source,
+      refund.booked,
+      refund.status,
+      refund.nextAttemptAt,
+      refund.createdAt,
+      refund.paymentSource,
     ],
   })
 }
@@ -72,7 +81,11 @@ export async function finish(tx: Tx, refund: Refund): Promise<void> {
     text: `update refunds set status = $3, failure = $4, return_id = $5, finished_at = $6
            where company_id = $1 and id = $2`,
     values: [
-      ...[refund.companyId, refund.id, refund.status, refund.failure, refund.returnId],
+      refund.companyId,
+      refund.id,
+      refund.status,
+      refund.failure,
+      refund.returnId,
       refund.finishedAt,
     ],
   })

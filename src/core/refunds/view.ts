@@ -31,7 +31,10 @@ export const RefundView = Type.Object({
 export function showRefund(refund: Refund): Static<typeof RefundView> {
   const { id, status, amount, chargeId, endToEndId, returnId, comment, failure } = refund
   return {
-    ...{ id: toPublic('rfnd', id), status, value: amount, endToEndId },
+    id: toPublic('rfnd', id),
+    status,
+    value: amount,
+    endToEndId,
     ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
     ...(returnId === null ? {} : { returnId }),
     ...(comment === null ? {} : { comment }),

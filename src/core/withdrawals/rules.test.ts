@@ -33,7 +33,8 @@ const [HASH, OTHER] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 const pending = (fields: Partial<Withdrawal> = {}): Withdrawal => ({
   ...start(
     {
-      ...{ companyId: newId(), id: newId() },
+      companyId: newId(),
+      id: newId(),
       value: toCents(5000),
       destination: 'k',
       otpHash: HASH,

@@ -61,8 +61,14 @@ export async function insert(tx: Tx, withdrawal: Withdrawal): Promise<boolean> {
            on conflict (company_id) where status in ('PENDING_OTP', 'PROCESSING') do nothing
            returning id`,
     values: [
-      ...[withdrawal.companyId, withdrawal.id, withdrawal.value, withdrawal.destination],
-      ...[withdrawal.status, withdrawal.otpHash, withdrawal.otpExpiresAt, withdrawal.createdAt],
+      withdrawal.companyId,
+      withdrawal.id,
+      withdrawal.value,
+      withdrawal.destination,
+      withdrawal.status,
+      withdrawal.otpHash,
+      withdrawal.otpExpiresAt,
+      withdrawal.createdAt,
     ],
   })
   return rows.length === 1
@@ -76,10 +82,19 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
              finished_at = $11, manual = $12, ordered_at = $13
            where company_id = $1 and id = $2`,
     values: [
-      ...[withdrawal.companyId, withdrawal.id, withdrawal.status, withdrawal.failure],
-      ...[withdrawal.otpHash, withdrawal.otpExpiresAt, withdrawal.otpSent, withdrawal.endToEndId],
-      ...[withdrawal.nextAttemptAt, withdrawal.confirmedAt, withdrawal.finishedAt],
-      ...[withdrawal.manual, withdrawal.orderedAt],
+      withdrawal.companyId,
+      withdrawal.id,
+      withdrawal.status,
+      withdrawal.failure,
+      withdrawal.otpHash,
+      withdrawal.otpExpiresAt,
+      withdrawal.otpSent,
+      withdrawal.endToEndId,
+      withdrawal.nextAttemptAt,
+      withdrawal.confirmedAt,
+      withdrawal.finishedAt,
+      withdrawal.manual,
+      withdrawal.orderedAt,
     ],
   })
 }

@@ -42,7 +42,9 @@ export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof Wit
   const withdrawal = asOf(stored, now)
   const { status, value, confirmedAt, finishedAt, endToEndId, failure } = withdrawal
   const shown: Static<typeof WithdrawalView> = {
-    ...{ id: toPublic('wd', withdrawal.id), status, value },
+    id: toPublic('wd', withdrawal.id),
+    status,
+    value,
     destination: maskPixKey(withdrawal.destination),
     createdAt: withdrawal.createdAt.toISOString(),
   }

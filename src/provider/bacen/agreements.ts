@@ -65,7 +65,9 @@ async function create(
   if ('kind' in place) return place
   places.set(order.id, place)
   const reply = await bank.ask({
-    ...{ method: 'POST', resource: 'rec', path: '' },
+    method: 'POST',
+    resource: 'rec',
+    path: '',
     body: bodyOf(order, place),
   })
   const externalId = reply.kind === 'done' ? textOf(reply.body.idRec) : null
@@ -126,7 +128,9 @@ async function search(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<Agree
   const made_ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   const now_ms = bank.clock.now().getTime()
   const listed = await readList(bank, {
-    ...{ resource: 'rec', entries: 'recs', id: 'idRec' },
+    resource: 'rec',
+    entries: 'recs',
+    id: 'idRec',
     from: new Date(Math.min(made_ms, now_ms) - MARGIN_ms),
     to: new Date(Math.max(made_ms, now_ms) + MARGIN_ms),
   })
@@ -143,7 +147,9 @@ const rankOf = ({ status }: Fields): number =>
 
 const ask = (bank: Bank, method: 'GET' | 'PATCH', idRec: string, body?: unknown): Promise<Reply> =>
   bank.ask({
-    ...{ method, resource: 'rec', path: `/${encodeURIComponent(idRec)}` },
+    method,
+    resource: 'rec',
+    path: `/${encodeURIComponent(idRec)}`,
     ...(body === undefined ? {} : { body }),
   })
 

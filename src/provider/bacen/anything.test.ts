@@ -25,9 +25,14 @@ const payee = { id: newId(), name: 'Padaria', city: 'Recife', pixKey: 'pix@padar
 const E2E = 'E99999990202608201500abcdefghijk'
 const period = { from: new Date('2026-08-20T14:00:00Z'), to: new Date('2026-08-20T16:00:00Z') }
 const agreement: AgreementOrder = {
-  ...{ id: newId(), value: toCents(2990), frequency: 'WEEKLY', description: '', retries: false },
+  id: newId(),
+  value: toCents(2990),
+  frequency: 'WEEKLY',
+  description: '',
+  retries: false,
   payer: { name: 'Ana', taxId: '52998224725' },
-  ...{ startsOn: '2026-09-01', expiresAt: new Date('2026-09-20T15:00:00Z') },
+  startsOn: '2026-09-01',
+  expiresAt: new Date('2026-09-20T15:00:00Z'),
 }
 
 const STATUS = ['ATIVA', 'CONCLUIDA', 'CRIADA', 'APROVADA', 'CANCELADA', 'DEVOLVIDO', 'REALIZADO']
@@ -39,27 +44,42 @@ const value = fc.oneof(text, fc.jsonValue())
 const status = fc.oneof(fc.constantFrom(...STATUS), value)
 const some = fc.record(
   {
-    ...{ endToEndId: fc.oneof(fc.constant(E2E), value), txid: value, valor: value, horario: value },
-    ...{ status, dataLiquidacao: value, idRec: value, location: value, id: value, data: value },
+    endToEndId: fc.oneof(fc.constant(E2E), value),
+    txid: value,
+    valor: value,
+    horario: value,
+    status,
+    dataLiquidacao: value,
+    idRec: value,
+    location: value,
+    id: value,
+    data: value,
   },
   { requiredKeys: [] },
 )
 const list = fc.oneof(fc.array(fc.oneof(some, fc.jsonValue()), { maxLength: 3 }), fc.jsonValue())
 const body = fc.record(
   {
-    ...{
-      status,
-      idRec: value,
-      endToEndId: fc.constant(E2E),
-      rtrId: value,
-      e2eId: value,
-      id: value,
-    },
-    ...{ valor: fc.oneof(value, fc.record({ original: value })), horario: value, location: value },
-    ...{ loc: fc.oneof(some, fc.jsonValue()), pixCopiaECola: value, parametros: fc.jsonValue() },
-    ...{ dadosQR: fc.oneof(fc.record({ pixCopiaECola: value }), fc.jsonValue()), recs: list },
-    ...{ calendario: fc.record({ dataDeVencimento: value }), tentativas: list, pix: list },
-    ...{ atualizacao: list, devolucoes: list, motivo: value },
+    status,
+    idRec: value,
+    endToEndId: fc.constant(E2E),
+    rtrId: value,
+    e2eId: value,
+    id: value,
+    valor: fc.oneof(value, fc.record({ original: value })),
+    horario: value,
+    location: value,
+    loc: fc.oneof(some, fc.jsonValue()),
+    pixCopiaECola: value,
+    parametros: fc.jsonValue(),
+    dadosQR: fc.oneof(fc.record({ pixCopiaECola: value }), fc.jsonValue()),
+    recs: list,
+    calendario: fc.record({ dataDeVencimento: value }),
+    tentativas: list,
+    pix: list,
+    atualizacao: list,
+    devolucoes: list,
+    motivo: value,
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<Record<string, unknown>>

@@ -35,7 +35,9 @@ const LEGACY_PFX = [
 test('the end and the subject are those of the own certificate, in any of the forms', () => {
   const chain = own.certificate + ca
   const forms: Certificate[] = [
-    ...[pem, { ...pem, certificate: chain }, { ...pem, key: sealedKey, passphrase: 'abc' }],
+    pem,
+    { ...pem, certificate: chain },
+    { ...pem, key: sealedKey, passphrase: 'abc' },
     { kind: 'pfx', pfx: toPfx(own, 'abc'), passphrase: 'abc' },
   ]
   for (const form of forms) {

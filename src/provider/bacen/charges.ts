@@ -23,7 +23,9 @@ export const charging = (at: AtBank): Charging => ({
 })
 
 const call = (method: Call['method'], id: Uuid, body?: unknown): Call => ({
-  ...{ method, resource: 'cob', path: `/${chargeTxid(id)}` },
+  method,
+  resource: 'cob',
+  path: `/${chargeTxid(id)}`,
   ...(body === undefined ? {} : { body }),
 })
 

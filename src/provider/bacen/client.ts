@@ -96,7 +96,9 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
 
 function bankOf({ connection, line, tokens }: Opened, clock: Clock, until_ms?: number): Bank {
   return {
-    ...{ connection, clock, tokens },
+    connection,
+    clock,
+    tokens,
     moment: (at) => writeMoment(at, connection.profile.dates),
     async ask(call) {
       const place = placeOf(connection, call)

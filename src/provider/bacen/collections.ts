@@ -20,7 +20,9 @@ export const collecting = (at: AtBank): Collecting => ({
 })
 
 const call = (method: Call['method'], id: Uuid, rest = '', body?: unknown): Call => ({
-  ...{ method, resource: 'cobr', path: `/${chargeTxid(id)}${rest}` },
+  method,
+  resource: 'cobr',
+  path: `/${chargeTxid(id)}${rest}`,
   ...(body === undefined ? {} : { body }),
 })
 

@@ -20,7 +20,9 @@ const CONFLICT = 409
 async function send(bank: Bank, payee: Payee, order: SendOrder): Promise<Outcome<Sent>> {
   if (bank.connection.profile.payouts !== 'efi') return reject('the bank sends nothing for others')
   const reply = await bank.ask({
-    ...{ method: 'PUT', resource: null, path: `/v3/gn/pix/${suffixOf(order.id)}` },
+    method: 'PUT',
+    resource: null,
+    path: `/v3/gn/pix/${suffixOf(order.id)}`,
     body: {
       valor: formatDecimal(order.amount),
       pagador: { chave: payee.pixKey },

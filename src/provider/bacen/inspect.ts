@@ -40,7 +40,9 @@ function isMissing(scope: string, needed: string[], granted: string[] | null): b
 async function readingFaults(bank: Bank): Promise<string[]> {
   const now_ms = bank.clock.now().getTime()
   const reply = await bank.ask({
-    ...{ method: 'GET', resource: 'pix', path: '' },
+    method: 'GET',
+    resource: 'pix',
+    path: '',
     query: {
       inicio: bank.moment(new Date(now_ms - LAST_ms)),
       fim: bank.moment(new Date(now_ms)),

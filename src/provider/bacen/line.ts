@@ -98,7 +98,11 @@ async function exchange(
   try {
     const { origin, pathname, search } = new URL(url)
     const answer = await agent.request({
-      ...{ origin, path: pathname + search, method, headers, body },
+      origin,
+      path: pathname + search,
+      method,
+      headers,
+      body,
       signal: stop.signal,
     })
     return replyOf(answer.statusCode, await answer.body.text())

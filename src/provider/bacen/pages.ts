@@ -26,7 +26,9 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
   const found = new Map<string, Fields>()
   for (let page = 0; page < MAX_PAGES; page++) {
     const reply = await bank.ask({
-      ...{ method: 'GET', resource: list.resource, path: '' },
+      method: 'GET',
+      resource: list.resource,
+      path: '',
       query: queryOf(bank, list, page),
     })
     if (reply.kind !== 'done') return notTold(reply)

@@ -3,15 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { customProfile, PLACEHOLDERS, urlFault } from './custom-profile.ts'
 import { addressOf, type Profile, RESOURCES } from './profile.ts'
-import {
-  customProfile,
-  findProfile,
-  PLACEHOLDERS,
-  PROFILE_NAMES,
-  urlFault,
-  withUrls,
-} from './profiles.ts'
+import { findProfile, PROFILE_NAMES, withUrls } from './profiles.ts'
 
 const known = PROFILE_NAMES.map((name) => findProfile(name)!)
 const MINIMAL = { baseUrl: 'https://pix.bank.example/v2', tokenUrl: 'https://bank.example/token' }
@@ -20,8 +14,16 @@ const MINIMAL = { baseUrl: 'https://pix.bank.example/v2', tokenUrl: 'https://ban
 const settingsOf = ({ title, baseUrl, token: { url, ...token }, ...rest }: Profile) => {
   const { paths, headers, query, dates, codeFields, webhook } = rest
   return {
-    ...{ title, baseUrl, tokenUrl: url, token },
-    ...{ paths, headers, query, dates, codeFields, webhook },
+    title,
+    baseUrl,
+    tokenUrl: url,
+    token,
+    paths,
+    headers,
+    query,
+    dates,
+    codeFields,
+    webhook,
   }
 }
 
@@ -134,7 +136,8 @@ test('a bank at another address is there whole, and the known one stays as it wa
   for (const profile of known) {
     const before = structuredClone(profile)
     const moved = withUrls(profile, {
-      ...{ baseUrl: 'https://127.0.0.1:8443/', tokenUrl: 'https://127.0.0.1:8444/token' },
+      baseUrl: 'https://127.0.0.1:8443/',
+      tokenUrl: 'https://127.0.0.1:8444/token',
     })
     assert.equal(moved.baseUrl, 'https://127.0.0.1:8443')
     assert.equal(moved.token.url, 'https://127.0.0.1:8444/token')
@@ -156,7 +159,11 @@ test('two addresses suffice for a bank that keeps to the document', () => {
   assert.equal(profile.baseUrl, MINIMAL.baseUrl)
   assert.deepEqual(profile.token, {
     url: MINIMAL.tokenUrl,
-    ...{ client: 'basic', body: 'form', grant: 'body', asksScopes: true, headers: {} },
+    client: 'basic',
+    body: 'form',
+    grant: 'body',
+    asksScopes: true,
+    headers: {},
   })
   assert.deepEqual(new Set(Object.values(profile.paths)), new Set(['']))
   assert.equal(addressOf(profile, 'cob'), 'https://pix.bank.example/v2')
@@ -178,20 +185,42 @@ test('a bank that is like a known one says only what differs', () => {
 
 test('all faults are told at once, each by its name', () => {
   const faults = faultsOf({
-    ...{ title: '', like: 'nubank', baseUrl: 'http://bank.example', token_url: 'x' },
+    title: '',
+    like: 'nubank',
+    baseUrl: 'http://bank.example',
+    token_url: 'x',
     token: { client: 'secret', body: 'xml', grant: 'header', asksScopes: 'yes', url: 'x' },
     paths: { cob: null, pix: 'v2', rec: null, boleto: '/v1' },
     headers: { 'x y': 'a', authorization: 'Bearer x', 'x-key': '{secret}', 'x-n': 1 },
     query: { '': 'a' },
-    ...{ dates: 'iso', codeFields: 'emv', webhook: { headers: { 'x-a': 'a\r\nb: c' }, url: 'x' } },
+    dates: 'iso',
+    codeFields: 'emv',
+    webhook: { headers: { 'x-a': 'a\r\nb: c' }, url: 'x' },
   })
   const named = [
-    ...['title must', 'like must', 'baseUrl must begin', 'tokenUrl is missing'],
-    ...['setting "token_url" is not known', 'token client', 'token body', 'token grant'],
-    ...['token asksScopes', 'token "url" is not known', 'paths cob must be there', 'paths pix'],
-    ...['paths must have all of', 'paths "boleto"', 'headers "x y"', 'headers "authorization"'],
-    ...['headers "x-key"', 'headers "x-n"', 'query ""', 'dates', 'codeFields'],
-    ...['webhook headers "x-a"', 'webhook "url"'],
+    'title must',
+    'like must',
+    'baseUrl must begin',
+    'tokenUrl is missing',
+    'setting "token_url" is not known',
+    'token client',
+    'token body',
+    'token grant',
+    'token asksScopes',
+    'token "url" is not known',
+    'paths cob must be there',
+    'paths pix',
+    'paths must have all of',
+    'paths "boleto"',
+    'headers "x y"',
+    'headers "authorization"',
+    'headers "x-key"',
+    'headers "x-n"',
+    'query ""',
+    'dates',
+    'codeFields',
+    'webhook headers "x-a"',
+    'webhook "url"',
   ]
   for (const name of named) {
     assert.equal(faults.filter((fault) => fault.startsWith(name)).length, 1, `${name}: ${faults}`)
@@ -201,8 +230,15 @@ test('all faults are told at once, each by its name', () => {
 
 test('an address with a secret, a query or a space in it is refused', () => {
   const wrong = [
-    ...['https://user:password@bank.example', 'https://bank.example/?key=1', 'ftp://bank.example'],
-    ...['https://bank.example/#a', ' https://bank.example', 'bank.example', 'https://', null, 7],
+    'https://user:password@bank.example',
+    'https://bank.example/?key=1',
+    'ftp://bank.example',
+    'https://bank.example/#a',
+    ' https://bank.example',
+    'bank.example',
+    'https://',
+    null,
+    7,
   ]
   for (const baseUrl of wrong) {
     const faults = faultsOf({ ...MINIMAL, baseUrl })

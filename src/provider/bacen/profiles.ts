@@ -1,10 +1,10 @@
-import { type Profile, RESOURCES, type Resource } from './profile.ts'
+import type { Profile } from './profile.ts'
 
 type Bank = Pick<Profile, 'name' | 'title' | 'baseUrl' | 'paths'> &
   Partial<Omit<Profile, 'token'>> & { token: Partial<Profile['token']> & { url: string } }
 
 /** The Central Bank's document, where nothing is said to the contrary. */
-function bank({ token, ...rest }: Bank): Profile {
+export function bank({ token, ...rest }: Bank): Profile {
   return {
     headers: {},
     query: {},
@@ -14,18 +14,27 @@ function bank({ token, ...rest }: Bank): Profile {
     payouts: null,
     ...rest,
     token: {
-      ...{ client: 'basic', body: 'form', grant: 'body', asksScopes: true, headers: {} },
+      client: 'basic',
+      body: 'form',
+      grant: 'body',
+      asksScopes: true,
+      headers: {},
       ...token,
     },
   }
 }
 
 /** Banks place charges and agreements, which came years later, apart. */
-function paths(charges: string, agreements: string | null): Profile['paths'] {
+export function paths(charges: string, agreements: string | null): Profile['paths'] {
   return {
-    ...{ cob: charges, pix: charges, webhook: charges },
-    ...{ locrec: agreements, rec: agreements, cobr: agreements },
-    ...{ webhookrec: agreements, webhookcobr: agreements },
+    cob: charges,
+    pix: charges,
+    webhook: charges,
+    locrec: agreements,
+    rec: agreements,
+    cobr: agreements,
+    webhookrec: agreements,
+    webhookcobr: agreements,
   }
 }
 
@@ -35,10 +44,14 @@ function paths(charges: string, agreements: string | null): Profile['paths'] {
  */
 const BANKS: Profile[] = [
   bank({
-    ...{ name: 'efi', title: 'Efí', baseUrl: 'https://pix.api.efipay.com.br' },
+    name: 'efi',
+    title: 'Efí',
+    baseUrl: 'https://pix.api.efipay.com.br',
     // The scopes are those of the application, and are not asked for.
     token: {
-      ...{ url: 'https://pix.api.efipay.com.br/oauth/token', body: 'json', asksScopes: false },
+      url: 'https://pix.api.efipay.com.br/oauth/token',
+      body: 'json',
+      asksScopes: false,
     },
     paths: paths('/v2', '/v2'),
     // Efí would insist on refusing callers without its certificate. The address is a secret, and
@@ -47,9 +60,12 @@ const BANKS: Profile[] = [
     payouts: 'efi',
   }),
   bank({
-    ...{ name: 'inter', title: 'Inter', baseUrl: 'https://cdpj.partners.bancointer.com.br' },
+    name: 'inter',
+    title: 'Inter',
+    baseUrl: 'https://cdpj.partners.bancointer.com.br',
     token: {
-      ...{ url: 'https://cdpj.partners.bancointer.com.br/oauth/v2/token', client: 'body' },
+      url: 'https://cdpj.partners.bancointer.com.br/oauth/v2/token',
+      client: 'body',
     },
     paths: paths('/pix/v2', '/pix/v2'),
     // Needed where the integration is allowed more than one account, and harmless elsewhere.
@@ -57,9 +73,13 @@ const BANKS: Profile[] = [
   }),
   bank({
     // The product that Itaú calls regulatory. The one at secure.api.itau is being shut down.
-    ...{ name: 'itau', title: 'Itaú', baseUrl: 'https://pix-pj.api.itau.com' },
+    name: 'itau',
+    title: 'Itaú',
+    baseUrl: 'https://pix-pj.api.itau.com',
     token: {
-      ...{ url: 'https://sts.itau.com.br/as/token.oauth2', client: 'body', asksScopes: false },
+      url: 'https://sts.itau.com.br/as/token.oauth2',
+      client: 'body',
+      asksScopes: false,
     },
     paths: paths(
       '/regulatorio-pix/v2',
@@ -72,29 +92,39 @@ const BANKS: Profile[] = [
     },
   }),
   bank({
-    ...{ name: 'bb', title: 'Banco do Brasil', baseUrl: 'https://api-pix.bb.com.br' },
+    name: 'bb',
+    title: 'Banco do Brasil',
+    baseUrl: 'https://api-pix.bb.com.br',
     token: { url: 'https://oauth.bb.com.br/oauth/token' },
     paths: paths('/pix/v2', '/pix/v2'),
     query: { 'gw-dev-app-key': '{appKey}' },
     codeFields: ['pixCopiaECola', 'textoImagemQRcode'],
   }),
   bank({
-    ...{ name: 'sicredi', title: 'Sicredi', baseUrl: 'https://api-pix.sicredi.com.br' },
+    name: 'sicredi',
+    title: 'Sicredi',
+    baseUrl: 'https://api-pix.sicredi.com.br',
     token: { url: 'https://api-pix.sicredi.com.br/oauth/token' },
     // One charge by its txid is v3; lists of charges, which are not read here, are v2.
     paths: { ...paths('/api/v2', '/api/v1'), cob: '/api/v3' },
   }),
   bank({
-    ...{ name: 'santander', title: 'Santander', baseUrl: 'https://trust-pix.santander.com.br' },
+    name: 'santander',
+    title: 'Santander',
+    baseUrl: 'https://trust-pix.santander.com.br',
     token: {
-      ...{ url: 'https://trust-pix.santander.com.br/oauth/token', client: 'body' },
-      ...{ grant: 'query', asksScopes: false },
+      url: 'https://trust-pix.santander.com.br/oauth/token',
+      client: 'body',
+      grant: 'query',
+      asksScopes: false,
     },
     paths: paths('/api/v1', null),
     dates: 'seconds',
   }),
   bank({
-    ...{ name: 'sicoob', title: 'Sicoob', baseUrl: 'https://api.sicoob.com.br' },
+    name: 'sicoob',
+    title: 'Sicoob',
+    baseUrl: 'https://api.sicoob.com.br',
     token: {
       url: 'https://auth.sicoob.com.br/auth/realms/cooperado/protocol/openid-connect/token',
       client: 'id only',
@@ -104,9 +134,12 @@ const BANKS: Profile[] = [
     codeFields: ['pixCopiaECola', 'brcode'],
   }),
   bank({
-    ...{ name: 'bradesco', title: 'Bradesco', baseUrl: 'https://qrpix.bradesco.com.br' },
+    name: 'bradesco',
+    title: 'Bradesco',
+    baseUrl: 'https://qrpix.bradesco.com.br',
     token: {
-      ...{ url: 'https://qrpix.bradesco.com.br/auth/server/oauth/token', asksScopes: false },
+      url: 'https://qrpix.bradesco.com.br/auth/server/oauth/token',
+      asksScopes: false,
     },
     paths: paths('/v2', 'https://apipix.bradesco.com.br/v1'),
   }),
@@ -166,195 +199,4 @@ export function withUrls(profile: Profile, urls: { baseUrl?: string; tokenUrl?: 
     token: { ...profile.token, url: tokenUrl },
     paths: urls.baseUrl === undefined ? profile.paths : Object.fromEntries(moved),
   }
-}
-
-/** What a value of a header or a query may hold. */
-export const PLACEHOLDERS: readonly string[] = ['clientId', 'appKey', 'account', 'uuid']
-
-const SETTINGS = [
-  ...['title', 'like', 'baseUrl', 'tokenUrl', 'token', 'paths', 'headers', 'query', 'dates'],
-  ...['codeFields', 'webhook'],
-]
-/** What a bank that no more is said of may call the copy-and-paste text. */
-const CODE_FIELDS = ['pixCopiaECola', 'textoImagemQRcode', 'brcode']
-/** Agreements need all of these. */
-const AGREEMENTS: Resource[] = ['locrec', 'rec', 'cobr']
-
-type Settings = Record<string, unknown>
-type Values = Record<string, string>
-type NameFault = (name: string) => string | null
-
-const isSettings = (value: unknown): value is Settings =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** What is wrong with the address of a bank; null when nothing is. */
-export function urlFault(value: unknown): string | null {
-  if (typeof value !== 'string' || !URL.canParse(value)) {
-    return 'must be an address such as https://api.bank.example'
-  }
-  if (!value.startsWith('https://')) return 'must begin with https://'
-  const { username, password } = new URL(value)
-  if (username || password) return 'must hold neither a user nor a password'
-  return /[\s?#\\]/.test(value) ? 'must hold no query, no fragment and no space' : null
-}
-
-const HEADER = /^[\w!#$%&'*+.^`|~-]+$/
-const OURS = /^(authorization|connection|content-.*|expect|host|keep-alive|transfer-.*|upgrade)$/i
-
-function headerFault(name: string): string | null {
-  if (!HEADER.test(name)) return 'is no name of a header'
-  return OURS.test(name) ? 'is set by the service itself' : null
-}
-
-const queryFault = (name: string): string | null =>
-  /^[\x21-\x7e]+$/.test(name) ? null : 'is no name of a parameter'
-
-function valueFault(value: unknown): string | null {
-  if (typeof value !== 'string' || !/^[\x20-\x7e]+$/.test(value)) {
-    return 'must be a text of printable ASCII characters'
-  }
-  const rest = value.replace(/\{(\w+)\}/g, (all, name) => (PLACEHOLDERS.includes(name) ? '' : all))
-  const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ')
-  return /[{}]/.test(rest) ? `may hold ${known} and no other braces` : null
-}
-
-function pathFault(value: unknown): string | null {
-  if (value === null || (typeof value === 'string' && /^(\/[\w.~-]+)*$/.test(value))) return null
-  return urlFault(value) && 'must be a path such as /v2, "", an https:// address, or null'
-}
-
-/** Reads settings one by one and remembers every fault, so that all are told at once. */
-function reader() {
-  const faults: string[] = []
-  const fault = (name: string, rule: string) => {
-    faults.push(`${name} ${rule}.`)
-  }
-  function url(value: unknown, fallback: string, name: string): string {
-    if (value === undefined && fallback !== '') return fallback
-    const rule = value === undefined ? 'is missing' : urlFault(value)
-    if (rule) fault(name, rule)
-    return rule ? fallback : String(value)
-  }
-  function choice<T>(value: unknown, choices: readonly T[], fallback: T, name: string): T {
-    const chosen = choices.find((known) => known === value)
-    if (value === undefined || chosen !== undefined) return chosen ?? fallback
-    fault(name, `must be ${choices.map((known) => JSON.stringify(known)).join(' or ')}`)
-    return fallback
-  }
-  function part(value: unknown, known: readonly string[], name: string): Settings {
-    if (value === undefined) return {}
-    if (!isSettings(value)) {
-      fault(name, 'must be an object')
-      return {}
-    }
-    const strange = Object.keys(value).filter((key) => !known.includes(key))
-    const rule = `is not known: there are ${known.join(', ')}`
-    for (const key of strange) fault(`${name} ${JSON.stringify(key)}`, rule)
-    return value
-  }
-  function values(value: unknown, fallback: Values, name: string, nameFault: NameFault): Values {
-    if (value === undefined) return fallback
-    if (!isSettings(value)) {
-      fault(name, 'must be an object of names and texts')
-      return fallback
-    }
-    for (const [key, text] of Object.entries(value)) {
-      const rule = nameFault(key) ?? valueFault(text)
-      if (rule) fault(`${name} ${JSON.stringify(key)}`, rule)
-    }
-    return value as Values
-  }
-  return { faults, fault, url, choice, part, values }
-}
-
-type Reader = ReturnType<typeof reader>
-
-function readPaths(read: Reader, value: unknown, fallback: Profile['paths']): Profile['paths'] {
-  const given = read.part(value, RESOURCES, 'paths')
-  const pairs = RESOURCES.map((resource) => {
-    const path = given[resource] === undefined ? fallback[resource] : given[resource]
-    const rule = pathFault(path)
-    if (rule) read.fault(`paths ${resource}`, rule)
-    return [resource, typeof path === 'string' ? path.replace(/\/+$/, '') : null]
-  })
-  const found: Profile['paths'] = Object.fromEntries(pairs)
-  const needed = (['cob', 'pix'] as const).filter((resource) => given[resource] === null)
-  for (const resource of needed) read.fault(`paths ${resource}`, 'must be there: charges need it')
-  const lacking = AGREEMENTS.filter((resource) => found[resource] === null)
-  if (lacking.length % AGREEMENTS.length !== 0) {
-    read.fault('paths', `must have all of ${AGREEMENTS.join(', ')}, or null for each`)
-  }
-  return found
-}
-
-function readCodeFields(read: Reader, value: unknown, fallback: string[]): string[] {
-  if (value === undefined) return fallback
-  const isName = (name: unknown) => typeof name === 'string' && /^\w{1,60}$/.test(name)
-  if (Array.isArray(value) && value.every(isName)) return value
-  read.fault('codeFields', 'must be a list of names of fields, such as ["pixCopiaECola"]')
-  return fallback
-}
-
-function readToken(read: Reader, settings: Settings, base: Profile['token']): Profile['token'] {
-  const { client, body, grant, asksScopes, headers } = read.part(
-    settings.token,
-    ['client', 'body', 'grant', 'asksScopes', 'headers'],
-    'token',
-  )
-  const { choice } = read
-  return {
-    url: read.url(settings.tokenUrl, base.url, 'tokenUrl'),
-    client: choice(client, ['basic', 'body', 'id only'], base.client, 'token client'),
-    body: choice(body, ['form', 'json'], base.body, 'token body'),
-    grant: choice(grant, ['body', 'query'], base.grant, 'token grant'),
-    asksScopes: choice(asksScopes, [true, false], base.asksScopes, 'token asksScopes'),
-    headers: read.values(headers, base.headers, 'token headers', headerFault),
-  }
-}
-
-/** The bank whose settings hold where others are not given. */
-function readBase({ fault }: Reader, { like, baseUrl }: Settings): Profile {
-  const known = typeof like === 'string' ? findProfile(like) : null
-  if (like !== undefined && !known) fault('like', `must be one of ${PROFILE_NAMES.join(', ')}`)
-  if (known) return urlFault(baseUrl) ? known : withUrls(known, { baseUrl: String(baseUrl) })
-  return bank({
-    ...{ name: 'custom', title: 'Custom bank', baseUrl: '', token: { url: '' } },
-    ...{ paths: paths('', ''), codeFields: CODE_FIELDS },
-  })
-}
-
-function readTitle({ fault }: Reader, value: unknown, fallback: string): string {
-  if (value === undefined) return fallback
-  if (typeof value === 'string' && /^[^\p{C}]{1,60}$/u.test(value.trim())) return value.trim()
-  fault('title', 'must be a text of 1 to 60 characters')
-  return fallback
-}
-
-/**
- * A bank that is not among the known ones, from an operator's JSON; otherwise every fault of it at
- * once. `baseUrl` and `tokenUrl` suffice for a bank that keeps to the Central Bank's document.
- */
-export function customProfile(settings: unknown): { profile: Profile } | { faults: string[] } {
-  if (!isSettings(settings)) return { faults: ['The settings must be a JSON object.'] }
-  const read = reader()
-  read.part(settings, SETTINGS, 'setting')
-  const base = readBase(read, settings)
-  const { headers, query, dates } = settings
-  const webhook = read.part(settings.webhook, ['headers'], 'webhook').headers
-  const profile: Profile = {
-    name: 'custom',
-    title: readTitle(read, settings.title, base.title),
-    baseUrl: read.url(settings.baseUrl, base.baseUrl, 'baseUrl').replace(/\/+$/, ''),
-    token: readToken(read, settings, base.token),
-    paths: readPaths(read, settings.paths, base.paths),
-    headers: read.values(headers, base.headers, 'headers', headerFault),
-    query: read.values(query, base.query, 'query', queryFault),
-    dates: read.choice(dates, ['milliseconds', 'seconds'], base.dates, 'dates'),
-    codeFields: readCodeFields(read, settings.codeFields, base.codeFields),
-    webhook: {
-      headers: read.values(webhook, base.webhook.headers, 'webhook headers', headerFault),
-    },
-    payouts: base.payouts,
-  }
-  return read.faults.length > 0 ? { faults: read.faults } : { profile }
 }

@@ -67,7 +67,10 @@ function readPix(entry: Fields): ReceivedPix | null {
   if (!endToEndId || amount === null || !receivedAt) return null
   const payer = readPayer(entry)
   return {
-    ...{ endToEndId, txid: textOf(entry.txid), amount, receivedAt },
+    endToEndId,
+    txid: textOf(entry.txid),
+    amount,
+    receivedAt,
     ...(payer ? { payer } : {}),
   }
 }
@@ -106,7 +109,9 @@ async function listIn<T>(
   for (let start = from.getTime(); start < to.getTime(); start += SPAN_ms) {
     const end = Math.min(start + SPAN_ms, to.getTime())
     const listed = await readList(bank, {
-      ...{ resource: 'pix', entries: 'pix', id: 'endToEndId' },
+      resource: 'pix',
+      entries: 'pix',
+      id: 'endToEndId',
       ...widened(bank, start, end),
     })
     if (listed.kind !== 'accepted') return listed

@@ -63,7 +63,10 @@ export const newCharge = ({ clock }: Scene, amount = 1234) => ({
 })
 
 export const newAgreement = ({ clock }: Scene): AgreementOrder => ({
-  ...{ id: newId(), value: toCents(2990), frequency: 'MONTHLY', description: 'Clube do pão' },
+  id: newId(),
+  value: toCents(2990),
+  frequency: 'MONTHLY',
+  description: 'Clube do pão',
   payer: { name: 'Ana Souza', taxId: '52998224725' },
   startsOn: '2026-09-01',
   retries: true,

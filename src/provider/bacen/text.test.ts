@@ -71,9 +71,15 @@ test('a location loses its scheme, and what no code could hold is none', () => {
 
 test('what a bank says is shown without keys, documents, addresses and secrets', () => {
   const secrets = [
-    ...['529.982.247-25', '52998224725', '12.345.678/0001-95', '+5511987654321'],
-    ...['ana@example.com', '7c084cd4-54af-4172-a516-a7d1a12b75cc', 'https://x.example/cb/abc'],
-    ...['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkw', 'c2VjcmV0LXNlY3JldC1zZWNyZXQ='],
+    '529.982.247-25',
+    '52998224725',
+    '12.345.678/0001-95',
+    '+5511987654321',
+    'ana@example.com',
+    '7c084cd4-54af-4172-a516-a7d1a12b75cc',
+    'https://x.example/cb/abc',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkw',
+    'c2VjcmV0LXNlY3JldC1zZWNyZXQ=',
   ]
   for (const secret of secrets) {
     const words = plainWords(`O valor ${secret} não é aceito.`)

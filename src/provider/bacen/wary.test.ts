@@ -28,7 +28,10 @@ const DAY_MS = 86_400_000
 const done = (body: Record<string, unknown>): Reply => ({ kind: 'done', body })
 const MISSING: Reply = { kind: 'missing', reason: 'not found' }
 const pixOf = (endToEndId: string) => ({
-  ...{ endToEndId, valor: '10.00', horario: clock.now().toISOString(), chave: payee.pixKey },
+  endToEndId,
+  valor: '10.00',
+  horario: clock.now().toISOString(),
+  chave: payee.pixKey,
 })
 const [FIRST, SECOND] = ['E99999990202608201500abcdefghijk', 'E99999990202608201500abcdefghijl']
 

@@ -51,7 +51,8 @@ function callOf(
   { method, url }: Asked,
 ): Call {
   return {
-    ...{ method, resource },
+    method,
+    resource,
     // Payments are told of by key, all else by company.
     path: resource === 'webhook' ? `/${encodeURIComponent(pixKey)}` : '',
     headers: connection.profile.webhook.headers,

@@ -58,9 +58,18 @@ export async function insertAgreement(tx: Tx, agreement: AgreementRecord): Promi
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
            on conflict (account_id, id) do nothing returning id`,
     values: [
-      ...[agreement.accountId, agreement.id, agreement.externalId, agreement.brCode],
-      ...[agreement.value, agreement.frequency, agreement.status, agreement.funds],
-      ...[agreement.retries, agreement.createdAt, agreement.expiresAt, agreement.decidedAt],
+      agreement.accountId,
+      agreement.id,
+      agreement.externalId,
+      agreement.brCode,
+      agreement.value,
+      agreement.frequency,
+      agreement.status,
+      agreement.funds,
+      agreement.retries,
+      agreement.createdAt,
+      agreement.expiresAt,
+      agreement.decidedAt,
     ],
   })
   return rows.length === 1

@@ -86,7 +86,12 @@ function toRecord(payee: Payee, order: AgreementOrder, host: string, now: Date):
   const { id: accountId, name, city } = payee
   const location = `${host}${LOCATION_PATH}${packPair(accountId, id)}`
   return {
-    ...{ accountId, id, value, frequency, retries, expiresAt },
+    accountId,
+    id,
+    value,
+    frequency,
+    retries,
+    expiresAt,
     externalId: agreementId(retries, localDateOf(now)),
     brCode: recurrenceCode({ location, name, city }),
     status: 'CREATED',

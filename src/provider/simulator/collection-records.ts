@@ -60,10 +60,7 @@ export async function insertCollection(tx: Tx, collection: CollectionRecord): Pr
            where a.account_id = $1 and a.id = $3 and a.status = 'APPROVED' and a.value = $4
            for share of a
            on conflict (account_id, id) do nothing returning id`,
-    values: [
-      ...[accountId, id, agreementId, amount, dueOn, status],
-      ...[JSON.stringify(attempts), nextAt],
-    ],
+    values: [accountId, id, agreementId, amount, dueOn, status, JSON.stringify(attempts), nextAt],
   })
   return rows.length === 1
 }

@@ -36,14 +36,13 @@ export const chargePayload = (
 ) => ({
   revisao: 0,
   calendario: {
-    ...{ criacao: createdAt.toISOString(), apresentacao: now.toISOString() },
+    criacao: createdAt.toISOString(),
+    apresentacao: now.toISOString(),
     expiracao: Math.round((expiresAt.getTime() - createdAt.getTime()) / 1000),
   },
-  ...{
-    txid: chargeTxid(id),
-    status: CHARGE_STATUS[status],
-    valor: { original: formatDecimal(amount) },
-  },
+  txid: chargeTxid(id),
+  status: CHARGE_STATUS[status],
+  valor: { original: formatDecimal(amount) },
   chave,
 })
 
@@ -66,7 +65,9 @@ export function agreementPayload(
   const since = status === 'EXPIRED' ? agreement.expiresAt : decidedAt
   if (since) changes.push({ status: AGREEMENT_STATUS[status], data: since.toISOString() })
   return {
-    ...{ idRec, vinculo: { contrato: chargeTxid(id) }, valor: { valorRec: formatDecimal(value) } },
+    idRec,
+    vinculo: { contrato: chargeTxid(id) },
+    valor: { valorRec: formatDecimal(value) },
     calendario: { dataInicial: localDateOf(createdAt), periodicidade: PERIODS[frequency] },
     recebedor: { nome, ispbParticipante: ISPB },
     politicaRetentativa: retries ? 'PERMITE_3R_7D' : 'NAO_PERMITE',

@@ -72,8 +72,15 @@ export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
               payer_sealed)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
     values: [
-      ...[transfer.accountId, transfer.endToEndId, transfer.direction, transfer.orderId],
-      ...[transfer.txid, transfer.returns, transfer.amount, transfer.at, transfer.payer],
+      transfer.accountId,
+      transfer.endToEndId,
+      transfer.direction,
+      transfer.orderId,
+      transfer.txid,
+      transfer.returns,
+      transfer.amount,
+      transfer.at,
+      transfer.payer,
     ],
   })
   const rows = await tx.query<TransferRow>({

@@ -198,7 +198,11 @@ const toBankTransfer = ({
   amount,
   at,
 }: Transfer): BankTransfer => ({
-  ...{ direction, endToEndId, txid, amount, at },
+  direction,
+  endToEndId,
+  txid,
+  amount,
+  at,
   orderId: direction === 'received' ? null : orderOf(orderId ?? ''),
 })
 
