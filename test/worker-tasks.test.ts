@@ -8,7 +8,7 @@ import { toCents } from '../src/lib/money.ts'
 import { chargeTxid } from '../src/provider/txid.ts'
 import { watchCertificates } from '../src/worker/certificates.ts'
 import { createExpiringAtBanks } from '../src/worker/charges.ts'
-import { playTestClocks } from '../src/worker/clocks.ts'
+import { advanceTestClocks } from '../src/worker/clocks.ts'
 import { collectDue } from '../src/worker/collect.ts'
 import { purgeDeliveries, watchWebhooks } from '../src/worker/webhooks.ts'
 import { startWorker, TASKS } from '../src/worker/worker.ts'
@@ -98,7 +98,7 @@ test('tasks whose work is tested elsewhere do that work', () => {
   assert.equal(works.get('take back orphans'), takeBackOrphans)
   assert.equal(works.get('collect at the simulated bank'), collectDue)
   assert.equal(works.get('expire charges at banks'), createExpiringAtBanks)
-  assert.equal(works.get('play test clocks'), playTestClocks)
+  assert.equal(works.get('play test clocks'), advanceTestClocks)
 })
 
 test('what is due of every kind is done by the worker that all tasks are given to', async () => {

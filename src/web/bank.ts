@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../core/app.ts'
-import { inTurn, moveClock, untilArrived } from '../core/clocks/commands.ts'
+import { moveClock, oneMoveAtATime, untilAdvanced } from '../core/clocks/commands.ts'
 import type { Move } from '../core/clocks/rules.ts'
 import { hearEverywhere } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
@@ -217,12 +217,12 @@ async function advance(site: Site, request: FastifyRequest, reply: FastifyReply)
 async function move(app: App, company: Company, order: Move): Promise<boolean> {
   try {
     const act = () => app.db.transaction((tx) => moveClock(tx, app, company, order))
-    await inTurn(app, company.id, act)
+    await oneMoveAtATime(app, company.id, act)
   } catch (error) {
     if (error instanceof Problem && error.code === 'clock_advancing') return false
     throw error
   }
-  await untilArrived(app, company.id, app.config.clockWaitSeconds * 1000)
-  await inTurn(app, company.id, () => hearEverywhere(app.db))
+  await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
+  await oneMoveAtATime(app, company.id, () => hearEverywhere(app.db))
   return true
 }

@@ -16,22 +16,22 @@ import { toPublic, type Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { guarded, inRounds, type Rounds } from './rounds.ts'
 
-/** Charges that are generated in one transaction. */
+/** How many charges are generated in one transaction. */
 const MAX_GENERATED = 500
-/** Collections that banks are told of, or asked about, at once. */
+/** How many collections are with banks at once. */
 const AT_ONCE = 10
-/** Few enough that a bank which answers is through with them before their lease is over. */
+/** A bank that answers can do so many before their lease is over. */
 const MAX_CLAIMED = 50
 
-/** Generates the charges of cycles whose day has come, company by company. */
+/** Generates the charges of due cycles, company by company. */
 export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.generate
   return inRounds(app, {
     task,
     only,
     signal,
-    async work(but) {
-      const asked = [app.systemClock.now(), MAX_GENERATED, only, but] as const
+    async work(except) {
+      const asked = [app.systemClock.now(), MAX_GENERATED, only, except] as const
       const { due, isFull } = await findDue(app.db.light, 'APPROVED', ...asked)
       let done = 0
       for (const { companyId, ids, clockAhead_ms } of due) {
@@ -47,20 +47,20 @@ export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = 
   })
 }
 
-/** Tells banks what to collect, and asks them what came of it. */
+/** Orders banks to collect due billings, and asks them about the results. */
 export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.bill
   return inRounds(app, {
     task,
     only,
     signal,
-    async work(but) {
-      const claimed = await claimDue(app.db.light, dueNow(app, MAX_CLAIMED, only, but))
+    async work(except) {
+      const claimed = await claimDue(app.db.light, dueNow(app, MAX_CLAIMED, only, except))
       const groups = [...Map.groupBy(claimed, ({ companyId }) => companyId)]
       const jobs: BillingJob[] = []
       await forEachLimited(AT_ONCE, groups, async ([companyId, due]) => {
         const act = () => open(app, companyId, due)
-        const failed = 'billings were not taken up'
+        const failed = 'billings were not loaded'
         jobs.push(...(await guarded(app, { task, only }, companyId, act, [], failed)))
       })
       await stepAll(app, { task, only }, jobs)
@@ -74,7 +74,7 @@ async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, jobs: Bi
   const silent = new Set<Uuid>()
   await forEachLimited(AT_ONCE, jobs, async (one) => {
     const companyId = one.company.id
-    // A bank that did not answer about one is asked about the others when their lease is over.
+    // If a bank did not answer about one, the others wait until their lease is over.
     if (silent.has(companyId)) return
     const isReal = one.provider !== app.providers.simulator
     const act = () => stepBilling(one)
@@ -98,15 +98,15 @@ async function open(app: App, companyId: Uuid, due: Billing[]): Promise<BillingJ
 const MAX_ASKED = 100
 const BANKS_AT_ONCE = 8
 
-/** Asks banks about agreements that nobody has told of for a while, or whose time is over. */
+/** Asks banks about agreements that had no callback for a while, or that have expired. */
 export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.agreements
   return inRounds(app, {
     task,
     only,
     signal,
-    async work(but) {
-      const asked = [app.systemClock.now(), MAX_ASKED, only, but] as const
+    async work(except) {
+      const asked = [app.systemClock.now(), MAX_ASKED, only, except] as const
       const { due, isFull } = await findDue(app.db.light, 'CREATED', ...asked)
       await forEachLimited(BANKS_AT_ONCE, due, async ({ companyId, ids }) => {
         const act = () => followOf(app, companyId, ids)
@@ -118,7 +118,7 @@ export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = nu
   })
 }
 
-/** A bank that does not answer about one agreement is not asked about the others right now. */
+/** If a bank does not answer about one agreement, the others wait until later. */
 async function followOf(app: App, companyId: Uuid, ids: Uuid[]): Promise<void> {
   const company = await findCompany(app.db.light, companyId)
   if (!company) return
@@ -131,7 +131,7 @@ async function followOf(app: App, companyId: Uuid, ids: Uuid[]): Promise<void> {
   }
 }
 
-/** Tells whether the bank has answered. */
+/** Returns whether the bank answered. */
 async function ask(app: App, company: Company, recurrence: Recurrence): Promise<boolean> {
   return askAbout(app, company, recurrence).catch((error) => {
     const subscription = toPublic('rec', recurrence.id)

@@ -4,9 +4,9 @@ import { processStored } from '../core/payments/callbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { guarded, inRounds } from './rounds.ts'
 
-/** Callbacks that are taken up at once, in all and of one company. */
-const MOST = 512
-const MAX_OF_ONE = 64
+/** How many callbacks are claimed at once, in all and of one company. */
+const MAX_CLAIMED = 512
+const MAX_OF_COMPANY = 64
 
 /** Processes callbacks that are stored and not processed yet. */
 export function processDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
@@ -15,8 +15,8 @@ export function processDueCallbacks(app: App, signal?: AbortSignal): Promise<voi
     task,
     only,
     signal,
-    async work(but) {
-      const due = await claimDue(app.db, app.systemClock.now(), MOST, but, MAX_OF_ONE)
+    async work(except) {
+      const due = await claimDue(app.db, app.systemClock.now(), MAX_CLAIMED, except, MAX_OF_COMPANY)
       const byCompany = Map.groupBy(due, ({ companyId }) => companyId)
       const failed = 'callbacks were not processed'
       await Promise.all(
@@ -25,8 +25,8 @@ export function processDueCallbacks(app: App, signal?: AbortSignal): Promise<voi
           return guarded(app, { task, only }, companyId, act, undefined, failed)
         }),
       )
-      const isOneFull = [...byCompany.values()].some(({ length }) => length >= MAX_OF_ONE)
-      const isFull = isOneFull || due.length >= MOST
+      const isOneFull = [...byCompany.values()].some(({ length }) => length >= MAX_OF_COMPANY)
+      const isFull = isOneFull || due.length >= MAX_CLAIMED
       return { companies: byCompany.keys(), done: due.length, isFull }
     },
   })

@@ -4,16 +4,16 @@ import { findUnwarned } from '../core/banks/store.ts'
 import { TASK } from '../core/tasks.ts'
 import { guarded } from './rounds.ts'
 
-/** Tells companies of certificates that end soon, once for each connection. */
+/** Warns companies of certificates that expire soon, once for each bank connection. */
 export async function watchCertificates(app: App, signal?: AbortSignal): Promise<void> {
   const rounds = { task: TASK.certificates, only: null }
   for (let warned = 1; warned > 0 && !signal?.aborted; ) {
-    const but = app.setbacks.companiesOf(rounds.task)
-    const banks = await findUnwarned(app.db, renewalHorizon(app.systemClock.now()), but)
+    const except = app.setbacks.companiesOf(rounds.task)
+    const banks = await findUnwarned(app.db, renewalHorizon(app.systemClock.now()), except)
     warned = 0
     for (const bank of banks) {
       const act = () => warnOfEnd(app, bank)
-      const failed = 'nobody was warned of the end of a certificate'
+      const failed = 'a company was not warned of a certificate that expires'
       warned += Number(await guarded(app, rounds, bank.companyId, act, false, failed))
     }
   }

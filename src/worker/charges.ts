@@ -15,22 +15,22 @@ import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { guarded, inRounds } from './rounds.ts'
 
-const MOST = 1000
-/** Charges that banks are asked about before they are called expired, at a time. */
+const MAX_FOUND = 1000
+/** How many charges banks are asked about at once before they expire. */
 const MAX_ASKED = 200
 const BANKS_AT_ONCE = 8
 
 type Sweep = {
   task: string
   find: FindDue
-  /** Changes what is still due of a company's charges, and tells how many that were. */
+  /** Changes the charges of a company that are still due, and returns their number. */
   change(tx: Tx, companyId: Uuid, ids: Uuid[], now: Date): Promise<number>
   failed: string
 }
 
 /**
- * Takes due charges company by company: one company's trouble does not keep others waiting. If the
- * clock of this machine cannot be believed, nothing is taken, because nothing of it can be undone.
+ * Changes due charges company by company, so that an error of one company does not delay others. If
+ * the clock of this machine may be wrong, changes nothing, because nothing can be undone.
  */
 function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSignal): Promise<void> {
   const { task, find, change, failed } = sweeping
@@ -38,11 +38,17 @@ function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSigna
     task,
     only,
     signal,
-    async work(but) {
+    async work(except) {
       if (only === null && !(await app.clockWatch.agrees())) {
         return { companies: [], done: 0, isFull: false }
       }
-      const { due, isFull } = await find(app.db.light, app.systemClock.now(), MOST, only, but)
+      const { due, isFull } = await find(
+        app.db.light,
+        app.systemClock.now(),
+        MAX_FOUND,
+        only,
+        except,
+      )
       let done = 0
       for (const { companyId, ids, clockAhead_ms } of due) {
         if (signal?.aborted) break
@@ -68,25 +74,22 @@ const RELEASE: Sweep = {
   failed: 'charges were not released',
 }
 
-/**
- * Writes down what every reader already sees: a charge past its deadline is expired, with its
- * event.
- */
+/** Stores that charges have expired, with their events. Readers see them as expired before. */
 export const expireDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
   sweep(app, EXPIRE, only, signal)
 
-/** Makes paid money withdrawable when the company's delay is over. */
+/** Makes received money withdrawable when the delay of the company is over. */
 export const releaseDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
   sweep(app, RELEASE, only, signal)
 
 const AT_BANKS = { task: 'expire charges at banks', only: null }
 
-/** A bank that did not answer is left alone for so long. */
+/** How long a bank that did not answer is not asked again. */
 const SILENCE_MS = 30_000
 
 /**
- * Expires charges of companies with a bank, which is asked first. Apart from all others: a bank
- * that is slow holds up nobody but its own.
+ * Expires charges of companies with a real bank, which is asked first. This is a task of its own,
+ * so that a slow bank delays only the companies that use it.
  */
 export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Promise<void> } {
   const silentUntil_ms = new Map<Uuid, number>()

@@ -28,7 +28,7 @@ export async function collectDue(app: App, signal?: AbortSignal): Promise<void> 
   for (const companyId of await findDueByClock(app)) {
     if (!aside.has(companyId) && !signal?.aborted) await collectOf(app, companyId)
   }
-  await inRounds(app, { ...COLLECT, signal, work: (but) => collectTogether(app, but) })
+  await inRounds(app, { ...COLLECT, signal, work: (except) => collectTogether(app, except) })
 }
 
 /** Returns whether it was done. */
@@ -42,9 +42,9 @@ function collectOf(app: App, companyId: Uuid): Promise<boolean> {
 }
 
 /** Collects in one transaction. The callbacks of each company are sent apart. */
-async function collectTogether(app: App, but: Uuid[]): Promise<Part> {
+async function collectTogether(app: App, except: Uuid[]): Promise<Part> {
   try {
-    const byCompany = await collectOfAll(app, but)
+    const byCompany = await collectOfAll(app, except)
     const failed = 'the simulated bank did not send a callback'
     await Promise.all(
       byCompany.map(([companyId, own]) => {
@@ -56,13 +56,13 @@ async function collectTogether(app: App, but: Uuid[]): Promise<Part> {
     return { companies: byCompany.map(([id]) => id), done, isFull: done === MAX_COLLECTED }
   } catch (error) {
     app.log.warn(describeError(error), FAILED)
-    return collectApart(app, but)
+    return collectApart(app, except)
   }
 }
 
 /** Collects company by company. If one fails, the others are done. */
-async function collectApart(app: App, but: Uuid[]): Promise<Part> {
-  const companies = await findDueCompanies(app, MAX_COMPANIES, but)
+async function collectApart(app: App, except: Uuid[]): Promise<Part> {
+  const companies = await findDueCompanies(app, MAX_COMPANIES, except)
   let done = 0
   for (const companyId of companies) done += Number(await collectOf(app, companyId))
   return { companies, done, isFull: companies.length === MAX_COMPANIES }

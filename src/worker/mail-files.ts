@@ -2,10 +2,10 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { App } from '../core/app.ts'
 
-/** Mails hold one-time codes and payers' names, so that files are kept for a day only. */
+/** Mails contain one-time codes and names of payers, so files are kept for one day. */
 const KEPT_MS = 24 * 3600 * 1000
 
-/** Removes old mails from the folder that takes them where there is no mail server. */
+/** Deletes old mails from the folder that is used if there is no mail server. */
 export async function removeOldMails({ config, systemClock }: App): Promise<void> {
   const folder = join(config.dataDir, 'mail')
   const names = await readdir(folder).catch(() => [])

@@ -16,17 +16,17 @@ import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { isPermanent } from '../lib/mailer.ts'
 
-/** Mails under way at once in all, without codes, of one company without codes, and receipts. */
+/** How many mails are sent at once: all, all but codes, of one company but codes, receipts. */
 const MAX_SENDING = 6
 const MAX_OTHERS = 5
 const MAX_OF_ONE_COMPANY = 4
 const MAX_RECEIPTS = 3
-const LOOK_AGAIN_MS = 1_000
-/** If a sender is killed, another takes its mail up after this time. It is renewed meanwhile. */
+const SEARCH_MS = 1_000
+/** If a process is killed, another sends its mails after this time. Live processes renew it. */
 const LEASE_MS = 8_000
 const RENEW_MS = 2_000
 
-/** Mails under way, and the company of each class whose turn was last. */
+/** The mails that are being sent, and the company that was served last in each class. */
 type Sending = {
   mails: Map<Promise<void>, DueMail>
   last: Record<MailClass, Uuid>
@@ -34,9 +34,8 @@ type Sending = {
 }
 
 /**
- * Sends what is due, a few at a time: codes first, the others in turns by company. Whatever a slow
- * server does to one mail, the free places go on with the others, also with those that become due
- * meanwhile.
+ * Sends due mails, a few at a time: codes first, then the others, one company after the other. If a
+ * slow server delays one mail, the others are still sent, also those that become due later.
  */
 export async function sendDueMails(
   app: App,
@@ -48,7 +47,7 @@ export async function sendDueMails(
     const wasBusy = sending.mails.size > 0
     await renew(app, sending)
     await begin(app, sending, signal)
-    // What was under way before the claim may have kept something waiting that is due.
+    // A mail that was in progress before the claim may have kept a due mail waiting.
     if (sending.mails.size === 0 && !wasBusy) return
     await waitForOne(app, [...sending.mails.keys()], signal)
   }
@@ -65,19 +64,19 @@ async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<v
   }
 }
 
-/** Takes the mail of the company whose turn is next, and begins again at the first company. */
+/** Claims a mail of the next company. After the last company comes the first. */
 async function claim(app: App, sending: Sending, of: MailClass): Promise<DueMail | null> {
   const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
   if (of === 'others' && others.length >= MAX_OTHERS) return null
   const receipts = others.filter(({ kind }) => kind === 'receipt').length < MAX_RECEIPTS
   const aside = app.setbacks.companiesOf(TASK.mail)
-  const but = of === 'codes' ? aside : [...aside, ...busyCompanies(others)]
+  const except = of === 'codes' ? aside : [...aside, ...busyCompanies(others)]
   const { db, clock } = app
   const { last } = sending
   for (const after of new Set([last[of], FIRST_COMPANY])) {
     const now = clock.now()
-    const turn = { of, after, but, receipts: of === 'codes' || receipts }
-    const mail = await claimNext(db, turn, now, leaseFrom(now))
+    const filter = { of, after, except, receipts: of === 'codes' || receipts }
+    const mail = await claimNext(db, filter, now, leaseFrom(now))
     last[of] = mail?.companyId ?? FIRST_COMPANY
     if (mail) return mail
   }
@@ -93,7 +92,7 @@ function busyCompanies(others: DueMail[]): Uuid[] {
 
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
 
-/** If this fails, the next look tries again; a mail that is sent twice is the same message. */
+/** If this fails, it is tried again soon. A mail that is sent twice has the same message id. */
 async function renew(app: App, sending: Sending): Promise<void> {
   const now = app.clock.now()
   if (now.getTime() - sending.renewed_ms < RENEW_MS) return
@@ -101,21 +100,21 @@ async function renew(app: App, sending: Sending): Promise<void> {
     await renewLeases(app.db, [...sending.mails.values()], leaseFrom(now))
     sending.renewed_ms = now.getTime()
   } catch (error) {
-    app.log.warn(describeError(error), 'leases of mails were not renewed')
+    app.log.warn(describeError(error), 'the leases of mails were not renewed')
   }
 }
 
-/** Until a lane is free, or it is time to look for new mails. */
+/** Resolves when a mail is sent, or when it is time to search for new ones. */
 async function waitForOne(app: App, sending: Promise<void>[], signal: AbortSignal) {
   const enough = new AbortController()
   const either = AbortSignal.any([signal, enough.signal])
-  await Promise.race([...sending, app.alarm.wait(TASK.mail, LOOK_AGAIN_MS, either)])
+  await Promise.race([...sending, app.alarm.wait(TASK.mail, SEARCH_MS, either)])
   enough.abort()
 }
 
 /**
- * Never throws. If a mail is not taken, it waits for its next attempt. If what became of it cannot
- * be written down, its company is set aside, because it would be sent again and again.
+ * Never throws. If a mail is not accepted, it waits for its next attempt. If its outcome cannot be
+ * stored, its company is set aside, because the mail would be sent again and again.
  */
 async function send(app: App, mail: DueMail): Promise<void> {
   const about = { mail: mail.id, kind: mail.kind, company: mail.companyId }
@@ -124,11 +123,11 @@ async function send(app: App, mail: DueMail): Promise<void> {
     const { db, clock, log } = app
     if (outcome !== 'RETRY') await finish(db, mail, outcome, clock.now())
     if (outcome === 'SENT') log.info(about, 'a mail was sent')
-    if (outcome === 'EXPIRED') log.warn(about, 'a mail was not sent while it was of use')
-    if (outcome === 'FAILED') log.error(about, 'a mail was given up')
+    if (outcome === 'EXPIRED') log.warn(about, 'a mail expired before it was sent')
+    if (outcome === 'FAILED') log.error(about, 'a mail failed for good')
     await app.setbacks.worked(TASK.mail, mail.companyId)
   } catch (error) {
-    app.log.error({ ...describeError(error), ...about }, 'a mail was left half-way')
+    app.log.error({ ...describeError(error), ...about }, 'the outcome of a mail was not stored')
     await app.setbacks.failed(TASK.mail, mail.companyId, error)
   }
 }
@@ -143,16 +142,16 @@ async function attempt(app: App, mail: DueMail): Promise<MailOutcome | 'RETRY'> 
     return 'SENT'
   } catch (error) {
     const next = isPermanent(error) ? null : retryAt(mail, app.clock.now())
-    tellFailure(app, mail, error, next)
+    logFailure(app, mail, error, next)
     if (next === null) return 'FAILED'
     await postpone(app.db, mail, next)
     return 'RETRY'
   }
 }
 
-/** A mail server quotes addresses in what it says, so only the numbers of its answer are told. */
-function tellFailure({ log }: App, mail: DueMail, error: unknown, next: Date | null): void {
+/** Logs only the codes of a mail server, because its texts quote addresses. */
+function logFailure({ log }: App, mail: DueMail, error: unknown, next: Date | null): void {
   const { code, responseCode } = error as { code?: string; responseCode?: number }
   const about = { mail: mail.id, kind: mail.kind, company: mail.companyId }
-  log.warn({ ...about, code, responseCode, next }, 'a mail was not taken')
+  log.warn({ ...about, code, responseCode, next }, 'a mail was not accepted')
 }

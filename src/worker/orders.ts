@@ -13,7 +13,7 @@ const AT_ONCE = 10
 type Orders<T> = {
   task: string
   failed: string
-  claim(app: App, most: number, only: Uuid | null, but: Uuid[]): Promise<Claim<T>[]>
+  claim(app: App, most: number, only: Uuid | null, except: Uuid[]): Promise<Claim<T>[]>
   act(app: App, claim: Claim<T>): Promise<void>
 }
 
@@ -27,8 +27,8 @@ function carryOutDue<T extends { companyId: Uuid }>(
     task,
     only,
     signal,
-    async work(but) {
-      const claims = await claim(app, AT_ONCE, only, but)
+    async work(except) {
+      const claims = await claim(app, AT_ONCE, only, except)
       const byCompany = Map.groupBy(claims, ({ order }) => order.companyId)
       await doClaimed(app, { task, only }, byCompany, (one) => act(app, one), failed)
       const done = claims.length

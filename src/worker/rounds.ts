@@ -2,24 +2,21 @@ import type { App } from '../core/app.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 
-/**
- * A part of what is due: the companies that it is of, how much of it was done, and whether more may
- * be due.
- */
+/** A part of the due work: its companies, how much was done, and whether more may be due. */
 export type Part = { companies: Iterable<Uuid>; done: number; isFull: boolean }
 
 export type Rounds = {
   task: string
-  /** If one company is named, the work is for it alone, and failures do not set it aside. */
+  /** If there is one, work only for this company, and do not set it aside after a failure. */
   only: Uuid | null
   signal: AbortSignal | undefined
-  /** Does a part of what is due, but nothing for these companies. */
-  work(but: Uuid[]): Promise<Part>
+  /** Does a part of the due work, but nothing for the companies in `except`. */
+  work(except: Uuid[]): Promise<Part>
 }
 
 /**
- * Works off what is due in rounds: each company gets one part before any gets a second, and those
- * that are set aside get none. Ends when nothing is left, or when a round has done nothing.
+ * Does the due work in rounds. In a round, each company gets one part, and companies that are set
+ * aside get none. Ends when nothing is left, or when a round has done nothing.
  */
 export async function inRounds({ setbacks }: App, rounds: Rounds): Promise<void> {
   const { task, only, signal, work } = rounds
@@ -33,7 +30,7 @@ export async function inRounds({ setbacks }: App, rounds: Rounds): Promise<void>
     wasFull ||= isFull
     isMoving ||= done > 0
     if (isFull && served.size > before) continue
-    // The round is over. Another one follows if some companies may have more.
+    // The round is over. If some companies may have more, another one follows.
     if (!wasFull || !isMoving) return
     served.clear()
     wasFull = isMoving = false
@@ -41,8 +38,8 @@ export async function inRounds({ setbacks }: App, rounds: Rounds): Promise<void>
 }
 
 /**
- * Does something for a company. If it fails, that is logged, the company is set aside in the task,
- * and `otherwise` is given.
+ * Does work for a company. If it fails, logs the error, sets the company aside in this task, and
+ * returns `otherwise`.
  */
 export async function guarded<T>(
   app: App,
@@ -64,8 +61,8 @@ export async function guarded<T>(
 }
 
 /**
- * Does what was claimed of companies, all at once. What fails is taken up again when its lease is
- * over.
+ * Does claimed work of companies, all at once. If some of it fails, it is claimed again when its
+ * lease is over.
  */
 export async function doClaimed<T>(
   app: App,

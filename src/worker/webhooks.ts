@@ -97,8 +97,8 @@ function purgeOld(app: App, before: Date, signal?: AbortSignal): Promise<void> {
   const rounds = { task: TASK.purge, only: null, signal }
   return inRounds(app, {
     ...rounds,
-    async work(but) {
-      const old = await findOld(app.db, before, MAX_ROWS, but)
+    async work(except) {
+      const old = await findOld(app.db, before, MAX_ROWS, except)
       let done = 0
       for (const { companyId, ctids } of old) {
         const act = () => purge(app.db, companyId, ctids, before)

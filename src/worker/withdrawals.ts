@@ -5,9 +5,9 @@ import { findDue } from '../core/withdrawals/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { guarded, inRounds } from './rounds.ts'
 
-const MOST = 1000
+const MAX_FOUND = 1000
 
-/** Gives the money of withdrawals back whose code nobody used in time. */
+/** Returns the money of withdrawals whose code was not used in time. */
 export function expireDueWithdrawals(
   app: App,
   signal?: AbortSignal,
@@ -18,8 +18,8 @@ export function expireDueWithdrawals(
     task,
     only,
     signal,
-    async work(but) {
-      const due = await findDue(app.db, app.systemClock.now(), MOST, only, but)
+    async work(except) {
+      const due = await findDue(app.db, app.systemClock.now(), MAX_FOUND, only, except)
       let done = 0
       for (const { companyId, id, clockAhead_ms } of due) {
         if (signal?.aborted) break
@@ -31,7 +31,7 @@ export function expireDueWithdrawals(
       return {
         companies: due.map(({ companyId }) => companyId),
         done,
-        isFull: due.length >= MOST,
+        isFull: due.length >= MAX_FOUND,
       }
     },
   })

@@ -14,7 +14,7 @@ import { billDue, followDue, generateDue } from './billing.ts'
 import { processDueCallbacks } from './callbacks.ts'
 import { watchCertificates } from './certificates.ts'
 import { createExpiringAtBanks, expireDueCharges, releaseDueCharges } from './charges.ts'
-import { playTestClocks } from './clocks.ts'
+import { advanceTestClocks } from './clocks.ts'
 import { collectDue } from './collect.ts'
 import { createDeliveryWorker } from './deliver.ts'
 import { sendDueMails } from './mail.ts'
@@ -23,24 +23,24 @@ import { carryOutRefunds, payOutWithdrawals } from './orders.ts'
 import { clearQueue, purgeDeliveries, watchWebhooks } from './webhooks.ts'
 import { expireDueWithdrawals } from './withdrawals.ts'
 
-/** Due work is found from the state itself; a task that dies half-way is simply due again. */
+/** Tasks find due work from the state itself, so work that is interrupted is still due. */
 export type Task = {
   name: string
   every_ms: number
-  /** What it does at a moment cannot be undone: it waits while the clock cannot be believed. */
+  /** Its work cannot be undone, so it waits while the clock of the machine may be wrong. */
   isTimed?: true
   run(app: App, signal: AbortSignal): Promise<void>
 }
 
-/** A task that keeps something from one run to the next. */
-export type KeepingTask = Pick<Task, 'name' | 'every_ms'> & {
+/** A task that keeps state from one run to the next. */
+export type StatefulTask = Pick<Task, 'name' | 'every_ms'> & {
   open(app: App): { run(signal: AbortSignal): Promise<void>; close?(): Promise<void> }
 }
 
-/** Callbacks and the traces of mails are kept for a month, for whoever asks what happened. */
+/** Processed callbacks and finished mails are kept for a month. */
 const KEPT_MS = 30 * 24 * 3600 * 1000
 
-export const TASKS: readonly (Task | KeepingTask)[] = [
+export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDeliveryWorker },
   { name: TASK.webhooks, every_ms: 60_000, run: watchWebhooks },
   { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
@@ -59,7 +59,7 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
   { name: TASK.generate, every_ms: 1_000, isTimed: true, run: generateDue },
   { name: TASK.bill, every_ms: 1_000, isTimed: true, run: billDue },
   { name: TASK.collect, every_ms: 1_000, isTimed: true, run: collectDue },
-  { name: TASK.clocks, every_ms: 500, run: playTestClocks },
+  { name: TASK.clocks, every_ms: 500, run: advanceTestClocks },
   {
     name: 'index old charges',
     every_ms: 1_000,
@@ -90,18 +90,18 @@ export const TASKS: readonly (Task | KeepingTask)[] = [
 
 export type Worker = { stop(): Promise<void> }
 
-/** The longest that a task waits while nothing is written. */
-const QUIET_MS = 10_000
+/** How long a task waits at most while nothing is written. */
+const MAX_IDLE_MS = 10_000
 
 /**
- * Runs each task again and again until it is stopped; a failing one is logged and comes round
- * again. If this process writes nothing, they run less and less often, so that an idle service
- * costs nothing. A `quiet_ms` of 0 is for a process that does not see the writes of another.
+ * Runs each task again and again until it is stopped. If a task fails, logs it and runs it again.
+ * If this process writes nothing, tasks run less and less often, so that an idle service costs
+ * little. A process that does not see the writes of another passes a `maxIdle_ms` of 0.
  */
-export function startWorker(app: App, tasks = TASKS, quiet_ms = QUIET_MS): Worker {
+export function startWorker(app: App, tasks = TASKS, maxIdle_ms = MAX_IDLE_MS): Worker {
   const stopping = new AbortController()
   const own = { ...app, db: app.db.tasks }
-  const loops = tasks.map((task) => work(own, task, quiet_ms, stopping.signal))
+  const loops = tasks.map((task) => work(own, task, maxIdle_ms, stopping.signal))
   return {
     async stop() {
       stopping.abort()
@@ -112,18 +112,18 @@ export function startWorker(app: App, tasks = TASKS, quiet_ms = QUIET_MS): Worke
 
 async function work(
   app: App,
-  task: Task | KeepingTask,
-  quiet_ms: number,
+  task: Task | StatefulTask,
+  maxIdle_ms: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { name, every_ms } = task
-  if ('run' in task) return loop(app, task, quiet_ms, signal)
+  if ('run' in task) return loop(app, task, maxIdle_ms, signal)
   const opened = task.open(app)
-  await loop(app, { name, every_ms, run: () => opened.run(signal) }, quiet_ms, signal)
+  await loop(app, { name, every_ms, run: () => opened.run(signal) }, maxIdle_ms, signal)
   await opened.close?.()
 }
 
-async function loop(app: App, task: Task, quiet_ms: number, signal: AbortSignal): Promise<void> {
+async function loop(app: App, task: Task, maxIdle_ms: number, signal: AbortSignal): Promise<void> {
   const { alarm } = app
   const { name, every_ms } = task
   let [wait_ms, writes] = [every_ms, -1]
@@ -136,9 +136,9 @@ async function loop(app: App, task: Task, quiet_ms: number, signal: AbortSignal)
         'a task failed and will be tried again',
       )
     }
-    const isQuiet = writes === alarm.writes()
+    const isIdle = writes === alarm.writes()
     writes = alarm.writes()
-    wait_ms = isQuiet ? Math.max(every_ms, Math.min(wait_ms * 2, quiet_ms)) : every_ms
+    wait_ms = isIdle ? Math.max(every_ms, Math.min(wait_ms * 2, maxIdle_ms)) : every_ms
     if (wait_ms > every_ms) await alarm.waitForWrites(name, wait_ms, signal)
     else await alarm.wait(name, wait_ms, signal)
   }

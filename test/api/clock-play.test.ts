@@ -13,7 +13,7 @@ import type { Tx } from '../../src/db/database.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
 import { expireDueCharges } from '../../src/worker/charges.ts'
-import { playTestClocks } from '../../src/worker/clocks.ts'
+import { advanceTestClocks } from '../../src/worker/clocks.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { after, CLOCK } from '../support/clocks.ts'
 import { makeCharge } from '../support/payments.ts'
@@ -80,7 +80,7 @@ test('a play that is interrupted goes on where it was, and does nothing twice', 
     runs += 1
     if (runs === 2) stop.abort()
   })
-  await playTestClocks(interrupted, stop.signal)
+  await advanceTestClocks(interrupted, stop.signal)
   assert.deepEqual(await expiriesOf(client), all(start).slice(0, 2))
   assert.deepEqual(await clockOf(client), {
     now: after(start, 20),
@@ -88,7 +88,7 @@ test('a play that is interrupted goes on where it was, and does nothing twice', 
     status: 'ADVANCING',
     running: [],
   })
-  await playTestClocks(app)
+  await advanceTestClocks(app)
   assert.deepEqual(await expiriesOf(client), all(start))
   const { now, status } = await clockOf(client)
   assert.deepEqual([now, status], [after(start, 60), 'READY'])
@@ -103,16 +103,16 @@ test('a worker that dies over a moment lets another go on at once', async () => 
     reached.resolve()
     await buried.promise
   })
-  const death = playTestClocks(stuck)
+  const death = advanceTestClocks(stuck)
   await reached.promise
-  await playTestClocks(app)
+  await advanceTestClocks(app)
   assert.equal((await clockOf(client)).status, 'ADVANCING', 'while it lives nobody else plays')
   await api.rows(
     `select pg_terminate_backend(pid, 10000) from pg_locks
      where locktype = 'advisory' and classid = ${0x76696e76}
        and database = (select oid from pg_database where datname = current_database())`,
   )
-  await playTestClocks(app)
+  await advanceTestClocks(app)
   assert.deepEqual(await expiriesOf(client), all(start))
   assert.equal((await clockOf(client)).status, 'READY')
   buried.resolve()
@@ -139,7 +139,7 @@ test('two workers play a clock one at a time, and several clocks together', asyn
     ),
   })
   const workers = [counted(app), counted(anotherApp()), counted(anotherApp())]
-  await Promise.all(workers.map((worker) => playTestClocks(worker)))
+  await Promise.all(workers.map((worker) => advanceTestClocks(worker)))
   for (const { client, start } of companies) {
     assert.deepEqual(await expiriesOf(client), all(start))
     assert.equal((await clockOf(client)).status, 'READY')
@@ -152,7 +152,7 @@ test('while a clock is on its way no sweep for everybody touches its company', a
   clock.advance(15)
   await expireDueCharges(app)
   assert.deepEqual(await expiriesOf(client), [])
-  await playTestClocks(app)
+  await advanceTestClocks(app)
   assert.deepEqual(
     await expiriesOf(client),
     [after(start, 15), ...all(start).slice(1)],
@@ -190,7 +190,7 @@ test('a second move has to wait for the first', async () => {
   const reply = await client.post(CLOCK, { advance: 60 })
   assert.deepEqual([reply.status, reply.body.errors[0].code], [409, 'clock_advancing'])
   assert.match(reply.body.errors[0].description, new RegExp(after(start, 60)))
-  await playTestClocks(app)
+  await advanceTestClocks(app)
   assert.equal((await client.post(CLOCK, { advance: 60 })).body.data.now, after(start, 120))
 })
 
@@ -210,7 +210,7 @@ test('work that fails is tried again, and time does not go past it', async () =>
       }),
     ),
   }
-  await playTestClocks(failing)
+  await advanceTestClocks(failing)
   assert.ok(failures > 3)
   assert.deepEqual(await expiriesOf(client), all(start))
 })

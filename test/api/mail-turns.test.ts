@@ -75,8 +75,8 @@ test('a code goes before mails that have waited longer', async () => {
   api.clock.advance(1)
   await start(other, 5000)
   const now = api.clock.now()
-  const turn = { after: FIRST_COMPANY, but: [], receipts: true }
-  const claimed = await claimNext(api.app.db, { of: 'codes', ...turn }, now, now)
+  const filter = { after: FIRST_COMPANY, except: [], receipts: true }
+  const claimed = await claimNext(api.app.db, { of: 'codes', ...filter }, now, now)
   assert.equal(claimed?.companyId, other.company.id)
   isHolding = true
   const sending = sendDueMails(api.app)

@@ -136,8 +136,8 @@ test('a mail whose sender is killed before the mark goes out again, as the same 
   await queueFailure(client.company)
   const { db, clock, vault, mailer } = api.app
   const lease = new Date(clock.now().getTime() + 10_000)
-  const turn = { of: 'others' as const, after: FIRST_COMPANY, but: [], receipts: true }
-  const mail = (await claimNext(db, turn, clock.now(), lease)) ?? assert.fail()
+  const filter = { of: 'others' as const, after: FIRST_COMPANY, except: [], receipts: true }
+  const mail = (await claimNext(db, filter, clock.now(), lease)) ?? assert.fail()
   await mailer.send({ ...openLetter(vault, mail), id: mail.id, createdAt: mail.createdAt })
   await sendDueMails(api.app)
   assert.equal(smtp.received.length, 1, 'leased')

@@ -111,8 +111,8 @@ test('a mail that is given back late stays with the worker that has it meanwhile
     const now = api.clock.now()
     const until = new Date(now.getTime() + lease_s * 1000)
     for (let after = mails.FIRST_COMPANY; ; ) {
-      const turn = { of: 'codes' as const, after, but: [], receipts: true }
-      const mail = await mails.claimNext(api.app.db, turn, now, until)
+      const filter = { of: 'codes' as const, after, except: [], receipts: true }
+      const mail = await mails.claimNext(api.app.db, filter, now, until)
       if (mail!.companyId === client.company.id) return mail!
       after = mail!.companyId
     }
@@ -155,8 +155,13 @@ test('what one worker is about to claim is left to it by the others, who do not 
     withdrawals: (tx) => claimPayouts(tx, request),
     callbacks: (tx) => claimCallbacks(tx, now, 10, []),
     mails: async (tx) => {
-      const turn = { of: 'others' as const, after: mails.FIRST_COMPANY, but: [], receipts: true }
-      const mail = await mails.claimNext(tx, turn, now, new Date(now.getTime() + 60_000))
+      const filter = {
+        of: 'others' as const,
+        after: mails.FIRST_COMPANY,
+        except: [],
+        receipts: true,
+      }
+      const mail = await mails.claimNext(tx, filter, now, new Date(now.getTime() + 60_000))
       return mail ? [mail] : []
     },
   }
@@ -194,10 +199,10 @@ test('a lease that is renewed late does not bring a mail forward that was given 
   await start(client, 700)
   const now = api.clock.now()
   const later = (s: number) => new Date(now.getTime() + s * 1000)
-  const turn = { of: 'codes' as const, after: mails.FIRST_COMPANY, but: [], receipts: true }
-  let mail = await mails.claimNext(api.app.db, turn, now, later(8))
+  const filter = { of: 'codes' as const, after: mails.FIRST_COMPANY, except: [], receipts: true }
+  let mail = await mails.claimNext(api.app.db, filter, now, later(8))
   while (mail?.companyId !== client.company.id) {
-    mail = await mails.claimNext(api.app.db, turn, now, later(8))
+    mail = await mails.claimNext(api.app.db, filter, now, later(8))
   }
   await mails.postpone(api.app.db, mail, later(300))
   await mails.renewLeases(api.app.db, [mail], later(10))

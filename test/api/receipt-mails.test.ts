@@ -221,7 +221,7 @@ test('a mail of another kind does not wait in the line of receipts', async () =>
   await queueUrgent(client)
   const now = api.clock.now()
   const claim = (receipts: boolean) =>
-    claimNext(api.app.db, { of: 'others', after: FIRST_COMPANY, but: [], receipts }, now, now)
+    claimNext(api.app.db, { of: 'others', after: FIRST_COMPANY, except: [], receipts }, now, now)
   const first = (await claim(true)) ?? assert.fail()
   assert.equal(first.kind, 'withdrawal-failed')
   await finish(api.app.db, first, 'SENT', now)

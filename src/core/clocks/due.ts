@@ -4,38 +4,38 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 
 /**
- * A kind of work that falls due at a moment of a company's time. The clock of a company that is
- * moved stops at each such moment, until none of this work is left to do then.
+ * A kind of work that is due at a moment of a company's time. A clock that advances stops at each
+ * such moment until this work is done.
  */
 export type DueSource = {
-  /** What is told to be running, the same as the name of the task that does it for everybody. */
+  /** Shown as running. It is the name of the task that does this work for all companies. */
   name: string
   /**
-   * When something of the company's falls due next; the past while it is due and not done, null
-   * when nothing waits for any time. What will never be done must not be named: the clock would
-   * stand still before it.
+   * When work of the company is due next. In the past if it is due and not done, null if nothing
+   * waits for a time. Work that is never done must not count, because the clock would stop there
+   * without end.
    */
   nextAt(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null>
-  /** Does all that is due at the company's now. The app is in the company's time. */
+  /** Does all work that is due now. The clock of the app is that of the company. */
   run(app: App, company: Company): Promise<void>
 }
 
-/** Something that falls due at a moment. */
-export type Appointment = { source: DueSource; at: Date }
+/** Work that is due at a moment. */
+export type DueWork = { source: DueSource; at: Date }
 
 /**
- * What falls due for a company next, of every kind, the earliest first. It is asked for again and
- * again, by statements whose plans never search all companies.
+ * The next due work of a company of every kind, the earliest first. This is read often, so its
+ * statements have plans that never search all companies.
  */
-export async function agendaOf(
+export async function dueWorkOf(
   { db, due }: Pick<App, 'db' | 'due'>,
   companyId: Uuid,
   now: Date,
-): Promise<Appointment[]> {
-  const agenda = await Promise.all(
+): Promise<DueWork[]> {
+  const all = await Promise.all(
     due.map(async (source) => ({ source, at: await source.nextAt(db.light, companyId, now) })),
   )
-  return agenda
+  return all
     .flatMap(({ source, at }) => (at ? [{ source, at }] : []))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
 }

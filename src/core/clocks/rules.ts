@@ -1,23 +1,23 @@
 import { invalid, problem } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
 
-/** A company's clock: how far it is ahead of the real one, and where it is on its way to. */
+/** A company's clock: how far it is ahead of the real one, and its target while it advances. */
 export type TestClock = { ahead_ms: number; target: Date | null }
 
-/** How far a clock is to be moved: by so many seconds, or to a moment. */
+/** How to move a clock: by seconds, or to a moment. */
 export type Move = { advance?: number; now?: string }
 
 const YEAR_S = 365.25 * 24 * 3600
-/** The farthest that a clock is moved at once. */
+/** The longest move. */
 export const MAX_ADVANCE_S = 5 * YEAR_S
-/** The farthest that it is ahead of the real one in all, as the database has it. */
+/** The longest that a clock may be ahead of the real one. The database has the same limit. */
 const MAX_AHEAD_MS = 100 * YEAR_S * 1000
 
 export function requireSandbox({ mode }: Company): void {
   if (mode !== 'sandbox') throw problem('clock_not_found')
 }
 
-/** What no schema can say: it is one of the two. */
+/** A schema cannot say that exactly one of the two is needed. */
 export function moveFaults({ advance, now }: Record<string, unknown>): (string | null)[] {
   const both = advance !== undefined && now !== undefined
   const none = advance === undefined && now === undefined
@@ -27,7 +27,7 @@ export function moveFaults({ advance, now }: Record<string, unknown>): (string |
   ]
 }
 
-/** The moment that a move leads to, later than the company's now. */
+/** The target of a move, which is later than the present time of the company. */
 export function targetOf(move: Move, now: Date, ahead_ms: number): Date {
   const field = move.advance === undefined ? 'now' : 'advance'
   const target =

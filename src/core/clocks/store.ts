@@ -16,8 +16,8 @@ export async function find(
   return rows[0] ?? UNMOVED
 }
 
-/** Gives a company a clock of its own, if it has none yet, and locks it. */
-export async function take(tx: Tx, companyId: Uuid): Promise<TestClock> {
+/** Locks the clock of a company, and creates it first if it has none. */
+export async function lockOrCreate(tx: Tx, companyId: Uuid): Promise<TestClock> {
   await tx.query({
     text: `insert into test_clocks (company_id, ahead_ms) values ($1, 0)
            on conflict (company_id) do nothing`,
@@ -26,7 +26,7 @@ export async function take(tx: Tx, companyId: Uuid): Promise<TestClock> {
   return find(tx, companyId, 'for update')
 }
 
-/** Moves a clock on. False when somebody else has done so since it was read. */
+/** Changes a clock. False if somebody else changed it since it was read. */
 export async function update(
   tx: Tx,
   companyId: Uuid,
@@ -42,7 +42,7 @@ export async function update(
   return rows.length === 1
 }
 
-/** Companies whose clock is on its way. */
+/** Companies whose clock is advancing. */
 export async function findAdvancing(tx: Tx): Promise<Uuid[]> {
   const rows = await tx.query<{ company_id: Uuid }>({
     text: 'select company_id from test_clocks where target is not null order by company_id',

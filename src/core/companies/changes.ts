@@ -1,5 +1,5 @@
 import { invalid, type Problem } from '../../lib/problems.ts'
-import { type MailLimit, requireFew } from '../mails/rules.ts'
+import { type MailLimit, requireWithinLimit } from '../mails/rules.ts'
 import type { Company } from './rules.ts'
 
 /**
@@ -79,7 +79,7 @@ export const isLimited = (before: Company, after: Company, by: Author, now: Date
 
 /** `changed` lists the moments of the last changes, newest first. */
 export const requireFewChanges = (changed: Date[], now: Date): void =>
-  requireFew(changed, EMAIL_CHANGES, now, (perHour, perDay) => {
+  requireWithinLimit(changed, EMAIL_CHANGES, now, (perHour, perDay) => {
     return `email: can be changed ${perHour} times an hour and ${perDay} times a day.`
   })
 

@@ -93,7 +93,7 @@ export async function changeCompany(
   if (faults) throw faults
   const fixed = fixedChanges(before, after)
   if (fixed.length > 0 && (await hasRealSales(tx, id))) throw fixedFault(fixed)
-  if (isLimited(before, after, by, now)) await requireFew(tx, id, now)
+  if (isLimited(before, after, by, now)) await requireWithinLimit(tx, id, now)
   await store.updateCompany(tx, after)
   await mailChange(tx, vault, before, after, now)
   await announceChange(tx, id)
@@ -101,7 +101,7 @@ export async function changeCompany(
 }
 
 /** The company is locked: changes at the same moment are counted one after the other. */
-async function requireFew(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+async function requireWithinLimit(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
   const since = new Date(now.getTime() - DAY_S * 1000)
   const { perDay } = EMAIL_CHANGES
   requireFewChanges(await listSent(tx, companyId, 'email-confirmed', since, perDay), now)

@@ -2,13 +2,17 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type AnyEventType, type Event, type EventMode, modeOf } from '../events.ts'
 
-/** Where an event stands in the feed of its company. */
-export type Place = { position: number; id: Uuid }
+/** The position of an event in the feed of its company. */
+export type FeedPosition = { position: number; id: Uuid }
 
 /** Before the first event. */
-export const START: Place = { position: -1, id: '00000000-0000-0000-0000-000000000000' }
+export const START: FeedPosition = { position: -1, id: '00000000-0000-0000-0000-000000000000' }
 
-export async function findPlace(tx: Tx, companyId: Uuid, id: Uuid): Promise<Place | null> {
+export async function findPosition(
+  tx: Tx,
+  companyId: Uuid,
+  id: Uuid,
+): Promise<FeedPosition | null> {
   const [row] = await tx.query<{ position: number }>({
     text: 'select position from events where company_id = $1 and id = $2',
     values: [companyId, id],
@@ -25,7 +29,7 @@ type EventRow = Row & {
   created_at: Date
 }
 
-/** An event as it was written: its mode says all that its devMode did. */
+/** An event as it is stored. Its mode replaces devMode. */
 export type WrittenEvent = Omit<Event, 'devMode'> & { mode: EventMode }
 
 const toEvent = (row: EventRow): WrittenEvent => ({
@@ -39,12 +43,12 @@ const toEvent = (row: EventRow): WrittenEvent => ({
 
 /**
  * Events in the order of their transactions, oldest first, up to the first transaction that is
- * still open: what it may yet write has its place before all that would follow.
+ * still open, because its events come before those of later transactions.
  */
 export async function readFeed(
   tx: Tx,
   companyId: Uuid,
-  filter: { after: Place; type: AnyEventType | null; limit: number },
+  filter: { after: FeedPosition; type: AnyEventType | null; limit: number },
 ): Promise<WrittenEvent[]> {
   const rows = await tx.query<EventRow>({
     text: `select company_id, id, type, payload, created_at, ${modeOf('events')} as mode from events

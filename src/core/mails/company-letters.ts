@@ -72,13 +72,13 @@ const en: Texts = {
 
 const TEXTS: Record<Language, Texts> = { pt, en }
 
-/** Where one-time codes go. The former address is not named: a stranger may read this. */
+/** Where one-time codes go. The former address is not named, because a stranger may read this. */
 function codesBlock({ language, codeEmailUntil }: Company): Block {
   const { codesLater, codesNow } = TEXTS[language]
   return paragraph(codeEmailUntil === null ? codesNow : codesLater(formatMoment(codeEmailUntil)))
 }
 
-/** For a former address, so that its owner can stop a change that they did not ask for. */
+/** To the former address, so that its owner can stop a change that they did not ask for. */
 export function composeEmailChanged(company: Company, to: string, at: Date): Letter {
   const { changed: texts } = TEXTS[company.language]
   const facts: [string, string][] = [
@@ -98,7 +98,7 @@ export function composeEmailChanged(company: Company, to: string, at: Date): Let
   })
 }
 
-/** For the new address, so that a mistyped one is noticed. */
+/** To the new address, so that a wrong address is noticed. */
 export function composeEmailConfirmed(company: Company): Letter {
   const { confirmed: texts } = TEXTS[company.language]
   return compose(company, {

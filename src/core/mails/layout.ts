@@ -3,19 +3,19 @@ import { oneLine } from '../../lib/one-line.ts'
 import type { Company } from '../companies/rules.ts'
 
 /**
- * What a letter is made of. The text part and the HTML part come of the same blocks, so that
- * neither can lack what the other says.
+ * A part of a letter. The text part and the HTML part are made from the same blocks, so both say
+ * the same.
  */
 export type Block =
   | { kind: 'paragraph'; text: string }
-  /** Alone on its line, to be copied. */
+  /** On a line of its own, to be copied. */
   | { kind: 'code'; code: string }
   | { kind: 'facts'; facts: [name: string, value: string][] }
   | { kind: 'button'; label: string; url: string }
 
 export type Page = { title: string; blocks: Block[]; footer: string }
 
-/** Every text below passes here: a name that a stranger chose can break no line. */
+/** Removes line breaks from every text, because strangers choose some of them, such as names. */
 const TEXT: { [K in Block['kind']]: (block: Extract<Block, { kind: K }>) => string } = {
   paragraph: ({ text }) => oneLine(text),
   code: ({ code }) => oneLine(code),
@@ -64,7 +64,7 @@ const factRow = ([name, value]: [string, string]): string =>
 const TAGS = { pt: 'pt-BR', en: 'en' }
 
 /**
- * One column that fits a phone. Nothing is loaded from anywhere, so nobody learns of the reading.
+ * One column that fits a phone. It loads nothing, so nobody learns when it is read.
  */
 export function htmlOf(company: Company, { title, blocks, footer }: Page): string {
   const { color, language, name } = company

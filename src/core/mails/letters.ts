@@ -18,11 +18,11 @@ type Contents = {
   title: string
   blocks: Block[]
   isTest?: boolean
-  /** A payer's letter comes in the company's name, who also gets the answer. */
+  /** A letter to a payer has the name of the company as sender, and replies go to the company. */
   toPayer?: boolean
 }
 
-/** Both parts of a letter; one about play money says so. */
+/** Makes both parts of a letter. If it is about play money, it says so. */
 export function compose(company: Company, contents: Contents): Letter {
   const { to, subject, title, blocks, isTest = company.mode === 'sandbox' } = contents
   const { automatic, sandbox } = TEXTS[company.language]
@@ -39,7 +39,7 @@ export function compose(company: Company, contents: Contents): Letter {
   }
 }
 
-/** The code stands in the body only: subjects show on locked screens. */
+/** The code is in the body only, because locked screens show subjects. */
 export function composeWithdrawalCode(
   company: Company,
   withdrawal: {
@@ -115,7 +115,7 @@ export type LinkLetter = {
   url: string
   expiresAt: Date
   devMode?: boolean
-  /** What is bought, as the payer's page shows it. */
+  /** The items, as the page of the payer shows them. */
   breakdown?: Breakdown
 }
 
@@ -125,7 +125,7 @@ type Line = { name: string; quantity: number; total: bigint }
 
 const sumOf = (lines: Line[]): bigint => lines.reduce((sum, { total }) => sum + total, 0n)
 
-/** What is bought, line by line, so that the lines add up to the amount. */
+/** The items, one per row. The rows add up to the amount. */
 function purchase({ language }: Company, { lines, difference }: Breakdown): [string, string][] {
   const { link: texts } = TEXTS[language]
   const shown = lines.slice(0, MAX_ITEMS)
@@ -164,7 +164,7 @@ export function composePaymentLink(company: Company, link: LinkLetter): Letter {
   })
 }
 
-/** Which webhook it is. What its address asks for may be secret, and so is not repeated. */
+/** The name and address of a webhook, without the query string, which may be secret. */
 function webhookFacts({ language }: Company, { name, url }: { name: string; url: string }): Block {
   const { host, pathname } = new URL(url)
   const { webhook: texts } = TEXTS[language]
@@ -188,7 +188,7 @@ export function composeWebhookFailing(
       paragraph(texts.intro(formatMoment(webhook.failingSince))),
       webhookFacts(company, webhook),
       paragraph(texts.end(formatMoment(webhook.end))),
-      paragraph(texts.mend),
+      paragraph(texts.repair),
     ],
   })
 }

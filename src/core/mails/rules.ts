@@ -15,18 +15,18 @@ export type MailKind =
 const HOUR_S = 3600
 export const DAY_S = 24 * HOUR_S
 
-/** How many mails of a kind a company is sent. */
+/** How many mails of a kind a company may be sent. */
 export type MailLimit = { perHour: number; perDay: number }
 
-/** Refuses one more of a kind. `sent` lists the moments of the last ones, newest first. */
-export function requireFew(
+/** Refuses a mail over the limit. `sent` are the times of the last ones, newest first. */
+export function requireWithinLimit(
   sent: Date[],
   { perHour, perDay }: MailLimit,
   now: Date,
   rule: (perHour: number, perDay: number) => string,
 ): void {
-  const wait_ms = (most: number, window_s: number) =>
-    (sent[most - 1]?.getTime() ?? Number.NEGATIVE_INFINITY) + window_s * 1000 - now.getTime()
+  const wait_ms = (max: number, window_s: number) =>
+    (sent[max - 1]?.getTime() ?? Number.NEGATIVE_INFINITY) + window_s * 1000 - now.getTime()
   const wait_s = Math.ceil(Math.max(wait_ms(perHour, HOUR_S), wait_ms(perDay, DAY_S)) / 1000)
   if (wait_s <= 0) return
   throw problem('rate_limited', `${rule(perHour, perDay)} Wait for the time in Retry-After.`, {
@@ -34,18 +34,18 @@ export function requireFew(
   })
 }
 
-/** How a mail ends; until then it waits for its next attempt. */
+/** The outcome of a mail. Without one, it waits for its next attempt. */
 export type MailOutcome = 'SENT' | 'FAILED' | 'EXPIRED'
 
-/** From a failed attempt to the next one; the last stands for all that follow. */
+/** Minutes from each failed attempt to the next. The last is used for all further attempts. */
 const RETRY_MINUTES = [1, 5, 15, 60]
-const GIVE_UP_HOURS = 24
+const MAX_AGE_HOURS = 24
 
 const MINUTE_MS = 60_000
 
-/** When a mail that was not taken is tried again; null once it has waited long enough. */
+/** When to try a mail again that was not accepted. Null if it is too old. */
 export function retryAt(mail: { attempts: number; createdAt: Date }, now: Date): Date | null {
-  if (now.getTime() - mail.createdAt.getTime() >= GIVE_UP_HOURS * 60 * MINUTE_MS) return null
+  if (now.getTime() - mail.createdAt.getTime() >= MAX_AGE_HOURS * 60 * MINUTE_MS) return null
   const minutes = RETRY_MINUTES[mail.attempts - 1] ?? RETRY_MINUTES.at(-1)!
   return new Date(now.getTime() + minutes * MINUTE_MS)
 }

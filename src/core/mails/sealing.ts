@@ -9,17 +9,17 @@ import type { MailKind } from './rules.ts'
  */
 export type Receipt = { chargeId: Uuid }
 
-/** Mails go out and run out in real time, whatever the time of the company that they tell of. */
+/** Times of mails are real times, also if the company has a clock of its own. */
 export type NewMail = {
   companyId: Uuid
   kind: MailKind
   letter: Letter | Receipt
-  /** From when on it is of no use to anybody; null: never. */
+  /** After this time it is of no use and is not sent. Null if there is no such time. */
   expiresAt: Date | null
   createdAt: Date
 }
 
-/** A mail as the database keeps it: nobody reads there who gets it or what it says. */
+/** A mail as it is stored. Address and text are encrypted. */
 export type SealedMail = Omit<NewMail, 'letter'> & { id: Uuid; sealed: Buffer }
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:mail:${id}`
@@ -33,7 +33,7 @@ export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail
 const open = (vault: Vault, { companyId, id, sealed }: SealedMail) =>
   JSON.parse(vault.open(sealed, contextOf(companyId, id)))
 
-/** What a mail of any kind but a receipt says. */
+/** The contents of a mail that is not a receipt. */
 export const openLetter = (vault: Vault, mail: SealedMail): Letter => open(vault, mail)
 
 export const openReceipt = (vault: Vault, mail: SealedMail): Receipt => open(vault, mail)

@@ -6,7 +6,7 @@ import { TASK } from '../tasks.ts'
 import type { MailKind, MailOutcome } from './rules.ts'
 import { type NewMail, type SealedMail, sealMail } from './sealing.ts'
 
-/** A mail that this process has to send, and how often that was begun, this time included. */
+/** A mail that this process sends, and the number of attempts, this one included. */
 export type DueMail = SealedMail & { attempts: number }
 
 type MailRow = Row & {
@@ -29,7 +29,7 @@ const toMail = (row: MailRow): DueMail => ({
   createdAt: row.created_at,
 })
 
-/** Writes mails in the transaction of what they tell about. */
+/** Queues mails in the transaction of the change that they are about. */
 export async function queueMails(tx: Tx, vault: Vault, mails: NewMail[]): Promise<void> {
   if (mails.length === 0) return
   await tx.query({
@@ -52,10 +52,10 @@ export const mailColumns = (mails: SealedMail[]): Buffer[] => [
   timestamps(mails.map((mail) => mail.createdAt)),
 ]
 
-/** One-time codes go before all others; the others take turns by company. */
+/** One-time codes are sent before all others. The others are sent one company after the other. */
 export type MailClass = 'codes' | 'others'
 
-/** The order of a company's own mails that are no codes: notices, links, receipts. */
+/** The order of the mails of a company without codes: notices, links, receipts. */
 const RANK = `case kind when 'payment-link' then 1 when 'receipt' then 2 else 0 end`
 const RANKS = { withReceipts: '(0), (1), (2)', withoutReceipts: '(0), (1)' }
 
@@ -67,24 +67,25 @@ const WAITING: Record<MailClass, string> = {
 /** Before every company. */
 export const FIRST_COMPANY = '00000000-0000-0000-0000-000000000000' as Uuid
 
-export type Turn = {
+/** Which mail to claim next. */
+export type ClaimFilter = {
   of: MailClass
-  /** The company whose turn was last. */
+  /** The company that was served last. */
   after: Uuid
-  /** Companies that have enough under way. */
-  but: Uuid[]
+  /** Companies that have enough mails in progress. */
+  except: Uuid[]
   receipts: boolean
 }
 
-const pick = ({ of, receipts }: Turn) =>
+const dueMailOf = ({ of, receipts }: ClaimFilter) =>
   of === 'codes'
     ? `select company_id, id from mails
-       where company_id = h.company_id and ${WAITING.codes} and next_attempt_at <= $1
+       where company_id = f.company_id and ${WAITING.codes} and next_attempt_at <= $1
        order by next_attempt_at limit 1 for update skip locked`
     : `select m.* from (values ${receipts ? RANKS.withReceipts : RANKS.withoutReceipts}) r (rank)
        cross join lateral (
          select company_id, id from mails
-         where company_id = h.company_id and ${WAITING.others} and ${RANK} = r.rank
+         where company_id = f.company_id and ${WAITING.others} and ${RANK} = r.rank
            and next_attempt_at <= $1
          order by next_attempt_at limit 1 for update skip locked) m
        order by r.rank limit 1`
@@ -94,38 +95,38 @@ const nextCompany = (of: MailClass, after: string) =>
    order by company_id limit 1`
 
 /**
- * Takes the due mail of the next company that has one, and leases it: if its sender dies, others
- * send it when the lease has run out. Companies are found by hops along an index, so that a company
- * with thousands of mails costs no more than one with a single mail.
+ * Claims a due mail of the next company that has one, with a lease. If its process dies, another
+ * one sends the mail when the lease is over. The statement jumps in the index from company to
+ * company, so that a company with thousands of mails costs as much as one with a single mail.
  */
 export async function claimNext(
   tx: Tx,
-  turn: Turn,
+  filter: ClaimFilter,
   now: Date,
   leaseUntil: Date,
 ): Promise<DueMail | null> {
   const [row] = await tx.query<MailRow>({
-    name: `claim_mail_of_${turn.of}${turn.receipts ? '' : '_without_receipts'}`,
-    text: `with recursive hop as (
-             (${nextCompany(turn.of, '$3')})
+    name: `claim_mail_of_${filter.of}${filter.receipts ? '' : '_without_receipts'}`,
+    text: `with recursive found as (
+             (${nextCompany(filter.of, '$3')})
              union all
-             select n.company_id from hop h
-             cross join lateral (${nextCompany(turn.of, 'h.company_id')}) n
+             select n.company_id from found f
+             cross join lateral (${nextCompany(filter.of, 'f.company_id')}) n
            ), due as materialized (
-             select m.company_id, m.id from hop h cross join lateral (${pick(turn)}) m
-             where h.company_id <> all ($4::uuid[]) limit 1
+             select m.company_id, m.id from found f cross join lateral (${dueMailOf(filter)}) m
+             where f.company_id <> all ($4::uuid[]) limit 1
            )
            update mails m set next_attempt_at = $2, attempts = m.attempts + 1
            from due where m.company_id = due.company_id and m.id = due.id
            returning m.company_id, m.id, m.kind, m.sealed, m.attempts, m.expires_at, m.created_at`,
-    values: [now, leaseUntil, turn.after, turn.but],
+    values: [now, leaseUntil, filter.after, filter.except],
   })
   return row ? toMail(row) : null
 }
 
 /**
- * Lengthens the leases of mails that are being sent. A mail that was given back until a later
- * attempt, or that another process has taken, is left as it is.
+ * Renews the leases of mails that are being sent. A mail that waits for a later attempt, or that
+ * another process has claimed, is not changed.
  */
 export async function renewLeases(tx: Tx, mails: DueMail[], until: Date): Promise<void> {
   if (mails.length === 0) return
@@ -144,24 +145,24 @@ export async function renewLeases(tx: Tx, mails: DueMail[], until: Date): Promis
   })
 }
 
-/** When a company was sent its last mails of a kind, newest first, at most so many. */
+/** When the last mails of a kind were queued for a company, newest first, at most `max`. */
 export async function listSent(
   tx: Tx,
   companyId: Uuid,
   kind: 'withdrawal-code' | 'email-confirmed',
   since: Date,
-  most: number,
+  max: number,
 ): Promise<Date[]> {
   const rows = await tx.query<{ created_at: Date }>({
     text: `select created_at from mails
            where company_id = $1 and kind = '${kind}' and created_at > $2
            order by created_at desc limit $3`,
-    values: [companyId, since, most],
+    values: [companyId, since, max],
   })
   return rows.map(({ created_at }) => created_at)
 }
 
-/** Ends a mail. What it said goes with it. */
+/** Stores the outcome of a mail and deletes its contents. */
 export async function finish(
   tx: Tx,
   { companyId, id }: DueMail,
@@ -176,7 +177,7 @@ export async function finish(
   })
 }
 
-/** Gives a mail back until its next attempt, unless its lease ran out and another has it. */
+/** Sets the next attempt of a mail, unless its lease is over and another process has it. */
 export async function postpone(
   tx: Tx,
   { companyId, id, attempts }: DueMail,
@@ -190,7 +191,7 @@ export async function postpone(
   })
 }
 
-/** Whether a mail of this kind still waits to be sent. */
+/** Whether a mail of this kind is not sent yet. */
 export async function isWaiting(tx: Tx, companyId: Uuid, kind: MailKind): Promise<boolean> {
   const rows = await tx.query({
     text: `select 1 from mails where company_id = $1 and kind = $2 and finished_at is null limit 1`,

@@ -1,6 +1,6 @@
 import type { Language } from '../companies/rules.ts'
 
-/** What letters say, in each language. */
+/** The texts of letters in each language. */
 export type Texts = {
   amount: string
   destination: string
@@ -49,7 +49,7 @@ export type Texts = {
     title: string
     intro(since: string): string
     end(at: string): string
-    mend: string
+    repair: string
   }
   deactivated: {
     subject(name: string): string
@@ -123,7 +123,8 @@ const pt: Texts = {
       `Desde ${since} (horário de Brasília) nenhum evento é entregue a este webhook: o servidor não responde ou responde com erro.`,
     end: (at) =>
       `Se continuar assim, ele será desativado a partir de ${at} (horário de Brasília). Uma única entrega bem-sucedida evita isso.`,
-    mend: 'Veja o que o servidor respondeu em GET /webhook/{id}/deliveries. Depois de corrigir o problema, reenvie o que falhou com POST /webhook/{id}/replay.',
+    repair:
+      'Veja o que o servidor respondeu em GET /webhook/{id}/deliveries. Depois de corrigir o problema, reenvie o que falhou com POST /webhook/{id}/replay.',
   },
   deactivated: {
     subject: (name) => `O webhook ${name} foi desativado`,
@@ -202,7 +203,8 @@ const en: Texts = {
       `Since ${since} (Brasília time) no event has been delivered to this webhook: its server does not answer, or answers with an error.`,
     end: (at) =>
       `If this goes on, it will be deactivated from ${at} (Brasília time) on. A single successful delivery prevents that.`,
-    mend: 'GET /webhook/{id}/deliveries shows what the server answered. Once the problem is fixed, resend what failed with POST /webhook/{id}/replay.',
+    repair:
+      'GET /webhook/{id}/deliveries shows what the server answered. Once the problem is fixed, resend what failed with POST /webhook/{id}/replay.',
   },
   deactivated: {
     subject: (name) => `The webhook ${name} was deactivated`,

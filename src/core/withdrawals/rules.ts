@@ -10,7 +10,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
-import { type MailLimit, requireFew } from '../mails/rules.ts'
+import { type MailLimit, requireWithinLimit } from '../mails/rules.ts'
 import { retryIn_s } from '../orders.ts'
 
 export const STATUSES = [
@@ -127,7 +127,7 @@ export function requireNoGuessing(spent: Spent[], now: Date): void {
  * withdrawals.
  */
 export const requireFewCodes = (sent: Date[], limit: MailLimit, now: Date): void =>
-  requireFew(sent, limit, now, (perHour, perDay) => {
+  requireWithinLimit(sent, limit, now, (perHour, perDay) => {
     return `A company is sent at most ${perHour} one-time codes an hour and ${perDay} a day.`
   })
 

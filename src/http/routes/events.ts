@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { findPlace, readFeed, START } from '../../core/feed/store.ts'
+import { findPosition, readFeed, START } from '../../core/feed/store.ts'
 import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
@@ -25,9 +25,9 @@ const list = route({
     const { app, company, query } = call
     const type = query.type ?? null
     const read = async ({ limit, after }: Part<Uuid>) => {
-      const place = after ? await findPlace(app.db, company.id, after) : START
-      if (!place) throw invalid('after: must be the id of an event of this company')
-      return readFeed(app.db, company.id, { limit, after: place, type })
+      const position = after ? await findPosition(app.db, company.id, after) : START
+      if (!position) throw invalid('after: must be the id of an event of this company')
+      return readFeed(app.db, company.id, { limit, after: position, type })
     }
     return readPage(page(call, 'evt'), read, showEvent)
   },

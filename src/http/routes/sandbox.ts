@@ -1,4 +1,4 @@
-import { inTurn, moveClock, readClock, untilArrived } from '../../core/clocks/commands.ts'
+import { moveClock, oneMoveAtATime, readClock, untilAdvanced } from '../../core/clocks/commands.ts'
 import { moveFaults } from '../../core/clocks/rules.ts'
 import { ClockMove, ClockView, showClock } from '../../core/clocks/view.ts'
 import { hearEverywhere } from '../../core/companies/announce.ts'
@@ -38,16 +38,16 @@ const move = route({
   problems: ['clock_not_found', 'clock_advancing'],
   async handle(call) {
     const { app, company, body } = call
-    const moved = await inTurn(app, company.id, () =>
+    const moved = await oneMoveAtATime(app, company.id, () =>
       call.commit(async (tx) => {
         await moveClock(tx, app, company, body)
         return showClock(await readClock(tx, app, company))
       }),
     )
     const arrives = moved.status === 'ADVANCING'
-    if (arrives) await untilArrived(app, company.id, app.config.clockWaitSeconds * 1000)
+    if (arrives) await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
     // Whoever has the answer meets the new time everywhere.
-    await inTurn(app, company.id, () => hearEverywhere(app.db))
+    await oneMoveAtATime(app, company.id, () => hearEverywhere(app.db))
     return arrives ? call.revise(showClock(await readClock(app.db, app, company))) : moved
   },
 })
