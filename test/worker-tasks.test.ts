@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '../src/core/app.ts'
-import { takeBackOrphans } from '../src/core/charges/intents.ts'
+import { removeOrphans } from '../src/core/charges/intents.ts'
 import { receiveCallback } from '../src/core/payments/callbacks.ts'
 import { fromPublic, newId } from '../src/lib/ids.ts'
 import { toCents } from '../src/lib/money.ts'
@@ -95,7 +95,7 @@ test('tasks whose work is tested elsewhere do that work', () => {
   assert.equal(works.get('watch certificates'), watchCertificates)
   assert.equal(works.get('watch webhooks'), watchWebhooks)
   assert.equal(works.get('purge deliveries'), purgeDeliveries)
-  assert.equal(works.get('take back orphans'), takeBackOrphans)
+  assert.equal(works.get('take back orphans'), removeOrphans)
   assert.equal(works.get('collect at the simulated bank'), collectDue)
   assert.equal(works.get('expire charges at banks'), createExpiringAtBanks)
   assert.equal(works.get('play test clocks'), advanceTestClocks)

@@ -1,7 +1,7 @@
 import type { App } from '../core/app.ts'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
-import { takeBackOrphans } from '../core/charges/intents.ts'
+import { removeOrphans } from '../core/charges/intents.ts'
 import { purgeKept } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
@@ -51,7 +51,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: 'receive charges', every_ms: 500, run: releaseDueCharges },
   { name: TASK.callbacks, every_ms: 1_000, run: processDueCallbacks },
   { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
-  { name: 'take back orphans', every_ms: 5_000, run: takeBackOrphans },
+  { name: 'take back orphans', every_ms: 5_000, run: removeOrphans },
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
   { name: 'expire withdrawals', every_ms: 500, isTimed: true, run: expireDueWithdrawals },
   { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditDue } from '../../src/core/audits/commands.ts'
-import { takeBackOrphans } from '../../src/core/charges/intents.ts'
+import { removeOrphans } from '../../src/core/charges/intents.ts'
 import { claimDueRefunds } from '../../src/core/refunds/returns.ts'
 import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { until } from '../deliveries/until.ts'
@@ -61,7 +61,7 @@ test('a bank that hangs keeps no other from taking charges back', async () => {
   }
   api.clock.advance(61)
   hung.bank.faults.next('*', 'slow', 100)
-  const taking = takeBackOrphans(api.app)
+  const taking = removeOrphans(api.app)
   const isRemoved = async () =>
     [...well.bank.state().charges.values()].every(({ status }) => status.startsWith('REMOVIDA'))
   await until('the other has taken it back', isRemoved)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { takeBackOrphans } from '../../src/core/charges/intents.ts'
+import { removeOrphans } from '../../src/core/charges/intents.ts'
 import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { localDateOf } from '../../src/lib/local-time.ts'
@@ -45,7 +45,7 @@ const TASKS = [
   releaseDueCharges,
   carryOutRefunds,
   payOutWithdrawals,
-  takeBackOrphans,
+  removeOrphans,
   followDue,
   generateDue,
   billDue,

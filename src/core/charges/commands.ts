@@ -8,8 +8,7 @@ import type { App } from '../app.ts'
 import { find as findBilling } from '../billings/store.ts'
 import type { Company } from '../companies/rules.ts'
 import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
-import type { Creation } from './group.ts'
-import { type Issued, issue } from './intents.ts'
+import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
 import * as rules from './rules.ts'
@@ -21,24 +20,6 @@ export type Draft = Pick<
   Charge,
   'kind' | 'amount' | 'devMode' | 'externalId' | 'fingerprint' | 'customerId' | 'payer' | 'link'
 > & { lifetime_s: number; emailIndex: Buffer | null }
-
-/** A charge is paid with a code, which a link gets only when a payer opens it. */
-async function prepare(
-  app: App,
-  company: Company,
-  draft: Draft,
-  guard: IdempotencyRef | null,
-): Promise<{ charge: Charge; issued: Issued | null }> {
-  const provider = app.providers.of(company, draft.devMode)
-  if (draft.kind !== 'LINK') {
-    const issued = await issue(app, company, provider, draft, guard)
-    return { charge: chargeOf(company, draft, issued), issued }
-  }
-  const createdAt = app.clock.now()
-  const expiresAt = new Date(createdAt.getTime() + draft.lifetime_s * 1000)
-  const named = { id: newId(), createdAt, expiresAt, brCode: null }
-  return { charge: chargeOf(company, draft, named), issued: null }
-}
 
 function chargeOf(
   company: Company,
@@ -56,6 +37,15 @@ function chargeOf(
   })
 }
 
+/** A link without a code: the bank issues one when the payer opens it. */
+function linkOf(app: App, company: Company, draft: Draft): Charge {
+  // Throws if no bank is connected that could issue one.
+  app.providers.of(company, draft.devMode)
+  const createdAt = app.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + draft.lifetime_s * 1000)
+  return chargeOf(company, draft, { id: newId(), createdAt, expiresAt, brCode: null })
+}
+
 /** How a charge is shown to who created it, and what is kept of that for a retry. */
 export type Showing<T> = {
   show(charge: Charge): T
@@ -64,37 +54,39 @@ export type Showing<T> = {
   guard: IdempotencyRef | null
 }
 
-/**
- * Creates a charge, or finds the open one that the same request has already made.
- */
+/** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(
   app: App,
   company: Company,
   draft: Draft,
   showing: Showing<T>,
 ): Promise<{ shown: T; repeated: boolean }> {
+  const insert = (charge: Charge) => write(app, company, { charge, draft }, showing)
   for (;;) {
     const twin = await findTwin(app, company.id, draft)
     if (twin) return { shown: showing.show(twin), repeated: true }
-    const { charge, issued } = await prepare(app, company, draft, showing.guard)
     try {
-      await issued?.confirm()
-      const shown = await write(app, company, { charge, emailIndex: draft.emailIndex }, showing)
-      await issued?.finish()
+      const shown = await (draft.kind === 'LINK'
+        ? insert(linkOf(app, company, draft))
+        : withBankCode(app, company, draft, showing.guard, (code) =>
+            insert(chargeOf(company, draft, code)),
+          ))
       return { shown, repeated: false }
     } catch (error) {
-      await issued?.leave()
-      // The twin was made between our look and our insert: the next look finds it.
+      // If another request has created the twin meanwhile, find it.
       if (violatedConstraint(error) !== 'charges_open_external_id') throw error
     }
   }
 }
 
-/** Only an answer that is kept must be there before the write; another is made while it runs. */
+/**
+ * Inserts a charge and shows it. A response that is stored is made before the insert, because it is
+ * part of it. Any other is made while the database works.
+ */
 async function write<T extends object>(
   app: App,
   company: Company,
-  { charge, emailIndex }: Pick<Creation, 'charge' | 'emailIndex'>,
+  { charge, draft: { emailIndex } }: { charge: Charge; draft: Draft },
   { show, keep }: Showing<T>,
 ): Promise<T> {
   const events = rules.eventsOfCreation(charge)

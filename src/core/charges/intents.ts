@@ -13,84 +13,90 @@ import { LEASE_S, retryIn_s } from '../orders.ts'
 import { TASK } from '../tasks.ts'
 import * as store from './intent-store.ts'
 
-/** A charge's id and times, and the code that its bank has issued for it. */
-export type Issued = Omit<store.Intent, 'companyId'> & {
-  brCode: string
-  /** Makes sure that the code is still good, right before the charge is written down. */
-  confirm(): Promise<void>
-  /** The charge is written down. */
-  finish(): Promise<void>
-  /** It may not be, and nobody is told of it. */
-  leave(): Promise<void>
-}
+/** The id and the times of a charge, and the code that its bank has issued. */
+export type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
 
-const nothing = async () => {}
-
-type Wanted = { amount: Cents; lifetime_s: number }
+type Wanted = { amount: Cents; devMode: boolean; lifetime_s: number }
 
 const later = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
 
 function newIntent({ clock }: App, company: Company, { lifetime_s }: Wanted): store.Intent {
   const createdAt = clock.now()
   return {
-    ...{ companyId: company.id, id: newId(), createdAt },
+    companyId: company.id,
+    id: newId(),
+    createdAt,
     expiresAt: later(createdAt, lifetime_s),
   }
 }
 
-/** Asks the bank for a code. The simulated one answers without a network: nothing can get lost. */
-export async function issue(
+/**
+ * Asks the bank for the code of a new charge, and lets `write` insert the charge with it. If
+ * `write` fails, a task removes the charge at the bank later, because no payer has its code.
+ */
+export async function withBankCode<T>(
   app: App,
   company: Company,
-  provider: Provider,
   wanted: Wanted,
   guard: IdempotencyRef | null,
-): Promise<Issued> {
+  write: (code: BankCode) => Promise<T>,
+): Promise<T> {
+  const provider = app.providers.of(company, wanted.devMode)
   if (provider !== app.providers.simulator) {
-    return issueAtBank(app, company, provider, wanted, guard)
+    return withRealBankCode(app, company, provider, wanted, guard, write)
   }
+  // The simulated bank answers without a network, so no answer of it can be lost.
   const intent = newIntent(app, company, wanted)
   const { amount } = wanted
   const { brCode } = accepted(await provider.issueCharge(company, { ...intent, amount }))
-  return { ...intent, brCode, confirm: nothing, finish: nothing, leave: nothing }
+  return write({ ...intent, brCode })
 }
 
 /**
- * Writes down that the bank is going to be told of a charge, tells it, and gives what it issued. A
- * bank that does not answer may know the charge: the same request goes on from there, and what
- * nobody comes back for is taken back from the bank by a task.
+ * Writes an intent before the bank gets the order. If the bank does not answer, it may know the
+ * charge: the same request continues from the intent, or a task removes the charge at the bank.
  */
-async function issueAtBank(
+async function withRealBankCode<T>(
   app: App,
   company: Company,
   provider: Provider,
   wanted: Wanted,
   guard: IdempotencyRef | null,
-): Promise<Issued> {
+  write: (code: BankCode) => Promise<T>,
+): Promise<T> {
   const intent = await begin(app, company, wanted, guard)
   const began_ms = performance.now()
-  const outcome = await provider
-    .issueCharge(company, { ...intent, amount: wanted.amount })
+  const brCode = await issue(app, company, provider, { ...intent, amount: wanted.amount })
+  const written = await renewIfOld(app, intent, began_ms)
+    .then(() => write({ ...intent, brCode }))
     .catch(async (error) => {
-      await leave(app, intent)
+      await release(app, intent).catch(ignore)
       throw error
     })
-  if (outcome.kind === 'rejected') await store.remove(app.db, intent)
-  if (outcome.kind === 'unknown') await leave(app, intent)
-  const { brCode } = accepted(outcome)
-  return {
-    ...{ id: intent.id, createdAt: intent.createdAt, expiresAt: intent.expiresAt, brCode },
-    // The write has most of a lease before it: longer than the database is waited for.
-    confirm: async () => {
-      if (performance.now() - began_ms > (LEASE_S * 1000) / 6) await renew(app, intent)
-    },
-    // What is left behind here is found to be written down by the task.
-    finish: () => store.remove(app.db, intent).catch(nothing),
-    leave: () => leave(app, intent).catch(nothing),
-  }
+  // If this fails, the task finds the charge and removes the intent.
+  await store.remove(app.db, intent).catch(ignore)
+  return written
 }
 
-/** Begins, or goes on where the same request was left without an answer. */
+const ignore = () => {}
+
+/** The code that the bank issues. If it rejects the charge, the intent is not needed any more. */
+async function issue(
+  app: App,
+  company: Company,
+  provider: Provider,
+  charge: store.Intent & { amount: Cents },
+): Promise<string> {
+  const outcome = await provider.issueCharge(company, charge).catch(async (error) => {
+    await release(app, charge)
+    throw error
+  })
+  if (outcome.kind === 'rejected') await store.remove(app.db, charge)
+  if (outcome.kind === 'unknown') await release(app, charge)
+  return accepted(outcome).brCode
+}
+
+/** A new intent, or the one that the same request has left without an answer. */
 async function begin(
   app: App,
   company: Company,
@@ -102,32 +108,35 @@ async function begin(
   return app.db.transaction(async (tx) => {
     for (;;) {
       if (await store.insert(tx, intent, guard, until)) return intent
-      const standing = await store.lockByKey(tx, company.id, guard!.key)
-      if (!standing) continue
-      if (!standing.fingerprint.equals(guard!.fingerprint)) throw problem('idempotency_key_reused')
-      const isOurs = standing.attempts === 0
-      if (isOurs && standing.leasedUntil > app.systemClock.now()) throw inProgress()
-      if (isOurs && standing.expiresAt > app.clock.now()) {
-        await store.lease(tx, standing, until)
-        return standing
+      const earlier = await store.lockByKey(tx, company.id, guard!.key)
+      if (!earlier) continue
+      if (!earlier.fingerprint.equals(guard!.fingerprint)) throw problem('idempotency_key_reused')
+      const isUsable = earlier.attempts === 0
+      if (isUsable && earlier.leasedUntil > app.systemClock.now()) throw inProgress()
+      if (isUsable && earlier.expiresAt > app.clock.now()) {
+        await store.lease(tx, earlier, until)
+        return earlier
       }
-      // Too late to be paid, or being taken back, which the bank may do at any time from then on:
-      // another one is made.
-      await store.forgetKey(tx, standing)
+      // If it has expired, or a task removes it at the bank, make another charge with this key.
+      await store.forgetKey(tx, earlier)
     }
   })
 }
 
-/** How long a charge that the bank may know waits for the same request to come again. */
-const PATIENCE_S = 60
+/** How long after a failure the task leaves an intent to a repeated request. */
+const RETRY_WINDOW_S = 60
 
-async function leave(app: App, intent: store.Intent): Promise<void> {
+async function release(app: App, intent: store.Intent): Promise<void> {
   const now = app.systemClock.now()
-  await store.release(app.db, intent, now, later(now, PATIENCE_S))
+  await store.release(app.db, intent, now, later(now, RETRY_WINDOW_S))
 }
 
-/** A process that stood still for long may find that its charge was taken back meanwhile. */
-async function renew(app: App, intent: store.Intent): Promise<void> {
+/**
+ * If the bank has taken long, renews the lease, so that the task does not remove the charge at the
+ * bank while it is inserted. A write never takes as long as the rest of the lease.
+ */
+async function renewIfOld(app: App, intent: store.Intent, began_ms: number): Promise<void> {
+  if (performance.now() - began_ms <= (LEASE_S * 1000) / 6) return
   if (await store.lease(app.db, intent, later(app.systemClock.now(), LEASE_S))) return
   throw problem('provider_unavailable', 'The bank answered too late. Try again.')
 }
@@ -136,10 +145,10 @@ const MAX_ORPHANS = 50
 const BANKS_AT_ONCE = 8
 
 /**
- * Takes charges back from banks which were told of them and whose clients were not. A bank that
- * does not answer about one is not asked about the others now, and keeps no other bank waiting.
+ * Removes charges at banks that know them although we never inserted them. If a bank does not
+ * answer about one, it is not asked about the others now. Other banks do not wait for it.
  */
-export async function takeBackOrphans(app: App, signal?: AbortSignal): Promise<void> {
+export async function removeOrphans(app: App, signal?: AbortSignal): Promise<void> {
   for (let found = MAX_ORPHANS; found === MAX_ORPHANS && !signal?.aborted; ) {
     const now = app.systemClock.now()
     const orphans = await store.claimOrphans(app.db, now, later(now, LEASE_S), MAX_ORPHANS)
@@ -147,11 +156,11 @@ export async function takeBackOrphans(app: App, signal?: AbortSignal): Promise<v
     await forEachLimited(BANKS_AT_ONCE, groups, async (group) => {
       const company = group[0]!.companyId
       try {
-        await takeBackAll(app, group)
+        await removeAll(app, group)
         await app.setbacks.worked(TASK.orphans, company)
       } catch (error) {
-        // They are taken up again when their lease is over.
-        app.log.error({ ...describeError(error), company }, 'charges were not taken back')
+        // They are claimed again when their lease is over.
+        app.log.error({ ...describeError(error), company }, 'charges were not removed at the bank')
         await app.setbacks.failed(TASK.orphans, company, error)
       }
     })
@@ -159,11 +168,11 @@ export async function takeBackOrphans(app: App, signal?: AbortSignal): Promise<v
   }
 }
 
-async function takeBackAll(app: App, orphans: store.Orphan[]): Promise<void> {
+async function removeAll(app: App, orphans: store.Orphan[]): Promise<void> {
   let answers = true
   for (const orphan of orphans) {
     if (orphan.isWritten) await store.remove(app.db, orphan)
-    else if (answers) answers = await takeBack(app, orphan)
+    else if (answers) answers = await removeOrphan(app, orphan)
     else await postpone(app, orphan)
   }
 }
@@ -173,11 +182,11 @@ async function postpone(app: App, orphan: store.Orphan): Promise<void> {
   await store.release(app.db, orphan, now, later(now, retryIn_s(orphan.attempts)))
 }
 
-/** Tells whether the bank has answered. */
-async function takeBack(app: App, orphan: store.Orphan): Promise<boolean> {
+/** Removes a charge at its bank. Returns whether the bank has answered. */
+async function removeOrphan(app: App, orphan: store.Orphan): Promise<boolean> {
   const company = await findCompany(app.db, orphan.companyId)
   const bank = company && app.providers.bankOf(company)
-  // Nobody can be told, and nobody can pay it any more either.
+  // If no bank is connected and the charge has expired, there is nothing to remove.
   if (!bank && orphan.expiresAt <= app.clock.now()) {
     await store.remove(app.db, orphan)
     return true
@@ -188,12 +197,12 @@ async function takeBack(app: App, orphan: store.Orphan): Promise<boolean> {
   const charge = toPublic('charge', orphan.id)
   if (outcome.kind === 'unknown') {
     await postpone(app, orphan)
-    app.log.warn({ charge, reason: outcome.reason }, 'a charge could not be taken back yet')
+    app.log.warn({ charge, reason: outcome.reason }, 'the bank has not removed a charge yet')
     return false
   }
-  // Paid without anybody having had its code from us: the money is found by reconciling, and waits
-  // for the merchant's decision.
-  if (outcome.kind === 'rejected') app.log.warn({ charge }, 'a charge was paid before it was known')
+  // It was paid although nobody has its code from us. Reconciling finds the money, and the merchant
+  // decides about it.
+  if (outcome.kind === 'rejected') app.log.warn({ charge }, 'a charge was paid but never inserted')
   await store.remove(app.db, orphan)
   return true
 }
