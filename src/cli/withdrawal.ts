@@ -1,5 +1,5 @@
-import { completeByHand, failByHand } from '../core/withdrawals/manual-payouts.ts'
-import { listWaiting, type Waiting } from '../core/withdrawals/manual-payouts-store.ts'
+import { completeManually, failManually } from '../core/withdrawals/manual-payouts.ts'
+import { listWaiting, type WaitingPayout } from '../core/withdrawals/manual-payouts-store.ts'
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
 import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
 import { formatReais } from '../lib/money.ts'
@@ -21,19 +21,22 @@ const list: Command = {
     }),
 }
 
-const show = ({ id, orderedAt, differs, ...fields }: Waiting) => ({
+const show = ({ id, orderedAt, differs, ...fields }: WaitingPayout) => ({
   ...{ id: toPublic('wd', id), ...fields },
   note: noteOf({ orderedAt, differs }),
 })
 
 /** What to look at before the money is sent. */
-function noteOf({ orderedAt, differs }: Pick<Waiting, 'orderedAt' | 'differs'>): string | null {
+function noteOf({
+  orderedAt,
+  differs,
+}: Pick<WaitingPayout, 'orderedAt' | 'differs'>): string | null {
   if (differs) return 'the books differ: run vintem ledger audit before you send it'
   if (orderedAt === null) return null
   return `the bank was told to send it on ${time(orderedAt)}: look at its statement first`
 }
 
-function table(waiting: Waiting[]): string {
+function table(waiting: WaitingPayout[]): string {
   if (waiting.length === 0) return 'No withdrawal waits for you.\n'
   const heading = ['WITHDRAWAL ID', 'VALUE', 'TO PIX KEY', 'CONFIRMED', 'COMPANY', 'NOTE']
   const rows = waiting.map(({ id, value, destination, confirmedAt, companyName, ...rest }) => [
@@ -55,7 +58,8 @@ const complete: Command = {
   options: {
     'end-to-end-id': { value: 'ID', required: true, help: 'of the Pix: E and 31 more characters' },
   },
-  run: ({ operands, options }) => conclude(operands[0]!, completeByHand, options['end-to-end-id']!),
+  run: ({ operands, options }) =>
+    conclude(operands[0]!, completeManually, options['end-to-end-id']!),
 }
 
 const fail: Command = {
@@ -65,12 +69,12 @@ const fail: Command = {
   options: {
     reason: { value: 'TEXT', required: true, help: 'why, for the company, which gets it by mail' },
   },
-  run: ({ operands, options }) => conclude(operands[0]!, failByHand, options.reason!),
+  run: ({ operands, options }) => conclude(operands[0]!, failManually, options.reason!),
 }
 
 async function conclude(
   text: string,
-  act: typeof completeByHand | typeof failByHand,
+  act: typeof completeManually | typeof failManually,
   word: string,
 ): Promise<Answer> {
   const id = idOf(text)

@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { type Balance, EMPTY } from './books.ts'
 import { ACCOUNTS } from './recipes.ts'
 
-/** What the books say of themselves: the balance row, and the postings since an entry. */
+/** The result of proving the books: the balance, and what does not add up. */
 export type Proof = {
   entries: number
   balance: Balance
@@ -12,21 +12,21 @@ export type Proof = {
 
 type SumRow = Row & Balance & { count: number; broken: number | null }
 
-/** What an account gains by the postings of a query. */
+/** SQL: by how much postings raise an account. */
 const gain = (account: string) =>
   `coalesce(sum(amount) filter (where credit = '${account}'), 0)
    - coalesce(sum(amount) filter (where debit = '${account}'), 0)`
 
-/** Whether a posting's balance is not the one before it and its own effect. */
+/** SQL: whether a posting's balance differs from the one before it plus its own effect. */
 const breaks = (account: string) =>
   `${account} <> coalesce(lag(${account}) over w, 0)
      + case when credit = '${account}' then amount else 0 end
      - case when debit = '${account}' then amount else 0 end`
 
 /**
- * Proves the balance of a company from its postings after an entry that was proved before (0 for
- * all of them): they are numbered without a gap, each goes on from the one before it, and together
- * they make the balance. Reads only; to be run in one snapshot with what it is compared with.
+ * Proves the balance of a company from its postings after an entry that was proved before, or from
+ * all if that is 0: they are numbered without a gap, each balance follows from the one before it,
+ * and their sum is the balance. It only reads, and needs one snapshot with what it is compared to.
  */
 export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Proof> {
   const [books] = await tx.query<Row & Balance & { entries: number }>({
@@ -75,8 +75,8 @@ async function sumSince(tx: Tx, companyId: Uuid, since: number): Promise<SumRow>
   return row!
 }
 
-/** Companies with postings since their last audit. `audits` tells how far each was proved. */
-export async function findUnproved(
+/** Companies with new postings, with a difference, or last audited before a moment. */
+export async function findUnaudited(
   tx: Tx,
   auditedBefore: Date,
   most: number,

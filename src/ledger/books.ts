@@ -3,10 +3,10 @@ import { ACCOUNTS, type Account, type Posting } from './recipes.ts'
 
 export type Balance = Record<Account, number>
 
-/** A company's books as they stand: the number of its last entry and what each account holds. */
+/** A company's books: the number of its last entry, and what each account holds. */
 export type Books = { entries: number; balance: Balance }
 
-/** A posting in its place: numbered, with every balance as it is after it. */
+/** A posting with its number, and with the balance after it. */
 export type Entry = Posting & { entry: number; balance: Balance }
 
 export const EMPTY: Books = {

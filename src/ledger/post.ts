@@ -22,9 +22,8 @@ export async function openBooks(tx: Tx, companyId: Uuid): Promise<void> {
 }
 
 /**
- * Takes a company's books to write in: until the transaction ends nobody else moves its money.
- * Locked after the charges, refunds or withdrawals that a command works on, never before them, so
- * that two commands cannot wait for each other.
+ * Locks a company's books: until the transaction ends, no other one moves its money. A command locks
+ * them after its charges, refunds or withdrawals, so that two commands cannot wait for each other.
  */
 export async function lockBooks(tx: Tx, companyId: Uuid): Promise<Books> {
   const [row] = await tx.query<BooksRow>({
@@ -38,8 +37,8 @@ export async function lockBooks(tx: Tx, companyId: Uuid): Promise<Books> {
 }
 
 /**
- * The only writer of the ledger. However many postings, the company's balance changes once. Gives
- * the books as they then stand.
+ * The only writer of the ledger. The company's balance changes once, however many postings there
+ * are. Returns the books after them.
  */
 export async function post(
   tx: Tx,
@@ -92,7 +91,7 @@ const entryColumns = (companyId: Uuid, entries: Entry[], now: Date): Buffer[] =>
   timestamps(entries.map(() => now)),
 ]
 
-/** What a company has; nothing is locked. */
+/** A company's balance. Takes no lock. */
 export async function readBalance(tx: Tx, companyId: Uuid): Promise<Balance> {
   const [row] = await tx.query<BooksRow>({
     name: 'read_balance',

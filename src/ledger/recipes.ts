@@ -1,11 +1,11 @@
 import type { Uuid } from '../lib/ids.ts'
 import type { Cents } from '../lib/money.ts'
 
-/** What we owe a company: a credit raises it, a debit lowers it, and none may go below zero. */
+/** What we owe a company. A credit raises an account, a debit lowers it, never below zero. */
 export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched'] as const
 export type Account = (typeof ACCOUNTS)[number]
 
-/** What the bank holds for a company: the other side of all that arrives and leaves. */
+/** What the bank holds for a company: the other side of money that arrives or leaves. */
 type Bank = 'bank'
 
 export const KINDS = [
@@ -23,7 +23,7 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
-/** One movement of money. A company books a kind once for each reference. */
+/** One movement of money. A company has one posting for each kind and reference. */
 export type Posting = {
   kind: Kind
   ref: string
@@ -50,11 +50,11 @@ const byPayment = ({ endToEndId, amount, chargeId }: Paid): Order => ({
   chargeId,
 })
 
-/** The play money that a sandbox company starts with. */
+/** The play money of a new sandbox company. */
 export const opening = (amount: Cents): Posting =>
   posting('OPENING', ['bank', 'available'], { ref: 'opening', amount })
 
-/** A charge was paid: the money is there, but not withdrawable before the company's delay. */
+/** A charge was paid. Its money is withdrawable only after the company's delay. */
 export const chargePaid = (payment: Paid): Posting =>
   posting('CHARGE_PAID', ['bank', 'pending'], byPayment(payment))
 
@@ -62,21 +62,21 @@ export const chargePaid = (payment: Paid): Posting =>
 export const chargeReleased = (payment: Paid): Posting =>
   posting('CHARGE_SETTLED', ['pending', 'available'], byPayment(payment))
 
-/** Money that pays no charge is never dropped: it waits for the merchant's decision. */
+/** A payment matches no charge. It waits for the merchant's decision. */
 export const paymentUnmatched = (payment: Paid): Posting =>
   posting('PAYMENT_UNMATCHED', ['bank', 'unmatched'], byPayment(payment))
 
-/** The merchant keeps it. */
+/** The merchant keeps a payment that matched no charge. */
 export const paymentAccepted = (payment: Paid): Posting =>
   posting('PAYMENT_ACCEPTED', ['unmatched', 'available'], byPayment(payment))
 
-/** Money on its way out is held first, so that it cannot be spent twice. */
+/** The money of a refund is held first, so that it cannot be spent twice. */
 export const refundHeld = (order: Order, source: Account): Posting =>
   posting('REFUND_HELD', [source, 'held'], order)
 
 export const refundPaid = (order: Order): Posting => posting('REFUND_PAID', ['held', 'bank'], order)
 
-/** The bank did not return it: it goes back to where it now belongs. */
+/** The bank did not return the money: it goes back to the account where it belongs now. */
 export const refundReleased = (order: Order, to: Account): Posting =>
   posting('REFUND_RELEASED', ['held', to], order)
 

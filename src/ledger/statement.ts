@@ -38,7 +38,7 @@ const toEntry = (row: EntryRow): StatementEntry => ({
 
 export type StatementFilter = {
   limit: number
-  /** The entry that the page goes on from. */
+  /** The last entry of the page before. */
   after: number | null
   order: 'newest first' | 'oldest first'
   kind: Kind | null
@@ -47,7 +47,7 @@ export type StatementFilter = {
   to: Date | null
 }
 
-/** The entries of a company, from `from` on and before `to`. */
+/** The entries of a company, from `from` until before `to`. */
 export async function readStatement(
   tx: Tx,
   companyId: Uuid,
@@ -74,7 +74,7 @@ export async function readStatement(
   return rows.map(toEntry)
 }
 
-/** The entries of some kinds that are about these references. */
+/** The entries of some kinds with these references. */
 export async function findPostings(
   tx: Tx,
   companyId: Uuid,

@@ -9,10 +9,10 @@ import { ACCOUNTS, type Account, KINDS, type Kind, type Posting } from './recipe
 /** The page explains the ledger in numbers; here they are calculated. */
 const page = readFileSync(new URL('../../docs/concepts/ledger.md', import.meta.url), 'utf8')
 
-type Line = Record<string, string>
+type TableRow = Record<string, string>
 
 /** The table below a heading, its cells by the names of their columns. */
-function tableUnder(heading: string): Line[] {
+function tableUnder(heading: string): TableRow[] {
   const section = page.split(/^## /m).find((text) => text.startsWith(heading))!
   const [names, , ...rows] = section
     .split('\n')
@@ -27,7 +27,7 @@ const centsOf = (text: string): Cents => toCents(text.replaceAll('.', '').replac
 const reaisOf = (amount: number): string => formatReais(toCents(amount)).replace('R$ ', '')
 
 /** A posting by the recipe of its type. Of a refund, the page says where it is taken from. */
-function postingOf(line: Line, amount: Cents, ref = 'x'): Posting {
+function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
   const payment = { endToEndId: ref, amount, chargeId: null }
   const order = { ref, amount }
   const made: Record<Kind, () => Posting> = {
@@ -52,15 +52,15 @@ const changeOf = (account: string, posting: Posting): number =>
 
 const signed = (change: number): string => `${change > 0 ? '+' : '−'}${reaisOf(Math.abs(change))}`
 
-test('every account and every recipe stands on the page, in the order of the code', () => {
-  const typesOf = (lines: Line[]) => lines.map(({ type }) => type)
+test('the page has every account and every recipe, in the order of the code', () => {
+  const typesOf = (lines: TableRow[]) => lines.map(({ type }) => type)
   assert.deepEqual(
     tableUnder('Accounts').map(({ account }) => account),
     ['bank', ...ACCOUNTS],
   )
   assert.deepEqual(typesOf(tableUnder('Recipes')), KINDS)
-  const told = new Set(typesOf(tableUnder('A story in numbers')))
-  assert.deepEqual([...told].sort(), [...KINDS].sort(), 'and happens in the story')
+  const shown = new Set(typesOf(tableUnder('A story in numbers')))
+  assert.deepEqual([...shown].sort(), [...KINDS].sort(), 'and happens in the story')
 })
 
 for (const line of tableUnder('Recipes')) {
@@ -77,7 +77,7 @@ for (const line of tableUnder('Recipes')) {
   })
 }
 
-test('the story adds up, line by line', () => {
+test('the example in numbers adds up, row by row', () => {
   let books = EMPTY
   let bank = 0
   for (const line of tableUnder('A story in numbers')) {

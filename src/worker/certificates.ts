@@ -1,5 +1,5 @@
 import type { App } from '../core/app.ts'
-import { renewalHorizon, warnOfEnd } from '../core/banks/certificates.ts'
+import { renewalHorizon, warnOfExpiry } from '../core/banks/certificates.ts'
 import { findUnwarned } from '../core/banks/store.ts'
 import { TASK } from '../core/tasks.ts'
 import { guarded } from './rounds.ts'
@@ -12,7 +12,7 @@ export async function watchCertificates(app: App, signal?: AbortSignal): Promise
     const banks = await findUnwarned(app.db, renewalHorizon(app.systemClock.now()), except)
     warned = 0
     for (const bank of banks) {
-      const act = () => warnOfEnd(app, bank)
+      const act = () => warnOfExpiry(app, bank)
       const failed = 'a company was not warned of a certificate that expires'
       warned += Number(await guarded(app, rounds, bank.companyId, act, false, failed))
     }

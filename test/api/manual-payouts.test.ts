@@ -5,7 +5,7 @@ import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { acceptPayment } from '../../src/core/payments/commands.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
-import { completeByHand, failByHand } from '../../src/core/withdrawals/manual-payouts.ts'
+import { completeManually, failManually } from '../../src/core/withdrawals/manual-payouts.ts'
 import { listWaiting } from '../../src/core/withdrawals/manual-payouts-store.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
@@ -75,10 +75,10 @@ test('where no bank sends, a confirmed withdrawal waits for an operator, and nob
 test('completed by hand ends like an automatic one, and only once', async () => {
   const { client, id, uuid } = await waiting()
   const endToEndId = newEndToEndId()
-  const done = await completeByHand(api.app, uuid, endToEndId)
+  const done = await completeManually(api.app, uuid, endToEndId)
   const now = api.clock.now()
   api.clock.advance(60)
-  assert.deepEqual(await completeByHand(api.app, uuid, endToEndId), done, 'told again')
+  assert.deepEqual(await completeManually(api.app, uuid, endToEndId), done, 'told again')
   const { status, finishedAt, endToEndId: told } = await shown(client, id)
   assert.deepEqual([status, finishedAt, told], ['COMPLETED', now.toISOString(), endToEndId])
   assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 0 })
@@ -87,15 +87,18 @@ test('completed by hand ends like an automatic one, and only once', async () => 
     { type: 'withdrawal.completed', payload: { event: 'Withdrawal.Completed', withdrawal } },
   ])
   assert.deepEqual(await kindsOf(client), ['withdrawal-code', 'withdrawal-completed'])
-  assert.match(await refusal(completeByHand(api.app, uuid, newEndToEndId())), /COMPLETED as E1234/)
-  assert.match(await refusal(failByHand(api.app, uuid, 'the key is gone')), /COMPLETED as E1234/)
+  assert.match(
+    await refusal(completeManually(api.app, uuid, newEndToEndId())),
+    /COMPLETED as E1234/,
+  )
+  assert.match(await refusal(failManually(api.app, uuid, 'the key is gone')), /COMPLETED as E1234/)
   assert.deepEqual(await listWaiting(api.app.db, client.company.id), [])
 })
 
 test('failed by hand gives the money back with the reason, and only once', async () => {
   const { client, id, uuid } = await waiting()
-  await failByHand(api.app, uuid, 'the key\nis gone')
-  await failByHand(api.app, uuid, 'the key is gone')
+  await failManually(api.app, uuid, 'the key\nis gone')
+  await failManually(api.app, uuid, 'the key is gone')
   const { status, failureReason } = await shown(client, id)
   assert.deepEqual([status, failureReason], ['FAILED', 'the key is gone'])
   assert.deepEqual(await balanceOf(api, client), { available: 100_000, held: 0 })
@@ -104,26 +107,26 @@ test('failed by hand gives the money back with the reason, and only once', async
     ['withdrawal.failed'],
   )
   assert.deepEqual(await kindsOf(client), ['withdrawal-code', 'withdrawal-failed'])
-  assert.match(await refusal(completeByHand(api.app, uuid, newEndToEndId())), /FAILED: the key/)
-  assert.match(await refusal(failByHand(api.app, uuid, 'no account')), /FAILED: the key is gone/)
+  assert.match(await refusal(completeManually(api.app, uuid, newEndToEndId())), /FAILED: the key/)
+  assert.match(await refusal(failManually(api.app, uuid, 'no account')), /FAILED: the key is gone/)
 })
 
 test('what is no id of a Pix that was sent, or is one of another, completes nothing', async () => {
   const { client, id, uuid } = await waiting()
   const [before, other] = [await waiting(), newEndToEndId()]
-  await completeByHand(api.app, before.uuid, other)
+  await completeManually(api.app, before.uuid, other)
   const [{ end_to_end_id: received }] = (await api.rows(
     'select end_to_end_id from payments where company_id = $1',
     [client.company.id],
   )) as [{ end_to_end_id: string }]
   const wrong = ['', 'E1', `D${other.slice(1)}`, `${other}0`, 'E12345678202613201500abcdefghijk']
   for (const text of [...wrong, 'E12345678202602301500abcdefghijk']) {
-    assert.match(await refusal((async () => completeByHand(api.app, uuid, text))()), /32 char/)
+    assert.match(await refusal((async () => completeManually(api.app, uuid, text))()), /32 char/)
   }
-  assert.match(await refusal(completeByHand(api.app, uuid, other)), /another withdrawal, wd_/)
-  assert.match(await refusal(completeByHand(api.app, uuid, received)), /has received/)
+  assert.match(await refusal(completeManually(api.app, uuid, other)), /another withdrawal, wd_/)
+  assert.match(await refusal(completeManually(api.app, uuid, received)), /has received/)
   for (const reason of ['', ' \n', 'x'.repeat(141)]) {
-    assert.match(await refusal((async () => failByHand(api.app, uuid, reason))()), /^reason: /)
+    assert.match(await refusal((async () => failManually(api.app, uuid, reason))()), /^reason: /)
   }
   assert.equal((await shown(client, id)).status, 'PROCESSING')
 })
@@ -131,7 +134,7 @@ test('what is no id of a Pix that was sent, or is one of another, completes noth
 test('only what waits for an operator can be ended by one', async () => {
   const client = await rich()
   const pending = fromPublic('wd', await start(client, 5000))!
-  const end = (id: string) => completeByHand(api.app, id, newEndToEndId())
+  const end = (id: string) => completeManually(api.app, id, newEndToEndId())
   assert.match(await refusal(end(pending)), /PENDING_OTP: its one-time code did not confirm it/)
   const sandbox = await api.client()
   const automatic = fromPublic('wd', await confirmed(api, sandbox, 5000))!
@@ -144,9 +147,9 @@ test('only what waits for an operator can be ended by one', async () => {
 test('of operators who say different things at once, one is heard', async () => {
   const { client, uuid } = await waiting()
   const said = await Promise.allSettled([
-    completeByHand(api.app, uuid, newEndToEndId()),
-    failByHand(api.app, uuid, 'no money in the account'),
-    completeByHand(api.app, uuid, newEndToEndId()),
+    completeManually(api.app, uuid, newEndToEndId()),
+    failManually(api.app, uuid, 'no money in the account'),
+    completeManually(api.app, uuid, newEndToEndId()),
   ])
   assert.equal(said.filter(({ status }) => status === 'fulfilled').length, 1)
   assert.equal((await withdrawalEvents(client)).length, 1)
@@ -157,7 +160,7 @@ test('of operators who say different things at once, one is heard', async () => 
 test('two withdrawals cannot be completed by the same Pix at once', async () => {
   const [one, two, endToEndId] = [await waiting(), await waiting(), newEndToEndId()]
   const said = await Promise.allSettled(
-    [one, two].map(({ uuid }) => completeByHand(api.app, uuid, endToEndId)),
+    [one, two].map(({ uuid }) => completeManually(api.app, uuid, endToEndId)),
   )
   assert.deepEqual(said.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
 })
@@ -218,7 +221,7 @@ test('who sends is decided when the code is confirmed, by the bank of that momen
     assert.equal((await rowOf(api, id)).manual, manual)
     if (!manual) await disconnect(client)
     await payOutWithdrawals(api.app)
-    await failByHand(api.app, fromPublic('wd', id)!, 'enough')
+    await failManually(api.app, fromPublic('wd', id)!, 'enough')
   }
 })
 
@@ -239,6 +242,6 @@ test('what a bank was to send is left to an operator when it is gone, and says w
     (await listWaiting(api.app.db, company.id)).map(({ orderedAt }) => orderedAt)
   assert.deepEqual([await orderedOf(told), await orderedOf(untold)], [[askedAt], [null]])
   assert.equal((await rowOf(api, first)).next_attempt_at, null)
-  await completeByHand(api.app, fromPublic('wd', first)!, newEndToEndId())
+  await completeManually(api.app, fromPublic('wd', first)!, newEndToEndId())
   assert.deepEqual(await balanceOf(api, told), { available: 95_000, held: 0 })
 })

@@ -6,7 +6,7 @@ import { openCaller } from './caller.ts'
 import { openReceiver, type Taken } from './receiver.ts'
 import { charge, KEY, open, TXID } from './scene.ts'
 
-test('callbacks arrive with and without a suffix: lost, doubled, held, serializationConflict or forged', async () => {
+test('callbacks arrive with and without a suffix: lost, doubled, held, reordered or forged', async () => {
   const receiver = await openReceiver()
   after(receiver.close)
   const { bank, call } = await open()

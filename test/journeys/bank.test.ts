@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import { reconcileDue } from '../../src/core/reconciliation/received.ts'
-import { completeByHand } from '../../src/core/withdrawals/manual-payouts.ts'
+import { completeManually } from '../../src/core/withdrawals/manual-payouts.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { addDays, localDateOf } from '../../src/lib/local-time.ts'
 import { billDue, generateDue } from '../../src/worker/billing.ts'
@@ -133,7 +133,7 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     assert.equal((await shop.post(`${path}/confirm`, { otp })).status, 200)
     assert.equal((await shop.get(path)).body.data.status, 'PROCESSING')
     const withdrawal = fromPublic('wd', withdrawId)!
-    await completeByHand(app, withdrawal, 'E99999990202608261200ABCDEFGHIJK')
+    await completeManually(app, withdrawal, 'E99999990202608261200ABCDEFGHIJK')
     assert.equal((await shop.get(path)).body.data.status, 'COMPLETED')
     assert.equal((await balancesOf(api, shop)).available, 190)
   })

@@ -13,10 +13,10 @@ import { findAskedUntil } from '../reconciliation-schedule.ts'
 import { find as findRefund } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
 import { type BookedCharge, chargesOf } from './record-store.ts'
-import { ARRIVALS, sayBooked } from './records.ts'
+import { describeBooked, RECEIVED_KINDS } from './records.ts'
 import { spanOfPayments } from './store.ts'
 
-/** A callback is given this long to arrive before its payment is missed. */
+/** A payment counts as missing only if its callback has not arrived for so long. */
 const GRACE_MS = 120_000
 const WINDOW_MS = 6 * 3600 * 1000
 const PAGE = 500
@@ -33,7 +33,7 @@ export async function bankHorizon(app: App, company: Company): Promise<Date> {
   return listed < grace ? listed : grace
 }
 
-/** Whether what the bank has moved in a period is booked once, in its amount, for its charge. */
+/** Checks that each transfer of the bank in a period is booked once, in its amount and charge. */
 export async function compareBank(
   app: App,
   provider: Provider,
@@ -65,7 +65,7 @@ async function compareReceived(
 ): Promise<string[]> {
   const received = transfers.filter(({ direction }) => direction === 'received')
   const ids = received.map(({ endToEndId }) => endToEndId)
-  const entries = await findPostings(db, companyId, ARRIVALS, ids)
+  const entries = await findPostings(db, companyId, RECEIVED_KINDS, ids)
   const posted = Map.groupBy(entries, ({ ref }) => ref)
   const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
   const charges = await chargesOf(db, companyId, chargeIds)
@@ -73,7 +73,7 @@ async function compareReceived(
     const own = posted.get(transfer.endToEndId) ?? []
     const [posting] = own
     if (!posting || own.length > 1 || posting.amount !== transfer.amount) {
-      return [differs(transfer, sayBooked(own))]
+      return [differs(transfer, describeBooked(own))]
     }
     const charge = charges.get(posting.chargeId ?? '') ?? null
     if (isFor(transfer.txid, posting, charge)) return []
@@ -81,7 +81,7 @@ async function compareReceived(
   })
 }
 
-/** Whether a posting is about the charge, or the static code, that the bank's txid names. */
+/** Whether a posting is for the charge or the static code that the bank's txid names. */
 function isFor(txid: string | null, posting: StatementEntry, charge: BookedCharge | null): boolean {
   const named = namedBy(txid)
   if (posting.chargeId === null) return posting.kind === 'PAYMENT_UNMATCHED'
@@ -94,7 +94,7 @@ async function compareSent(
   companyId: Uuid,
   transfers: BankTransfer[],
 ): Promise<string[]> {
-  // What somebody returned without us is no order of ours; `vintem bank reconcile` shows it.
+  // A return without an order of ours is shown by `vintem bank reconcile` only.
   const sent = transfers.filter(
     ({ direction, orderId }) =>
       direction === 'sent' || (direction === 'returned' && orderId !== null),
@@ -107,7 +107,7 @@ async function compareSent(
   return sent.flatMap((transfer) => {
     const order = orders.get(transfer.orderId ?? '')
     const posting = order && posted.get(toPublic(order.kind, order.id))
-    // Its money is held until we know what the bank has done.
+    // The money of an open order is held until we know what the bank has done.
     const booked = order?.status === 'PROCESSING' ? order.amount : posting?.amount
     return booked === transfer.amount ? [] : [differs(transfer, String(booked ?? 'nothing'))]
   })
@@ -116,11 +116,11 @@ async function compareSent(
 export type Booked = {
   since: number
   until: number
-  /** What was booked before the bank was connected has moved elsewhere. */
+  /** When the bank was connected. What was booked before has moved at another bank. */
   opened: Date
 }
 
-/** Whether all that we have booked against the bank since an entry has really moved there. */
+/** Checks that the bank has moved all that we booked since an entry. */
 export async function compareBooked(
   app: App,
   provider: Provider,
@@ -151,8 +151,8 @@ async function compareEntries(
   company: Company,
   entries: StatementEntry[],
 ): Promise<string[]> {
-  const arrived = entries.filter(({ kind }) => ARRIVALS.includes(kind))
-  const known = await findArrived(
+  const arrived = entries.filter(({ kind }) => RECEIVED_KINDS.includes(kind))
+  const known = await findReceived(
     app,
     provider,
     company,
@@ -164,7 +164,7 @@ async function compareEntries(
       : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`],
   )
   for (const entry of entries) {
-    const isSent = ORDERS.has(entry.kind) && (await hasLeft(app, provider, company, entry))
+    const isSent = ORDERS.has(entry.kind) && (await wasSent(app, provider, company, entry))
     if (entry.kind.endsWith('_PAID') && ORDERS.has(entry.kind) && !isSent) {
       faults.push(`${entry.amount} of ${entry.ref} are booked as paid, the bank has not sent them`)
     }
@@ -175,7 +175,7 @@ async function compareEntries(
   return faults
 }
 
-/** The kinds of postings by which an order to the bank ends. */
+/** The kinds of postings that end an order to the bank. */
 const ORDERS = new Set<Kind>([
   'REFUND_PAID',
   'REFUND_RELEASED',
@@ -183,21 +183,21 @@ const ORDERS = new Set<Kind>([
   'WITHDRAWAL_RELEASED',
 ])
 
-/** So few that asking for each costs no more than a list. */
-const FEW = 5
+/** Up to so many payments are asked for one by one; for more, a list is cheaper. */
+const MAX_ONE_BY_ONE = 5
 
 /**
- * What the bank has received of payments that stand in our books. A real one is asked for its list
- * of their time, and by name only for what is not in it.
+ * The amounts that the bank has received for booked payments. A real bank is asked for the list of
+ * the period, and then by id for the payments that are not in it.
  */
-async function findArrived(
+async function findReceived(
   { db, providers }: App,
   provider: Provider,
   company: Company,
   ids: string[],
 ): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
-  const isListed = provider !== providers.simulator && ids.length > FEW
+  const isListed = provider !== providers.simulator && ids.length > MAX_ONE_BY_ONE
   const span = isListed ? await spanOfPayments(db, company.id, provider.source, ids) : null
   const listed = span ? unwrap(await provider.listReceived(company, span)) : []
   const known = new Map(listed.map(({ endToEndId, amount }) => [endToEndId, amount]))
@@ -208,7 +208,7 @@ async function findArrived(
 }
 
 /** Whether the bank has carried out the order of an entry, in the entry's amount. */
-async function hasLeft(
+async function wasSent(
   { db, providers }: App,
   provider: Provider,
   company: Company,
@@ -219,15 +219,15 @@ async function hasLeft(
     const refund = await findRefund(db, company.id, refundId)
     if (refund?.amount !== amount) return false
     const outcome = await provider.findRefund(company, refund)
-    // What the bank has refused it has not sent.
+    // If the bank has rejected it, the money was not sent.
     return outcome.kind !== 'rejected' && unwrap(outcome) !== null
   }
   const withdrawal = await findWithdrawal(db, company.id, fromPublic('wd', ref) ?? '')
   if (!withdrawal) return false
   const payouts = providers.payoutsOf(company)
-  // What an operator has sent by hand, or not, stands on the operator's word.
+  // What an operator sends cannot be checked at the bank.
   if (withdrawal.manual || !payouts) return kind === 'WITHDRAWAL_PAID'
-  // Only what was confirmed with its code was ever ordered.
+  // Only a confirmed withdrawal was ordered.
   if (withdrawal.confirmedAt === null) return false
   const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
   const outcome = await payouts.findSent(company, order)

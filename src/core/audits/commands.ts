@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { findUnproved, type Proof, prove } from '../../ledger/audit.ts'
+import { findUnaudited, type Proof, prove } from '../../ledger/audit.ts'
 import { assert } from '../../lib/assert.ts'
 import { forEachLimited } from '../../lib/for-each-limited.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -15,12 +15,12 @@ import { bankHorizon, compareBank, compareBooked } from './bank.ts'
 import { compareRecords } from './records.ts'
 import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './store.ts'
 
-/** Also a company that stands still is looked at now and then: its bank may not. */
+/** A company without new postings is audited so often, because its bank may have moved money. */
 const IDLE_MS = 600_000
 const MOST = 1000
-/** A bank that does not answer keeps few others waiting. */
+/** If a bank does not answer, it delays only a few others. */
 const AT_ONCE = 4
-/** More than this tells an operator nothing new. */
+/** More do not help an operator. */
 const MAX_FAULTS = 10
 
 export type AuditResult = {
@@ -31,8 +31,8 @@ export type AuditResult = {
 }
 
 /**
- * Audits a company: balances against postings, accounts against the records that their money
- * belongs to, the bank against both. From where the last clean audit ended, or all of it.
+ * Audits a company: compares balances with postings, accounts with the records that their money
+ * belongs to, and both with the bank. Starts where the last clean audit ended, or at the beginning.
  */
 export async function auditCompany(
   app: App,
@@ -63,11 +63,11 @@ export async function auditCompany(
     concluded(last, proof, found, bank.state, until),
     app.systemClock.now(),
   )
-  tell(app, companyId, last, found)
+  logChange(app, companyId, last, found)
   return { company, proof, faults: found, bank: bank.state }
 }
 
-/** The books and the records that they speak of, in one snapshot. */
+/** Compares the books with the records in one snapshot. */
 async function auditBooks(
   db: Database,
   company: Company,
@@ -119,7 +119,7 @@ async function auditBank(
   }
 }
 
-/** Only what is proved in full is not looked at again. */
+/** The state after an audit. Only what was proved completely is not audited again. */
 function concluded(
   last: Audit,
   { entries }: Proof,
@@ -129,7 +129,7 @@ function concluded(
 ): Audit {
   const difference = faults.length > 0 ? faults.slice(0, MAX_FAULTS).join('; ') : null
   if (difference !== null) return { ...last, difference }
-  // A silent bank clears nobody who differed from it.
+  // If the bank did not answer, an old difference stays.
   if (bank === 'silent') return last
   const advanced = last.bankCheckedUntil && last.bankCheckedUntil > until
   return {
@@ -139,17 +139,17 @@ function concluded(
   }
 }
 
-function tell({ log }: App, company: Uuid, last: Audit, faults: string[]): void {
+function logChange({ log }: App, company: Uuid, last: Audit, faults: string[]): void {
   if (faults.length > 0) {
     log.error({ company, differences: faults.length }, 'books differ: payouts are stopped')
   } else if (last.difference !== null) log.warn({ company }, 'books agree again')
 }
 
-/** Audits companies whose money has moved since they were last found right. */
+/** Audits companies with new postings or a difference, and those not audited for a while. */
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
   const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
   const but = app.setbacks.companiesOf(TASK.audit)
-  const due = await findUnproved(app.db, idle, MOST, but)
+  const due = await findUnaudited(app.db, idle, MOST, but)
   await forEachLimited(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     try {

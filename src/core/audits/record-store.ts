@@ -2,7 +2,7 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
 
-/** What the books must say of a payment. */
+/** The fields of a payment that the books must agree with. */
 export type BookedPayment = {
   endToEndId: string
   amount: number
@@ -11,7 +11,7 @@ export type BookedPayment = {
   booked: boolean
 }
 
-/** What the books must say of a charge. */
+/** The fields of a charge that the books must agree with. */
 export type BookedCharge = {
   id: Uuid
   amount: number
@@ -21,7 +21,7 @@ export type BookedCharge = {
   staticCodeId: Uuid | null
 }
 
-/** What the books must say of money on its way out. */
+/** The fields of a refund or a withdrawal that the books must agree with. */
 export type BookedOrder = { id: Uuid; amount: number; chargeId: Uuid | null; status: string }
 
 const byId = <T extends { id: Uuid }>(rows: T[]) => new Map(rows.map((row) => [row.id, row]))
@@ -43,7 +43,7 @@ export async function paymentsOf(
   return new Map(rows.map((row) => [row.endToEndId, row]))
 }
 
-/** Payments that count, in the order of their ids. */
+/** Booked payments, in the order of their ids. */
 export const listPayments = (
   tx: Tx,
   companyId: Uuid,
@@ -74,7 +74,7 @@ export async function chargesOf(
 
 export type PaidCharge = BookedCharge & { paymentDate: Date }
 
-/** Paid charges that count, from a moment on, in the order of their payments. */
+/** Booked charges that were paid from a moment on, in the order of their payments. */
 export const listCharges = (
   tx: Tx,
   companyId: Uuid,

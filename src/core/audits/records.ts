@@ -9,24 +9,24 @@ import * as store from './record-store.ts'
 const PAGE = 500
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
-/** What a comparison of the books with the records covers. */
+/** The part of the books that is compared with the records. */
 export type Extent = {
-  /** Postings after this entry. */
+  /** Compare the postings after this entry. */
   since: number
   entries: number
-  /** Charges that were paid from then on. */
+  /** Compare the charges that were paid from this moment on. */
   paidFrom: Date
   whole: boolean
 }
 
 /**
- * Whether each posting is what its record says, and each record that counts has its posting. Reads
- * only; to be run in one snapshot.
+ * Checks that each posting agrees with its record, and that each booked record has its posting. It
+ * only reads, and needs one snapshot.
  */
 export async function compareRecords(tx: Tx, company: Company, extent: Extent): Promise<string[]> {
   const faults = await comparePostings(tx, company, extent)
   faults.push(...(await compareCharges(tx, company.id, extent.paidFrom)))
-  // A part of them is compared by the bank's own list.
+  // If not whole, payments are compared by the list of the bank.
   if (extent.whole) faults.push(...(await comparePayments(tx, company.id)))
   return faults
 }
@@ -48,7 +48,7 @@ async function comparePostings(
       to: null,
     })
     const records = await recordsOf(tx, company, page)
-    const wrong = page.filter((entry) => !HOLDS[entry.kind](entry, records))
+    const wrong = page.filter((entry) => !CHECKS[entry.kind](entry, records))
     faults.push(
       ...wrong.map(
         ({ entry, kind, ref, amount }) =>
@@ -84,11 +84,11 @@ async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): P
   }
 }
 
-type Holds = (entry: StatementEntry, records: Records) => boolean
+type Check = (entry: StatementEntry, records: Records) => boolean
 
-/** The payment of a posting, in the same amount, in one of the states that the posting allows. */
+/** Checks the payment of a posting: its amount, its charge and its state. */
 const ofPayment =
-  (isState: (status: string) => boolean): Holds =>
+  (isState: (status: string) => boolean): Check =>
   ({ ref, amount, chargeId }, { payments }) => {
     const payment = payments.get(ref)
     if (!payment?.booked || !isState(payment.status)) return false
@@ -104,7 +104,7 @@ const ofCharge = (
 }
 
 const ofOrder =
-  (name: 'refunds' | 'withdrawals', ...states: string[]): Holds =>
+  (name: 'refunds' | 'withdrawals', ...states: string[]): Check =>
   ({ ref, amount, chargeId }, records) => {
     const order = records[name].get(fromPublic(name === 'refunds' ? 'rfnd' : 'wd', ref) ?? '')
     if (!order || (states.length > 0 && !states.includes(order.status))) return false
@@ -113,14 +113,14 @@ const ofOrder =
 
 const isMatched = ofPayment((status) => status === 'MATCHED')
 
-/** What must be true of the record that a posting is about. */
-const HOLDS: Record<Kind, Holds> = {
+/** What must be true of the record of a posting. */
+const CHECKS: Record<Kind, Check> = {
   OPENING: (_, { mode }) => mode === 'sandbox',
   CHARGE_PAID: (entry, records) =>
     isMatched(entry, records) && ofCharge(entry, records)?.amount === entry.amount,
   CHARGE_SETTLED: (entry, records) => {
     const charge = ofCharge(entry, records)
-    // What was refunded before has left the pending account.
+    // Refunds may have taken a part from pending before.
     if (!charge || entry.amount > charge.amount) return false
     return charge.paymentStatus === 'RECEIVED' || charge.paymentStatus === 'REFUNDED'
   },
@@ -134,7 +134,7 @@ const HOLDS: Record<Kind, Holds> = {
   WITHDRAWAL_RELEASED: ofOrder('withdrawals', 'FAILED', 'EXPIRED', 'CANCELED'),
 }
 
-/** Whether each charge that counts as paid has its posting, in its amount. */
+/** Checks that each paid charge has its posting, in its amount. */
 async function compareCharges(tx: Tx, companyId: Uuid, from: Date): Promise<string[]> {
   const faults: string[] = []
   for (let after = { paymentDate: from, id: FIRST_ID }; ; ) {
@@ -155,18 +155,18 @@ async function compareCharges(tx: Tx, companyId: Uuid, from: Date): Promise<stri
   }
 }
 
-/** Whether each payment that counts has exactly one posting. */
+/** Checks that each booked payment has exactly one posting. */
 async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
   const faults: string[] = []
   for (let after = ''; ; ) {
     const payments = await store.listPayments(tx, companyId, after, PAGE)
     const ids = payments.map(({ endToEndId }) => endToEndId)
-    const entries = await findPostings(tx, companyId, ARRIVALS, ids)
+    const entries = await findPostings(tx, companyId, RECEIVED_KINDS, ids)
     const posted = Map.groupBy(entries, ({ ref }) => ref)
     for (const { endToEndId, amount } of payments) {
       const own = posted.get(endToEndId) ?? []
       if (own.length === 1 && own[0]!.amount === amount) continue
-      faults.push(`${amount} have arrived in ${endToEndId}, our books say ${sayBooked(own)}`)
+      faults.push(`${amount} have arrived in ${endToEndId}, our books say ${describeBooked(own)}`)
     }
     const last = payments.at(-1)
     if (!last || payments.length < PAGE) return faults
@@ -174,8 +174,8 @@ async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
   }
 }
 
-/** The kinds of postings by which money arrives. */
-export const ARRIVALS: Kind[] = ['CHARGE_PAID', 'PAYMENT_UNMATCHED']
+/** The kinds of postings of received money. */
+export const RECEIVED_KINDS: Kind[] = ['CHARGE_PAID', 'PAYMENT_UNMATCHED']
 
-export const sayBooked = (entries: { amount: number }[]): string =>
+export const describeBooked = (entries: { amount: number }[]): string =>
   entries.map(({ amount }) => amount).join(' and ') || 'nothing'

@@ -26,7 +26,7 @@ export async function findAudit(tx: Tx, companyId: Uuid): Promise<Audit> {
   }
 }
 
-/** Writes the result down. While there is a difference no money leaves the company. */
+/** Saves the result. While there is a difference, no money leaves the company. */
 export async function saveAudit(
   tx: Tx,
   companyId: Uuid,
@@ -52,7 +52,7 @@ export async function countDiffering(tx: Tx): Promise<number> {
   return row!.count
 }
 
-/** Since when the oldest piece of each kind of due work waits; null where nothing does. */
+/** For each kind of work, since when its oldest item is due; null when nothing is due. */
 export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | null }[]> {
   return tx.query<{ work: string; due: Date | null }>({
     text: `select 'expire charges' as work, min(expires_at) as due from charges
@@ -71,7 +71,7 @@ export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | nul
              where next_at is not null
            union all select 'send mail', min(next_attempt_at) from mails
              where finished_at is null
-           -- What waits for a receiver that fails is no work that we leave undone.
+           -- A delivery to a failing receiver waits because of the receiver, not because of us.
            union all select 'deliver webhooks', min(d.due) from webhooks w cross join lateral (
                select min(next_attempt_at) as due from deliveries
                where company_id = w.company_id and webhook_id = w.id) d
@@ -79,10 +79,10 @@ export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | nul
   })
 }
 
-/** What each account should hold by the records that the money belongs to. */
+/** What each account should hold by the records of its money. */
 export type Expected = { pending: number; held: number; unmatched: number }
 
-/** One statement, and so one moment. */
+/** One statement, so that all sums are of one moment. */
 export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
   const [row] = await tx.query<Row & Expected>({
     text: `select
@@ -102,7 +102,7 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
   return row!
 }
 
-/** From the first to the last of some payments. */
+/** The period from the first to the last of some payments. */
 export async function spanOfPayments(
   tx: Tx,
   companyId: Uuid,

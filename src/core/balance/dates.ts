@@ -4,10 +4,10 @@ import { findArrivals } from '../payments/store.ts'
 import { findFinished } from '../withdrawals/store.ts'
 import type { ShownEntry } from './view.ts'
 
-/** An entry with the moments of what it refers to. */
+/** An entry with the dates of its payment or withdrawal. */
 export type DatedEntry = ShownEntry & { paidAt?: Date; withdrawnAt?: Date }
 
-/** Adds when the payment arrived, and when the withdrawal ended, that an entry refers to. */
+/** Adds to each entry when its payment was received, or when its withdrawal was completed. */
 export async function withDates(
   tx: Tx,
   companyId: Uuid,

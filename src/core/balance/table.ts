@@ -28,7 +28,7 @@ const SIDES: Record<Side, string> = {
 
 const side = (code: Side) => ({ code, word: SIDES[code] })
 
-/** Money leaves with what goes to the bank, and with what is put aside for that. */
+/** Money that goes to the bank, or is held for that, is shown with a minus. */
 const isOutward = ({ credit }: DatedEntry): boolean => credit === 'bank' || credit === 'held'
 
 function directionOf({ debit, credit }: DatedEntry): string {
@@ -36,7 +36,7 @@ function directionOf({ debit, credit }: DatedEntry): string {
   return credit === 'bank' ? 'Saída' : 'Interno'
 }
 
-/** A statement as a table. */
+/** The columns of a statement. */
 export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
   { name: 'entry', title: 'Lançamento', of: ({ entry }) => entry },
   { name: 'created_at', title: 'Data', of: ({ createdAt }) => new Date(createdAt) },
@@ -56,7 +56,7 @@ export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
   balanceColumn('unmatched', 'Saldo não identificado'),
 ]
 
-/** What people read of an entry beside that. */
+/** The columns of a statement for people. */
 export const PEOPLE_ENTRY_COLUMNS: Column<DatedEntry>[] = [
   ...ENTRY_COLUMNS,
   { name: 'direction', title: 'Movimento', of: directionOf },
@@ -68,7 +68,7 @@ function balanceColumn(account: Account, title: string): Column<DatedEntry> {
   return { name: `${account}_cents`, title, of: ({ balance }) => ({ cents: balance[account] }) }
 }
 
-/** How a statement is written as a file. */
+/** The writers of a statement's CSV, by dialect. */
 export const STATEMENT_WRITERS = {
   plain: csvWriter(ENTRY_COLUMNS, PLAIN),
   br: csvWriter(PEOPLE_ENTRY_COLUMNS, BRAZILIAN),

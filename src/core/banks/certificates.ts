@@ -6,15 +6,15 @@ import { queueMails } from '../mails/store.ts'
 import { openConnection } from './commands.ts'
 import { type BankRecord, listCertificates, markWarned } from './store.ts'
 
-/** Some banks take days to issue another certificate, and somebody has to notice the mail. */
+/** So early because some banks take days to issue a certificate, and the mail must be read. */
 export const WARN_DAYS = 30
 const DAY_MS = 24 * 3600 * 1000
 
-/** Certificates that end before this moment are to be renewed. */
+/** Certificates that expire before this moment should be renewed. */
 export const renewalHorizon = (now: Date): Date => new Date(now.getTime() + WARN_DAYS * DAY_MS)
 
-/** Tells a company that its certificate ends soon. True when it was this call that did. */
-export function warnOfEnd({ db, vault, systemClock }: App, bank: BankRecord): Promise<boolean> {
+/** Queues a mail that a company's certificate ends soon. Returns false if one was queued before. */
+export function warnOfExpiry({ db, vault, systemClock }: App, bank: BankRecord): Promise<boolean> {
   const { companyId, certificateEndsAt: endsAt } = bank
   return db.transaction(async (tx) => {
     const createdAt = systemClock.now()
@@ -30,7 +30,7 @@ export function warnOfEnd({ db, vault, systemClock }: App, bank: BankRecord): Pr
   })
 }
 
-/** What an operator should know of certificates, in a sentence; null when all is well. */
+/** A sentence for the operator about certificates that end soon; null when there are none. */
 export async function certificateWarning({ db, systemClock }: Pick<App, 'db' | 'systemClock'>) {
   const now = systemClock.now()
   const ending = (await listCertificates(db)).filter(

@@ -17,8 +17,8 @@ export type NewBank = Omit<Connection, 'id'> & {
 }
 
 /**
- * Connects a company to its bank, in the place of a bank that it had. Whoever registered the
- * address for callbacks goes on knowing it.
+ * Connects a company to its bank, instead of the bank that it had. The callback URL stays the same,
+ * because it may be registered at the bank.
  */
 export async function connectBank(
   tx: Tx,
@@ -40,7 +40,7 @@ export async function connectBank(
     certificateEndsAt,
     sealed: vault.seal(JSON.stringify(connection), contextOf(companyId, id)),
     callbackId: before?.callbackId ?? randomUUID(),
-    // Credentials are renewed at the same bank: what arrived while they failed is still ours.
+    // If only the credentials change, payments that arrived while the old ones failed count too.
     connectedAt: before && isSame ? before.connectedAt : now,
   }
   await saveBank(tx, bank)
@@ -49,14 +49,14 @@ export async function connectBank(
   return bank
 }
 
-/** Forgets a bank, and all that opened the account there. */
+/** Deletes a company's bank with its credentials. Returns false if there was none. */
 export async function disconnectBank(tx: Tx, companyId: Uuid): Promise<boolean> {
   const isGone = await deleteBank(tx, companyId)
   if (isGone) await announceChange(tx, companyId)
   return isGone
 }
 
-/** Opens what is needed to speak to a company's bank; null when it has none (any more). */
+/** Decrypts the connection to a company's bank; null when it has none. */
 export async function openConnection(
   tx: Tx,
   vault: Vault,
@@ -70,14 +70,14 @@ export async function openConnection(
 
 const CALLBACKS = '/bank/callbacks/'
 
-/** Where a company's bank tells of money. Who knows the address can only make us ask the bank. */
+/** The callback URL of a company's bank. Whoever knows it can only make us ask the bank. */
 export const callbackUrl = (
   publicUrl: string,
   { companyId, callbackId }: Pick<BankRecord, 'companyId' | 'callbackId'>,
 ): string => `${publicUrl}${CALLBACKS}${packPair(companyId, callbackId)}`
 
-/** The company that an address for callbacks is of. */
-export async function findCalledBack(tx: Tx, token: string): Promise<Uuid | null> {
+/** The company of a callback URL, by its token. */
+export async function findCallbackCompany(tx: Tx, token: string): Promise<Uuid | null> {
   const named = unpackPair(token)
   const bank = named && (await findBank(tx, named.companyId))
   if (!bank) return null

@@ -4,13 +4,13 @@ import type { Uuid } from '../../lib/ids.ts'
 /** A company's connection to its bank as the database has it. */
 export type BankRecord = {
   companyId: Uuid
-  /** Of this connection; a company that is connected anew has another. */
+  /** The id of this connection. A new connection of the company has another id. */
   id: Uuid
   profile: string
   sealed: Buffer
   callbackId: Uuid
   payouts: 'manual' | 'bank'
-  /** Where withdrawals go, if not to the key by which the company collects. */
+  /** The Pix key that withdrawals go to; null when it is the company's own key. */
   payoutKey: string | null
   certificateEndsAt: Date
   connectedAt: Date
@@ -49,7 +49,7 @@ export async function findBank(tx: Tx, companyId: Uuid): Promise<BankRecord | nu
   return rows[0] ? toRecord(rows[0]) : null
 }
 
-/** In the place of the connection that the company had; its address for callbacks stays. */
+/** Replaces the connection that the company had. Its callback URL stays. */
 export async function saveBank(tx: Tx, bank: BankRecord): Promise<void> {
   await tx.query({
     text: `insert into bank_connections
@@ -82,7 +82,7 @@ export async function deleteBank(tx: Tx, companyId: Uuid): Promise<boolean> {
   return rows.length === 1
 }
 
-/** For the operator: the end of every certificate. */
+/** For the operator: when each certificate expires. */
 export async function listCertificates(
   tx: Tx,
 ): Promise<Pick<BankRecord, 'companyId' | 'profile' | 'certificateEndsAt'>[]> {
@@ -97,7 +97,7 @@ export async function listCertificates(
   }))
 }
 
-/** Certificates that end before a moment, and of which nobody was warned. */
+/** Connections whose certificate expires before a moment, and nobody was warned yet. */
 export async function findUnwarned(tx: Tx, endBefore: Date, but: Uuid[]): Promise<BankRecord[]> {
   const rows = await tx.query<BankRow>({
     text: `select * from bank_connections
@@ -109,7 +109,7 @@ export async function findUnwarned(tx: Tx, endBefore: Date, but: Uuid[]): Promis
   return rows.map(toRecord)
 }
 
-/** True for who marks it first. */
+/** Returns false when somebody has marked it before. */
 export async function markWarned(tx: Tx, { companyId, id }: BankRecord, now: Date) {
   const rows = await tx.query({
     text: `update bank_connections set certificate_warned_at = $3

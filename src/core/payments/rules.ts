@@ -5,11 +5,11 @@ import type { Source } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
-/** What has become of money that arrived. Only the unmatched waits for somebody's decision. */
+/** The states of a received payment. Only UNMATCHED waits for a decision. */
 export const PAYMENT_STATES = ['MATCHED', 'UNMATCHED', 'ACCEPTED', 'REFUNDING', 'REFUNDED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
-/** A Pix that arrived, as the company has it. */
+/** A received Pix, as the company has it. */
 export type Payment = {
   companyId: Uuid
   id: Uuid
@@ -24,17 +24,17 @@ export type Payment = {
   booked: boolean
   receivedAt: Date
   createdAt: Date
-  /** Who has sent it, sealed; only known of money that pays no charge. */
+  /** The payer, sealed. Only kept if the payment matches no charge. */
   payer: Buffer | null
 }
 
-/** The source of the payments that a company's books are about. */
+/** The source of the payments in a company's books. */
 export const bookedSource = ({ mode }: Pick<Company, 'mode'>): Source =>
   mode === 'sandbox' ? 'simulated' : 'bank'
 
 /**
- * Whether money of a source counts: in a sandbox what the simulated bank has received does, in a
- * live company that is a trial and never becomes money.
+ * Whether payments of a source are booked. In a sandbox those of the simulated bank are; in a live
+ * company those are trials, and never become money.
  */
 export const isBooked = (company: Pick<Company, 'mode'>, source: Source): boolean =>
   source === bookedSource(company)
@@ -44,15 +44,15 @@ export const payableBy = (company: Pick<Company, 'mode'>, devMode: boolean): Sou
   devMode ? 'simulated' : bookedSource(company)
 
 /**
- * Whether anybody can pay a company's codes at the simulated bank. In production that is so for a
- * sandbox only: trials of a live company are paid by its own key.
+ * Whether anybody can pay a company's codes at the simulated bank. In production that is allowed
+ * only for a sandbox: trials of a live company are paid with its API key.
  */
 export const isPlayable = (
   { local }: { local: boolean },
   { mode }: Pick<Company, 'mode'>,
 ): boolean => local || mode === 'sandbox'
 
-/** The merchant keeps money that pays no charge. */
+/** The payment after the merchant has decided to keep it. */
 export function accept(payment: Payment): Payment | 'already-accepted' {
   if (payment.status === 'ACCEPTED') return 'already-accepted'
   requireUnmatched(payment)

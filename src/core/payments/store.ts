@@ -38,7 +38,7 @@ const toPayment = (row: PaymentRow): Payment => ({
   payer: row.payer_sealed,
 })
 
-/** Which of these payments from one source are here already. */
+/** Which of these payments from one source are recorded already. */
 export async function findKnown(
   tx: Tx,
   companyId: Uuid,
@@ -54,7 +54,7 @@ export async function findKnown(
   return new Set(rows.map(({ end_to_end_id }) => end_to_end_id))
 }
 
-/** Payments from one source by the scheme's ids, as many of them as have arrived. */
+/** Payments from one source by the scheme's ids. Ids without a payment are left out. */
 export async function findByIds(
   tx: Tx,
   companyId: Uuid,
@@ -95,8 +95,8 @@ export async function findArrivals(
 }
 
 /**
- * Writes payments that were not known, in the order of their ids so that two writers cannot wait
- * for each other. False when another transaction has written one of them meanwhile.
+ * Inserts payments in the order of their ids, so that two transactions cannot wait for each other.
+ * Returns false when another transaction has inserted one of them in the meantime.
  */
 export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Promise<boolean> {
   if (payments.length === 0) return true
@@ -143,8 +143,8 @@ export async function lock(
 }
 
 /**
- * The payment that a merchant means, who knows the scheme's id only. Should a trial have the same
- * id as a payment of a bank, the latter is meant.
+ * Locks an unmatched payment by the scheme's id, which is all that a merchant knows. If a trial has
+ * the same id as a payment of a real bank, takes the latter.
  */
 export async function lockUnmatched(
   tx: Tx,

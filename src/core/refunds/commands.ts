@@ -14,7 +14,7 @@ import type { Refund } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Records the intent to return money of a charge and holds it; the bank is told afterwards. */
+/** Records a refund of a charge and holds its money. A task orders it at the bank afterwards. */
 export async function refundCharge(
   tx: Tx,
   app: App,
@@ -26,7 +26,7 @@ export async function refundCharge(
   const charge = await lockCharge(tx, company.id, chargeId)
   const { amount, source } = rules.plan(charge, value, now)
   const { booked } = charge
-  // Fails here, before anything is held, where no bank could carry it out.
+  // If no bank can carry it out, this throws before anything is held.
   const { source: paymentSource } = app.providers.of(company, !booked)
   const held = { ...charge, refunded: toCents(charge.refunded + amount) }
   await record(tx, company.id, [{ charge: held, event: null, at: now }])
@@ -35,7 +35,7 @@ export async function refundCharge(
   return begin(tx, company, intent, now)
 }
 
-/** Records the intent to return a payment that matched no charge. */
+/** Records a refund of a payment that matched no charge. */
 export async function refundPayment(
   tx: Tx,
   app: App,
@@ -99,7 +99,7 @@ const orderOf = ({ id, amount, chargeId }: Refund) => ({
   chargeId,
 })
 
-/** Writes down that the bank has returned the money. */
+/** Records that the bank has returned the money. */
 export async function completeRefund(
   tx: Tx,
   { companyId, id }: Refund,
@@ -110,12 +110,12 @@ export async function completeRefund(
   if (current?.status !== 'PROCESSING') return
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
-  if (refund.chargeId) await tellOfReturn(tx, refund, refund.chargeId, now)
+  if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
   else await setPayment(tx, refund, 'REFUNDED')
   await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
 }
 
-async function tellOfReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): Promise<void> {
+async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): Promise<void> {
   const { companyId } = refund
   const charge = await lockCharge(tx, companyId, chargeId)
   const returned = await store.sumReturned(tx, companyId, chargeId)
@@ -124,8 +124,8 @@ async function tellOfReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): 
 }
 
 /**
- * Writes down that the bank will not return the money, and gives the hold back. That counts only
- * while nobody else has taken the refund up, for they may be telling the bank at this moment.
+ * Records that the bank has rejected the refund, and releases the hold. That counts only if no
+ * other worker has claimed the refund since, because it may be ordering it at this moment.
  */
 export async function failRefund(
   tx: Tx,

@@ -11,12 +11,12 @@ export type RefundState = (typeof REFUND_STATES)[number]
 /** The account that the money of a refund is held from. */
 export type RefundSource = 'available' | 'pending' | 'unmatched'
 
-/** Money that goes back to who paid it: of a charge, or of a payment that matched none. */
+/** Money that goes back to its payer, of a charge or of a payment that matched none. */
 export type Refund = {
   companyId: Uuid
   id: Uuid
   endToEndId: string
-  /** Where the payment came from that goes back, and so where it goes back through. */
+  /** The source of the payment. The money goes back through the same bank. */
   paymentSource: Source
   chargeId: Uuid | null
   amount: Cents
@@ -33,13 +33,13 @@ export type Refund = {
   finishedAt: Date | null
 }
 
-/** The scheme lets a payment go back for 90 days. */
+/** The scheme allows a return for 90 days. */
 export const REFUND_DAYS = 90
 const DAY_MS = 24 * 3600 * 1000
 
 const impossible = (description: string) => problem('refund_not_possible', description)
 
-/** What may go back of a charge, and from which account: money is taken where it stands. */
+/** Decides how much of a charge goes back, and from which account it is held. */
 export function plan(
   charge: Charge,
   value: number | undefined,
@@ -74,7 +74,7 @@ function end(refund: Refund, result: Partial<Refund>): Refund {
   return { ...refund, ...result }
 }
 
-/** The charge after money has gone back: REFUNDED once all of it has. */
+/** The charge after a return. If all of its money has gone back, it is REFUNDED. */
 export const afterReturn = (charge: Charge, returned: number): Charge =>
   returned === charge.amount ? { ...charge, paymentStatus: 'REFUNDED' } : charge
 

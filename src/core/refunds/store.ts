@@ -114,7 +114,7 @@ export async function listOfCharge(
   return rows.map(toRefund)
 }
 
-/** What has gone back of a charge for good. */
+/** How much of a charge completed refunds have returned. */
 export async function sumReturned(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<number> {
   const rows = await tx.query<{ sum: number }>({
     text: `select coalesce(sum(amount), 0)::bigint as sum from refunds

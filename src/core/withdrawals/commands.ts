@@ -19,13 +19,13 @@ import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** A code confirms the one withdrawal that it was sent for. */
+/** The hash includes the withdrawal, so that a code confirms no other. */
 const hashOf = (vault: Vault, companyId: Uuid, id: Uuid, code: string): Buffer =>
   vault.hashCode(code, `${companyId}:${id}`)
 
 /**
- * Starts a withdrawal: its money is held and its code on the way to the company, or nothing of it
- * has happened.
+ * Starts a withdrawal: records it, holds its money and queues the mail with its code, all in one
+ * transaction.
  */
 export async function startWithdrawal(
   tx: Tx,
@@ -38,23 +38,22 @@ export async function startWithdrawal(
   const destination = company.payoutKey ?? company.pixKey
   const fields = { companyId: company.id, id, value, destination, otpHash }
   const withdrawal = rules.start(fields, now)
-  await becomePending(tx, withdrawal, now)
+  await insertPending(tx, withdrawal, now)
   await hold(tx, withdrawal, now)
   await mailCode(tx, app, company, withdrawal, code)
   return withdrawal
 }
 
-/** Takes the company's one place, which an expired withdrawal makes room in. */
-async function becomePending(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
+/** Inserts the company's one pending withdrawal. If the one before has expired, ends it first. */
+async function insertPending(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
   const { companyId } = withdrawal
-  // What a look finds may be overtaken: then the insert finds the place taken, and the next look
-  // finds by whom.
+  // If another transaction inserts one after the look, the insert fails and the next look finds it.
   for (;;) {
     const pending = await store.findPending(tx, companyId)
     if (pending && !rules.isDue(pending, now)) throw rules.alreadyPending(pending)
     if (pending) await expireWithdrawal(tx, companyId, pending.id, now)
     const since = new Date(now.getTime() - rules.WRONG_WINDOW_S * 1000)
-    rules.requireNoGuessing(await store.listSpent(tx, companyId, since), now)
+    rules.requireFewGuesses(await store.listSpent(tx, companyId, since), now)
     if (await store.insert(tx, withdrawal)) return
   }
 }
@@ -84,7 +83,7 @@ async function mailCode(
   await queueMails(tx, app.vault, [{ ...mail, ...times }])
 }
 
-/** In real time, whatever the company's: the mails are real. */
+/** Counts in real time, because mails are sent in real time. */
 async function requireFewCodes(
   tx: Tx,
   { config, systemClock }: App,
@@ -98,8 +97,8 @@ async function requireFewCodes(
   rules.requireFewCodes(sent, config.codeMails, now)
 }
 
-/** The one way a withdrawal ends: its state, and what becomes of the money held for it. */
-export async function conclude(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
+/** The one way in which a withdrawal ends: writes its state and moves the money that it held. */
+export async function endWithdrawal(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
   await store.update(tx, withdrawal)
   await post(tx, withdrawal.companyId, [rules.postingOf(withdrawal)], now)
 }
@@ -116,9 +115,9 @@ export async function findWithdrawal(
 }
 
 /**
- * Spends a try on a code, for good: only when that is committed is the code compared, so that no
- * crash and no crowd of requests gets a try more. Gives the hash of the right code, or null when
- * there was no try to spend; the confirmation then says why.
+ * Counts a try and then compares the code. The count is committed first, so that neither a crash
+ * nor many requests at once get more tries. Returns the hash of the right code, or null when no try
+ * was left; `confirmWithdrawal` then says why.
  */
 export async function tryCode(
   app: App,
@@ -135,19 +134,22 @@ export async function tryCode(
   const hash = hashOf(app.vault, companyId, id, code)
   if (timingSafeEqual(hash, tried.otpHash)) return hash
   if (rules.triesLeft(tried) === 0) {
-    await app.db.transaction((tx) => refuseGuesses(tx, companyId, id, now))
+    await app.db.transaction((tx) => cancelAfterGuesses(tx, companyId, id, now))
   }
   throw rules.wrongCode(tried)
 }
 
-async function refuseGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Promise<void> {
-  const refused = rules.refuseGuesses(await findWithdrawal(tx, companyId, id, 'for update'), now)
-  if (refused) await conclude(tx, refused, now)
+async function cancelAfterGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Promise<void> {
+  const canceled = rules.cancelAfterGuesses(
+    await findWithdrawal(tx, companyId, id, 'for update'),
+    now,
+  )
+  if (canceled) await endWithdrawal(tx, canceled, now)
 }
 
 /**
- * Goes on to the payout, by the hash of a code whose try was counted. Where no bank sends for the
- * company an operator does.
+ * Confirms a withdrawal by the hash of a code whose try was counted. If no bank sends for the
+ * company, an operator does.
  */
 export async function confirmWithdrawal(
   tx: Tx,
@@ -176,7 +178,7 @@ export async function cancelWithdrawal(
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const canceled = rules.cancel(withdrawal, now)
   if (canceled === 'already-canceled') return withdrawal
-  await conclude(tx, canceled, now)
+  await endWithdrawal(tx, canceled, now)
   return canceled
 }
 
@@ -195,7 +197,7 @@ export async function resendCode(
   return renewed
 }
 
-/** True when it was due. */
+/** Returns whether it was due. */
 export async function expireWithdrawal(
   tx: Tx,
   companyId: Uuid,
@@ -204,6 +206,6 @@ export async function expireWithdrawal(
 ): Promise<boolean> {
   const withdrawal = await store.find(tx, companyId, id, 'for update')
   if (!withdrawal || !rules.isDue(withdrawal, now)) return false
-  await conclude(tx, rules.asOf(withdrawal, now), now)
+  await endWithdrawal(tx, rules.asOf(withdrawal, now), now)
   return true
 }

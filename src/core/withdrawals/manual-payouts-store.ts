@@ -2,23 +2,23 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 
-/** A withdrawal that an operator has to send, with what they need for it. */
-export type Waiting = {
+/** A manual withdrawal that is not sent yet, with what an operator needs to send it. */
+export type WaitingPayout = {
   companyId: Uuid
   companyName: string
   id: Uuid
   value: Cents
   destination: string
   confirmedAt: Date
-  /** When a bank may have been told of it: then its statement shows whether it was sent. */
+  /** If set, a bank may have got the order. Its statement shows whether it sent the money. */
   orderedAt: Date | null
-  /** Whether the company's books differ, so that no money of it should leave. */
+  /** Whether the company's books differ, so that no money should leave it. */
   differs: boolean
 }
 
-/** For the operator: of all companies or of one, longest waiting first. */
-export const listWaiting = (tx: Tx, companyId: Uuid | null): Promise<Waiting[]> =>
-  tx.query<Waiting>({
+/** For the operator: of all companies or of one, the longest waiting first. */
+export const listWaiting = (tx: Tx, companyId: Uuid | null): Promise<WaitingPayout[]> =>
+  tx.query<WaitingPayout>({
     text: `select w.company_id as "companyId", c.name as "companyName", w.id, w.value,
              w.destination, w.confirmed_at as "confirmedAt", w.ordered_at as "orderedAt",
              exists (select from audits a where a.company_id = w.company_id
@@ -37,7 +37,7 @@ export async function countWaiting(tx: Tx): Promise<number> {
   return row!.count
 }
 
-/** For the operator, who is told of a withdrawal by its id alone. */
+/** For the operator, who has only the id of a withdrawal. */
 export async function findCompanyOf(tx: Tx, id: Uuid): Promise<Uuid | null> {
   const [row] = await tx.query<{ company_id: Uuid }>({
     text: 'select company_id from withdrawals where id = $1',
@@ -47,8 +47,8 @@ export async function findCompanyOf(tx: Tx, id: Uuid): Promise<Uuid | null> {
 }
 
 /**
- * The withdrawal, of any company, that was sent under an id of the scheme. Waits for whoever is
- * about to use the same id, so that the answer stands.
+ * The withdrawal of any company that was sent with an id of the scheme. Takes a lock, so that no
+ * other transaction can use the same id until this one ends.
  */
 export async function findSentAs(tx: Tx, endToEndId: string): Promise<Uuid | null> {
   await tx.query({

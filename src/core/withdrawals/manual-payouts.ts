@@ -9,31 +9,31 @@ import { findCompany } from '../companies/store.ts'
 import { findKnown } from '../payments/store.ts'
 import { findWithdrawal } from './commands.ts'
 import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
-import { finish } from './payouts.ts'
-import { type ByHand, concludedByHand, isEndToEndId, type Withdrawal } from './rules.ts'
+import { endPayout } from './payouts.ts'
+import { afterManualResult, isEndToEndId, type ManualResult, type Withdrawal } from './rules.ts'
 
-const LONGEST_REASON = 140
+const MAX_REASON = 140
 
-/** An operator has sent the money; what proves it is the scheme's id of the payment. */
-export function completeByHand(app: App, id: Uuid, endToEndId: string): Promise<Withdrawal> {
+/** An operator has sent the money. The proof is the scheme's id of the payment. */
+export function completeManually(app: App, id: Uuid, endToEndId: string): Promise<Withdrawal> {
   if (!isEndToEndId(endToEndId)) {
     throw invalid(
       'endToEndId: must be the 32 characters that begin with E, as they stand on the receipt of the Pix',
     )
   }
-  return concludeByHand(app, id, { endToEndId })
+  return endManually(app, id, { endToEndId })
 }
 
-/** An operator could not send the money: it is given back. The company is told the reason. */
-export function failByHand(app: App, id: Uuid, reason: string): Promise<Withdrawal> {
+/** An operator could not send the money. It is released, and the company gets the reason. */
+export function failManually(app: App, id: Uuid, reason: string): Promise<Withdrawal> {
   const failure = oneLine(reason)
-  if (failure.length === 0 || failure.length > LONGEST_REASON) {
-    throw invalid(`reason: must have 1 to ${LONGEST_REASON} characters`)
+  if (failure.length === 0 || failure.length > MAX_REASON) {
+    throw invalid(`reason: must have 1 to ${MAX_REASON} characters`)
   }
-  return concludeByHand(app, id, { failure })
+  return endManually(app, id, { failure })
 }
 
-async function concludeByHand(app: App, id: Uuid, word: ByHand): Promise<Withdrawal> {
+async function endManually(app: App, id: Uuid, result: ManualResult): Promise<Withdrawal> {
   const companyId = await findCompanyOf(app.db, id)
   if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
   const company = await findCompany(app.db, companyId)
@@ -42,15 +42,15 @@ async function concludeByHand(app: App, id: Uuid, word: ByHand): Promise<Withdra
   return app.db.transaction(async (tx) => {
     const now = own.clock.now()
     const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
-    const next = concludedByHand(withdrawal, word, now)
-    if (next === 'told before') return withdrawal
-    if ('endToEndId' in word) await requireUnused(tx, companyId, word.endToEndId)
-    await finish(tx, own, company, next, now)
+    const next = afterManualResult(withdrawal, result, now)
+    if (next === 'already-recorded') return withdrawal
+    if ('endToEndId' in result) await requireUnused(tx, companyId, result.endToEndId)
+    await endPayout(tx, own, company, next, now)
     return next
   })
 }
 
-/** One Pix is one withdrawal, and none that came in. */
+/** If the id is of another withdrawal or of a received payment, throws. */
 async function requireUnused(tx: Tx, companyId: Uuid, endToEndId: string): Promise<void> {
   const other = await findSentAs(tx, endToEndId)
   if (other) {

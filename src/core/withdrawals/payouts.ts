@@ -12,7 +12,7 @@ import { emit, withdrawalEvent } from '../events.ts'
 import { composeWithdrawalCompleted, composeWithdrawalFailed } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
 import { type Claim, carryOut, dueNow } from '../orders.ts'
-import { conclude, findWithdrawal } from './commands.ts'
+import { endWithdrawal, findWithdrawal } from './commands.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import { claimPayouts, update } from './store.ts'
@@ -80,13 +80,13 @@ async function recordOutcome(
 ): Promise<void> {
   const now = app.clock.now()
   const current = await findWithdrawal(tx, company.id, id, 'for update')
-  const next = rules.concluded(current, attempts, outcome, now)
+  const next = rules.afterOutcome(current, attempts, outcome, now)
   if (next?.status === 'PROCESSING') await update(tx, next)
-  else if (next) await finish(tx, app, company, next, now)
+  else if (next) await endPayout(tx, app, company, next, now)
 }
 
 /** Ends a payout: writes the books, the event and the mail. */
-export async function finish(
+export async function endPayout(
   tx: Tx,
   { vault, systemClock }: App,
   company: Company,
@@ -97,7 +97,7 @@ export async function finish(
   const type = completed ? 'withdrawal.completed' : 'withdrawal.failed'
   const kind = completed ? 'withdrawal-completed' : 'withdrawal-failed'
   const letter = letterOf(company, withdrawal)
-  await conclude(tx, withdrawal, now)
+  await endWithdrawal(tx, withdrawal, now)
   await emit(tx, [withdrawalEvent(type, withdrawal, now)])
   const mail = { companyId: company.id, kind, letter, expiresAt: null } as const
   await queueMails(tx, vault, [{ ...mail, createdAt: systemClock.now() }])

@@ -6,11 +6,12 @@ import { toCents } from '../../lib/money.ts'
 import { Problem } from '../../lib/problems.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
 import {
+  afterManualResult,
+  afterOutcome,
   alreadyPending,
   asOf,
   cancel,
-  concluded,
-  concludedByHand,
+  cancelAfterGuesses,
   confirm,
   handOver,
   isDue,
@@ -18,9 +19,8 @@ import {
   MAX_TRIES,
   makeCode,
   postingOf,
-  refuseGuesses,
   renewCode,
-  requireNoGuessing,
+  requireFewGuesses,
   start,
   type Withdrawal,
   wrongCode,
@@ -66,7 +66,7 @@ test('a code has six digits, and every one of them may be zero', () => {
   assert.ok(new Set(codes).size > 4900)
 })
 
-test('the end of its code is the end of a withdrawal, for every reader alike', () => {
+test('a withdrawal expires with its code, for every reader alike', () => {
   const withdrawal = pending()
   assert.equal(asOf(withdrawal, at(599.999)).status, 'PENDING_OTP')
   const expired = asOf(withdrawal, at(600))
@@ -95,14 +95,14 @@ test('the right code starts the payout, and no code does so twice or too late', 
   assert.match(codes.again.message, /PROCESSING/)
 })
 
-test('a wrong code is told how many tries are left', () => {
+test('the problem of a wrong code says how many tries are left', () => {
   const texts = [1, 4, 5].map((otpAttempts) => wrongCode({ otpAttempts }).message)
   assert.match(texts[0]!, /4 tries are left/)
   assert.match(texts[1]!, /1 try is left/)
   assert.match(texts[2]!, /canceled/)
 })
 
-test('a new code has a new end but no new tries, and comes three times', () => {
+test('a new code expires later but adds no tries, and is sent three times at most', () => {
   let withdrawal = pending({ otpAttempts: 3 })
   for (const seconds of [500, 1000, 1500]) withdrawal = renewCode(withdrawal, OTHER, at(seconds))
   assert.deepEqual(
@@ -116,7 +116,7 @@ test('a new code has a new end but no new tries, and comes three times', () => {
   assert.equal(refusal(() => renewCode(pending(), OTHER, at(600))).code, 'otp_expired')
 })
 
-test('only what waits for its code can be canceled', () => {
+test('only a withdrawal that awaits its code can be canceled', () => {
   const canceled = cancel(pending(), at(1)) as Withdrawal
   assert.deepEqual([canceled.status, canceled.otpHash], ['CANCELED', null])
   assert.equal(cancel(canceled, at(2)), 'already-canceled')
@@ -124,38 +124,40 @@ test('only what waits for its code can be canceled', () => {
   assert.match(refusal(() => cancel(processing(), at(2))).message, /PROCESSING/)
 })
 
-test('money that has left has left; a refusal counts only from who has the payout in hand', () => {
+test('sent money counts whoever asked; a rejection only from the worker with the claim', () => {
   const withdrawal = processing()
-  const completed = concluded(withdrawal, 1, SENT, at(2))!
+  const completed = afterOutcome(withdrawal, 1, SENT, at(2))!
   assert.deepEqual([completed.status, completed.endToEndId], ['COMPLETED', 'E1'])
-  const failed = concluded(withdrawal, 1, REFUSED, at(2))!
+  const failed = afterOutcome(withdrawal, 1, REFUSED, at(2))!
   assert.deepEqual([failed.status, failed.failure], ['FAILED', 'no such key'])
   const since = { ...withdrawal, attempts: 2 }
-  assert.equal(concluded(since, 1, REFUSED, at(2)), null)
-  assert.equal(concluded(since, 1, SILENT, at(2)), null)
-  assert.equal(concluded(since, 1, SENT, at(2))!.status, 'COMPLETED')
-  for (const word of [SENT, REFUSED, SILENT]) assert.equal(concluded(failed, 1, word, at(3)), null)
+  assert.equal(afterOutcome(since, 1, REFUSED, at(2)), null)
+  assert.equal(afterOutcome(since, 1, SILENT, at(2)), null)
+  assert.equal(afterOutcome(since, 1, SENT, at(2))!.status, 'COMPLETED')
+  for (const outcome of [SENT, REFUSED, SILENT]) {
+    assert.equal(afterOutcome(failed, 1, outcome, at(3)), null)
+  }
 })
 
-test('a bank without an answer is asked again, ever more rarely and for ever', () => {
+test('a bank that does not answer is asked again without end, ever more rarely', () => {
   const waits = [1, 2, 3, 4, 5, 6, 99].map((attempts) => {
-    const next = concluded({ ...processing(), attempts }, attempts, SILENT, START)!
+    const next = afterOutcome({ ...processing(), attempts }, attempts, SILENT, START)!
     assert.equal(next.status, 'PROCESSING')
     return (next.nextAttemptAt!.getTime() - START.getTime()) / 1000
   })
   assert.deepEqual(waits, [5, 30, 120, 600, 1800, 1800, 1800])
 })
 
-test('25 wrong codes within an hour stop further withdrawals until enough are forgotten', () => {
+test('after 25 wrong codes within an hour no withdrawal starts until some are an hour old', () => {
   const spent = (tries: number[]) => tries.map((n, i) => ({ tries: n, at: at(3000 - i * 100) }))
-  requireNoGuessing(spent([5, 5, 5, 5, 4]), at(3000))
-  const all = refusal(() => requireNoGuessing(spent([5, 5, 5, 5, 5]), at(3000)))
+  requireFewGuesses(spent([5, 5, 5, 5, 4]), at(3000))
+  const all = refusal(() => requireFewGuesses(spent([5, 5, 5, 5, 5]), at(3000)))
   assert.deepEqual([all.code, all.headers], ['rate_limited', { 'Retry-After': '3200' }])
-  const spread = refusal(() => requireNoGuessing(spent(Array(9).fill(4)), at(3000)))
-  assert.equal(spread.headers['Retry-After'], '3000', 'until the seventh newest is forgotten')
+  const spread = refusal(() => requireFewGuesses(spent(Array(9).fill(4)), at(3000)))
+  assert.equal(spread.headers['Retry-After'], '3000', 'until the seventh newest is an hour old')
 })
 
-test('who starts a second withdrawal is told which is pending', () => {
+test('the problem of a second withdrawal names the pending one', () => {
   const withdrawal = pending()
   const { status, items } = alreadyPending(withdrawal)
   assert.equal(status, 409)
@@ -167,12 +169,12 @@ const steps = fc.array(
   fc.record({ act: fc.constantFrom(...ACTS), after_s: fc.integer({ min: 0, max: 400 }) }),
 )
 
-/** One step as the commands take it; null where nothing changes. */
+/** One step as the commands take it; null when nothing changes. */
 function step(withdrawal: Withdrawal, act: (typeof ACTS)[number], now: Date): Withdrawal | null {
   if (act === 'expire') return isDue(withdrawal, now) ? asOf(withdrawal, now) : null
-  if (act === 'sent') return concluded(withdrawal, 0, SENT, now)
-  if (act === 'refused') return concluded(withdrawal, 0, REFUSED, now)
-  if (act === 'silent') return concluded(withdrawal, 0, SILENT, now)
+  if (act === 'sent') return afterOutcome(withdrawal, 0, SENT, now)
+  if (act === 'refused') return afterOutcome(withdrawal, 0, REFUSED, now)
+  if (act === 'silent') return afterOutcome(withdrawal, 0, SILENT, now)
   if (act === 'resend') return renewCode(withdrawal, HASH, now)
   if (act === 'cancel') {
     const canceled = cancel(withdrawal, now)
@@ -183,10 +185,10 @@ function step(withdrawal: Withdrawal, act: (typeof ACTS)[number], now: Date): Wi
   assert.ok(otpAttempts < MAX_TRIES, 'the last wrong try cancels')
   const tried = { ...withdrawal, otpAttempts: otpAttempts + 1 }
   if (act === 'right') return confirm(tried, HASH, now)
-  return tried.otpAttempts === MAX_TRIES ? refuseGuesses(tried, now) : tried
+  return tried.otpAttempts === MAX_TRIES ? cancelAfterGuesses(tried, now) : tried
 }
 
-test('whatever happens in whatever order, a withdrawal ends at most once, and its money with it', () => {
+test('in any order of events a withdrawal ends at most once, and its money with it', () => {
   fc.assert(
     fc.property(steps, (sequence) => {
       let withdrawal = pending()
@@ -211,36 +213,36 @@ test('whatever happens in whatever order, a withdrawal ends at most once, and it
   )
 })
 
-test('what no bank sends waits for nobody’s turn, and ends by the word of an operator alone', () => {
+test('a manual withdrawal is never due, and only an operator’s report ends it', () => {
   const manual = confirm(pending(), HASH, at(1), true)
   assert.deepEqual([manual.manual, manual.nextAttemptAt], [true, null])
   const endToEndId = 'E12345678202608201500abcdefghijk'
-  const done = concludedByHand(manual, { endToEndId }, at(2)) as Withdrawal
+  const done = afterManualResult(manual, { endToEndId }, at(2)) as Withdrawal
   assert.deepEqual(
     [done.status, done.endToEndId, done.finishedAt],
     ['COMPLETED', endToEndId, at(2)],
   )
-  assert.equal(concludedByHand(done, { endToEndId }, at(3)), 'told before')
-  const failed = concludedByHand(manual, { failure: 'gone' }, at(2)) as Withdrawal
-  assert.equal(concludedByHand(failed, { failure: 'gone' }, at(3)), 'told before')
+  assert.equal(afterManualResult(done, { endToEndId }, at(3)), 'already-recorded')
+  const failed = afterManualResult(manual, { failure: 'gone' }, at(2)) as Withdrawal
+  assert.equal(afterManualResult(failed, { failure: 'gone' }, at(3)), 'already-recorded')
   for (const ended of [done, failed]) {
-    refusal(() => concludedByHand(ended, { failure: 'other' }, at(3)))
+    refusal(() => afterManualResult(ended, { failure: 'other' }, at(3)))
   }
   for (const other of [pending(), processing()]) {
-    refusal(() => concludedByHand(other, { endToEndId }, at(3)))
+    refusal(() => afterManualResult(other, { endToEndId }, at(3)))
   }
 })
 
-test('a payout is left to an operator only by who has it in hand', () => {
+test('only the worker with the claim leaves a payout to an operator', () => {
   const ordered = { ...processing(), orderedAt: at(1) }
   assert.equal(handOver(ordered, 0, true), null)
   assert.equal(handOver({ ...ordered, status: 'COMPLETED' }, 1, true), null)
-  const [told, untold] = [handOver(ordered, 1, true)!, handOver(ordered, 1, false)!]
-  assert.deepEqual([told.manual, told.nextAttemptAt, told.orderedAt], [true, null, at(1)])
-  assert.equal(untold.orderedAt, null)
+  const before = handOver(ordered, 1, true)!
+  assert.deepEqual([before.manual, before.nextAttemptAt, before.orderedAt], [true, null, at(1)])
+  assert.equal(handOver(ordered, 1, false)!.orderedAt, null, 'no bank got the order')
 })
 
-test('an id of the scheme names an institution and a minute that there is', () => {
+test('an id of the scheme names an institution and a minute that exists', () => {
   const id = (minute: string) => `E12345678${minute}abcdefghijk`
   assert.ok(isEndToEndId(id('202608201500')))
   assert.ok(isEndToEndId(id('202802292359')))

@@ -31,17 +31,17 @@ export type Withdrawal = {
   destination: string
   status: Status
   failure: string | null
-  /** Of the code that is waited for. */
+  /** The hash of the code that confirms it; null when no code is awaited. */
   otpHash: Buffer | null
   otpExpiresAt: Date
   otpAttempts: number
   otpSent: number
   endToEndId: string | null
-  /** An operator sends it, by hand, and nobody else takes it up. */
+  /** Whether an operator sends it. Then no task claims it. */
   manual: boolean
-  /** When the bank was first about to be told of it. */
+  /** When it was first claimed, which is before the bank gets the order. */
   orderedAt: Date | null
-  /** How often the payout was taken up. */
+  /** How often the payout was claimed. */
   attempts: number
   nextAttemptAt: Date | null
   createdAt: Date
@@ -51,9 +51,9 @@ export type Withdrawal = {
 
 export const CODE_LIFETIME_S = 600
 export const MAX_TRIES = 5
-/** The first and three more. */
+/** The first code and three more. */
 export const MAX_SENDS = 4
-/** Tries that a company may spend in an hour on withdrawals that are never confirmed. */
+/** How many codes a company may try in an hour for withdrawals that are not confirmed. */
 export const MAX_WRONG = 5 * MAX_TRIES
 export const WRONG_WINDOW_S = 3600
 
@@ -82,7 +82,7 @@ export const start = (fields: Start, now: Date): Withdrawal => ({
   finishedAt: null,
 })
 
-/** A company has one withdrawal at a time; who starts another is told which. */
+/** A company has one withdrawal at a time. The problem names the one that is pending. */
 export function alreadyPending({ id, status }: Withdrawal): Problem {
   const description =
     status === 'PENDING_OTP'
@@ -102,13 +102,14 @@ export const insufficient = (value: Cents, available: number): Problem =>
     `value: ${value} cents are more than the ${available} cents in the available balance.`,
   )
 
-/** Tries that were spent on a withdrawal without confirming it. */
+/** The codes that were tried for a withdrawal without confirming it. */
 export type Spent = { tries: number; at: Date }
 
 /**
- * Whoever guesses codes is stopped, however the tries are spread over withdrawals. Newest first.
+ * If too many wrong codes were tried within an hour, over all withdrawals, throws. `spent` is in the
+ * order newest first.
  */
-export function requireNoGuessing(spent: Spent[], now: Date): void {
+export function requireFewGuesses(spent: Spent[], now: Date): void {
   let tries = 0
   const last = spent.find((one) => {
     tries += one.tries
@@ -122,9 +123,8 @@ export function requireNoGuessing(spent: Spent[], now: Date): void {
 }
 
 /**
- * If a company was sent too many codes, it gets no other for now: whoever has its API key could
- * fill its mailbox otherwise. `sent` lists the moments of the last codes, newest first, of all
- * withdrawals.
+ * If a company was sent too many codes, throws, because whoever has its API key could fill its
+ * mailbox. `sent` has the times of the last codes of all withdrawals, newest first.
  */
 export const requireFewCodes = (sent: Date[], limit: MailLimit, now: Date): void =>
   requireWithinLimit(sent, limit, now, (perHour, perDay) => {
@@ -142,7 +142,7 @@ const ended = (withdrawal: Withdrawal, status: Status, finishedAt: Date): Withdr
 export const isDue = ({ status, otpExpiresAt }: Withdrawal, now: Date): boolean =>
   status === 'PENDING_OTP' && otpExpiresAt <= now
 
-/** Past the end of its code a withdrawal is expired for everybody, before the worker writes it. */
+/** A withdrawal whose code has expired is EXPIRED, also before a task has written that. */
 export const asOf = (withdrawal: Withdrawal, now: Date): Withdrawal =>
   isDue(withdrawal, now) ? ended(withdrawal, 'EXPIRED', withdrawal.otpExpiresAt) : withdrawal
 
@@ -167,7 +167,7 @@ export function wrongCode(withdrawal: Pick<Withdrawal, 'otpAttempts'>): Problem 
   return problem('otp_invalid', `The one-time code is wrong. ${rest}`)
 }
 
-/** Throws unless a code can still confirm it. */
+/** If no code can confirm the withdrawal any more, throws. */
 function requireWaiting(withdrawal: Withdrawal, now: Date): void {
   const current = asOf(withdrawal, now)
   if (current.status === 'EXPIRED') {
@@ -177,8 +177,8 @@ function requireWaiting(withdrawal: Withdrawal, now: Date): void {
 }
 
 /**
- * `hash` is that of the code whose try was counted; null when there was no try to count. What no
- * bank sends waits for an operator.
+ * Confirms a withdrawal. `hash` is the hash of the code that was tried; null when no try was left.
+ * If it is manual, it waits for an operator instead of a task.
  */
 export function confirm(
   withdrawal: Withdrawal,
@@ -200,7 +200,7 @@ export function confirm(
   }
 }
 
-/** A new code has its own end, but no tries of its own: they count for the withdrawal. */
+/** A new code expires later, but adds no tries, because tries are counted per withdrawal. */
 export function renewCode(withdrawal: Withdrawal, otpHash: Buffer, now: Date): Withdrawal {
   requireWaiting(withdrawal, now)
   if (triesLeft(withdrawal) === 0) throw triesUsed()
@@ -220,18 +220,18 @@ export function cancel(withdrawal: Withdrawal, now: Date): Withdrawal | 'already
   return ended(withdrawal, 'CANCELED', now)
 }
 
-/** The last try was wrong. Null when the withdrawal has come to another end since. */
-export function refuseGuesses(withdrawal: Withdrawal, now: Date): Withdrawal | null {
+/** Cancels a withdrawal after the last wrong code. Null when it has ended in another way. */
+export function cancelAfterGuesses(withdrawal: Withdrawal, now: Date): Withdrawal | null {
   if (withdrawal.status !== 'PENDING_OTP') return null
   return { ...ended(withdrawal, 'CANCELED', now), failure: 'five wrong codes' }
 }
 
 /**
- * What the bank's word makes of a payout that was taken up for the `attempt`th time; null when it
- * changes nothing. Money that has left has left, whoever hears of it. A refusal counts only while
- * nobody else has taken the payout up, for they may be telling the bank at this moment.
+ * The withdrawal after the outcome of its `attempt`th payout; null when nothing changes. If the
+ * money was sent, that counts whoever asked the bank. A rejection counts only if no other worker
+ * has claimed the payout since, because that worker may be ordering it at this moment.
  */
-export function concluded(
+export function afterOutcome(
   withdrawal: Withdrawal,
   attempt: number,
   outcome: Outcome<Sent>,
@@ -249,8 +249,8 @@ export function concluded(
 }
 
 /**
- * Leaves a payout to an operator, for good, because the company has no bank any more that sends;
- * null when somebody else has taken it up.
+ * Leaves a payout to an operator for good, because no bank of the company sends any more. Null when
+ * another worker has claimed it.
  */
 export function handOver(
   withdrawal: Withdrawal,
@@ -262,7 +262,7 @@ export function handOver(
   return { ...withdrawal, manual: true, nextAttemptAt: null, orderedAt }
 }
 
-/** The sending institution, a minute of UTC, and 11 characters of the sender's choice. */
+/** The sending institution, a minute in UTC, and 11 characters that the sender chooses. */
 const END_TO_END_ID = /^E[0-9A-Z]{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)[0-9A-Za-z]{11}$/
 
 /** Whether the scheme could have given a payment this id. */
@@ -270,39 +270,39 @@ export function isEndToEndId(text: string): boolean {
   const [, ...parts] = END_TO_END_ID.exec(text) ?? []
   const [year, month, day, hour, minute] = parts
   const at = new Date(`${year}-${month}-${day}T${hour}:${minute}:00Z`)
-  // A day that its month lacks is read as one of the next.
+  // If the month has no such day, the Date is in the next month.
   return !Number.isNaN(at.getTime()) && at.getUTCDate() === Number(day)
 }
 
-/** What an operator says of a withdrawal that they were to send. */
-export type ByHand = { endToEndId: string } | { failure: string }
+/** What an operator reports about a manual withdrawal. */
+export type ManualResult = { endToEndId: string } | { failure: string }
 
-const notByHand = (description: string): Problem =>
+const notManual = (description: string): Problem =>
   problem('withdrawal_not_confirmable', description)
 
-/** The same word again changes nothing: then it is 'told before'. Another one is refused. */
-export function concludedByHand(
+/** The withdrawal after an operator's report. The same report again is 'already-recorded'. */
+export function afterManualResult(
   withdrawal: Withdrawal,
-  word: ByHand,
+  result: ManualResult,
   now: Date,
-): Withdrawal | 'told before' {
+): Withdrawal | 'already-recorded' {
   const { status, manual, endToEndId, failure } = withdrawal
-  const isSame = 'failure' in word ? failure === word.failure : endToEndId === word.endToEndId
-  if (manual && isSame && status !== 'PROCESSING') return 'told before'
-  if (status === 'COMPLETED') throw notByHand(`The withdrawal is COMPLETED as ${endToEndId}.`)
-  if (status === 'FAILED') throw notByHand(`The withdrawal is FAILED: ${failure}.`)
+  const isSame = 'failure' in result ? failure === result.failure : endToEndId === result.endToEndId
+  if (manual && isSame && status !== 'PROCESSING') return 'already-recorded'
+  if (status === 'COMPLETED') throw notManual(`The withdrawal is COMPLETED as ${endToEndId}.`)
+  if (status === 'FAILED') throw notManual(`The withdrawal is FAILED: ${failure}.`)
   if (status !== 'PROCESSING') {
-    throw notByHand(`The withdrawal is ${status}: its one-time code did not confirm it.`)
+    throw notManual(`The withdrawal is ${status}: its one-time code did not confirm it.`)
   }
-  if (!manual) throw notByHand('The bank sends this withdrawal: its end comes by itself.')
-  return 'failure' in word
-    ? { ...ended(withdrawal, 'FAILED', now), failure: word.failure }
-    : { ...ended(withdrawal, 'COMPLETED', now), endToEndId: word.endToEndId }
+  if (!manual) throw notManual('The bank sends this withdrawal: its end comes by itself.')
+  return 'failure' in result
+    ? { ...ended(withdrawal, 'FAILED', now), failure: result.failure }
+    : { ...ended(withdrawal, 'COMPLETED', now), endToEndId: result.endToEndId }
 }
 
-/** Money on its way out is held from the start, and only a completed withdrawal has spent it. */
+/** Holds the money at the start. At the end it is paid if COMPLETED, and released otherwise. */
 export function postingOf({ id, value: amount, status }: Withdrawal): Posting {
-  assert(status !== 'PROCESSING', 'a payout on its way moves nothing in the books')
+  assert(status !== 'PROCESSING', 'a payout that has not ended moves nothing in the books')
   const order = { ref: toPublic('wd', id), amount }
   if (status === 'PENDING_OTP') return withdrawalHeld(order)
   return status === 'COMPLETED' ? withdrawalPaid(order) : withdrawalReleased(order)

@@ -50,8 +50,8 @@ const toWithdrawal = (row: WithdrawalRow): Withdrawal => ({
 })
 
 /**
- * False when the company has a pending one. Waits for whoever is about to start or end one, so that
- * the answer stands.
+ * Returns false when the company has a pending one. Waits for transactions that start or end one,
+ * so that the answer stays true.
  */
 export async function insert(tx: Tx, withdrawal: Withdrawal): Promise<boolean> {
   const rows = await tx.query({
@@ -74,7 +74,7 @@ export async function insert(tx: Tx, withdrawal: Withdrawal): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Writes what a change of state can change; tries are counted by `countTry` alone. */
+/** Writes all that a change of state changes. Only `countTry` counts tries. */
 export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
   await tx.query({
     text: `update withdrawals set status = $3, failure = $4, otp_hash = $5, otp_expires_at = $6,
@@ -112,7 +112,7 @@ export async function find(
   return rows[0] ? toWithdrawal(rows[0]) : null
 }
 
-/** When withdrawals were carried out, of those that were. */
+/** When withdrawals were completed, of those that were. */
 export async function findFinished(
   tx: Tx,
   companyId: Uuid,
@@ -137,7 +137,7 @@ export async function findPending(tx: Tx, companyId: Uuid): Promise<Withdrawal |
 
 export type Tried = { otpHash: Buffer; otpAttempts: number }
 
-/** Spends a try and tells the code to compare with; null where there is none to spend. */
+/** Counts a try and returns the hash to compare with; null when no try is left. */
 export async function countTry(
   tx: Tx,
   companyId: Uuid,
@@ -154,7 +154,7 @@ export async function countTry(
   return rows[0] ?? null
 }
 
-/** Tries spent on withdrawals that ended unconfirmed, newest first. */
+/** The tries for withdrawals that ended unconfirmed, newest first. */
 export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]> =>
   tx.query<Spent>({
     text: `select otp_attempts as tries, finished_at as at from withdrawals
@@ -167,7 +167,8 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
 export type WithdrawalFilter = { limit: number; after: Uuid | null; status: Status | null }
 
 /**
- * Newest first. A filter sees a withdrawal past its code's end as expired, as every reader does.
+ * Newest first. The filter takes a withdrawal whose code has expired as EXPIRED, as every reader
+ * does.
  */
 export async function list(
   tx: Tx,
@@ -201,7 +202,7 @@ const dueByClocks = (only: Uuid | null) =>
    order by w.otp_expires_at limit $2`
 
 /**
- * Those past their code's end, of all or of one company: found without locks, oldest first.
+ * Withdrawals whose code has expired, of all companies or of one, oldest first. Takes no locks.
  */
 export const findDue = (
   tx: Tx,
@@ -215,7 +216,7 @@ export const findDue = (
     values: [now, most, but, ...valuesOf(only)],
   })
 
-/** When a company's pending withdrawal runs out of time. */
+/** When the code of a company's pending withdrawal expires. */
 export async function nextExpiry(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const pending = await findPending(tx, companyId)
   return pending?.status === 'PENDING_OTP' ? pending.otpExpiresAt : null
