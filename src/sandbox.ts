@@ -7,7 +7,7 @@ import { withCompanyClock } from './core/companies/clock.ts'
 import { createCompany, createKey, revokeAllKeys } from './core/companies/commands.ts'
 import { keyIdOf } from './core/companies/keys.ts'
 import type { Company } from './core/companies/rules.ts'
-import { findActiveKey, findCompany } from './core/companies/store.ts'
+import { findActiveKeys, findCompany } from './core/companies/store.ts'
 import { endAtBank } from './core/recurrences/agreements.ts'
 import { cancelRecurrence } from './core/recurrences/commands.ts'
 import { asOf } from './core/recurrences/rules.ts'
@@ -98,7 +98,7 @@ async function kept(app: App): Promise<Sandbox | null> {
   const sandbox = readSandbox(app)
   const keyId = sandbox ? keyIdOf(sandbox.apiKey) : null
   if (!sandbox || !keyId) return null
-  const found = await findActiveKey(app.db, keyId)
+  const [found] = await findActiveKeys(app.db, [keyId])
   return found?.key.hash.equals(app.vault.hashKey(sandbox.apiKey)) ? sandbox : null
 }
 

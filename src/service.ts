@@ -76,7 +76,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
   const ask =
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)
-  const clockMoves = createShares(CLOCK_MOVES, 1)
+  const clockMoves = createShares(CLOCK_MOVES, 1, 1)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_SOURCES }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }

@@ -36,7 +36,7 @@ const NAMES_A_COMPANY = new RegExp(
 
 /** An API key, and what an operator names, is found without its company. */
 const BY_NAME_ALONE = [
-  'k.id = $1 and k.revoked_at is null',
+  'k.id = any($1::uuid[]) and k.revoked_at is null',
   'select company_id from withdrawals where id = $1',
   'select id from withdrawals where end_to_end_id = $1',
 ]

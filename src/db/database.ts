@@ -64,8 +64,8 @@ const HOT_CONNECTIONS = 4
 const LIGHT_CONNECTIONS = 3
 const LONG_CONNECTIONS = 6
 /** How long a request waits for a connection while others have them all, and a task. */
-const REQUEST_WAIT_MS = 10_000
-const TASK_WAIT_MS = 60_000
+const REQUEST_WAIT_MS = 20_000
+const TASK_WAIT_MS = 300_000
 /** Compiling a plan takes longer than running it: our statements touch few rows. */
 const NO_JIT = '-c jit=off'
 const GENERIC = '-c plan_cache_mode=force_generic_plan'

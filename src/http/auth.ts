@@ -2,8 +2,9 @@ import { timingSafeEqual } from 'node:crypto'
 import { listen } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
-import { findActiveKey, touchKeys } from '../core/companies/store.ts'
+import { findActiveKeys, touchKeys } from '../core/companies/store.ts'
 import type { Database } from '../db/database.ts'
+import { createBatcher } from '../lib/batch.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { describeError, type Log } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
@@ -29,6 +30,8 @@ export type KeyRing = {
 const BELIEVED_MS = 10_000
 const MAX_REMEMBERED = 10_000
 const NO_HASH = Buffer.alloc(32)
+/** Whoever guesses costs one query for many keys. */
+const LOOKUPS = { most: 100, lanes: 2 }
 
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
   const remembered = new Map<string, { session: Session; until_ms: number }>()
@@ -46,10 +49,12 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
     log.warn(describeError(error), 'lost the connection that hears of changed companies'),
   )
 
+  const findActive = createBatcher((ids: Uuid[]) => findActiveKeys(db, ids), LOOKUPS)
+
   async function look(text: string): Promise<Session | null> {
     const before = listener.alive() ? heard : Number.NaN
     // Looked up, hashed and compared in any case: a made-up key takes as long as a wrong one.
-    const found = await findActiveKey(db, keyIdOf(text) ?? newId())
+    const found = await findActive(keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
     if (!found || !matches) return null
     const { company, key } = found

@@ -9,6 +9,7 @@ import { renderFailure } from './failures.ts'
 import { safeHeaders } from './headers.ts'
 import { type Answer, amend, commitOnce, type Guard, isKept, runIdempotent } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
+import { longPageOf } from './long-pages.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
 import { isOver, nextSlice, type Written, writeInSlices } from './slices.ts'
@@ -142,10 +143,14 @@ function answerCall(
     }
   }
   async function actOnce(): Promise<Sent> {
-    const data = await route.handle(call)
-    if (isOver()) await nextSlice()
-    const made = Array.isArray(data) ? await renderList(data) : render(data)
-    return { ...made, headers: call.headers, kept: false }
+    try {
+      const data = await route.handle(call)
+      if (isOver()) await nextSlice()
+      const made = Array.isArray(data) ? await renderList(data) : render(data)
+      return { ...made, headers: call.headers, kept: false }
+    } finally {
+      call.longPage.end()
+    }
   }
   return guard ? runIdempotent(app, guard, act) : actOnce()
 }
@@ -182,6 +187,7 @@ function makeCall(
     query,
     body,
     headers: {},
+    longPage: longPageOf(company.id),
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     async commit(act) {
       if (!guard) return app.db.transaction(act)

@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { App } from '../core/app.ts'
-import { findCallbackCompany } from '../core/banks/commands.ts'
+import { createCallbackFinder } from '../core/banks/commands.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
 import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
@@ -62,6 +62,7 @@ export function registerCallbacks(server: FastifyInstance, app: App): void {
 function finder(app: App): (request: FastifyRequest) => Promise<Uuid> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
+  const findCompany = createCallbackFinder(app.db)
   const byAddress = rateLimit && createBuckets(FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
   const byCompany = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)
   const now = () => performance.now()
@@ -69,7 +70,7 @@ function finder(app: App): (request: FastifyRequest) => Promise<Uuid> {
     const { token } = request.params as { token: string }
     const address = clientName(request.ip)
     requireNoWait(byAddress?.wait(address, now()))
-    const companyId = await findCallbackCompany(app.db, token)
+    const companyId = await findCompany(token)
     if (!companyId) {
       byAddress?.take(address, now())
       throw problem('route_not_found', 'No bank calls back here.')

@@ -17,7 +17,8 @@ export type Ticket = {
 type Company = {
   name: string
   running: number
-  waiting: Set<() => void>
+  /** What begins each request, and how long its body is. */
+  waiting: Map<() => void, number>
   /** Set while the next request waits for the company's share of the event loop. */
   timer: NodeJS.Timeout | null
 }
@@ -50,9 +51,9 @@ export function createGate(
 
   /** Begins what waits, as far as the company may. */
   function beginNext(company: Company): void {
-    for (const next of company.waiting) {
+    for (const [next, bytes] of company.waiting) {
       if (company.running >= running) return
-      const wait_ms = shares.wait_ms(company.name)
+      const wait_ms = shares.wait_ms(company.name, bytes, company.waiting.size)
       if (wait_ms > 0) {
         company.timer ??= setTimeout(() => {
           company.timer = null
@@ -81,9 +82,10 @@ export function createGate(
    * its connection is closed and its work has ended, whichever comes last.
    */
   function enter(name: string, response: ServerResponse, admit: (ticket: Ticket) => void): void {
-    const company = companies.get(name) ?? { name, running: 0, waiting: new Set(), timer: null }
+    const company = companies.get(name) ?? { name, running: 0, waiting: new Map(), timer: null }
     const isFree = company.running < running && company.waiting.size === 0
-    const mayRun = isFree && shares.wait_ms(name) === 0
+    const bytes = bodyBytes(response)
+    const mayRun = isFree && shares.wait_ms(name, bytes) === 0
     if (!mayRun && company.waiting.size >= waiting) throw tooManyOfOne()
     if (present >= inAll) throw tooManyInAll()
     companies.set(name, company)
@@ -94,14 +96,14 @@ export function createGate(
       leave(company, start, spender !== null)
     })
     const start = () => {
-      spender = shares.begin(name, bodyBytes(response))
+      spender = shares.begin(name, bytes)
       admit({ spender, begin: stay.begin, end: stay.end })
     }
     if (mayRun) {
       company.running++
       start()
     } else {
-      company.waiting.add(start)
+      company.waiting.set(start, bytes)
       beginNext(company)
     }
     stay.look()

@@ -7,7 +7,9 @@ import fc from 'fast-check'
 import { createGate, type Ticket } from './gate.ts'
 import { createLoopShares } from './loop-shares.ts'
 
-const SHARE = 0.25
+const OWN_SHARE = 0.25
+const SHARE = 0.1
+const BEGUN_MS = 4
 const BURST_MS = 20
 
 function withClock() {
@@ -59,13 +61,44 @@ function use(
   return used
 }
 
-test('a company gets a quarter of the event loop beside others, whatever its requests cost', () => {
+test('who uses much gets a tenth of the event loop beside others, whatever its requests cost', () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (costs) => {
+    fc.property(fc.array(fc.integer({ min: 5, max: 60 }), { minLength: 1 }), (costs) => {
       const all = use(withClock(), ['heavy'], (n) => costs[n % costs.length]!, 10_000)
-      const most = BURST_MS + SHARE * 10_000 + 2 * 60
+      const most = 2 * BURST_MS + SHARE * 10_000 + 4 * 60
       assert.ok(all.heavy! <= most, `${all.heavy} ms of 10 s`)
       assert.ok(all.heavy! >= SHARE * 10_000 * 0.8, `only ${all.heavy} ms of 10 s`)
+    }),
+  )
+})
+
+test('who uses less than a quarter never waits, however many others use next to nothing', () => {
+  const { shares, pass } = withClock()
+  const others = Array.from({ length: 24 }, (_, n) => `other ${n}`)
+  for (let n = 0; n < 5_000; n++) {
+    const running = others.map((name) => shares.begin(name, 0))
+    assert.equal(shares.wait_ms('steady'), 0, `request ${n}`)
+    const spender = shares.begin('steady', 0)
+    spender.spend(2)
+    pass(2 / OWN_SHARE + 0.1)
+    for (const one of [spender, ...running]) one.end()
+  }
+})
+
+test('beside others, what a company has begun takes a few milliseconds, or is one request', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 64 * 1024 }), fc.boolean(), (bytes, isAlone) => {
+      const { shares, pass } = withClock()
+      if (!isAlone) shares.begin('other', 0).end()
+      pass(500)
+      let begun = 0
+      while (begun < 64 && shares.wait_ms('burst', bytes, 64) === 0) {
+        shares.begin('burst', bytes)
+        begun += 1
+      }
+      const cost_ms = Math.max(0.5, bytes / 25_000)
+      const most = isAlone ? 64 : Math.max(1, Math.floor(BEGUN_MS / cost_ms + 1e-9))
+      assert.ok(Math.abs(begun - most) <= (isAlone ? 0 : 1), `${begun} of ${most}`)
     }),
   )
 })
@@ -73,7 +106,7 @@ test('a company gets a quarter of the event loop beside others, whatever its req
 test('companies that use much divide the share of one', () => {
   const used = use(withClock(), ['a', 'b', 'c'], () => 3, 20_000)
   const sum = Object.values(used).reduce((total, ms) => total + ms, 0)
-  assert.ok(sum <= 3 * BURST_MS + SHARE * 20_000 * 1.1, `${sum} ms of 20 s`)
+  assert.ok(sum <= 6 * BURST_MS + SHARE * 20_000 * 1.1, `${sum} ms of 20 s`)
   for (const [name, ms] of Object.entries(used)) assert.ok(ms > sum / 5, `${name}: ${ms} of ${sum}`)
 })
 
@@ -121,11 +154,11 @@ test('slices of a company’s requests are given in order, as many as its share 
   const all = [1, 2, 3, 4].map(ask)
   await endOfTick()
   assert.deepEqual(given, [], 'it has used its share')
-  for (let gone_ms = 0; gone_ms < 200; gone_ms += 2) {
+  for (let gone_ms = 0; gone_ms < 400; gone_ms += 2) {
     pass(2)
     t.mock.timers.tick(2)
     await endOfTick()
-    // 4 ms each of a quarter of the time, and what was spent before.
+    // 4 ms each of a tenth of the time, and what was spent before.
     assert.ok(given.length <= 1 + (gone_ms * SHARE) / 4, `${given.length} after ${gone_ms} ms`)
   }
   await Promise.all(all)
@@ -169,9 +202,9 @@ test('requests beyond a company’s share wait in order, those of another begin 
   first.emit('close')
   assert.deepEqual(begun, ['s1', 'h1', 's2'], 'a free place is not a share')
   third.emit('close')
-  pass(500)
+  pass(1_100)
   enter('small', 's3', 0)
-  t.mock.timers.tick(500)
+  t.mock.timers.tick(1_100)
   await endOfTick()
   assert.deepEqual(begun, ['s1', 'h1', 's2', 's3', 'h2'], 'who has gone is not begun')
 })

@@ -2,6 +2,7 @@ import { deliveryIdOf, readDeliveryId } from '../core/deliveries/view.ts'
 import { PAGE_SIZE } from '../core/fields.ts'
 import { fromPublic, isUuid, type Prefix, toPublic, type Uuid } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
+import type { LongPage } from './long-pages.ts'
 import type { Call } from './route.ts'
 
 /** Which records are asked for: at most `limit` of those that follow `after`. */
@@ -9,13 +10,14 @@ export type Part<Cursor> = { limit: number; after: Cursor | null }
 
 export type Page<Cursor, Row> = Part<Cursor> & {
   cursorOf(row: Row): Cursor
+  long: LongPage
   /** Links to the records that follow this one, the last of the page. */
   linkAfter(row: Row): void
 }
 
 type PageCall<Cursor> = Pick<
   Call<{ limit?: number; after?: Cursor }>,
-  'app' | 'path' | 'query' | 'headers'
+  'app' | 'path' | 'query' | 'headers' | 'longPage'
 >
 
 /** One page of a list of records, which are ordered by their ids. */
@@ -63,6 +65,7 @@ function keyset<Cursor, Row>(
     limit,
     after,
     cursorOf,
+    long: call.longPage,
     linkAfter(row) {
       call.headers.Link = nextLink(call, place(row))
     },

@@ -15,8 +15,13 @@ import {
 import { type Buckets, createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
+import { createShares, type Shares } from '../lib/shares.ts'
 import { inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
+
+/** Orders that are carried out at once, and how long one waits. */
+const ORDERS_AT_ONCE = 2
+const ORDER_WAIT_MS = 10_000
 
 /** Orders per address: they are taken from anybody, but not from a flood. */
 const ORDERS = { perSecond: 50, burst: 500 }
@@ -64,10 +69,11 @@ export const TAKEN: Order[] = [
  */
 export function registerPayers(server: FastifyInstance, app: App): void {
   const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
-  for (const order of TAKEN) register(server, app, order, buckets || null)
+  const places = createShares(ORDERS_AT_ONCE, 1, 1)
+  for (const order of TAKEN) register(server, app, order, buckets || null, places)
   for (const [path, read] of LOCATIONS) {
     server.get(path, async (request, reply) => {
-      requireRoom(buckets || null, request.ip)
+      requireRoom(buckets || null, clientName(request.ip))
       const payload = await read(app, (request.params as { token: string }).token)
       return reply.header('Cache-Control', 'no-store').send(payload)
     })
@@ -81,20 +87,35 @@ const LOCATIONS = [
 ] as const
 
 function requireRoom(buckets: Buckets | null, address: string): void {
-  const wait_s = buckets?.take(clientName(address), performance.now()) ?? 0
+  const wait_s = buckets?.take(address, performance.now()) ?? 0
   if (wait_s === 0) return
   throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
 
-function register(server: FastifyInstance, app: App, order: Order, buckets: Buckets | null): void {
+const tooMany = () =>
+  problem('service_unavailable', 'The simulated bank has too many orders. Try again in a moment.', {
+    'Retry-After': '1',
+  })
+
+function register(
+  server: FastifyInstance,
+  app: App,
+  order: Order,
+  buckets: Buckets | null,
+  places: Shares,
+): void {
   const { status, message } = order
+  // A real bank may take long to answer, and is not to hold up others.
+  const isSimulated = order.path.startsWith('/bank/')
   const read = inputReader({ body: order.body })
   const serialize = serializerOf(order.data)
 
   server.post(order.path, async (request, reply) => {
-    requireRoom(buckets, request.ip)
+    const address = clientName(request.ip)
+    requireRoom(buckets, address)
     const { body: given } = read(request, reply)
-    const data = await order.act(app, given as never, request.params as never)
+    const act = () => order.act(app, given as never, request.params as never)
+    const data = await (isSimulated ? places.during(address, ORDER_WAIT_MS, tooMany, act) : act())
     const { version } = request
     const body = version.success(status, message, serialize, data)
     reply.status(status).header('X-Api-Version', version.name)

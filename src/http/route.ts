@@ -5,6 +5,7 @@ import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { ProblemCode } from '../lib/problems.ts'
+import type { LongPage } from './long-pages.ts'
 
 /** One request that has a company, a version and a valid body, on its way to its answer. */
 export type Call<Query = unknown, Body = unknown, Data = unknown> = {
@@ -17,6 +18,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   body: Body
   /** Headers of the answer beyond those that every answer has. */
   headers: Record<string, string>
+  /** What a list waits for before it becomes long. */
+  longPage: LongPage
   /** The hash of path and body as they were sent, by which the same request is known again. */
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */

@@ -1,10 +1,11 @@
 import { setImmediate as whenFree } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
+import { LONG_PAGE } from './long-pages.ts'
 import { spending } from './loop-shares.ts'
 import type { Page, Part } from './page.ts'
 
 /** How long one request works before it lets others go on. */
-const SLICE_MS = 4
+const SLICE_MS = 2
 /** What a page may hold, as text. A page that would be larger ends early, and links to the rest. */
 const MAX_LETTERS = 8 * 1024 * 1024
 
@@ -33,9 +34,13 @@ export async function nextSlice(): Promise<void> {
 
 /** How many records are read first, while nobody knows how large they are. */
 const FIRST_PART = 10
-const MAX_IN_PART = 250
+const MAX_IN_PART = 50
 /** What the other parts are to have, as text. */
-const PART_LETTERS = 128 * 1024
+const PART_LETTERS = 512 * 1024
+/** What it takes to read a record from the database's answer. */
+const RECORD_MS = 0.02
+/** Few large records make a long page too. */
+const LONG_PAGE_LETTERS = 1024 * 1024
 
 /**
  * Reads the records of a page in parts and shows them in slices, so that others are served
@@ -53,6 +58,8 @@ export async function readPage<Cursor, Row, View>(
   for (;;) {
     // One record more than the page has room for says whether there is a next page.
     const limit = Math.min(part, page.limit - shown.length + 1)
+    if (shown.length + limit > LONG_PAGE + 1 || letters > LONG_PAGE_LETTERS) await page.long.begin()
+    await spending.getStore()?.take(limit * RECORD_MS)
     const rows = await read({ limit, after })
     for (const row of rows) {
       const isFull = shown.length === page.limit || letters > MAX_LETTERS

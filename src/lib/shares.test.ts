@@ -128,3 +128,31 @@ test('no place is given twice or lost, and none stays free while somebody may ha
     }),
   )
 })
+
+test('if somebody waits, a place rests after use as often as was asked for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now_ms = 0
+  t.mock.method(performance, 'now', () => now_ms)
+  const shares = createShares(1, 1, 2)
+  const begun: string[] = []
+  const use = (name: string, ms: number) =>
+    shares.during(name, LONG_MS, late, async () => {
+      begun.push(name)
+      now_ms += ms
+    })
+  const all = [use('a', 10), use('b', 400), use('c', 1)]
+  await all[0]
+  assert.deepEqual(begun, ['a'])
+  t.mock.timers.tick(19)
+  await Promise.resolve()
+  assert.deepEqual(begun, ['a'])
+  t.mock.timers.tick(1)
+  await all[1]
+  t.mock.timers.tick(99)
+  await Promise.resolve()
+  assert.deepEqual(begun, ['a', 'b'], 'a tenth of a second at most')
+  t.mock.timers.tick(1)
+  await all[2]
+  await use('d', 1)
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'], 'without a rest if nobody waits')
+})

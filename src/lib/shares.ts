@@ -19,8 +19,15 @@ export type Shares = {
 
 type Name = string | null
 
-/** Of `size` places, one company gets `most` at once, however many are free. */
-export function createShares(size: number, most = size): Shares {
+/** The longest rest of a place. */
+const MAX_REST_MS = 100
+
+/**
+ * Of `size` places, one company gets `most` at once, however many are free. If `rest` is given and
+ * somebody waits, a place rests after use for so many times as long as it was used, so that work
+ * for which there is always more leaves the processor to others.
+ */
+export function createShares(size: number, most = size, rest = 0): Shares {
   let free = size
   const held = new Map<Name, number>()
   const queues = createQueues()
@@ -52,12 +59,14 @@ export function createShares(size: number, most = size): Shares {
     take,
     give,
     async during(name, most_ms, late, act) {
-      const turn = take(name, most_ms, late)
-      if (turn) await turn
+      await take(name, most_ms, late)
+      const start_ms = performance.now()
       try {
         return await act()
       } finally {
-        give(name)
+        const rest_ms = Math.min(rest * (performance.now() - start_ms), MAX_REST_MS)
+        if (rest_ms > 0 && queues.size() > 0) setTimeout(give, rest_ms, name)
+        else give(name)
       }
     },
     waiting: queues.size,

@@ -13,10 +13,12 @@ import type { Site } from './pages.ts'
 
 /** How often what is watched is looked at, all of it at once. */
 const LOOK_MS = 500
+/** If a look takes long because many pages are open, the next comes after so many times as long. */
+const LOOK_FACTOR = 10
 /** Charges looked up at once: whoever reads one then waits for one group of others at most. */
 const LOOKUPS_AT_ONCE = 32
 /** Something is said so often even when nothing happens, so that nothing between us hangs up. */
-const HEARTBEAT_LOOKS = 30
+const HEARTBEAT_MS = 15_000
 /** Beyond this a page asks by itself, which costs us no open connection. */
 const MAX_WATCHERS = 5000
 /** Open pages of one address. A shop's customers may share one; an IPv6 network counts as one. */
@@ -86,8 +88,9 @@ function startStream(reply: FastifyReply): void {
 function createWatch(app: App) {
   const watchers = new Set<Watcher>()
   let timer: NodeJS.Timeout | null = null
-  let looks = 0
   let looking = false
+  let lookAgain_ms = 0
+  let heartbeat_ms = 0
 
   function leave(watcher: Watcher): void {
     watchers.delete(watcher)
@@ -106,7 +109,8 @@ function createWatch(app: App) {
   }
 
   async function look(): Promise<void> {
-    if (looking) return
+    const start_ms = performance.now()
+    if (looking || start_ms < lookAgain_ms) return
     looking = true
     const findOwner = rememberOwners(app)
     const faults: unknown[] = []
@@ -120,8 +124,11 @@ function createWatch(app: App) {
       }
     })
     looking = false
+    lookAgain_ms = start_ms + LOOK_FACTOR * (performance.now() - start_ms)
     if (faults.length > 0) app.log.warn(describeError(faults[0]), 'page watch')
-    if (++looks % HEARTBEAT_LOOKS === 0) for (const { reply } of watchers) reply.raw.write(':\n\n')
+    if (start_ms < heartbeat_ms) return
+    heartbeat_ms = start_ms + HEARTBEAT_MS
+    for (const { reply } of watchers) reply.raw.write(':\n\n')
   }
 
   return {

@@ -18,6 +18,8 @@ const SEARCH_MS = 250
 const MAX_ADVANCING = 100
 /** How many steps of clocks run at once. Each is work for the database. */
 const MAX_STEPS = 2
+/** Between steps there is a rest of so many times their length while other clocks wait. */
+const STEP_REST = 2
 /** How long a step waits for other steps. */
 const STEP_WAIT_MS = 60_000
 /** The pauses between looks whether due work is done, short at first. */
@@ -33,7 +35,7 @@ export async function advanceTestClocks(app: App, signal?: AbortSignal): Promise
   const locks = await openClockLocks(app.db)
   const end = AbortSignal.any([locks.lost, ...(signal ? [signal] : [])])
   const advancing = new Map<Uuid, Promise<void>>()
-  const steps = createShares(MAX_STEPS, 1)
+  const steps = createShares(MAX_STEPS, 1, STEP_REST)
   try {
     while (!end.aborted) {
       await startAll(app, locks, steps, advancing, end)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../core/app.ts'
 import { isExpired, type MailOutcome, retryAt } from '../core/mails/rules.ts'
 import { openLetter } from '../core/mails/sealing.ts'
@@ -21,6 +22,9 @@ const MAX_SENDING = 6
 const MAX_OTHERS = 5
 const MAX_OF_ONE_COMPANY = 4
 const MAX_RECEIPTS = 3
+/** After so many mails in a row, each sender but that of codes rests after each mail. */
+const MAX_IN_A_ROW = 50
+const REST_MS = 80
 const SEARCH_MS = 1_000
 /** If a process is killed, another sends its mails after this time. Live processes renew it. */
 const LEASE_MS = 8_000
@@ -31,6 +35,8 @@ type Sending = {
   mails: Map<Promise<void>, DueMail>
   last: Record<MailClass, Uuid>
   renewed_ms: number
+  /** How many mails were sent in a row. */
+  sent: number
 }
 
 /**
@@ -42,7 +48,12 @@ export async function sendDueMails(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const last = { codes: FIRST_COMPANY, others: FIRST_COMPANY }
-  const sending: Sending = { mails: new Map(), last, renewed_ms: app.clock.now().getTime() }
+  const sending: Sending = {
+    mails: new Map(),
+    last,
+    renewed_ms: app.clock.now().getTime(),
+    sent: 0,
+  }
   while (!signal.aborted) {
     const wasBusy = sending.mails.size > 0
     await renew(app, sending)
@@ -59,7 +70,11 @@ async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<v
   while (!signal.aborted && mails.size < MAX_SENDING) {
     const mail = (await claim(app, sending, 'codes')) ?? (await claim(app, sending, 'others'))
     if (!mail) return
-    const work: Promise<void> = send(app, mail).finally(() => mails.delete(work))
+    const rests = mail.kind !== 'withdrawal-code' && ++sending.sent > MAX_IN_A_ROW
+    const rest = () => (rests ? pause(REST_MS, undefined, { signal }).catch(() => {}) : undefined)
+    const work: Promise<void> = send(app, mail)
+      .then(rest)
+      .finally(() => mails.delete(work))
     mails.set(work, mail)
   }
 }

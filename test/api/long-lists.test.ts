@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { longPageOf } from '../../src/http/long-pages.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { payer, startApi } from '../support/api.ts'
 import { makeCharge, pay } from '../support/payments.ts'
 
 const api = await startApi()
 const client = await api.client()
-/** One more than a page has. */
-const MANY = 101
+/** More than a page has by default. */
+const MANY = 120
 
 const charges = Array.from({ length: MANY }, () =>
   client.post('/charge/pix', { amount: 700, customer: payer() }),
@@ -64,6 +65,20 @@ test('a page of large records ends early, and the pages together miss nothing', 
     pages++
   }
   assert.deepEqual([seen.size, pages], [25, 2])
+})
+
+test('a company reads one long page at a time, and short ones meanwhile', async () => {
+  const page = longPageOf(client.company.id)
+  await page.begin()
+  let isAnswered = false
+  const long = client.get('/charge?limit=1000').then((reply) => {
+    isAnswered = true
+    return reply
+  })
+  assert.equal((await client.get('/charge?limit=100')).body.data.length, 100)
+  assert.equal(isAnswered, false)
+  page.end()
+  assert.equal((await long).body.data.length, MANY)
 })
 
 test('the longest block of the event loop is a metric', async () => {

@@ -99,7 +99,7 @@ async function sell(outside: Outside, key: string): Promise<number> {
 
 const receivers: Attack = {
   title: '1,200 receivers of 24 companies that answer after 25 s',
-  perSecond: 50,
+  perSecond: 5,
   concurrency: 50,
   statuses: [200],
   few: 12,

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Context, World } from './attack.ts'
 import type { Tally } from './flood.ts'
@@ -14,6 +15,8 @@ export type OutsideProcess = {
 /** Starts the process of attackers; resolves when its mail server and receivers are there. */
 export async function startOutside(): Promise<OutsideProcess> {
   const child = fork(join(import.meta.dirname, 'outside.ts'))
+  // Attackers have machines of their own, so the service goes before them where they share one.
+  setPriority(child.pid!, constants.priority.PRIORITY_LOW)
   const answers = new Map<number, (answer: never) => void>()
   const opened = new Promise<Pick<World, 'smtpUrl' | 'receiverUrl'>>((resolve) =>
     answers.set(0, resolve),

@@ -49,6 +49,18 @@ export async function findBank(tx: Tx, companyId: Uuid): Promise<BankRecord | nu
   return rows[0] ? toRecord(rows[0]) : null
 }
 
+/** For each company the secret part of the address that its bank calls, or null without a bank. */
+export async function findCallbackIds(tx: Tx, companyIds: Uuid[]): Promise<(Uuid | null)[]> {
+  const rows = await tx.query<Pick<BankRow, 'company_id' | 'callback_id'>>({
+    name: 'find_callback_ids',
+    text: `select company_id, callback_id from bank_connections
+           where company_id = any($1::uuid[])`,
+    values: [companyIds],
+  })
+  const found = new Map(rows.map((row) => [row.company_id, row.callback_id]))
+  return companyIds.map((id) => found.get(id) ?? null)
+}
+
 /** Replaces the connection that the company had. Its callback URL stays. */
 export async function saveBank(tx: Tx, bank: BankRecord): Promise<void> {
   await tx.query({

@@ -211,18 +211,26 @@ export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
 
 export type ActiveKey = { key: Pick<ApiKey, 'id' | 'hash' | 'scopes'>; company: Company }
 
-/** A key that is not revoked, with its company. The one lookup that starts without a company. */
-export async function findActiveKey(tx: Tx, id: Uuid): Promise<ActiveKey | null> {
-  const [row] = await tx.query<CompanyRow & { key_hash: Buffer; key_scopes: Scope[] }>({
-    name: 'find_active_key',
-    text: `select ${COLUMNS}, k.hash as key_hash, k.scopes as key_scopes
+type ActiveKeyRow = CompanyRow & { key_id: Uuid; key_hash: Buffer; key_scopes: Scope[] }
+
+/**
+ * For each id the key, if it is not revoked, with its company. The one lookup that starts without
+ * a company.
+ */
+export async function findActiveKeys(tx: Tx, ids: Uuid[]): Promise<(ActiveKey | null)[]> {
+  const rows = await tx.query<ActiveKeyRow>({
+    name: 'find_active_keys',
+    text: `select ${COLUMNS}, k.id as key_id, k.hash as key_hash, k.scopes as key_scopes
            from api_keys k join companies c on c.id = k.company_id ${JOINS}
-           where k.id = $1 and k.revoked_at is null`,
-    values: [id],
+           where k.id = any($1::uuid[]) and k.revoked_at is null`,
+    values: [ids],
   })
-  return row
-    ? { key: { id, hash: row.key_hash, scopes: row.key_scopes }, company: toCompany(row) }
-    : null
+  const found = new Map(rows.map((row) => [row.key_id, row]))
+  return ids.map((id) => {
+    const row = found.get(id)
+    if (!row) return null
+    return { key: { id, hash: row.key_hash, scopes: row.key_scopes }, company: toCompany(row) }
+  })
 }
 
 export async function revokeKey(tx: Tx, companyId: Uuid, id: Uuid, now: Date): Promise<boolean> {

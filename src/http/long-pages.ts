@@ -1,0 +1,40 @@
+import { problem } from '../lib/problems.ts'
+import { createShares } from '../lib/shares.ts'
+
+/** A page with more records is a long one. */
+export const LONG_PAGE = 100
+/** How many long pages are read and written at once. */
+const AT_ONCE = 2
+const MAX_WAIT_MS = 30_000
+
+const places = createShares(AT_ONCE, 1)
+const tooMany = () =>
+  problem('service_unavailable', 'Too many long pages are asked for. Ask for one at a time.', {
+    'Retry-After': '1',
+  })
+
+export type LongPage = {
+  /** Waits until the page may be long. */
+  begin(): Promise<void>
+  /** The page is written. */
+  end(): void
+}
+
+/**
+ * Each company reads one long page at a time, because many at once take the processor from
+ * everybody. Short pages never wait for long ones.
+ */
+export function longPageOf(companyId: string): LongPage {
+  let hasPlace = false
+  return {
+    async begin() {
+      if (hasPlace) return
+      await places.take(companyId, MAX_WAIT_MS, tooMany)
+      hasPlace = true
+    },
+    end() {
+      if (hasPlace) places.give(companyId)
+      hasPlace = false
+    },
+  }
+}
