@@ -4,9 +4,9 @@ import { dirname } from 'node:path'
 import { type DatedEntry, withDates } from '../core/balance/dates.ts'
 import { ENTRY_COLUMNS, PEOPLE_ENTRY_COLUMNS } from '../core/balance/table.ts'
 import { showEntry } from '../core/balance/view.ts'
+import { CSV_COLUMNS, csvColumnsForPeople } from '../core/charges/csv-columns.ts'
 import { asOf, type Charge } from '../core/charges/rules.ts'
 import { listMade } from '../core/charges/store.ts'
-import { CHARGE_COLUMNS, peopleColumns } from '../core/charges/table.ts'
 import type { Tx } from '../db/database.ts'
 import { readStatement } from '../ledger/statement.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -51,7 +51,7 @@ async function* pages<T, Cursor>(
 }
 
 const charges: Table<Charge> = {
-  columns: (vault, dialect) => (dialect === BRAZILIAN ? peopleColumns(vault) : CHARGE_COLUMNS),
+  columns: (vault, dialect) => (dialect === BRAZILIAN ? csvColumnsForPeople(vault) : CSV_COLUMNS),
   async *read(tx, companyId, period) {
     const now = systemClock.now()
     const read = (after: Uuid | null) =>

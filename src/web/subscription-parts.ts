@@ -2,8 +2,8 @@ import type { App } from '../core/app.ts'
 import type { Charge } from '../core/charges/rules.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { find as findProduct } from '../core/products/store.ts'
-import type { Announced } from '../core/recurrences/announced.ts'
 import type { Terms } from '../core/recurrences/rules.ts'
+import type { UpcomingDebit } from '../core/recurrences/upcoming.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { formatDay } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
@@ -47,7 +47,7 @@ ${more}
 export function datesCard(
   language: Language,
   { value }: Terms,
-  dates: Announced[],
+  dates: UpcomingDebit[],
   hint: string,
 ): Html {
   const texts = SUBSCRIPTION[language]

@@ -4,10 +4,11 @@ import { keepShipping } from '../core/charges/checkout.ts'
 import type { Charge, Payer } from '../core/charges/rules.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
-import { announce } from '../core/recurrences/announced.ts'
+
 import { subscribeThrough, termsOfLink } from '../core/recurrences/offers.ts'
 import { asOf, type Recurrence, type Terms } from '../core/recurrences/rules.ts'
 import { findStarted } from '../core/recurrences/store.ts'
+import { upcomingDebits } from '../core/recurrences/upcoming.ts'
 import { fromPublic, packPair } from '../lib/ids.ts'
 import { formatMoment, localDateOf } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
@@ -30,8 +31,8 @@ type Asked = Found & Spoken
 
 /** Without scripts the page of an agreement looks again so often. */
 const REFRESH_S = 20
-/** As many charges are announced with their days. */
-const ANNOUNCED = 3
+/** How many of the next debits a page shows. */
+const MAX_DEBITS = 3
 
 /** What somebody can subscribe to: a template, or a link whose one product is a subscription. */
 type Offer = Owner & {
@@ -122,7 +123,7 @@ function offerPage(offer: Offer, given: Given | null): Page {
 function offerBody(offer: Offer, given: Given | null): Html {
   const { language, terms, description, app, company, started, charge } = offer
   const texts = SUBSCRIPTION[language]
-  const dates = announce(terms, null, localDateOf(app.clock.now()), ANNOUNCED)
+  const dates = upcomingDebits(terms, null, localDateOf(app.clock.now()), MAX_DEBITS)
   const noCode = { devMode: false, brCode: null }
   return html`${testNotice(noCode, company, language, null)}${started && html`<p class="notice all">${icon('alert')}<span>${texts.again}</span></p>`}
 ${termsCard(terms, language, about(description, language))}
@@ -210,7 +211,7 @@ async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page>
 function agreeing({ app, company, language }: Asked, known: Known): Html {
   const { agreement, origin, description } = known
   const texts = SUBSCRIPTION[language]
-  const dates = announce(agreement, null, localDateOf(app.clock.now()), ANNOUNCED)
+  const dates = upcomingDebits(agreement, null, localDateOf(app.clock.now()), MAX_DEBITS)
   const payer = agreement.payer!
   const taxId = maskTaxId(openPerson(app.vault, company.id, payer).taxId)
   const notice = { devMode: false, brCode: agreement.brCode }
@@ -256,7 +257,12 @@ async function decided(asked: Asked, { agreement, origin, description }: Known):
   }
   if (!isGood) return result(shown, language)
   const open = await listOpen(app.db, company.id, agreement.id)
-  const dates = announce(agreement, { agreement, open }, localDateOf(app.clock.now()), ANNOUNCED)
+  const dates = upcomingDebits(
+    agreement,
+    { agreement, open },
+    localDateOf(app.clock.now()),
+    MAX_DEBITS,
+  )
   const more = about(description, language)
   return html`${result(shown, language)}<div class="after">${datesCard(language, agreement, dates, texts.whenKnown)}${more && html`<section class="card">${more}</section>`}</div>`
 }

@@ -43,7 +43,7 @@ async function scheduled() {
   return { client, id, chargeId, billing, step }
 }
 
-test('a bank that does not say whether it has a collection is not told of it once more', async () => {
+test('if the bank does not say whether it has a collection, it gets no second order', async () => {
   const { billing, step } = await scheduled()
   let told = 0
   const silent = withBank({
@@ -58,7 +58,7 @@ test('a bank that does not say whether it has a collection is not told of it onc
   assert.equal((await billing()).unanswered, 1)
 })
 
-test('a collection whose payment does not match ends: the money waits, and nothing more is taken', async () => {
+test('a collection whose payment does not match ends, and nothing more is collected', async () => {
   const { client, id, chargeId, billing, step } = await scheduled()
   const endToEndId = 'E99999999202608231100aaaaaaaaaaa'
   const attempts = [{ on: (await billing()).dueOn, status: 'PAID' as const, endToEndId }]
@@ -75,7 +75,7 @@ test('a collection whose payment does not match ends: the money waits, and nothi
   assert.notEqual((await chargesOf(client, id))[0]!.status, 'OPEN')
 })
 
-test('an agreement ends by the time of its company, and is then taken back from the bank', async () => {
+test('an agreement expires by its company’s clock, and is then canceled at the bank', async () => {
   const client = await api.client()
   const { id } = await makeSubscription(client)
   const recurrence = (await findRecurrence(app.db, client.company.id, fromPublic('rec', id)!))!
@@ -84,7 +84,10 @@ test('an agreement ends by the time of its company, and is then taken back from 
     findAgreement: async () => ({
       kind: 'accepted',
       value: {
-        ...{ externalId: recurrence.externalId!, brCode: '', status: 'CREATED', decidedAt: null },
+        externalId: recurrence.externalId!,
+        brCode: '',
+        status: 'CREATED',
+        decidedAt: null,
       },
     }),
     cancelAgreement: async () => {

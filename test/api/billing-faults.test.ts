@@ -73,7 +73,7 @@ const billingOf = async ({ client, id }: Subscribed) => {
   return (await findBilling(app.db, client.company.id, fromPublic('charge', charge!.id)!))!
 }
 
-test('a payment that the bank has told nobody of is found at noon, and is of the morning', async () => {
+test('a payment without a callback is found at noon, with the time at which it was made', async () => {
   await beginOn('2026-08-25')
   const { client, id } = await subscribed()
   await work()
@@ -97,7 +97,7 @@ test('a payment that the bank has told nobody of is found at noon, and is of the
   }
 })
 
-test('an attempt that failed unheard of is followed by its retry, and by its last, all the same', async () => {
+test('an attempt that fails without a callback is still followed by every retry', async () => {
   await beginOn('2026-09-01')
   const { client, id } = await subscribed({}, false)
   await work()
@@ -116,7 +116,7 @@ test('an attempt that failed unheard of is followed by its retry, and by its las
   assert.equal(failures.length, 1)
 })
 
-test('a payer who has ended it unheard of is found out: by the next question, or a refusal', async () => {
+test('a cancellation by the payer without a callback is found when the bank is asked or rejects', async () => {
   await beginOn('2026-09-15')
   const waiting = await subscribed()
   await work()
@@ -141,7 +141,7 @@ test('a payer who has ended it unheard of is found out: by the next question, or
   }
 })
 
-test('a bank that does not answer when it is told has one collection, and takes the money once', async () => {
+test('if the bank does not answer an order, it still has one collection and collects once', async () => {
   await beginOn('2026-09-21')
   const { client, id } = await subscribed({ price: 55_555 })
   await work()
@@ -159,7 +159,7 @@ test('a bank that does not answer when it is told has one collection, and takes 
   assert.deepEqual([charge!.status, charge!.total, others], ['COMPLETED', '55555', []])
 })
 
-test('who was away for weeks makes up for every cycle, each on a day of its own', async () => {
+test('after weeks without a worker every missed cycle is charged, each on another day', async () => {
   await beginOn('2026-10-01')
   const { client, id } = await subscribed({ frequency: 'WEEKLY' })
   // The first is generated, and then nobody tells the bank of it in time.
@@ -190,7 +190,8 @@ test('who was away for weeks makes up for every cycle, each on a day of its own'
   assert.deepEqual(
     charges.map(({ status, paymentDate, expiresAt }) => [status, paymentDate, expiresAt]),
     paid.map(({ due_on }) => [
-      ...['COMPLETED', at(due_on, '08:00:00')],
+      'COMPLETED',
+      at(due_on, '08:00:00'),
       new Date(Date.parse(at(due_on)) + 8 * 24 * 3600 * 1000).toISOString(),
     ]),
   )
@@ -206,7 +207,7 @@ function anotherApp(): App {
   return other
 }
 
-test('workers that do the same at once, in one process or two, make one charge for a cycle', async () => {
+test('workers at the same time, in one process or two, create one charge for a cycle', async () => {
   await beginOn('2026-12-01')
   const client = await api.client()
   const many: Subscription[] = []
@@ -231,7 +232,7 @@ test('workers that do the same at once, in one process or two, make one charge f
   assert.deepEqual(counted, [{ charges: 24, collections: 24, payments: 24 }])
 })
 
-test('a cycle has one charge by the database’s own word', async () => {
+test('the database refuses a second charge for a cycle', async () => {
   await beginOn('2027-01-11')
   const subscription = await subscribed()
   const { client, id } = subscription
@@ -261,7 +262,7 @@ test('a cycle has one charge by the database’s own word', async () => {
   assert.equal(charges.length, 1)
 })
 
-test('a charge that is canceled while a worker is about to tell the bank of it stays untold', async () => {
+test('a charge that is canceled just before its order is never ordered at the bank', async () => {
   await beginOn('2027-01-18')
   const subscription = await subscribed()
   const { client, id } = subscription

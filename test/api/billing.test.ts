@@ -58,7 +58,7 @@ const bill = ({ company }: Client) => billDue(app, undefined, company.id)
 const countOf = async (client: Client, type: string) =>
   (await feedOf(api, client)).filter((event) => event.type === type).length
 
-test('a payer without funds is tried on the due day and 1, 4 and 7 days later, then it has failed', async () => {
+test('without funds a charge is tried on the due day and 1, 4 and 7 days later, then it fails', async () => {
   const { client, id } = await subscribed({}, false)
   await moveTo(client, at('2026-08-31', '07:59:59'))
   assert.deepEqual(await statesOf(client, id), ['OPEN PROCESSING'])
@@ -84,13 +84,14 @@ test('a payer without funds is tried on the due day and 1, 4 and 7 days later, t
     ],
   )
   assert.deepEqual(feed.at(-1)!.data, {
-    ...{ event: 'Subscription.Charge.Failed', subscription: { id } },
+    event: 'Subscription.Charge.Failed',
+    subscription: { id },
     charge: { id: charge!.id, status: 'EXPIRED', total: 1990 },
   })
   assert.deepEqual(await balancesOf(api, client), EMPTY)
 })
 
-test('a charge that has failed does not end the subscription: the next cycle is billed as ever', async () => {
+test('a failed charge does not end the subscription: the next cycle is billed', async () => {
   const { client, id, emv } = await subscribed({}, false)
   await moveTo(client, at('2026-09-10'))
   await decide(api, emv, 'approve', true)
@@ -104,7 +105,7 @@ test('a charge that has failed does not end the subscription: the next cycle is 
   assert.deepEqual([status, recurrenceAuthStatus], ['OPEN', 'APPROVED'])
 })
 
-test('a payer who fills the account is collected of on the next retry, once', async () => {
+test('a payer who adds money pays on the next retry, once', async () => {
   const { client, id, emv } = await subscribed({}, false)
   await moveTo(client, at('2026-08-26'))
   await decide(api, emv, 'approve', true)
@@ -210,7 +211,7 @@ for (const [side, end] of Object.entries(ENDINGS)) {
   })
 }
 
-test('a charge whose days have all gone by unseen does not stand in the way of ending', async () => {
+test('a charge that no worker has billed in time does not prevent a cancellation', async () => {
   for (const [go, state] of [
     [generate, 'CANCELED PROCESSING'],
     // Its last attempt was so long ago that it has failed before anybody could end it.
@@ -267,7 +268,7 @@ test('a charge that the bank has collected cannot be canceled, known to us or no
   assert.equal((await cancelOne()).status, 409)
 })
 
-test('a charge is not canceled over the head of who tells the bank of it at this moment', async () => {
+test('a charge is not canceled while the bank is getting its order', async () => {
   const { client, id } = await subscribed()
   await generate(client)
   const [charge] = await chargesOf(client, id)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { EVENT_TYPES } from '../../src/core/events.ts'
 import { type Client, payer, type Reply, startApi } from '../support/api.ts'
 import { dump, stored } from './storage.ts'
 
@@ -13,13 +12,26 @@ const line = ({ body }: Reply): string => body.errors[0].description
 
 const CUSTOMER = {
   ...payer(),
-  ...{ status: 'ACTIVE', postalCode: '01310100', address: 'Av. Paulista', district: 'Bela Vista' },
-  ...{ number: '1578', line1: 'cj. 3' },
+  status: 'ACTIVE',
+  postalCode: '01310100',
+  address: 'Av. Paulista',
+  district: 'Bela Vista',
+  number: '1578',
+  line1: 'cj. 3',
 }
 const PRODUCT = {
-  ...{ name: 'Assinatura', description: 'Pão', price: 1990, needShipping: true, sku: 'PAO' },
-  ...{ imageUrl: 'https://loja.example/pao.png', categories: ['Outros'], type: 'RECURRING' },
-  ...{ frequency: 'MONTHLY', dayDue: 7, dayGenerateCharge: 28, status: 'ACTIVE' },
+  name: 'Assinatura',
+  description: 'Pão',
+  price: 1990,
+  needShipping: true,
+  sku: 'PAO',
+  imageUrl: 'https://loja.example/pao.png',
+  categories: ['Outros'],
+  type: 'RECURRING',
+  frequency: 'MONTHLY',
+  dayDue: 7,
+  dayGenerateCharge: 28,
+  status: 'ACTIVE',
 }
 const WEBHOOK = { url: 'https://loja.example/hook', name: 'Loja', events: ['charge.paid'] }
 
@@ -38,7 +50,11 @@ test('a created customer is shown with its punctuated tax id wherever it is read
   assert.equal(companyId, client.company.id)
   assert.deepEqual(made, {
     ...CUSTOMER,
-    ...{ id, companyId, taxId: '529.982.247-25', createdAt: now, updatedAt: now },
+    id,
+    companyId,
+    taxId: '529.982.247-25',
+    createdAt: now,
+    updatedAt: now,
   })
   assert.deepEqual((await client.get(`/client/id/${id}`)).body.data, made)
   assert.deepEqual((await client.get('/client')).body.data, [made])
@@ -60,9 +76,16 @@ test('PUT /client changes the fields sent, one by one, and no others', async () 
   const client = await api.client()
   let expected = await make(client, '/client', CUSTOMER)
   const changes: Record<string, string> = {
-    ...{ name: 'Ana', status: 'INACTIVE', email: 'ana@example.com', phone: '1133334444' },
-    ...{ postalCode: '20040002', address: 'Av. Rio Branco', district: 'Centro' },
-    ...{ number: '1', line1: 'sala 2', taxId: '11444777000161' },
+    name: 'Ana',
+    status: 'INACTIVE',
+    email: 'ana@example.com',
+    phone: '1133334444',
+    postalCode: '20040002',
+    address: 'Av. Rio Branco',
+    district: 'Centro',
+    number: '1',
+    line1: 'sala 2',
+    taxId: '11444777000161',
   }
   for (const [field, value] of Object.entries(changes)) {
     api.clock.advance(1)
@@ -169,8 +192,12 @@ test('a created product is shown with its defaults, and without what it does not
   const made = await make(client, '/product', plain)
   assert.deepEqual(made, {
     ...plain,
-    ...{ id: made.id, companyId: client.company.id, needShipping: false, status: 'ACTIVE' },
-    ...{ marketplaceStatus: 'INACTIVE', type: 'ONE_TIME' },
+    id: made.id,
+    companyId: client.company.id,
+    needShipping: false,
+    status: 'ACTIVE',
+    marketplaceStatus: 'INACTIVE',
+    type: 'ONE_TIME',
   })
   assert.match(made.id, /^prod_[0-9a-z]{26}$/)
   const full = await make(client, '/product', PRODUCT)
@@ -185,9 +212,23 @@ test('a created product is shown with its defaults, and without what it does not
 test('every published category is accepted', async () => {
   const client = await api.client()
   const categories = [
-    ...['Jogos', 'Eletrônicos', 'Roupas', 'Acessórios', 'Casa e Decoração', 'Esportes'],
-    ...['Brinquedos', 'UGC', 'Cursos', 'Serviços', 'Livros', 'E-books', 'Música'],
-    ...['Filmes e Séries', 'Alimentos e Bebidas', 'SaaS', 'Outros'],
+    'Jogos',
+    'Eletrônicos',
+    'Roupas',
+    'Acessórios',
+    'Casa e Decoração',
+    'Esportes',
+    'Brinquedos',
+    'UGC',
+    'Cursos',
+    'Serviços',
+    'Livros',
+    'E-books',
+    'Música',
+    'Filmes e Séries',
+    'Alimentos e Bebidas',
+    'SaaS',
+    'Outros',
   ]
   const made = await make(client, '/product', { ...PRODUCT, categories })
   assert.deepEqual(made.categories, categories)
@@ -205,8 +246,12 @@ test('PUT /product changes the fields sent, one by one, and no others', async ()
       sku: 'X',
       status: 'INACTIVE',
     },
-    ...{ imageUrl: 'http://a.example/', categories: [], frequency: 'WEEKLY', type: 'ONE_TIME' },
-    ...{ dayDue: 1, dayGenerateCharge: 1 },
+    imageUrl: 'http://a.example/',
+    categories: [],
+    frequency: 'WEEKLY',
+    type: 'ONE_TIME',
+    dayDue: 1,
+    dayGenerateCharge: 1,
   }
   for (const [field, value] of Object.entries(changes)) {
     const { status, body } = await client.put(`/product/${expected.id}`, { [field]: value })
@@ -258,92 +303,4 @@ test('a recurring product has a frequency, when it is made and when it is change
   assert.deepEqual(await stored(api), before)
   const changed = await client.put(`/product/${plain.id}`, { type: 'RECURRING', frequency })
   assert.deepEqual([changed.status, changed.body.data.frequency], [200, 'MONTHLY'])
-})
-
-test('a webhook shows its secret when it is made, and never again', async () => {
-  const client = await api.client()
-  const now = api.clock.now().toISOString()
-  const { secret, ...made } = await make(client, '/webhook', WEBHOOK)
-  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  assert.equal(Buffer.from(secret.slice(6), 'base64').length, 32)
-  assert.match(made.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  assert.deepEqual(made, {
-    ...WEBHOOK,
-    ...{ id: made.id, companyId: client.company.id, status: 'ACTIVE' },
-    ...{ createdAt: now, updatedAt: now },
-  })
-  const replies = [
-    await client.get(`/webhook/${made.id}`),
-    await client.get('/webhook'),
-    await client.put(`/webhook/${made.id}`, {}),
-    await client.delete(`/webhook/${made.id}`),
-  ]
-  for (const { text } of replies) assert.ok(!text.includes('whsec_') && !text.includes('secret'))
-  assert.deepEqual(replies[0]!.body.data, made)
-  assert.deepEqual(replies[1]!.body.data, [made])
-})
-
-test('every event that is offered can be subscribed to, and no other', async () => {
-  const client = await api.client()
-  const offered = [
-    ...['charge.pending', 'charge.processing', 'charge.paid', 'charge.received', 'charge.expired'],
-    ...['charge.canceled', 'charge.refunded', 'payment.unmatched', 'withdrawal.completed'],
-    ...['withdrawal.failed', 'subscription.authorized', 'subscription.rejected'],
-    ...['subscription.canceled', 'subscription.charge.paid', 'subscription.charge.failed'],
-  ]
-  assert.deepEqual([...EVENT_TYPES].sort(), [...offered].sort())
-  const made = await make(client, '/webhook', { ...WEBHOOK, events: offered })
-  assert.deepEqual(made.events, offered)
-  const before = await stored(api)
-  for (const event of ['charge.nope', 'Charge.Paid', '*', 'toString', '']) {
-    const reply = await client.post('/webhook', { ...WEBHOOK, events: ['charge.paid', event] })
-    assert.deepEqual(answer(reply), [400, 'invalid_value'], event)
-    assert.match(line(reply), /^events\[1\]: /)
-  }
-  assert.deepEqual(await stored(api), before)
-})
-
-test('an address with a user or a password is refused, when a webhook is made and changed', async () => {
-  const client = await api.client()
-  const { id } = await make(client, '/webhook', WEBHOOK)
-  const before = await stored(api)
-  for (const url of ['https://user:password@loja.example/', 'https://user@loja.example/']) {
-    for (const reply of [
-      await client.post('/webhook', { ...WEBHOOK, url }),
-      await client.put(`/webhook/${id}`, { url }),
-    ]) {
-      assert.deepEqual(answer(reply), [400, 'invalid_value'], url)
-      assert.match(line(reply), /^url: /)
-      assert.ok(!reply.text.includes('password@'), 'the password is not echoed')
-    }
-  }
-  assert.deepEqual(await stored(api), before)
-})
-
-test('PUT /webhook changes the fields sent, one by one, and keeps the secret', async () => {
-  const client = await api.client()
-  const { secret: _, ...made } = await make(client, '/webhook', WEBHOOK)
-  const sealed = async () =>
-    (
-      await api.rows('select secret_sealed from webhooks where company_id = $1', [
-        client.company.id,
-      ])
-    )[0]!.secret_sealed
-  const before = await sealed()
-  let expected = made
-  for (const change of [
-    { url: 'http://localhost:8080/hook' },
-    { name: 'Outra' },
-    { events: ['charge.expired', 'charge.pending'] },
-    { status: 'INACTIVE' },
-    {},
-  ]) {
-    api.clock.advance(1)
-    const { status, body } = await client.put(`/webhook/${made.id}`, change)
-    assert.equal(status, 200)
-    expected = { ...expected, ...change, updatedAt: body.data.updatedAt }
-    assert.deepEqual(body.data, expected)
-    assert.deepEqual((await client.get(`/webhook/${made.id}`)).body.data, expected)
-  }
-  assert.deepEqual(await sealed(), before)
 })

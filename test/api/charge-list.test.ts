@@ -13,7 +13,9 @@ async function makeCharges(client: Client, count: number, fields: Record<string,
   const ids: string[] = []
   for (let i = 0; i < count; i++) {
     const { body } = await client.post('/charge/pix', {
-      ...{ amount: 500 + i, customer: payer(), ...fields },
+      amount: 500 + i,
+      customer: payer(),
+      ...fields,
     })
     ids.unshift(body.data.id)
   }

@@ -72,7 +72,7 @@ test('a group that is sent again changes nothing, as when a connection was lost 
   assert.deepEqual(await counts(company.id), { charges: 10, events: 20 })
 })
 
-test('a mail stands or falls with its charge, and is there once however often it is sent', async () => {
+test('a mail is committed with its charge or not at all, and once however often it is sent', async () => {
   const { company } = await api.client()
   const letter = { to: 'maria@example.com', subject: 'x', text: 'x', html: 'x' }
   const mailed = (fields: Partial<Charge> = {}): Creation => {

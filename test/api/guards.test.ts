@@ -42,7 +42,7 @@ test('a key that one method has used is taken for the other methods of the same 
   assert.deepEqual(answer(other), [422, 'idempotency_key_reused'])
 })
 
-test('an intent that is being taken back from the bank is not leased any more', async () => {
+test('an intent whose charge is being removed at the bank cannot be leased', async () => {
   const { company } = await api.client()
   const now = api.clock.now()
   const later = (s: number) => new Date(now.getTime() + s * 1000)
@@ -106,16 +106,17 @@ test('a key that is claimed is not claimed again before a day is over', async ()
   assert.equal(await claim(db, company.id, 'order', fingerprint, later(86_400)), true)
 })
 
-test('by the word of the database a Pix pays one charge of a company', async () => {
+test('the database lets a Pix pay one charge of a company', async () => {
   const client = await api.client()
   const [one, two] = [await makePaid(api, client, 700), await makePaid(api, client, 800)]
   const doubled = api.rows('update charges set end_to_end_id = $1 where id = $2', [
-    ...[one.endToEndId, fromPublic('charge', two.id)],
+    one.endToEndId,
+    fromPublic('charge', two.id),
   ])
   await assert.rejects(doubled, { code: '23505', constraint: 'charges_payment' })
 })
 
-test('by the word of the database a payment that pays no charge says why, and no other does', async () => {
+test('the database wants a reason for an unmatched payment, and none for another', async () => {
   const client = await api.client()
   const { endToEndId } = await makePaid(api, client, 700)
   for (const change of [`status = 'UNMATCHED'`, `reason = 'LATE'`, `status = 'ACCEPTED'`]) {
@@ -143,7 +144,7 @@ test('a withdrawal goes to the key for payouts, and to the one for payments wher
   }
 })
 
-test('a kept answer opens under its own key only', async () => {
+test('a stored response can be opened with its own key only', async () => {
   const { company } = await api.client()
   const guard = { companyId: company.id, key: 'one', fingerprint: Buffer.alloc(32) }
   const kept = sealAnswer(vault, guard, { status: 201, body: '{}' })

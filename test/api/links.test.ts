@@ -56,9 +56,15 @@ test('a link is an open charge without a code, open for seven days, with one eve
 test('what is sent with a link is shown with its charge', async () => {
   const client = await api.client()
   const { body } = await link(client, {
-    ...{ total: 1990, customer: payer(), externalId: 'order 1', devMode: true, expiresIn: 60 },
-    ...{ successUrl: 'https://loja.example/ok?x=1#y', failedUrl: 'http://loja.example' },
-    ...{ needShipping: true, notifyCustomer: true },
+    total: 1990,
+    customer: payer(),
+    externalId: 'order 1',
+    devMode: true,
+    expiresIn: 60,
+    successUrl: 'https://loja.example/ok?x=1#y',
+    failedUrl: 'http://loja.example',
+    needShipping: true,
+    notifyCustomer: true,
   })
   assert.deepEqual([body.data.devMode, body.data.externalId], [true, 'order 1'])
   const shown = (await client.get(`/charge/${body.data.id}`)).body.data
@@ -86,8 +92,11 @@ test('without a total the items add up to it, and a total that is sent wins', as
   const shown = (await client.get(`/charge/${summed.body.data.id}`)).body.data
   assert.deepEqual(
     shown.items.map(({ productId, companyId, quantity, product }: Reply['body']) => [
-      ...[productId, companyId, quantity],
-      ...[product.id, product.price],
+      productId,
+      companyId,
+      quantity,
+      product.id,
+      product.price,
     ]),
     [
       [bread, client.company.id, 3, bread, 350],
@@ -172,7 +181,9 @@ test('a link is for exactly one of customerId and customer', async () => {
   const one = await link(client, { total: 700, customerId })
   const shown = (await client.get(`/charge/${one.body.data.id}`)).body.data
   assert.deepEqual(shown.customer, {
-    ...{ name: 'Ana', taxId: '***.***.247-25', email: 'm***@example.com' },
+    name: 'Ana',
+    taxId: '***.***.247-25',
+    email: 'm***@example.com',
     phone: '(**) *****-8888',
   })
   const { body } = await client.get(`/charge?customerId=${customerId}`)

@@ -90,7 +90,7 @@ for (const [decisions, state, events] of ENDS) {
   })
 }
 
-test('who is told by the bank of another company’s agreement learns nothing and changes nothing', async () => {
+test('a callback that names another company’s agreement shows nothing and changes nothing', async () => {
   const { client, made } = await open()
   const stranger = await api.client()
   await decideUntold(client, made, 'approve', api.clock.now())
@@ -101,7 +101,7 @@ test('who is told by the bank of another company’s agreement learns nothing an
   assert.deepEqual([await told(client), await told(stranger)], [[], []])
 })
 
-test('a claim that the bank does not confirm changes nothing', async () => {
+test('a callback that the bank does not confirm changes nothing', async () => {
   const { client, made } = await open()
   const idRec = made.externalRecurrenceId
   const body = { recs: [{ idRec, status: 'APROVADA', valor: { valorRec: '0.01' } }] }
@@ -141,7 +141,7 @@ for (const [name, decisions, status, events] of CANCELLATIONS) {
   })
 }
 
-test('a merchant who cancels what the bank knows to be rejected is told that it has ended', async () => {
+test('if the bank knows an agreement as rejected, canceling it answers that it has ended', async () => {
   const { client, made } = await open()
   await decideUntold(client, made, 'reject', api.clock.now())
   const { status, body } = await cancel(client, made)
@@ -150,7 +150,7 @@ test('a merchant who cancels what the bank knows to be rejected is told that it 
   await assertTold(client, made, REJECTED)
 })
 
-test('a payer and a merchant who decide at the same time leave it ended, told in its order', async () => {
+test('a payer and a merchant who decide at the same time end it, with events in order', async () => {
   for (let round = 0; round < 5; round++) {
     const { client, made } = await open()
     const json = { emv: made.emv, decision: 'approve' }
@@ -175,7 +175,7 @@ test('twenty cancellations at once are one', async () => {
   await assertTold(client, made, CANCELED)
 })
 
-test('a template is canceled without a word: there is no subscription that ended', async () => {
+test('canceling a template emits no event, because no subscription ends', async () => {
   const client = await api.client()
   const template = await makeTemplate(client)
   for (let times = 0; times < 2; times++) {
@@ -249,7 +249,7 @@ for (const [decision, state, event] of LOST) {
   })
 }
 
-test('an approved one that ended untold is found when the bank refuses the next charge', async () => {
+test('an approved agreement that ended without a callback is found when the bank rejects a charge', async () => {
   const { client, made } = await open()
   await decide(api, made.emv, 'approve')
   const now = await advance(client, 10 * DAY_S)

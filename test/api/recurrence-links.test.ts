@@ -60,8 +60,13 @@ test('each payer who goes through a template gets an agreement of their own', as
     await started(url, { customer: ANA }),
   ]
   assert.deepEqual(maria, {
-    ...{ id: maria.id, emv: maria.emv, qrCode: maria.qrCode, recurrenceAuthStatus: 'CREATED' },
-    ...{ value: '1990', frequency: 'MONTHLY', expiresAt: '2026-09-19T15:00:00.000Z' },
+    id: maria.id,
+    emv: maria.emv,
+    qrCode: maria.qrCode,
+    recurrenceAuthStatus: 'CREATED',
+    value: '1990',
+    frequency: 'MONTHLY',
+    expiresAt: '2026-09-19T15:00:00.000Z',
   })
   assert.equal(await decode(maria.qrCode), maria.emv)
   assert.notEqual(maria.emv, ana.emv)
@@ -239,8 +244,11 @@ test('a payment link with one recurring item is a subscription link, for its tot
   const { paymentLinkUrl, qrCode, customerId } = await readSubscription(client, id)
   assert.deepEqual(shown, {
     ...before,
-    ...{ recurrenceChargeId: id, recurrenceAuthStatus: 'CREATED', pixAutomaticEmv: emv },
-    ...{ pixAutomaticQrCode: qrCode, pixAutomaticPaymentLinkUrl: paymentLinkUrl },
+    recurrenceChargeId: id,
+    recurrenceAuthStatus: 'CREATED',
+    pixAutomaticEmv: emv,
+    pixAutomaticQrCode: qrCode,
+    pixAutomaticPaymentLinkUrl: paymentLinkUrl,
   })
   const [{ id: known }] = (await client.get('/client')).body.data
   assert.equal(customerId, known, 'the payer of the link')
@@ -267,11 +275,26 @@ test('nobody subscribes through a link that is canceled or past its end', async 
 })
 
 const AS_CHARGE = [
-  ...['id', 'status', 'paymentStatus', 'total', 'url', 'devMode', 'needShipping', 'createdAt'],
-  ...['expiresAt', 'customer', 'company', 'isRecurring', 'frequency', 'recurrenceAuthStatus'],
+  'id',
+  'status',
+  'paymentStatus',
+  'total',
+  'url',
+  'devMode',
+  'needShipping',
+  'createdAt',
+  'expiresAt',
+  'customer',
+  'company',
+  'isRecurring',
+  'frequency',
+  'recurrenceAuthStatus',
 ]
 const OF_AGREEMENT = [
-  ...['pixAutomaticEmv', 'pixAutomaticQrCode', 'pixAutomaticPaymentLinkUrl', 'recurrenceChargeId'],
+  'pixAutomaticEmv',
+  'pixAutomaticQrCode',
+  'pixAutomaticPaymentLinkUrl',
+  'recurrenceChargeId',
 ]
 
 test('a subscription is shown as a charge in each of its states', async () => {

@@ -22,9 +22,23 @@ const { simulator } = api.app.providers
 
 /** Exactly what is published, in its order. */
 const FIELDS = [
-  ...['id', 'status', 'productId', 'customerId', 'value', 'createdAt', 'productName'],
-  ...['customerName', 'frequency', 'dayDue', 'dayGenerateCharge', 'externalRecurrenceId'],
-  ...['paymentLinkUrl', 'emv', 'qrCode', 'recurrenceAuthStatus', 'isRecurringTemplate'],
+  'id',
+  'status',
+  'productId',
+  'customerId',
+  'value',
+  'createdAt',
+  'productName',
+  'customerName',
+  'frequency',
+  'dayDue',
+  'dayGenerateCharge',
+  'externalRecurrenceId',
+  'paymentLinkUrl',
+  'emv',
+  'qrCode',
+  'recurrenceAuthStatus',
+  'isRecurringTemplate',
 ]
 
 const dataOf = ({ body }: Reply, version: string) => (version === '2025-01-01' ? body : body.data)
@@ -48,11 +62,23 @@ for (const version of VERSION_NAMES) {
     assert.deepEqual(Object.keys(shown), FIELDS)
     const { id, externalRecurrenceId, paymentLinkUrl, emv, qrCode } = shown
     assert.deepEqual(shown, {
-      ...{ id, productId, customerId, externalRecurrenceId, paymentLinkUrl, emv, qrCode },
-      ...{ status: 'OPEN', recurrenceAuthStatus: 'CREATED', isRecurringTemplate: false },
-      ...{ value: '1990', createdAt: '2026-08-20T15:00:00.000Z' },
-      ...{ productName: 'Pão todo dia', customerName: 'Maria da Silva' },
-      ...{ frequency: 'MONTHLY', dayDue: 5, dayGenerateCharge: 10 },
+      id,
+      productId,
+      customerId,
+      externalRecurrenceId,
+      paymentLinkUrl,
+      emv,
+      qrCode,
+      status: 'OPEN',
+      recurrenceAuthStatus: 'CREATED',
+      isRecurringTemplate: false,
+      value: '1990',
+      createdAt: '2026-08-20T15:00:00.000Z',
+      productName: 'Pão todo dia',
+      customerName: 'Maria da Silva',
+      frequency: 'MONTHLY',
+      dayDue: 5,
+      dayGenerateCharge: 10,
     })
     assert.match(id, /^rec_[0-9a-hjkmnp-tv-z]{26}$/)
     assert.match(externalRecurrenceId, /^RR9999999920260820[0-9A-Za-z]{11}$/)
@@ -79,12 +105,24 @@ for (const version of VERSION_NAMES) {
       assert.deepEqual(Object.keys(shown), [...FIELDS, 'charges'])
       const { paymentLinkUrl, createdAt } = shown
       assert.deepEqual(shown, {
-        ...{ id, productId, paymentLinkUrl, createdAt, value: '1990', charges: [] },
+        id,
+        productId,
+        paymentLinkUrl,
+        createdAt,
+        value: '1990',
+        charges: [],
         customerId: 'customerId' in owner ? customerId : null,
         customerName: 'customerId' in owner ? 'Maria da Silva' : null,
-        ...{ productName: 'Pão todo dia', frequency: 'MONTHLY', dayDue: 3 },
-        ...{ dayGenerateCharge: null, externalRecurrenceId: null, emv: null, qrCode: null },
-        ...{ status: 'OPEN', recurrenceAuthStatus: 'CREATED', isRecurringTemplate: true },
+        productName: 'Pão todo dia',
+        frequency: 'MONTHLY',
+        dayDue: 3,
+        dayGenerateCharge: null,
+        externalRecurrenceId: null,
+        emv: null,
+        qrCode: null,
+        status: 'OPEN',
+        recurrenceAuthStatus: 'CREATED',
+        isRecurringTemplate: true,
       })
     }
     assert.deepEqual(await agreementsOf(client), [], 'a bank hears of agreements only')
@@ -109,8 +147,15 @@ test('the code is of journey 2: the GUI alone in template 26, the location in 80
   assert.match(location, /^vintem\.test\/rec\/[\w-]{43}$/)
   const gui = '0014br.gov.bcb.pix'
   const expected = [
-    ...['000201', `2618${gui}`, '52040000', '5303986', '5802BR', '5918Pao & Acucar do Ze'],
-    ...['6008Sao Luis', '62070503***', `80${22 + location.length}${gui}25${location.length}`],
+    '000201',
+    `2618${gui}`,
+    '52040000',
+    '5303986',
+    '5802BR',
+    '5918Pao & Acucar do Ze',
+    '6008Sao Luis',
+    '62070503***',
+    `80${22 + location.length}${gui}25${location.length}`,
   ].join('')
   assert.equal(emv.slice(0, -8), expected + location)
   const again = await readSubscription(client, id)
@@ -194,7 +239,7 @@ test('a bank that does not answer is asked: the agreement that it made is the on
   assert.equal((await readSubscription(client, id)).recurrenceAuthStatus, 'APPROVED')
 })
 
-test('what a bank refuses is nobody’s subscription', async () => {
+test('an agreement that the bank rejects creates no subscription', async () => {
   const client = await api.client()
   const productId = await makeRecurring(client, { price: 66_666 })
   const customerId = await makeCustomer(client)
@@ -260,7 +305,7 @@ test('nothing that is answered shows more of the customer than their name', asyn
   }
 })
 
-test('creating tells nobody: a subscription has its first event when it is decided on', async () => {
+test('creating emits no event: the first one of a subscription is the payer’s decision', async () => {
   const client = await api.client()
   await makeSubscription(client)
   const { id } = await makeTemplate(client)

@@ -35,7 +35,7 @@ test('a connection that is cut inside a transaction ends neither the process nor
   assert.deepEqual([result, attempts], [2, 2])
 })
 
-test('a key whose request found a twin keeps that answer, even after the twin was paid', async () => {
+test('a key whose request found an earlier charge keeps that answer, even after it was paid', async () => {
   const client = await api.client()
   const body = { amount: 1000, customer: payer(), externalId: 'order', devMode: true }
   const post = (key: string) =>

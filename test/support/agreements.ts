@@ -24,7 +24,10 @@ export function openScene(api: TestApi, payee: Payee) {
   const { simulator } = api.app.providers
   const now = () => new Date(api.clock.now().getTime() + (payee.clockAhead_ms ?? 0))
   const orderOf = (fields: Partial<AgreementOrder> = {}): AgreementOrder => ({
-    ...{ id: newId(), value: VALUE, frequency: 'MONTHLY', description: 'Pão todo mês' },
+    id: newId(),
+    value: VALUE,
+    frequency: 'MONTHLY',
+    description: 'Pão todo mês',
     payer: { name: 'Maria da Silva', taxId: '52998224725' },
     startsOn: localDateOf(now()),
     retries: true,

@@ -41,8 +41,16 @@ export async function insertSubscribers(
              $6::timestamptz + interval '30 days', $6::timestamptz, $7::date, $8
            from unnest($2::uuid[], $3::text[]) a (id, external_id)`,
     values: [
-      ...[companyId, ids, names, value, frequency, approvedAt, day, startOfDay(day)],
-      ...[payer.index, payer.sealed],
+      companyId,
+      ids,
+      names,
+      value,
+      frequency,
+      approvedAt,
+      day,
+      startOfDay(day),
+      payer.index,
+      payer.sealed,
     ],
   })
   return ids

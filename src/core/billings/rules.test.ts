@@ -13,12 +13,19 @@ const START = new Date('2026-08-20T15:00:00Z')
 const later = (at: Date, ms: number) => new Date(at.getTime() + ms)
 
 const billingOn = (dueOn: LocalDate, fields: Partial<Billing> = {}): Billing => ({
-  ...{ companyId: newId(), chargeId: newId(), recurrenceId: newId(), cycle: 0, dueOn },
-  ...{ status: 'SCHEDULED', unanswered: 0, ordered: true, nextAt: START },
+  companyId: newId(),
+  chargeId: newId(),
+  recurrenceId: newId(),
+  cycle: 0,
+  dueOn,
+  status: 'SCHEDULED',
+  unanswered: 0,
+  ordered: true,
+  nextAt: START,
   ...fields,
 })
 
-test('a collection that is not scheduled two days ahead is put off, to a day that no other has', () => {
+test('a billing that is not scheduled two days ahead moves to a day that no other cycle has', () => {
   const lease = new Date('2026-08-20T15:01:00Z')
   const planned = billingOn('2026-08-21', { status: 'PLANNED', nextAt: lease })
   assert.equal(hasMissed(planned, '2026-08-19'), false)
@@ -37,7 +44,7 @@ test('a collection that is not scheduled two days ahead is put off, to a day tha
   }
 })
 
-test('put off again and again, a collection can always be scheduled when its moment comes', () => {
+test('a billing that is moved can always be scheduled on the day that it gets', () => {
   const days = fc.integer({ min: 0, max: 3000 }).map((count) => addDays('2026-01-01', count))
   const lead = fc.integer({ min: -30, max: 40 })
   fc.assert(
@@ -53,14 +60,17 @@ test('put off again and again, a collection can always be scheduled when its mom
 })
 
 const attempt = (on: LocalDate, status: Attempt['status']): Attempt => ({
-  ...{ on, status, endToEndId: status === 'PAID' ? `E${on}` : null },
+  on,
+  status,
+  endToEndId: status === 'PAID' ? `E${on}` : null,
 })
 const DUE_ON = '2026-09-03'
 const RETRIES = ['2026-09-04', '2026-09-07', '2026-09-10']
 
 /** A collection whose attempts failed on these days. */
 const failed = (...days: LocalDate[]): Collection => ({
-  ...{ status: 'FAILED', attempts: days.map((day) => attempt(day, 'FAILED')) },
+  status: 'FAILED',
+  attempts: days.map((day) => attempt(day, 'FAILED')),
 })
 
 test('a scheduled collection is asked about at noon of its day, and then every hour', () => {
@@ -71,7 +81,8 @@ test('a scheduled collection is asked about at noon of its day, and then every h
     assert.deepEqual(stepAfter(billing, waiting, now), { kind: 'wait', until: noon })
   }
   assert.deepEqual(stepAfter(billing, waiting, noon), {
-    ...{ kind: 'wait', until: later(noon, HOUR_MS) },
+    kind: 'wait',
+    until: later(noon, HOUR_MS),
   })
   const again = { ...waiting, attempts: [attempt(DUE_ON, 'FAILED'), ...waiting.attempts] }
   again.attempts[1] = attempt(RETRIES[0]!, 'SCHEDULED')
@@ -82,7 +93,8 @@ test('a scheduled collection is asked about at noon of its day, and then every h
 test('a paid collection gives the scheme’s ids of its payments, a canceled one is canceled', () => {
   const attempts = [attempt(DUE_ON, 'FAILED'), attempt(RETRIES[0]!, 'PAID')]
   assert.deepEqual(stepAfter(billingOn(DUE_ON), { status: 'PAID', attempts }, START), {
-    ...{ kind: 'paid', endToEndIds: ['E2026-09-04'] },
+    kind: 'paid',
+    endToEndIds: ['E2026-09-04'],
   })
   const canceled: Collection = { status: 'CANCELED', attempts: [] }
   assert.deepEqual(stepAfter(billingOn(DUE_ON), canceled, START), { kind: 'cancel' })
@@ -98,7 +110,7 @@ test('a failed one is tried again 1, 4 and 7 days after it was due, and then has
   })
 })
 
-test('who hears late of a failure tries on the days that are left, and fails when none is', () => {
+test('if a failure is found late, the retries on the days that are left are made', () => {
   const steps: [today: LocalDate, on: LocalDate | null][] = [
     ['2026-09-05', '2026-09-07'],
     ['2026-09-07', '2026-09-07'],

@@ -11,7 +11,7 @@ export async function isPending(tx: Tx): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Up to where old charges were looked at; null when that is done, or another process does it. */
+/** The last charge that was indexed. Null if all are, or if another process is at it. */
 export async function lockPlace(tx: Tx): Promise<ChargeId | null> {
   const [row] = await tx.query<{ company_id: string; charge_id: string }>({
     text: `select company_id, charge_id from backfills where name = $1 for update skip locked`,
@@ -43,7 +43,7 @@ export async function listAfter(tx: Tx, after: ChargeId, limit: number): Promise
 
 export type ChargeEmail = ChargeId & { emailIndex: Buffer }
 
-/** Lets old charges be found by their payers' e-mail addresses. Repeatable. */
+/** Lets old charges be found by their payers' e-mail addresses. Can be repeated. */
 export async function insertEmails(tx: Tx, found: ChargeEmail[]): Promise<void> {
   await tx.query({
     text: `insert into charge_emails (company_id, email_index, charge_id)
@@ -56,7 +56,7 @@ export async function insertEmails(tx: Tx, found: ChargeEmail[]): Promise<void> 
   })
 }
 
-/** Notes the tax ids of charges whose customers were deleted or have another one by now. */
+/** Stores tax ids of charges whose customers were deleted or have another tax id now. */
 export async function insertFormerTaxIds(tx: Tx, charges: Charge[]): Promise<void> {
   await tx.query({
     text: `insert into former_tax_ids (company_id, tax_id_index, customer_id)

@@ -3,13 +3,13 @@ import { emailIndexOf } from '../customers/sealing.ts'
 import * as store from './backfill-store.ts'
 import type { Charge } from './rules.ts'
 
-/** Charges that are looked at in one transaction. */
+/** Charges that one transaction indexes. */
 const MOST = 500
 
 /**
- * Lets charges from before the search by e-mail be found by it, a few at a time: only the secret
- * key can open who paid them. Goes on from where it was, whoever did the part before. Tells whether
- * there is more to do.
+ * Indexes the e-mail addresses of charges that were created before there was a search by them. SQL
+ * cannot do that, because the addresses are sealed. Each call continues where the last has ended.
+ * Returns whether there is more to do.
  */
 export async function indexOldCharges(app: App, most = MOST): Promise<boolean> {
   if (!(await store.isPending(app.db))) return false
@@ -26,7 +26,7 @@ export async function indexOldCharges(app: App, most = MOST): Promise<boolean> {
   })
 }
 
-/** An envelope that cannot be opened must not keep all others from being found. */
+/** If a payer cannot be opened, logs that and indexes the others. */
 function emailsOf(app: App, charges: Charge[]): store.ChargeEmail[] {
   return charges.flatMap(({ companyId, id, payer }) => {
     try {

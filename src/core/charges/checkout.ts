@@ -9,9 +9,9 @@ import { asOf, isSubscriptionLink, notPayable, withCode } from './rules.ts'
 import { type Shipping, sealShipping, shippingFaults } from './shipping.ts'
 
 /**
- * The payer of a link goes on: it gets its code, and keeps where things are sent. Whoever comes
- * second finds the code that was issued first. The bank is asked before anything is written; our
- * own id makes it one code there, however often it is asked for.
+ * Gives a link its code when the payer opens it, and stores the shipping address. If the link has a
+ * code, nothing changes. The bank is asked first, and issues one code for our id, however often it
+ * is asked.
  */
 export async function openLink(
   app: App,
@@ -38,7 +38,7 @@ export async function openLink(
   return opened
 }
 
-/** Where a subscription's goods are sent is kept with the link that it came through. */
+/** Stores the shipping address of a subscription with its link. The first one is kept. */
 export async function keepShipping(
   app: App,
   charge: Charge,

@@ -46,10 +46,10 @@ function linkOf(app: App, company: Company, draft: Draft): Charge {
   return chargeOf(company, draft, { id: newId(), createdAt, expiresAt, brCode: null })
 }
 
-/** How a charge is shown to who created it, and what is kept of that for a retry. */
+/** How the response to a creation is made, and what of it is stored for a retry. */
 export type Showing<T> = {
   show(charge: Charge): T
-  /** Both null when the client sent no Idempotency-Key. */
+  /** Both are null if the client sent no Idempotency-Key. */
   keep: ((shown: T) => StoredResponse) | null
   guard: IdempotencyRef | null
 }
@@ -63,8 +63,8 @@ export async function createCharge<T extends object>(
 ): Promise<{ shown: T; repeated: boolean }> {
   const insert = (charge: Charge) => write(app, company, { charge, draft }, showing)
   for (;;) {
-    const twin = await findTwin(app, company.id, draft)
-    if (twin) return { shown: showing.show(twin), repeated: true }
+    const earlier = await findEarlier(app, company.id, draft)
+    if (earlier) return { shown: showing.show(earlier), repeated: true }
     try {
       const shown = await (draft.kind === 'LINK'
         ? insert(linkOf(app, company, draft))
@@ -73,7 +73,7 @@ export async function createCharge<T extends object>(
           ))
       return { shown, repeated: false }
     } catch (error) {
-      // If another request has created the twin meanwhile, find it.
+      // If another request has created the same charge meanwhile, return that one.
       if (violatedConstraint(error) !== 'charges_open_external_id') throw error
     }
   }
@@ -102,15 +102,15 @@ async function write<T extends object>(
   return shown
 }
 
-async function findTwin(
+async function findEarlier(
   app: App,
   companyId: Uuid,
   { externalId, fingerprint }: Draft,
 ): Promise<Charge | null> {
   if (externalId === null || fingerprint === null) return null
-  const twin = await store.findOpenTwin(app.db, { companyId, externalId, fingerprint })
-  if (!twin || !rules.isDue(twin, app.clock.now())) return twin
-  await app.db.transaction((tx) => expireCharges(tx, companyId, [twin.id], app.clock.now()))
+  const earlier = await store.findOpenByRequest(app.db, { companyId, externalId, fingerprint })
+  if (!earlier || !rules.isDue(earlier, app.clock.now())) return earlier
+  await app.db.transaction((tx) => expireCharges(tx, companyId, [earlier.id], app.clock.now()))
   return null
 }
 
@@ -121,8 +121,8 @@ export async function findCharge(app: App, companyId: Uuid, id: Uuid | null): Pr
 }
 
 /**
- * Takes the charge back from the bank first: one that is canceled must not be paid there. Tells
- * whether the bank has taken back a collection.
+ * Removes a charge at the bank before it is canceled here, because a canceled charge must not be
+ * paid. Returns whether the bank has canceled a collection.
  */
 export async function removeChargeAtBank(
   app: App,
@@ -139,16 +139,16 @@ export async function removeChargeAtBank(
   if (!billing?.ordered) return false
   const collection = accepted(await provider.findCollection(company, id))
   if (collection?.status === 'PAID') throw rules.notPayable('COMPLETED')
-  if (!collection) throw beingTold()
+  if (!collection) throw orderInProgress()
   const canceled = await provider.cancelCollection(company, id)
-  // A bank may not take back what it has tried before. It tries again only if it is told to.
-  const isAtRest = collection.status === 'FAILED' && canceled.kind === 'rejected'
-  if (!isAtRest) accepted(canceled)
+  // Some banks do not cancel a failed collection. They retry it only if they get an order.
+  const isOver = collection.status === 'FAILED' && canceled.kind === 'rejected'
+  if (!isOver) accepted(canceled)
   return true
 }
 
-/** Nobody knows what a bank that is being told of a charge at this moment will make of it. */
-const beingTold = () =>
+/** If the bank is getting the order of a charge now, its answer is not known yet. */
+const orderInProgress = () =>
   problem('service_unavailable', 'The bank is being told of the charge. Try again in a moment.')
 
 export async function cancelCharge(
@@ -156,14 +156,14 @@ export async function cancelCharge(
   app: App,
   companyId: Uuid,
   id: Uuid,
-  isTakenBack: boolean,
+  isCanceledAtBank: boolean,
 ): Promise<Charge> {
   const charge = await lockCharge(tx, companyId, id)
   const change = rules.cancel(charge, app.clock.now())
   if (change === 'already-canceled') return charge
-  if (charge.recurrenceId !== null && !isTakenBack) {
+  if (charge.recurrenceId !== null && !isCanceledAtBank) {
     const billing = await findBilling(tx, companyId, id, 'for update')
-    if (billing?.ordered) throw beingTold()
+    if (billing?.ordered) throw orderInProgress()
   }
   await record(tx, companyId, [change])
   return change.charge

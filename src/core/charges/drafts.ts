@@ -31,7 +31,7 @@ function sealPayer({ vault }: App, { id }: Company, person: Person): Sealed {
   }
 }
 
-/** Only a request with an externalId can be recognised, so only then is its hash worth making. */
+/** Only a request with an externalId can be recognised again, so only then it is hashed. */
 const reference = (externalId: string | undefined, fingerprint: () => Buffer) =>
   externalId === undefined
     ? { externalId: null, fingerprint: null }
@@ -57,7 +57,7 @@ export function pixDraft(
 
 type LinkBody = Static<typeof NewLink>
 
-/** The rules of a payer and a link that their schemas cannot say. */
+/** The rules of a payer and a link that their schemas cannot express. */
 export function payerFault(mode: Mode, customer: unknown): string | null {
   const { taxId } = (customer ?? {}) as { taxId?: unknown }
   return checkDigitsFault(mode, taxId, 'customer.taxId')
@@ -112,7 +112,7 @@ async function linkPayer(
   return { customerId, ...sealPayer(app, company, customer) }
 }
 
-/** Items name active products of the company; each is kept as it is shown at this moment. */
+/** The items of a link, with the products as they are shown now. They must be active. */
 async function findItems(
   app: App,
   companyId: Uuid,
@@ -141,7 +141,7 @@ function itemFault(i: number, product: Product | undefined): ErrorItem[] {
   return [{ code: 'invalid_value', description: `${path}: the product must be ACTIVE` }]
 }
 
-/** The same sale once more, with the lifetime it had unless another is asked for. */
+/** The same sale again, by default with the same lifetime. */
 export function duplicate(
   app: App,
   original: Charge,
@@ -152,9 +152,12 @@ export function duplicate(
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
     kind: original.kind === 'LINK' ? 'LINK' : 'PIX',
-    ...{ amount, devMode, payer, link },
+    amount,
+    devMode,
+    payer,
+    link,
     emailIndex: payer && emailIndexOf(app.vault, companyId, payer),
-    // Found again by tax id, since the customer of the original may be gone.
+    // The customer is found by tax id, because that of the original may be deleted.
     customerId: null,
     ...reference(body.externalId, fingerprint),
     lifetime_s: body.expiresIn ?? Math.round(lived_s),

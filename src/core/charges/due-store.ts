@@ -7,20 +7,20 @@ import type { InTime } from '../companies/clock.ts'
 export type DueCharges = InTime & { companyId: Uuid; ids: Uuid[] }
 
 /**
- * A state in which a charge waits for a moment. For one company it is said in other words, so that
- * no index over all companies fits them, however the planner estimates: a company may have few
- * charges beside the millions of another.
+ * A state in which a charge waits for a moment. `stateOfOne` is the same condition in a form that
+ * no index over all companies fits. The planner could choose such an index for one company, and
+ * read the charges of all.
  */
 type Wait = {
   name: string
   state: string
   stateOfOne: string
-  /** Whether it waits apart from others when its company has a bank. */
+  /** Whether the bank of its company is asked first. Another task does that. */
   isAsked?: true
   moment: 'expires_at' | 'settles_at'
 }
 
-/** Charges with a deadline. Those of agreements end when the bank has given up collecting them. */
+/** Charges with a deadline. A charge of an agreement ends with its last retry instead. */
 const EXPIRING: Wait = {
   name: 'due',
   state: `status = 'OPEN' and kind <> 'RECURRING'`,
@@ -50,7 +50,7 @@ const dueAtBanks = ({ state, moment }: Wait) =>
    where c.${state} and c.${moment} <= $1 and ${HAS_BANK} and c.company_id <> all ($3::uuid[])
    order by c.${moment} limit $2`
 
-/** One by one: what is due by one company's clock is looked for among its own charges. */
+/** What is due by the clocks of companies, searched company by company. */
 const dueByClocks = ({ stateOfOne, moment }: Wait, only: Uuid | null) =>
   `select t.company_id, c.id, t.ahead_ms from test_clocks t cross join lateral (
      select id, ${moment} from charges
@@ -61,8 +61,8 @@ const dueByClocks = ({ stateOfOne, moment }: Wait, only: Uuid | null) =>
 type DueRow = { company_id: Uuid; id: Uuid; ahead_ms: number }
 
 /**
- * Due charges of all companies but some, or of one, found without locks, oldest first, and whether
- * there may be more.
+ * Due charges of all companies except some, or of one company, oldest first, and whether there may
+ * be more. It takes no locks.
  */
 async function find(
   tx: Tx,
@@ -88,7 +88,7 @@ const byCompany = (rows: DueRow[]): DueCharges[] =>
     ids: found.map(({ id }) => id),
   }))
 
-/** Charges past their deadline whose banks know whether they were paid in time, but for some. */
+/** Charges past their deadline of companies with a bank, except some companies. */
 export async function findDueAtBanks(
   tx: Tx,
   now: Date,
@@ -99,7 +99,7 @@ export async function findDueAtBanks(
   return byCompany(await tx.query<DueRow>({ name: 'find_due_at_banks', text, values }))
 }
 
-/** The first such moment of a company, looked for among its own charges. */
+/** The first such moment of a company. */
 async function next(tx: Tx, { stateOfOne, moment }: Wait, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date | null }>({
     text: `select min(at) as at from (
@@ -113,7 +113,7 @@ async function next(tx: Tx, { stateOfOne, moment }: Wait, companyId: Uuid): Prom
 /** Due charges by company, and whether there may be more. */
 export type Found = { due: DueCharges[]; isFull: boolean }
 
-/** Finds due charges of all companies but some, or of one. */
+/** Finds due charges of all companies except some, or of one company. */
 export type FindDue = (
   tx: Tx,
   now: Date,

@@ -13,28 +13,28 @@ import { CREATED } from './columns.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, findMany, refreshMany } from './store.ts'
 
-/** All that one creation leaves behind, written together or not at all. */
+/** Everything that one creation writes, all of it or nothing. */
 export type Creation = {
   charge: Charge
-  /** Finds the charge by its payer's e-mail address; null when none was given. */
+  /** Lets the charge be found by its payer's e-mail address. Null if there is none. */
   emailIndex: Buffer | null
   events: Event[]
   kept: StoredResponse | null
   mails: SealedMail[]
-  /** In real time, by which answers are kept. */
+  /** Real time, by which stored responses expire. */
   at: Date
 }
 
 export type ChargeGroups = {
-  /** Commits a charge together with those that arrive at the same time. Resolved means durable. */
+  /** Commits a charge with others that arrive at the same time. It is durable when resolved. */
   create: Batcher<Creation, null>
-  /** Reads a charge together with those asked for at the same time. */
+  /** Reads a charge with others that are read at the same time. */
   find: Batcher<ChargeId, Charge | null>
 }
 
 /**
- * Two groups of half a crowd beat one of all: while the database writes the first, we prepare the
- * second. Larger groups would only leave one of the two idle.
+ * While the database writes one group, the next is prepared. If groups were larger, all waiting
+ * requests would be in one, and either the database or this process would be idle.
  */
 const MAX_WRITES = 32
 const MAX_READS = 32
@@ -56,14 +56,14 @@ export function groupCharges(db: Database): ChargeGroups {
   }
 }
 
-/** How many charges are remembered, for those who ask again and again whether one is paid. */
+/** How many charges are remembered, for clients that ask again and again about one. */
 const MAX_KNOWN = 4096
-/** A link with more items is not remembered: with 100 of them it takes megabytes. */
+/** A link with more items is not remembered, because 100 items may take megabytes. */
 const MAX_KNOWN_ITEMS = 1
 
 const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MAX_KNOWN_ITEMS
 
-/** Finds charges, asking only for what can have changed of those that were found before. */
+/** Finds charges. Of those that are remembered it reads only what can have changed. */
 function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | null)[]> {
   const known = createRecent<Charge>(MAX_KNOWN)
   const nameOf = ({ companyId, id }: ChargeId) => companyId + id
@@ -95,12 +95,11 @@ const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz']
 const MAIL_TYPES = ['uuid', 'uuid', 'text', 'bytea', 'timestamptz', 'timestamptz'] as const
 
 /**
- * Charges, their payers, events, deliveries and kept answers of a whole group in one statement, and
- * so in one commit. Rows carry our own ids and are skipped where they already stand, so that the
- * statement can be repeated when a connection is lost and nobody knows whether it was carried out.
- * A violated unique index fails the group; the batcher then finds the one row at fault. Customers,
- * keys and external ids, which two processes may insert alike, go in by their order, so that groups
- * cannot deadlock.
+ * Inserts charges, customers, events, deliveries and stored responses of a whole group with one
+ * statement, so with one commit. If a connection is lost, the statement is repeated: rows have our
+ * own ids, and those that exist are skipped. If a row violates a constraint, the batcher splits the
+ * group until that row fails alone. Customers, keys and external ids are inserted in a fixed order,
+ * so that two groups cannot deadlock.
  */
 const PARTS = `
 with input as materialized (
@@ -138,9 +137,7 @@ const ANSWERS = `, kept as (
 select count(*) as deliveries from delivery`
 const INSERT = PARTS + ANSWERS
 
-/**
- * Few charges are mailed, and the others need not pay for it: only a group with mails sends this.
- */
+/** Only for a group with mails, because most have none. */
 const INSERT_WITH_MAILS = `${PARTS}, mail as (
   insert into mails (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
   select *, created_at from unnest(${arrayParameters(MAILS, MAIL_TYPES)})

@@ -2,7 +2,7 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { IdempotencyRef } from '../idempotency.ts'
 
-/** A charge that a bank may know of before we have written it down. */
+/** A charge that a bank may know before we have inserted it. */
 export type Intent = { companyId: Uuid; id: Uuid; createdAt: Date; expiresAt: Date }
 
 type IntentRow = Row & {
@@ -22,7 +22,7 @@ const toIntent = (row: IntentRow): Intent => ({
   expiresAt: row.expires_at,
 })
 
-/** False when the key has an intent already. */
+/** Returns false if the key has an intent already. */
 export async function insert(
   tx: Tx,
   { companyId, id, createdAt, expiresAt }: Intent,
@@ -37,22 +37,31 @@ export async function insert(
            on conflict (company_id, idempotency_key) where idempotency_key is not null do nothing
            returning id`,
     values: [
-      ...[companyId, id, createdAt, expiresAt, guard?.key ?? null, guard?.fingerprint ?? null],
+      companyId,
+      id,
+      createdAt,
+      expiresAt,
+      guard?.key ?? null,
+      guard?.fingerprint ?? null,
       leasedUntil,
     ],
   })
   return rows.length === 1
 }
 
-export type Standing = Intent & {
+export type EarlierIntent = Intent & {
   fingerprint: Buffer
   leasedUntil: Date
-  /** How often the task has taken it up, to take the charge back. */
+  /** How often the task has tried to remove the charge at the bank. */
   attempts: number
 }
 
-/** The intent that a request with the same key has left behind, or is at work on. */
-export async function lockByKey(tx: Tx, companyId: Uuid, key: string): Promise<Standing | null> {
+/** The intent of an earlier request with the same key, which may still be running. */
+export async function lockByKey(
+  tx: Tx,
+  companyId: Uuid,
+  key: string,
+): Promise<EarlierIntent | null> {
   const [row] = await tx.query<IntentRow>({
     text: `select * from charge_intents where company_id = $1 and idempotency_key = $2
            for update`,
@@ -63,7 +72,7 @@ export async function lockByKey(tx: Tx, companyId: Uuid, key: string): Promise<S
   return { ...toIntent(row), fingerprint: fingerprint!, leasedUntil, attempts }
 }
 
-/** False when somebody has begun to take the charge back from the bank, or has done so. */
+/** Returns false if the task has begun to remove the charge at the bank. */
 export async function lease(tx: Tx, { companyId, id }: Intent, until: Date): Promise<boolean> {
   const rows = await tx.query({
     text: `update charge_intents set leased_until = $3, next_attempt_at = $3
@@ -73,7 +82,7 @@ export async function lease(tx: Tx, { companyId, id }: Intent, until: Date): Pro
   return rows.length === 1
 }
 
-/** Leaves it to whoever comes next: the same request once more, or later the task. */
+/** Ends the lease: the same request can continue now, and the task from `next` on. */
 export async function release(tx: Tx, { companyId, id }: Intent, now: Date, next: Date) {
   await tx.query({
     text: `update charge_intents set leased_until = $3, next_attempt_at = $4
@@ -82,7 +91,7 @@ export async function release(tx: Tx, { companyId, id }: Intent, now: Date, next
   })
 }
 
-/** Gives the key up, for another charge to be made with it. */
+/** Frees the key, so that another charge can be created with it. */
 export async function forgetKey(tx: Tx, { companyId, id }: Intent): Promise<void> {
   await tx.query({
     text: `update charge_intents set idempotency_key = null
@@ -101,7 +110,7 @@ export async function remove(tx: Tx, { companyId, id }: Intent): Promise<void> {
 
 export type Orphan = Intent & { attempts: number; isWritten: boolean }
 
-/** Leases intents that nobody is at work on any more, and tells whether their charges stand. */
+/** Leases intents whose requests have ended, and says whether their charges exist. */
 export async function claimOrphans(
   tx: Tx,
   now: Date,

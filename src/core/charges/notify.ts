@@ -8,7 +8,7 @@ import { breakDown } from './breakdown.ts'
 import type { Charge } from './rules.ts'
 import { checkoutUrl } from './view.ts'
 
-/** The mail that brings a new link to its payer, where that is wanted and there is an address. */
+/** The mail with a new link, if the merchant wants it and the payer has an address. */
 export function mailsOfCreation(app: App, company: Company, charge: Charge): SealedMail[] {
   const { vault, publicUrl } = app
   const { link, payer, amount, devMode, expiresAt } = charge
@@ -30,8 +30,8 @@ export function mailsOfCreation(app: App, company: Company, charge: Charge): Sea
 }
 
 /**
- * The mails that tell payers that they have paid, where the company wants that and there is an
- * address. They are composed when they are sent.
+ * The mails with receipts, if the company wants them and the payers have addresses. They are
+ * composed when they are sent.
  */
 export function receiptMails(
   { vault, systemClock }: Pick<App, 'vault' | 'systemClock'>,

@@ -78,8 +78,12 @@ test('an open charge is paid by its exact amount before its deadline', () => {
   assert.deepEqual([event, when], ['charge.paid', at(10)])
   assert.deepEqual(paid, {
     ...charge,
-    ...{ status: 'COMPLETED', paymentStatus: 'PAID', endToEndId: 'E1', booked: true },
-    ...{ paymentDate: at(10), releaseAt: at(70) },
+    status: 'COMPLETED',
+    paymentStatus: 'PAID',
+    endToEndId: 'E1',
+    booked: true,
+    paymentDate: at(10),
+    releaseAt: at(70),
   })
 })
 
@@ -91,7 +95,7 @@ test('money is released after the company’s delay, and a trial’s is no money
   assert.equal(paidBy({ delay_s: 0, booked: false }).booked, false)
 })
 
-test('money that pays no charge says why, whatever else is wrong with it', () => {
+test('a payment that matches no charge has one reason, the first that applies', () => {
   const paid = { status: 'COMPLETED', paymentStatus: 'PAID', endToEndId: 'E0' } as const
   const [less, more] = [toCents(999), toCents(1001)]
   const cases: [reason: string, charge: Charge, seconds: number, amount?: typeof less][] = [
@@ -120,26 +124,48 @@ test('a Pix pays only the charge that it names', () => {
 })
 
 const code: StaticCode = {
-  ...{ companyId: newId(), id: newId(), amount: toCents(250), devMode: false, brCode: '000201' },
+  companyId: newId(),
+  id: newId(),
+  amount: toCents(250),
+  devMode: false,
+  brCode: '000201',
   createdAt: START,
 }
 const atTheCounter = (fields: Partial<ReceivedPix> = {}): ReceivedPix => ({
-  ...{ endToEndId: 'E1', txid: staticTxid(code.id), amount: code.amount, receivedAt: at(10) },
+  endToEndId: 'E1',
+  txid: staticTxid(code.id),
+  amount: code.amount,
+  receivedAt: at(10),
   ...fields,
 })
 
-test('each payment of a static code is a charge of its own, complete from its first moment', () => {
+test('each payment of a static code creates a paid charge', () => {
   const sale = saleOf(code, atTheCounter(), TERMS) as Change
   const { id, ...charge } = sale.charge
   assert.deepEqual([sale.event, sale.at], ['charge.paid', at(10)])
   assert.deepEqual(charge, {
-    ...{ companyId: code.companyId, kind: 'STATIC', amount: 250, devMode: false },
-    ...{ status: 'COMPLETED', paymentStatus: 'PAID', brCode: '000201', staticCodeId: code.id },
+    companyId: code.companyId,
+    kind: 'STATIC',
+    amount: 250,
+    devMode: false,
+    status: 'COMPLETED',
+    paymentStatus: 'PAID',
+    brCode: '000201',
+    staticCodeId: code.id,
     recurrenceId: null,
     shipping: null,
-    ...{ endToEndId: 'E1', booked: true, refunded: 0 },
-    ...{ createdAt: at(10), expiresAt: at(1810), paymentDate: at(10), releaseAt: at(70) },
-    ...{ externalId: null, fingerprint: null, customerId: null, payer: null, link: null },
+    endToEndId: 'E1',
+    booked: true,
+    refunded: 0,
+    createdAt: at(10),
+    expiresAt: at(1810),
+    paymentDate: at(10),
+    releaseAt: at(70),
+    externalId: null,
+    fingerprint: null,
+    customerId: null,
+    payer: null,
+    link: null,
   })
   const another = saleOf(code, atTheCounter({ endToEndId: 'E2' }), TERMS) as Change
   assert.notEqual(another.charge.id, id)
@@ -159,7 +185,9 @@ test('a paid charge is received when its delay is over, and no other ever is', (
   assert.throws(() => release(paid, at(69.999)), /assertion/)
   const change = release(paid, at(70))
   assert.deepEqual(change, {
-    ...{ charge: { ...paid, paymentStatus: 'RECEIVED' }, event: 'charge.received', at: at(70) },
+    charge: { ...paid, paymentStatus: 'RECEIVED' },
+    event: 'charge.received',
+    at: at(70),
   })
   for (const other of [charge, change.charge, { ...paid, paymentStatus: 'REFUNDED' } as const]) {
     assert.equal(isReleasable(other, at(99_999)), false)
@@ -167,7 +195,7 @@ test('a paid charge is received when its delay is over, and no other ever is', (
   }
 })
 
-test('the deadline itself is too late, for every reader alike', () => {
+test('at the deadline a charge is expired, for every reader', () => {
   const charge = open()
   assert.equal(asOf(charge, at(59.999)).status, 'OPEN')
   assert.equal(asOf(charge, at(60)).status, 'EXPIRED')
@@ -216,7 +244,7 @@ function apply(charge: Charge, act: Act, seconds: number): Change | null {
   }
 }
 
-test('whatever happens in whatever order, a charge is closed at most once, and in time', () => {
+test('in whatever order things happen, a charge ends at most once, and in time', () => {
   fc.assert(
     fc.property(steps, (sequence) => {
       let charge = open()

@@ -25,7 +25,7 @@ export const PAYMENT_STATUSES: PaymentStatus[] = [
 
 export const CHARGE_KINDS: ChargeKind[] = ['PIX', 'LINK', 'STATIC', 'RECURRING']
 
-/** Every pair of statuses that a charge can be stored with. */
+/** Every pair of statuses that the database can hold. */
 export const STORED_STATES: readonly [ChargeStatus, PaymentStatus][] = [
   ['OPEN', 'PENDING'],
   ['OPEN', 'PROCESSING'],
@@ -75,14 +75,14 @@ export type Charge = {
   paymentDate: Date | null
   /** When the money becomes withdrawable. */
   releaseAt: Date | null
-  /** Whether the payment stands in the ledger. */
+  /** Whether the payment is booked in the ledger. */
   booked: boolean
-  /** What went back to the payer, or is on its way there. */
+  /** Cents that were returned to the payer, or are being returned. */
   refunded: Cents
   staticCodeId: Uuid | null
-  /** The agreement that it is a cycle of: the payer's bank collects it, without a code. */
+  /** The agreement that the charge belongs to. The payer's bank collects it, without a code. */
   recurrenceId: Uuid | null
-  /** Where things are sent, sealed; only the payer of a link has said so. */
+  /** The shipping address, sealed. Only the payer of a link gives one. */
   shipping: Buffer | null
 }
 
@@ -90,7 +90,7 @@ export type Charge = {
 export const isPlayMoney = (company: Pick<Company, 'mode'>, charge: Pick<Charge, 'devMode'>) =>
   charge.devMode || company.mode === 'sandbox'
 
-/** A code for the counter: paid many times, each payment a charge of its own. */
+/** A code that can be paid many times. Each payment creates a charge. */
 export type StaticCode = {
   companyId: Uuid
   id: Uuid
@@ -130,20 +130,18 @@ export const isSubscriptionLink = ({ link }: Charge): boolean =>
   link?.items.length === 1 && link.items[0]!.product.type === 'RECURRING'
 
 /**
- * Past its deadline a charge is expired for everybody at once, even before the worker has written
- * it.
+ * The charge as a reader sees it now. If it is past its deadline it is expired, even if no worker
+ * has written that yet.
  */
 export function asOf(charge: Charge, now: Date): Charge {
   return isDue(charge, now) ? { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } : charge
 }
 
-/** One of an agreement has no deadline: it is over when its bank has given up collecting it. */
+/** Whether a charge is past its deadline. A charge of an agreement ends with its last retry. */
 export const isDue = ({ status, kind, expiresAt }: Charge, now: Date): boolean =>
   status === 'OPEN' && kind !== 'RECURRING' && expiresAt <= now
 
-/**
- * A charge starts PENDING; one that is made with its code goes on to PROCESSING in the same breath.
- */
+/** A charge starts PENDING. If it is created with its code, it is PROCESSING right after that. */
 export function eventsOfCreation(charge: Charge): Event[] {
   const pending: Charge = { ...charge, paymentStatus: 'PENDING' }
   const events = [chargeEvent('charge.pending', pending, charge.createdAt)]
@@ -205,7 +203,7 @@ export type Match = ({ kind: 'paid' } & Change) | { kind: 'unmatched'; reason: U
  */
 export type Terms = { delay_s: number; booked: boolean }
 
-/** Decides what a Pix that was not seen before does to the charge it names. */
+/** Decides what a new Pix does to the charge that it names. */
 export function matchPayment(charge: Charge, pix: ReceivedPix, terms: Terms): Match {
   assert(pix.txid === chargeTxid(charge.id), 'a Pix pays only the charge it names')
   const reason = unmatched(asOf(charge, pix.receivedAt), pix.amount)
@@ -230,7 +228,7 @@ const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Te
   booked,
 })
 
-/** A payment of a static code is a charge of its own, complete from its first moment. */
+/** The charge that a payment of a static code creates. It is paid when it is created. */
 export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Match {
   if (pix.amount !== code.amount) return { kind: 'unmatched', reason: 'WRONG_AMOUNT' }
   const charge = newCharge({
@@ -269,17 +267,14 @@ export function expire(charge: Charge, now: Date): Change {
   return { charge: asOf(charge, now), event: 'charge.expired', at: now }
 }
 
-/** Every attempt to collect it has failed, so that nothing will pay it any more. */
+/** Ends a charge of an agreement after every attempt to collect it has failed. */
 export function fail(charge: Charge, now: Date): Change {
   assert(charge.kind === 'RECURRING' && charge.status === 'OPEN', 'only a collection can fail')
   const failed = { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } as const
   return { charge: failed, event: 'charge.expired', at: now }
 }
 
-/**
- * Whether a simulated payment has anything to do; paid already is a success, a closed charge is
- * not.
- */
+/** Whether a simulated payment has anything to do. Throws if the charge cannot be paid. */
 export function simulation(charge: Charge, now: Date): 'pay' | 'already-paid' {
   if (!charge.devMode) throw problem('charge_not_dev_mode')
   const { status } = asOf(charge, now)
@@ -292,13 +287,13 @@ export const notPayable = (status: ChargeStatus) =>
   problem('charge_not_payable', `The charge is ${status} and can no longer change.`)
 
 /**
- * What an item comes to. As a bigint, because a price times a quantity may be beyond both the limit
- * of a charge and what a number can count in cents, where the total of the link is another.
+ * Price times quantity. It is a bigint, because if the link has a total of its own, this product
+ * may exceed the limit of a charge and the safe integers.
  */
 export const itemTotal = ({ quantity, product }: Item): bigint =>
   BigInt(quantity) * BigInt(product.price)
 
-/** The total of a link: what was sent wins, otherwise the items add up to it. */
+/** The total of a link: the one that was sent, otherwise the sum of the items. */
 export function totalOf(total: number | undefined, items: Item[]): Cents {
   if (total !== undefined) return toCents(total)
   if (items.length === 0) throw invalid('total: send it, or items to calculate it from')

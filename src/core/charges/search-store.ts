@@ -13,7 +13,7 @@ import {
 /** From `from` on and before `to`. */
 export type Span = { from: Date | null; to: Date | null }
 
-/** What charges are looked for by; null where it does not matter. */
+/** The conditions of a search. Null: there is no such condition. */
 export type ChargeFilter = {
   status: ChargeStatus | null
   paymentStatus: PaymentStatus | null
@@ -21,7 +21,7 @@ export type ChargeFilter = {
   devMode: boolean | null
   externalId: string | null
   customerId: Uuid | null
-  /** A tax id and every customer who has it or had it: charges have an index on those. */
+  /** A tax id and every customer who has or had it, because charges are indexed by customer. */
   payer: { index: Buffer; customerIds: Uuid[] } | null
   emailIndex: Buffer | null
   endToEndId: string | null
@@ -32,17 +32,27 @@ export type ChargeFilter = {
   paid: Span
 }
 
-/** No condition at all; a filter changes some of it. */
+/** A filter without conditions. */
 export const ANY_CHARGE: ChargeFilter = {
-  ...{ status: null, paymentStatus: null, kind: null, devMode: null, externalId: null },
-  ...{ customerId: null, payer: null, emailIndex: null, endToEndId: null, chargeId: null },
-  ...{ staticCodeId: null, amount: null },
-  ...{ created: { from: null, to: null }, paid: { from: null, to: null } },
+  status: null,
+  paymentStatus: null,
+  kind: null,
+  devMode: null,
+  externalId: null,
+  customerId: null,
+  payer: null,
+  emailIndex: null,
+  endToEndId: null,
+  chargeId: null,
+  staticCodeId: null,
+  amount: null,
+  created: { from: null, to: null },
+  paid: { from: null, to: null },
 }
 
 export type ChargePage = { limit: number; after: Uuid | null }
 
-/** The moment by which charges are ordered and counted, if not by their ids. */
+/** The column by which charges are ordered and counted, if not by their ids. */
 type Moment = 'created_at' | 'payment_date'
 
 const isAnyTime = ({ from, to }: Span): boolean => from === null && to === null
@@ -52,7 +62,7 @@ const momentOf = ({ created, paid }: ChargeFilter): Moment | null => {
   return isAnyTime(created) ? null : 'created_at'
 }
 
-/** Gathers the parameters of a statement; $1 is always the company. */
+/** Collects the parameters of a statement. `$1` is always the company. */
 type Binder = { values: unknown[]; bind(value: unknown): string }
 
 function binderFor(companyId: Uuid): Binder {
@@ -63,7 +73,7 @@ function binderFor(companyId: Uuid): Binder {
 const isDueBy = (now: string): string =>
   `c.status = 'OPEN' and c.kind <> 'RECURRING' and c.expires_at <= ${now}`
 
-/** Everything but the statuses. */
+/** All conditions except those on the statuses. */
 function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   const conditions = ['c.company_id = $1']
   const where = (condition: string, value: unknown) => {
@@ -109,7 +119,7 @@ function statusConditions(filter: ChargeFilter, binder: Binder, now: Date): stri
   return [mayBeExpired(filter) ? `(${isStored} or (${due}))` : `${isStored} and not (${due})`]
 }
 
-/** Where charges are taken from. An address is on the charge, of old ones beside it. */
+/** The rows to search. Old charges have the index of the e-mail address in another table. */
 function sourceOf({ emailIndex }: ChargeFilter, { bind }: Binder): string {
   if (emailIndex === null) return 'charges c'
   const index = bind(emailIndex)
@@ -120,7 +130,7 @@ function sourceOf({ emailIndex }: ChargeFilter, { bind }: Binder): string {
     where e.company_id = $1 and e.email_index = ${index}) c`
 }
 
-/** What comes after the last charge of a page, in the order of the list. */
+/** The condition for charges that come after the last one of a page. */
 function afterCondition(after: Uuid | null, moment: Moment | null, { bind }: Binder): string[] {
   if (after === null) return []
   const id = bind(after)
@@ -132,8 +142,8 @@ function afterCondition(after: Uuid | null, moment: Moment | null, { bind }: Bin
 }
 
 /**
- * Finds charges, newest first: by payment where a period of payment is asked for, by creation where
- * one of creation is, otherwise by id. Each form reads little more than the page it gives.
+ * Finds charges, newest first: by payment if the filter has a period of payment, by creation if it
+ * has a period of creation, otherwise by id. Each statement reads little more than its page.
  */
 export async function search(
   tx: Tx,
@@ -167,7 +177,7 @@ const all = (filter: ChargeFilter, { after }: ChargePage, now: Date, binder: Bin
     ...afterCondition(after, momentOf(filter), binder),
   ].join(' and ')
 
-/** A payer may be known as several customers: a page of each, and the newest of them. */
+/** A payer may be several customers. Reads a page of each, and takes the newest of all. */
 function byCustomers(
   filter: ChargeFilter,
   customerIds: Uuid[],
@@ -192,8 +202,8 @@ const isByStateOnly = (filter: ChargeFilter): boolean => {
 }
 
 /**
- * The index of states has statuses, kind and devMode before the id, so it is read in order for each
- * combination of them that is wanted, and the newest of all are taken.
+ * The index of states has the statuses, kind and dev mode before the id. So the newest charges of
+ * each wanted combination are read from it, and the newest of all are taken.
  */
 function byStates(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
   const { bind } = binder
@@ -209,8 +219,12 @@ function byStates(filter: ChargeFilter, page: ChargePage, now: Date, binder: Bin
   const due = isForStatus(filter) ? isDueBy(bind(now)) : null
   const limit = bind(page.limit)
   const conditions = [
-    ...['c.company_id = $1', 'c.status = w.status', 'c.payment_status = w.payment_status'],
-    ...['c.kind = w.kind', 'c.dev_mode = w.dev_mode', ...after],
+    'c.company_id = $1',
+    'c.status = w.status',
+    'c.payment_status = w.payment_status',
+    'c.kind = w.kind',
+    'c.dev_mode = w.dev_mode',
+    ...after,
     ...(due === null ? [] : [`not (${due})`]),
   ]
   const stored = `select s.id from unnest(${column(({ status }) => status)}::text[],
@@ -224,8 +238,8 @@ function byStates(filter: ChargeFilter, page: ChargePage, now: Date, binder: Bin
 }
 
 /**
- * What is past its deadline and not written down as expired yet: few, and found by the deadline.
- * Without `offset 0` the planner would look for them among all charges, newest first.
+ * Charges past their deadline that no worker has expired yet. They are few and found by their
+ * deadline. Without `offset 0` the planner would search all charges instead.
  */
 function unsweptOf(
   { kind, devMode, ...filter }: ChargeFilter,
@@ -243,7 +257,7 @@ function unsweptOf(
 
 export type SummaryRow = { day: string; status: ChargeStatus; count: number; sum: number }
 
-/** Counts charges and their cents by day of São Paulo and status. The period is not open. */
+/** Counts charges and their cents by day of São Paulo and status. The period has both ends. */
 export async function summarize(
   tx: Tx,
   companyId: Uuid,

@@ -21,7 +21,7 @@ type Query = Static<typeof SummaryQuery>
 
 type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
 
-/** Null when nothing can match, because an id is not one of ours. */
+/** Null if nothing can match, because an id does not have the form of ours. */
 async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter | null> {
   const { db, vault, companyId } = where
   const { customerId, txid, taxId, email, paymentStatus } = query
@@ -74,16 +74,16 @@ export async function searchCharges(
 }
 
 const DAY_MS = 86_400_000
-/** Days that a summary covers unless it is told otherwise. */
+/** Days that a summary covers by default. */
 export const SUMMARY_DAYS = 31
-/** Days that it may cover, so that what it costs does not grow with everything ever sold. */
+/** Days that a summary may cover, so that its cost does not grow with the company's history. */
 export const MAX_SUMMARY_DAYS = 366
-/** The days of a year in which clocks were shifted are an hour longer or shorter. */
+/** With daylight saving time a year may be an hour longer. */
 const SHIFT_MS = 3_600_000
 
 type Period = { from: Date; to: Date }
 
-/** The period of a summary: as given, or up to the end of today, or the 31 days before its end. */
+/** The period of a summary. By default it ends today and begins 31 days before its end. */
 function periodOf({ from, to }: store.Span, now: Date): Period {
   const end = to ?? startOfDay(addDays(localDateOf(now), 1))
   return { from: from ?? new Date(end.getTime() - SUMMARY_DAYS * DAY_MS), to: end }

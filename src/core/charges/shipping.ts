@@ -1,7 +1,7 @@
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 
-/** Where what was bought is sent, as the payer wrote it. */
+/** A shipping address as the payer wrote it. */
 export type Shipping = {
   postalCode: string
   address: string
@@ -24,7 +24,7 @@ export const SHIPPING_FIELDS: ShippingField[] = [
   'state',
 ]
 
-/** The first five digits of the CEPs of each state, from and to. Browsers get it in the form. */
+/** The first five digits of the CEPs of each state, from and to. The form has them too. */
 export const CEPS: Record<string, [from: number, to: number][]> = {
   AC: [[69900, 69999]],
   AL: [[57000, 57999]],
@@ -66,7 +66,7 @@ export const CEPS: Record<string, [from: number, to: number][]> = {
 
 export const STATES = Object.keys(CEPS)
 
-/** The state that a CEP is in, null when no state has it. */
+/** The state of a CEP. Null if no state has it. */
 export function stateOfPostalCode(postalCode: string): string | null {
   if (!/^[0-9]{8}$/.test(postalCode)) return null
   const start = Number(postalCode.slice(0, 5))
@@ -77,10 +77,16 @@ export function stateOfPostalCode(postalCode: string): string | null {
 export type ShippingFault = 'missing' | 'too-long' | 'unknown' | 'elsewhere'
 
 const MOST: Record<ShippingField, number> = {
-  ...{ postalCode: 8, address: 255, number: 20, line1: 255, district: 255, city: 255, state: 2 },
+  postalCode: 8,
+  address: 255,
+  number: 20,
+  line1: 255,
+  district: 255,
+  city: 255,
+  state: 2,
 }
 
-/** What keeps an address from being one, by field; nothing when it can be sent to. */
+/** What is wrong with an address, by field. */
 export function shippingFaults(given: Shipping): Partial<Record<ShippingField, ShippingFault>> {
   const faults: Partial<Record<ShippingField, ShippingFault>> = {}
   for (const field of SHIPPING_FIELDS) {
@@ -95,7 +101,7 @@ export function shippingFaults(given: Shipping): Partial<Record<ShippingField, S
   return faults
 }
 
-// The charge stands for the address: an envelope moved to another one stays shut.
+// Names the charge: an address that is copied to another charge cannot be opened.
 const contextOf = (companyId: Uuid, chargeId: Uuid) => `shipping:${companyId}:${chargeId}`
 
 export function sealShipping(

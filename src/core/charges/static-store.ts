@@ -29,7 +29,7 @@ export async function findStaticCodes(tx: Tx, companyId: Uuid, ids: Uuid[]): Pro
   return rows.map(toStaticCode)
 }
 
-/** Finds a code by what stands in it: the Pix key of its company and its own id. */
+/** Finds a code by its contents: the Pix key of its company and its own id. */
 export async function findStaticCode(tx: Tx, pixKey: string, id: Uuid): Promise<StaticCode | null> {
   const rows = await tx.query<StaticCodeRow>({
     text: `select s.* from companies c join static_codes s on s.company_id = c.id and s.id = $2
@@ -60,7 +60,7 @@ export async function insertStaticCode(tx: Tx, code: StaticCode): Promise<void> 
   })
 }
 
-/** Money received through static codes in a month (yyyy-mm) of São Paulo. */
+/** Cents that static codes have received in a month (yyyy-mm) of São Paulo. */
 export async function staticSales(tx: Tx, companyId: Uuid, month: string): Promise<number> {
   const rows = await tx.query<{ sum: number }>({
     text: `select coalesce(sum(amount), 0)::bigint as sum from charges

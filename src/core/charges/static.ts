@@ -16,7 +16,7 @@ const MONTH = new Intl.DateTimeFormat('en-CA', {
   month: '2-digit',
 })
 
-/** What a limited company has sold through static codes this month, and what is left. */
+/** What a limited company has sold by static codes this month, and what it may still sell. */
 export async function salesLimits(app: App, company: Company): Promise<Static<typeof SalesLimits>> {
   const period = MONTH.format(app.clock.now())
   const limit = salesLimitOf(company, app.config.staticSalesLimit)
@@ -25,7 +25,7 @@ export async function salesLimits(app: App, company: Company): Promise<Static<ty
   return { limited: true, limit, used, remaining: Math.max(0, limit - used), period }
 }
 
-/** Asks the bank for the code; saving it is the caller's transaction. */
+/** Asks the bank for the code. The caller saves it in its transaction. */
 export async function createStaticCode(
   app: App,
   company: Company,

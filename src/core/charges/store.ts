@@ -11,7 +11,7 @@ const keysOf = (wanted: ChargeId[]): Buffer[] => [
   uuids(wanted.map(({ id }) => id)),
 ]
 
-/** Charges by id for several companies at once, in the order asked; null where there is none. */
+/** Charges of several companies by id, in the order of the ids. Null if there is none. */
 export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | null)[]> {
   const rows = await tx.query<Row & { place: number }>({
     name: 'find_charges',
@@ -44,7 +44,7 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
   return charges
 }
 
-/** Locks charges of one company, in the order of their ids so that two lockers cannot deadlock. */
+/** Locks charges of one company in the order of their ids, so that nobody deadlocks. */
 export async function lock(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Charge[]> {
   const rows = await tx.query({
     name: 'lock_charges',
@@ -103,22 +103,22 @@ export async function listOfRecurrence(
   return rows.map(CHARGE.read)
 }
 
-export type Twin = { companyId: Uuid; externalId: string; fingerprint: Buffer }
+export type ChargeRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
 
-/** The open charge that the very same request has made before. */
-export async function findOpenTwin(tx: Tx, twin: Twin): Promise<Charge | null> {
+/** The open charge that the same request has created before. */
+export async function findOpenByRequest(tx: Tx, request: ChargeRequest): Promise<Charge | null> {
   const rows = await tx.query({
-    name: 'find_open_twin',
+    name: 'find_open_by_request',
     text: `select * from charges where company_id = $1 and external_id = $2 and fingerprint = $3
              and status = 'OPEN'`,
-    values: [twin.companyId, twin.externalId, twin.fingerprint],
+    values: [request.companyId, request.externalId, request.fingerprint],
   })
   return rows[0] ? CHARGE.read(rows[0]) : null
 }
 
 export type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
 
-/** Charges made from `from` on and before `to`, oldest first. */
+/** Charges created from `from` on and before `to`, oldest first. */
 export async function listMade(tx: Tx, companyId: Uuid, filter: MadeFilter): Promise<Charge[]> {
   const rows = await tx.query({
     text: `select * from charges where company_id = $1 and created_at >= $2 and created_at < $3

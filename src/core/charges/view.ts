@@ -33,7 +33,7 @@ const Lifetime = (fallback: number) =>
     description: 'Seconds until the charge expires',
   })
 
-/** Base64 needs no escaping, and looking for something to escape would cost more than the rest. */
+/** Base64 needs no escaping, and to search a long image for it would take most of the time. */
 const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
 
 const DevMode = Type.Optional(Type.Boolean({ default: false }))
@@ -193,12 +193,12 @@ export const ChargeView = Type.Object({
 
 type Payer = Static<typeof CustomerInCharge>
 
-/** What of a charge never changes. */
+/** The shown fields of a charge that never change. */
 type Fixed = { id: string; url: string; createdAt: string; expiresAt: string }
 
 /**
- * What a read would make again. A charge is read soon and often after it was made, mostly by those
- * who wait for its payment.
+ * What reads would compute again. A charge is mostly read shortly after it was created, again and
+ * again, by clients that wait for its payment.
  */
 const fixed = createMemo<Fixed>(4096)
 const images = createMemo<string>(4096)
@@ -272,7 +272,12 @@ export function showCharge(
   const { id, url, createdAt, expiresAt } = fixedOf(charge, publicUrl)
   const { status, paymentStatus } = asOf(charge, now)
   const shown: Static<typeof ChargeView> = {
-    ...{ id, status, paymentStatus, url, createdAt, expiresAt },
+    id,
+    status,
+    paymentStatus,
+    url,
+    createdAt,
+    expiresAt,
     total: charge.amount,
     devMode: charge.devMode,
     needShipping: charge.link?.needShipping ?? false,
@@ -292,7 +297,7 @@ export function showCharge(
     Object.assign(shown, {
       isRecurring: true,
       recurrenceChargeId: toPublic('rec', charge.recurrenceId),
-      // Moved when a collection is put off, so that what was shown before is not shown again.
+      // It changes if a collection is rescheduled, so the remembered one is not used.
       expiresAt: charge.expiresAt.toISOString(),
     })
   }

@@ -8,7 +8,7 @@ import { type Customer, change, pickPrivate } from './rules.ts'
 import * as store from './store.ts'
 import type { CustomerChange, NewCustomer } from './view.ts'
 
-/** Always a new customer: merchants may know one person twice, for reasons of their own. */
+/** Always creates: a merchant may want to have one person twice. */
 export async function createCustomer(
   tx: Tx,
   app: App,

@@ -4,7 +4,7 @@ import { type Mode, taxIdFault } from '../companies/rules.ts'
 
 export type CustomerStatus = 'ACTIVE' | 'INACTIVE'
 
-/** What identifies a person: sealed at rest, masked in charges. The name stays readable. */
+/** What identifies a person. It is sealed in the database and masked in charges. */
 export type Private = {
   taxId: string
   email?: string
@@ -37,7 +37,7 @@ export const PRIVATE_FIELDS = [
   'line1',
 ] as const
 
-/** Takes the known fields and nothing else: what a client sends beside them is never stored. */
+/** Only the known fields: what else a client sends is never stored. */
 export function pickPrivate(fields: Private): Private {
   const picked: Private = { taxId: fields.taxId }
   for (const name of PRIVATE_FIELDS) {
@@ -47,14 +47,14 @@ export function pickPrivate(fields: Private): Private {
   return picked
 }
 
-/** What is wrong with a tax id beyond its shape, which the schema has checked. */
+/** What is wrong with the check digits of a tax id. The schema has checked its form. */
 export function checkDigitsFault(mode: Mode, taxId: unknown, path: string): string | null {
   if (typeof taxId !== 'string' || !isTaxIdShape(taxId)) return null
   const fault = taxIdFault(mode, taxId)
   return fault && `${path}: ${fault}`
 }
 
-/** Changes only the fields sent; null takes an optional one away. */
+/** Changes only the fields that were sent. Null removes an optional one. */
 export function change(
   customer: Customer,
   fields: { [Field in keyof Person]?: Person[Field] | null } & { status?: CustomerStatus },

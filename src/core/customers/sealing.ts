@@ -4,8 +4,8 @@ import { type Private, pickPrivate } from './rules.ts'
 
 export type SealedPerson = { index: Buffer; sealed: Buffer }
 
-// The blind index stands for the person: an envelope moved to another person's row or company stays
-// shut.
+// Names the person by the blind index: a sealed person that is copied to the row of another person
+// or company cannot be opened.
 const contextOf = (companyId: Uuid, index: Buffer) => `${companyId}:${index.toString('hex')}`
 
 export function sealPerson(vault: Vault, companyId: Uuid, person: Private): SealedPerson {
@@ -14,11 +14,11 @@ export function sealPerson(vault: Vault, companyId: Uuid, person: Private): Seal
   return { index, sealed }
 }
 
-/** Finds an e-mail address again whatever the case it is written in, without revealing it. */
+/** Lets an e-mail address be found without storing it. Upper and lower case are the same. */
 export const indexEmail = (vault: Vault, companyId: Uuid, email: string): Buffer =>
   vault.index(companyId, `email:${email.toLowerCase()}`)
 
-/** The index of the address in an envelope; null when it has none. */
+/** The index of a sealed person's e-mail address. Null if there is none. */
 export function emailIndexOf(vault: Vault, companyId: Uuid, person: SealedPerson): Buffer | null {
   const { email } = openPerson(vault, companyId, person)
   return email === undefined ? null : indexEmail(vault, companyId, email)

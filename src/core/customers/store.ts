@@ -48,7 +48,7 @@ export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<
 }
 
 /**
- * A customer whose tax id changes by hand stops being the one that charges made for the old tax id.
+ * If the tax id changes, the old one is stored too, and charges with it create another customer.
  */
 export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
   const { index, sealed } = sealPerson(vault, customer.companyId, customer)
@@ -88,7 +88,7 @@ export async function find(
   return rows[0] ? toCustomer(vault, rows[0]) : null
 }
 
-/** The customer that a payer is found as by tax id, or who is made of them. */
+/** The customer with the tax id of a payer. Creates one if there is none. */
 export async function findOrCreate(
   tx: Tx,
   companyId: Uuid,
@@ -131,7 +131,7 @@ export async function list(
   return rows.map((row) => toCustomer(vault, row))
 }
 
-/** Every customer that has a tax id or had it once, also those that are deleted. */
+/** Every customer that has or had a tax id, deleted ones too. */
 export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({
     text: `select id from customers where company_id = $1 and tax_id_index = $2
@@ -142,7 +142,7 @@ export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Pr
   return rows.map(({ id }) => id)
 }
 
-/** Erases the person. Charges keep what they were made with, and the id of a customer that was. */
+/** Deletes a customer. Charges keep their own copy of the payer, and the id. */
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
   const rows = await tx.query({
     text: `with gone as (

@@ -24,9 +24,7 @@ const ADDRESS = {
   line1: Type.Optional(Type.String({ maxLength: 255, description: 'Complement' })),
 }
 
-/**
- * A payer named inline with a charge or a link: name and tax id, the rest as far as it is known.
- */
+/** A payer who is sent with a charge or a link. Only name and tax id are required. */
 export const PayerBody = Type.Object({
   name: ShortText,
   taxId: TaxId,
@@ -75,7 +73,7 @@ export const CustomerView = Type.Object({
   updatedAt: Timestamp,
 })
 
-/** What a charge shows of its payer: enough to recognise, too little to misuse. */
+/** What a charge shows of its payer: masked, but enough to recognise them. */
 export const CustomerInCharge = Type.Object({
   name: Type.String(),
   taxId: Type.Optional(Type.String({ description: 'Masked' })),

@@ -68,11 +68,11 @@ const FIELDS = [
 
 export const FREQUENCY_FAULT = 'frequency: required when type is RECURRING'
 
-/** A product with the fields sent put in; what is not sent stays as it was. */
+/** Changes only the fields that were sent. */
 export function change(product: Product, fields: ProductFields, now: Date): Product {
   const changed: Record<string, unknown> = { ...product, updatedAt: now }
   for (const name of FIELDS) if (fields[name] !== undefined) changed[name] = fields[name]
-  // Every product has a description; one that is taken away is empty.
+  // Every product has a description. Null makes it empty.
   if (fields.description === null) changed.description = ''
   if (fields.price !== undefined) changed.price = toCents(fields.price)
   const result = changed as Product

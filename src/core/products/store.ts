@@ -43,7 +43,7 @@ const toProduct = (row: ProductRow): Product => ({
   updatedAt: row.updated_at,
 })
 
-/** Inserts the product, or overwrites the one that is there. */
+/** Inserts a product, or overwrites it if it exists. */
 export async function save(tx: Tx, product: Product): Promise<void> {
   await tx.query({
     text: `insert into products (company_id, id, name, description, price, need_shipping, sku, image_url,
@@ -117,7 +117,7 @@ export async function list(
   return rows.map(toProduct)
 }
 
-/** Charges hold the product as it was sold, so nothing else needs the row. */
+/** Deletes a product. Charges keep their own copy of what they sold. */
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
   const rows = await tx.query({
     text: 'delete from products where company_id = $1 and id = $2 returning id',

@@ -81,7 +81,14 @@ export function showProduct(product: Product): ShownProduct {
     product
   const shown: Record<string, unknown> = {
     id: toPublic('prod', product.id),
-    ...{ companyId, name, description, price, needShipping, status, marketplaceStatus, type },
+    companyId,
+    name,
+    description,
+    price,
+    needShipping,
+    status,
+    marketplaceStatus,
+    type,
   }
   for (const field of OPTIONAL_IN_VIEW) if (product[field] !== null) shown[field] = product[field]
   return shown as ShownProduct

@@ -11,8 +11,8 @@ import { askAgainAt, cancellation, follow, type Recurrence } from './rules.ts'
 import * as store from './store.ts'
 
 /**
- * Asks the bank how an agreement stands, and takes that over. Tells whether the bank has answered.
- * The app is in the company's time.
+ * Asks the bank about an agreement and applies its answer. Returns whether the bank has answered.
+ * The app has the company's clock.
  */
 export async function followAgreement(
   app: App,
@@ -24,20 +24,23 @@ export async function followAgreement(
   const outcome = await provider.findAgreement(company, { id, externalId: externalId! })
   if (outcome.kind !== 'accepted' || outcome.value === null) {
     const reason = outcome.kind === 'accepted' ? 'it knows no such agreement' : outcome.reason
-    app.log.warn({ subscription: toPublic('rec', id), reason }, 'a bank does not know an agreement')
+    app.log.warn(
+      { subscription: toPublic('rec', id), reason },
+      'the bank gave no answer about an agreement',
+    )
     return false
   }
-  const agreement = await endOverdue(app, company, recurrence, outcome.value)
+  const agreement = await cancelOverdue(app, company, recurrence, outcome.value)
   if (!agreement) return false
-  await app.db.transaction((tx) => takeOver(tx, app, recurrence, agreement))
+  await app.db.transaction((tx) => applyAnswer(tx, app, recurrence, agreement))
   return true
 }
 
 /**
- * A bank may keep an undecided agreement for good. When its time is over it is taken back, so that
- * nobody agrees any more to what we call expired.
+ * If an undecided agreement is past its deadline, cancels it at the bank: some banks let a payer
+ * approve it later. Returns the expired agreement, or null if the bank did not cancel it.
  */
-async function endOverdue(
+async function cancelOverdue(
   app: App,
   company: Company,
   { id, externalId, expiresAt }: Recurrence,
@@ -50,7 +53,7 @@ async function endOverdue(
   return { ...agreement, status: 'EXPIRED', decidedAt: expiresAt }
 }
 
-async function takeOver(
+async function applyAnswer(
   tx: Tx,
   app: App,
   { companyId, id }: Recurrence,
@@ -68,8 +71,8 @@ async function takeOver(
 }
 
 /**
- * Asks about an agreement that nobody has told of, and says when it is asked about again. Tells
- * whether the bank has answered.
+ * Asks about an undecided agreement that no callback has named, and writes when it is asked about
+ * again. Returns whether the bank has answered.
  */
 export async function askAbout(
   app: App,
@@ -82,13 +85,13 @@ export async function askAbout(
 
 const PAUSE_MS = 60_000
 
-/** Leaves an agreement for later while its bank does not answer about others. */
+/** Asks about an agreement later, because its bank did not answer about another one. */
 export const reschedule = (app: App, recurrence: Recurrence): Promise<void> =>
   store.postpone(app.db, recurrence, new Date(app.clock.now().getTime() + PAUSE_MS))
 
 /**
- * Ends an agreement at the bank before it is ended here: what we call ended must not be billed
- * there. A bank refuses to end what has ended without our knowing, and that is taken over.
+ * Cancels an agreement at the bank before it is canceled here, because the bank must not collect
+ * after that. If the bank rejects this, the agreement may have ended there: then that is applied.
  */
 export async function endAtBank(app: App, company: Company, recurrence: Recurrence): Promise<void> {
   if (cancellation(recurrence, app.clock.now()) === 'already-canceled') return

@@ -29,7 +29,7 @@ import {
 import * as store from './store.ts'
 import type { NewRecurrence, NewTemplate } from './view.ts'
 
-/** Who agrees, as a customer on record or as they name themselves. */
+/** The payer who subscribes: a known customer, or a person as they were named. */
 type Subscriber = { customerId: Uuid | null; person: Person }
 
 async function findTerms(app: App, companyId: Uuid, text: string): Promise<Terms> {
@@ -48,12 +48,12 @@ async function findSubscriber(app: App, companyId: Uuid, text: string): Promise<
   return { customerId: customer.id, person: customer }
 }
 
-/** A recurrence that the bank knows, to be written down in the caller's transaction. */
+/** A recurrence that the bank knows. The caller saves it in its transaction. */
 export type Started = { save(tx: Tx): Promise<Recurrence> }
 
 /**
- * Asks the bank for an agreement that the payer can decide on. What the bank has and we do not
- * write down does no harm: nobody has its code, and it expires.
+ * Asks the bank for an agreement that the payer can decide on. If it is not saved, it expires at
+ * the bank, because nobody has its code.
  */
 export async function createRecurrence(
   app: App,
@@ -75,9 +75,14 @@ export async function startAgreement(
   const [id, now] = [newId(), app.clock.now()]
   const expiresAt = new Date(now.getTime() + AGREEMENT_LIFETIME_S * 1000)
   const { externalId, brCode } = await order(app, company, {
-    ...{ id, value: terms.value, frequency: terms.frequency, description: terms.productName },
+    id,
+    value: terms.value,
+    frequency: terms.frequency,
+    description: terms.productName,
     payer: { name: person.name, taxId: person.taxId },
-    ...{ startsOn: localDateOf(now), retries: true, expiresAt },
+    startsOn: localDateOf(now),
+    retries: true,
+    expiresAt,
   })
   const payer: Payer = { name: person.name, ...sealPerson(app.vault, company.id, person) }
   const blank = blankOf(company.id, id, terms, now)
@@ -92,12 +97,12 @@ export async function startAgreement(
   }
 }
 
-/** Where payers subscribe by themselves: what they agree to, and who they are if it is for one. */
+/** What payers subscribe to through a link. If it is for one customer, it has a payer. */
 export type Offer = { originId: Uuid; terms: Terms; payer: Payer | null; customerId: Uuid | null }
 
 /**
- * Starts the agreement of a payer who comes through a link. One that they have begun before and
- * that has not ended is given again: nobody subscribes twice by asking twice.
+ * Starts the agreement of a payer who subscribes through a link. If they have started one before
+ * and it has not ended, returns that one.
  */
 export async function subscribe(
   app: App,
@@ -109,28 +114,26 @@ export async function subscribe(
   const person = known ?? given
   if (!person) throw invalid('customer: name and taxId of who subscribes')
   const { index } = sealPerson(app.vault, company.id, person)
-  const findBegun = async (tx: Tx) => {
-    const begun = await store.findStarted(tx, company.id, originId, index)
-    if (!begun) return null
-    const { status, authStatus } = asOf(begun, app.clock.now())
-    // To a stranger who knows a tax id, a link for anybody must not tell whether its owner has
-    // subscribed: an undecided agreement looks like a new one.
-    return status === 'OPEN' && (payer || authStatus === 'CREATED') ? begun : null
+  const findEarlier = async (tx: Tx) => {
+    const earlier = await store.findStarted(tx, company.id, originId, index)
+    if (!earlier) return null
+    const { status, authStatus } = asOf(earlier, app.clock.now())
+    // If the link is for anybody, somebody who knows a tax id must not find out whether its owner
+    // has subscribed. An undecided agreement looks like a new one.
+    return status === 'OPEN' && (payer || authStatus === 'CREATED') ? earlier : null
   }
-  const begun = await findBegun(app.db)
-  if (begun) return begun
+  const earlier = await findEarlier(app.db)
+  if (earlier) return earlier
   const started = await startAgreement(app, company, terms, { customerId, person }, originId)
   return app.db.transaction(async (tx) => {
-    // Who comes at the same moment waits here, and finds what the first has begun.
+    // A second request at the same moment waits here, and finds what the first has started.
     await store.find(tx, company.id, originId, 'for update')
     await lockCharges(tx, company.id, [originId])
-    return (await findBegun(tx)) ?? started.save(tx)
+    return (await findEarlier(tx)) ?? started.save(tx)
   })
 }
 
-/**
- * A bank that did not answer may have made the agreement: it is asked before anything is given up.
- */
+/** If the bank does not answer, it may have the agreement. So it is asked once. */
 async function order(app: App, company: Company, wanted: AgreementOrder): Promise<Agreement> {
   const provider = app.providers.of(company, false)
   const outcome = await provider.createAgreement(company, wanted)
@@ -140,16 +143,32 @@ async function order(app: App, company: Company, wanted: AgreementOrder): Promis
 }
 
 const blankOf = (companyId: Uuid, id: Uuid, terms: Terms, now: Date): Recurrence => ({
-  ...{ companyId, id, isTemplate: false, originId: null },
-  ...{ productId: terms.productId, productName: terms.productName, value: terms.value },
-  ...{ frequency: terms.frequency, dayDue: terms.dayDue },
+  companyId,
+  id,
+  isTemplate: false,
+  originId: null,
+  productId: terms.productId,
+  productName: terms.productName,
+  value: terms.value,
+  frequency: terms.frequency,
+  dayDue: terms.dayDue,
   dayGenerateCharge: terms.dayGenerateCharge,
-  ...{ customerId: null, payer: null, status: 'OPEN', authStatus: 'CREATED' },
-  ...{ externalId: null, brCode: null, createdAt: now, expiresAt: null, decidedAt: null },
-  ...{ firstOn: null, cycles: 0, lastDueOn: null, nextAt: null },
+  customerId: null,
+  payer: null,
+  status: 'OPEN',
+  authStatus: 'CREATED',
+  externalId: null,
+  brCode: null,
+  createdAt: now,
+  expiresAt: null,
+  decidedAt: null,
+  firstOn: null,
+  cycles: 0,
+  lastDueOn: null,
+  nextAt: null,
 })
 
-/** A link that any payer can subscribe through, or one payer if it is made for them. */
+/** Creates a link through which any payer can subscribe, or one customer. */
 export async function createTemplate(
   app: App,
   company: Company,
@@ -181,7 +200,7 @@ export async function findRecurrence(
   return recurrence
 }
 
-/** A recurrence that is asked for as a charge, and the agreement that its one payer has started. */
+/** A recurrence that a client asks for as a charge, and the agreement of its one customer. */
 export async function findNamed(app: App, companyId: Uuid, id: Uuid) {
   const recurrence = await store.find(app.db, companyId, id)
   if (!recurrence) throw problem('charge_not_found')
@@ -190,9 +209,7 @@ export async function findNamed(app: App, companyId: Uuid, id: Uuid) {
   return { recurrence, started }
 }
 
-/**
- * Ends it here, with what was not yet given to the bank; the rest follows when the bank is asked.
- */
+/** Cancels a recurrence and stops the billing of its charges. The bank has canceled it before. */
 export async function cancelRecurrence(
   tx: Tx,
   app: App,
@@ -205,7 +222,10 @@ export async function cancelRecurrence(
   if (cancellation(recurrence, now) === 'already-canceled') return recurrence
   const ended: Recurrence = {
     ...recurrence,
-    ...{ status: 'CANCELED', authStatus: 'CANCELED', decidedAt: now, nextAt: null },
+    status: 'CANCELED',
+    authStatus: 'CANCELED',
+    decidedAt: now,
+    nextAt: null,
   }
   await store.updateDecision(tx, ended)
   if (!ended.isTemplate) await emit(tx, [subscriptionEvent('subscription.canceled', ended, now)])
@@ -213,17 +233,17 @@ export async function cancelRecurrence(
   return ended
 }
 
-/** What the bank was never told of is canceled at once, what it knows when it has said so. */
+/** Cancels the charges that the bank does not know. A task asks the bank about the others. */
 export async function stopBilling(tx: Tx, { companyId, id }: Recurrence, now: Date): Promise<void> {
   const open = await billings.listOpen(tx, companyId, id)
-  const untold = open.filter(({ ordered }) => !ordered).map(({ chargeId }) => chargeId)
-  await cancelCharges(tx, companyId, untold, now)
-  if (open.length === untold.length) return
+  const unknown = open.filter(({ ordered }) => !ordered).map(({ chargeId }) => chargeId)
+  await cancelCharges(tx, companyId, unknown, now)
+  if (open.length === unknown.length) return
   await billings.makeAllDueNow(tx, companyId, id, now)
   tx.wake(TASK.bill)
 }
 
-/** Cancels charges of agreements that nobody will collect. */
+/** Cancels charges of agreements that no bank will collect. */
 export async function cancelCharges(
   tx: Tx,
   companyId: Uuid,

@@ -11,7 +11,7 @@ import { asOf, DEFAULT_DAY_DUE, type Recurrence, type Terms } from './rules.ts'
 import { find } from './store.ts'
 import { type NewSubscription, type SubscriptionView, showToPayer } from './view.ts'
 
-/** Starts the agreement of a payer who has followed a link of the company's. */
+/** Starts the agreement of a payer who subscribes through a link. */
 export async function subscribeThrough(
   app: App,
   { customer }: Static<typeof NewSubscription>,
@@ -55,12 +55,14 @@ function offerOfLink(charge: Charge): Offer {
   return { originId, terms: termsOfLink(charge), payer, customerId }
 }
 
-/** What a link sells is what was shown when it was made, for the total that it was made with. */
+/** The terms of a link: its product as it was when the link was created, for its total. */
 export function termsOfLink({ amount, link }: Charge): Terms {
   const { product } = link!.items[0]!
   return {
     productId: fromPublic('prod', product.id)!,
-    ...{ productName: product.name, value: amount, frequency: product.frequency! },
+    productName: product.name,
+    value: amount,
+    frequency: product.frequency!,
     dayDue: product.dayDue ?? DEFAULT_DAY_DUE,
     dayGenerateCharge: product.dayGenerateCharge ?? null,
   }

@@ -34,18 +34,37 @@ const START = new Date('2026-08-20T15:00:00Z')
 const later = (at: Date, ms: number) => new Date(at.getTime() + ms)
 
 const undecided = (fields: Partial<Recurrence> = {}): Recurrence => ({
-  ...{ companyId: newId(), id: newId(), isTemplate: false, originId: null },
-  ...{ productId: newId(), productName: 'Pão todo mês', value: toCents(1990) },
-  ...{ frequency: 'MONTHLY', dayDue: 3, dayGenerateCharge: null, customerId: newId() },
+  companyId: newId(),
+  id: newId(),
+  isTemplate: false,
+  originId: null,
+  productId: newId(),
+  productName: 'Pão todo mês',
+  value: toCents(1990),
+  frequency: 'MONTHLY',
+  dayDue: 3,
+  dayGenerateCharge: null,
+  customerId: newId(),
   payer: { name: 'Maria', index: Buffer.alloc(16), sealed: Buffer.alloc(40) },
-  ...{ status: 'OPEN', authStatus: 'CREATED', externalId: 'RR1', brCode: '000201' },
-  ...{ createdAt: START, expiresAt: later(START, 30 * 24 * HOUR_MS), decidedAt: null },
-  ...{ firstOn: null, cycles: 0, lastDueOn: null, nextAt: later(START, 24 * HOUR_MS) },
+  status: 'OPEN',
+  authStatus: 'CREATED',
+  externalId: 'RR1',
+  brCode: '000201',
+  createdAt: START,
+  expiresAt: later(START, 30 * 24 * HOUR_MS),
+  decidedAt: null,
+  firstOn: null,
+  cycles: 0,
+  lastDueOn: null,
+  nextAt: later(START, 24 * HOUR_MS),
   ...fields,
 })
 
 const said = (status: AgreementStatus, decidedAt: Date | null = null): Agreement => ({
-  ...{ externalId: 'RR1', brCode: '000201', status, decidedAt },
+  externalId: 'RR1',
+  brCode: '000201',
+  status,
+  decidedAt,
 })
 
 /** An agreement as it is once its payer has approved it. */
@@ -70,8 +89,12 @@ test('only an active product of a price that can be charged again and again is a
     START,
   )
   assert.deepEqual(termsOf(product), {
-    ...{ productId: product.id, productName: 'Pão', value: 1990, frequency: 'WEEKLY' },
-    ...{ dayDue: 3, dayGenerateCharge: null },
+    productId: product.id,
+    productName: 'Pão',
+    value: 1990,
+    frequency: 'WEEKLY',
+    dayDue: 3,
+    dayGenerateCharge: null,
   })
   const own = termsOf({ ...product, dayDue: 7, dayGenerateCharge: 28 })
   assert.deepEqual([own.dayDue, own.dayGenerateCharge], [7, 28])
@@ -82,7 +105,7 @@ test('only an active product of a price that can be charged again and again is a
   }
 })
 
-test('what the bank says of an agreement is taken over once, and tells an event of its own', () => {
+test('the bank’s answer about an agreement changes it once, with an event for each decision', () => {
   const at = later(START, HOUR_MS)
   const says: [AgreementStatus, RecurrenceStatus, string | null][] = [
     ['APPROVED', 'OPEN', 'subscription.authorized'],
@@ -134,7 +157,7 @@ test('the first charge is generated on the day of approval in São Paulo, or the
   }
 })
 
-test('an undecided agreement is asked about ever more rarely, and at its end it is expired', () => {
+test('an undecided agreement is asked about less and less often, and expires at its deadline', () => {
   const expiresAt = later(START, 65 * HOUR_MS)
   const one = undecided({ createdAt: START, expiresAt })
   const asked = [START]
@@ -149,7 +172,7 @@ test('an undecided agreement is asked about ever more rarely, and at its end it 
   assert.equal(asOf(accepted, later(expiresAt, HOUR_MS)), accepted)
 })
 
-test('a merchant cancels what is open, twice alike, and nothing that has ended otherwise', () => {
+test('an open recurrence can be canceled, also twice, and one that ended otherwise cannot', () => {
   const expiresAt = later(START, HOUR_MS)
   const ended = (status: AgreementStatus) =>
     follow(undecided(), said(status, START), START)!.recurrence
@@ -168,7 +191,7 @@ test('a merchant cancels what is open, twice alike, and nothing that has ended o
   }
 })
 
-test('a cycle is a charge of the agreed value for the agreed payer, and waits for the next', () => {
+test('a cycle creates a charge of the agreed value for the agreed payer, and then the next waits', () => {
   const at = new Date('2026-08-31T15:00:00Z')
   const one = approved(at)
   const { charge, billing, recurrence } = generate(one, at)
@@ -180,8 +203,14 @@ test('a cycle is a charge of the agreed value for the agreed payer, and waits fo
   // Through 10 September, the last day on which it can be tried: due on the 3rd, and 7 days more.
   assert.deepEqual(charge.expiresAt, new Date('2026-09-11T03:00:00Z'))
   assert.deepEqual(billing, {
-    ...{ companyId: one.companyId, chargeId: charge.id, recurrenceId: one.id, cycle: 0 },
-    ...{ dueOn: '2026-09-03', status: 'PLANNED', unanswered: 0, ordered: false },
+    companyId: one.companyId,
+    chargeId: charge.id,
+    recurrenceId: one.id,
+    cycle: 0,
+    dueOn: '2026-09-03',
+    status: 'PLANNED',
+    unanswered: 0,
+    ordered: false,
     nextAt: new Date('2026-08-31T03:00:00Z'),
   })
   assert.deepEqual(
@@ -211,7 +240,8 @@ const delay = fc.oneof(
 )
 const anyMoment = fc.oneof(
   fc.date({
-    ...{ min: new Date('2024-01-01T00:00:00Z'), max: new Date('2040-12-31T00:00:00Z') },
+    min: new Date('2024-01-01T00:00:00Z'),
+    max: new Date('2040-12-31T00:00:00Z'),
     noInvalidDate: true,
   }),
   // Ends of months and years, and leap days, to the millisecond.
@@ -250,7 +280,7 @@ function playOut({ approvedAt, delays_ms, ...terms }: Play): Played[] {
   return played
 }
 
-test('however late a worker comes, no cycle is skipped and none doubled', () => {
+test('however late a worker runs, no cycle is skipped or charged twice', () => {
   fc.assert(
     fc.property(anyPlay, (play) => {
       const played = playOut(play)
@@ -268,7 +298,7 @@ test('however late a worker comes, no cycle is skipped and none doubled', () => 
   )
 })
 
-test('however late a worker comes, every cycle has a business day of its own, none too early', () => {
+test('however late a worker runs, every cycle has its own business day, none too early', () => {
   fc.assert(
     fc.property(anyPlay, (play) => {
       const firstOn = firstGeneration(localDateOf(play.approvedAt), play.dayGenerateCharge)
@@ -280,14 +310,14 @@ test('however late a worker comes, every cycle has a business day of its own, no
         assert.ok(dueOn >= agreedDueDay(day, play.dayDue), 'the payer has the agreed days')
         assert.ok(dueOn >= agreedDueDay(localDateOf(now), play.dayDue), 'also when it comes late')
         const on = nextAt! > now ? localDateOf(nextAt!) : localDateOf(now)
-        assert.ok(maySchedule(on, dueOn), 'the bank takes it when it is told')
+        assert.ok(maySchedule(on, dueOn), 'the bank accepts the order then')
         before = dueOn
       })
     }),
   )
 })
 
-test('a worker that is never late bills every cycle on the day that the calendar has for it', () => {
+test('if the worker is never late, every cycle is due on the day of the calendar', () => {
   fc.assert(
     fc.property(anyPlay, (play) => {
       const delays_ms = play.delays_ms.map(() => 0)

@@ -42,20 +42,25 @@ export async function insert(tx: Tx, recurrence: Recurrence): Promise<void> {
   await tx.query({ text: INSERT, values: RECURRENCE.values([recurrence]) })
 }
 
-/** Writes what a decision on an agreement changes. */
+/** Writes what the payer's or the merchant's decision changes. */
 export async function updateDecision(tx: Tx, recurrence: Recurrence): Promise<void> {
   await tx.query({
     text: `update recurrences set status = $3, auth_status = $4, decided_at = $5,
              first_on = $6::date, next_at = $7
            where company_id = $1 and id = $2`,
     values: [
-      ...[recurrence.companyId, recurrence.id, recurrence.status, recurrence.authStatus],
-      ...[recurrence.decidedAt, recurrence.firstOn, recurrence.nextAt],
+      recurrence.companyId,
+      recurrence.id,
+      recurrence.status,
+      recurrence.authStatus,
+      recurrence.decidedAt,
+      recurrence.firstOn,
+      recurrence.nextAt,
     ],
   })
 }
 
-/** Writes that cycles were generated, and when the next ones are. */
+/** Writes that one cycle of each was generated, and when the next one is due. */
 export async function updateCycles(tx: Tx, companyId: Uuid, all: Recurrence[]): Promise<void> {
   await tx.query({
     name: 'update_cycles',
@@ -72,7 +77,7 @@ export async function updateCycles(tx: Tx, companyId: Uuid, all: Recurrence[]): 
   })
 }
 
-/** Writes the day of a cycle that was put off behind all others. */
+/** Writes the due day of a cycle that was rescheduled after all others. */
 export async function updateLastDue(
   tx: Tx,
   { companyId, id }: Recurrence,
@@ -97,7 +102,7 @@ export async function find(
   return rows[0] ? RECURRENCE.read(rows[0]) : null
 }
 
-/** Those of a company, by their ids. */
+/** Recurrences of a company by id. */
 export async function findMany(
   tx: Tx,
   companyId: Uuid,
@@ -123,7 +128,7 @@ export async function findByExternalId(
   return rows[0] ? RECURRENCE.read(rows[0]) : null
 }
 
-/** The agreement that was last started from a template or a link, that of one payer if asked. */
+/** The latest agreement that was started through a template or a link, by any or one payer. */
 export async function findStarted(
   tx: Tx,
   companyId: Uuid,
@@ -152,7 +157,7 @@ export async function list(
   return rows.map(RECURRENCE.read)
 }
 
-/** Those of a company that have not ended, links among them. */
+/** Agreements and templates of a company that have not ended. */
 export async function listOpen(tx: Tx, companyId: Uuid): Promise<Recurrence[]> {
   const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r where company_id = $1 and status = 'OPEN'
@@ -162,7 +167,7 @@ export async function listOpen(tx: Tx, companyId: Uuid): Promise<Recurrence[]> {
   return rows.map(RECURRENCE.read)
 }
 
-/** Locks those of one company that have not ended, in the order of their ids. */
+/** Locks recurrences of one company that have not ended, in the order of their ids. */
 export async function lockOpen(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Recurrence[]> {
   const rows = await tx.query({
     name: 'lock_recurrences',
@@ -191,8 +196,8 @@ const dueByClocks = (only: Uuid | null) =>
    order by r.next_at limit $2`
 
 /**
- * Due ones in a state of their agreement, of all companies but some or of one, found without locks,
- * and whether there may be more.
+ * Due recurrences whose agreements have a status, of all companies except some or of one company,
+ * and whether there may be more. It takes no locks.
  */
 export async function findDue(
   tx: Tx,
@@ -216,7 +221,7 @@ export async function findDue(
   return { due, isFull: rows.length >= most }
 }
 
-/** Puts off asking the bank about an agreement. */
+/** Writes when the bank is asked about an undecided agreement. */
 export async function postpone(tx: Tx, { companyId, id }: Recurrence, nextAt: Date): Promise<void> {
   await tx.query({
     text: `update recurrences set next_at = $3
@@ -225,7 +230,7 @@ export async function postpone(tx: Tx, { companyId, id }: Recurrence, nextAt: Da
   })
 }
 
-/** When something of a company's is due next. */
+/** When the next recurrence of a company is due. */
 export async function nextAt(
   tx: Tx,
   companyId: Uuid,

@@ -77,7 +77,8 @@ export function showRecurrence(
   const { status, authStatus } = asOf(recurrence, now)
   const { brCode, customerId } = recurrence
   return {
-    ...{ id: toPublic('rec', recurrence.id), status },
+    id: toPublic('rec', recurrence.id),
+    status,
     productId: toPublic('prod', recurrence.productId),
     customerId: customerId && toPublic('clnt', customerId),
     value: String(recurrence.value),
@@ -108,7 +109,9 @@ export const showDetail = (
 function showChargeOf(charge: Charge, now: Date): Static<typeof RecurrenceCharge> {
   const { status, paymentStatus } = chargeAsOf(charge, now)
   return {
-    ...{ id: toPublic('charge', charge.id), status, paymentStatus },
+    id: toPublic('charge', charge.id),
+    status,
+    paymentStatus,
     total: String(charge.amount),
     expiresAt: charge.expiresAt.toISOString(),
     ...(charge.paymentDate ? { paymentDate: charge.paymentDate.toISOString() } : {}),
@@ -121,19 +124,19 @@ export const showTemplate = ({ id, productId }: Recurrence): Static<typeof Templ
   productId: toPublic('prod', productId),
 })
 
-/** An agreement has no payment of its own: its charges have. */
+/** The payment status that an agreement shows as a charge. Its payments are of its charges. */
 function paymentStatusOf({ status, authStatus }: Recurrence): PaymentStatus {
   if (status === 'EXPIRED') return 'EXPIRED'
   return authStatus === 'APPROVED' ? 'PROCESSING' : 'PENDING'
 }
 
-/** What nothing ends: a template, and an agreement that was given. */
+/** The end of what has no end: a template, and an approved agreement. */
 const NEVER = new Date('9999-12-31T23:59:59.999Z')
 
 const endOf = ({ authStatus, expiresAt }: Recurrence): Date =>
   authStatus === 'APPROVED' ? NEVER : (expiresAt ?? NEVER)
 
-/** Shows an agreement or a template as a charge, for whoever asks for it by that name. */
+/** Shows an agreement or a template as a charge, because clients can ask for it as one. */
 export function showAsCharge(
   recurrence: Recurrence,
   started: Recurrence | null,
@@ -142,11 +145,13 @@ export function showAsCharge(
   const current = asOf(recurrence, now)
   const { companyId, payer } = recurrence
   return {
-    ...{ id: toPublic('rec', recurrence.id), status: current.status },
+    id: toPublic('rec', recurrence.id),
+    status: current.status,
     paymentStatus: paymentStatusOf(current),
     total: recurrence.value,
     url: checkoutUrl(publicUrl, recurrence),
-    ...{ devMode: false, needShipping: false },
+    devMode: false,
+    needShipping: false,
     createdAt: recurrence.createdAt.toISOString(),
     expiresAt: endOf(current).toISOString(),
     ...(payer && {
@@ -160,7 +165,7 @@ export function showAsCharge(
   }
 }
 
-/** What a link, a template or a charge says of its agreement. */
+/** What a link, a template or a charge shows of its agreement. */
 export function showSubscription(agreement: Recurrence | null, { publicUrl, now }: Showing) {
   if (!agreement) return {}
   return {
@@ -172,10 +177,10 @@ export function showSubscription(agreement: Recurrence | null, { publicUrl, now 
   }
 }
 
-/** Who subscribes; a link that is made for one payer knows them. */
+/** The payer who subscribes. A link for one customer needs none. */
 export const NewSubscription = Type.Object({ customer: Type.Optional(PayerBody) })
 
-/** What a payer who subscribes is shown. */
+/** What a payer sees who subscribes. */
 export const SubscriptionView = Type.Object({
   id: Type.String(),
   emv: Type.String(),

@@ -188,7 +188,10 @@ const getState = route({
 })
 
 const searching = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
-  ...{ db: app.db, vault: app.vault, companyId: company.id, now: app.clock.now() },
+  db: app.db,
+  vault: app.vault,
+  companyId: company.id,
+  now: app.clock.now(),
 })
 
 const listAll = route({
@@ -275,9 +278,16 @@ const cancel = route({
   async handle(call) {
     const { app, company } = call
     const id = chargeIdOf(call)
-    const takenBack = await removeChargeAtBank(app, company, await findCharge(app, company.id, id))
+    const isCanceledAtBank = await removeChargeAtBank(
+      app,
+      company,
+      await findCharge(app, company.id, id),
+    )
     return call.commit(async (tx) =>
-      showPaymentState(await cancelCharge(tx, app, company.id, id, takenBack), app.clock.now()),
+      showPaymentState(
+        await cancelCharge(tx, app, company.id, id, isCanceledAtBank),
+        app.clock.now(),
+      ),
     )
   },
 })

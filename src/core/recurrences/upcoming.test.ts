@@ -5,20 +5,37 @@ import { newId } from '../../lib/ids.ts'
 import { addDays, localDateOf } from '../../lib/local-time.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Frequency } from '../../pix/calendar.ts'
-import { announce } from './announced.ts'
 import { type Cycle, follow, generate, type Recurrence } from './rules.ts'
+import { upcomingDebits } from './upcoming.ts'
 
 const FREQUENCIES: Frequency[] = ['WEEKLY', 'MONTHLY', 'SEMIANNUAL', 'ANNUAL']
 
 const approvedOn = (at: Date, fields: Partial<Recurrence>): Recurrence => {
   const undecided: Recurrence = {
-    ...{ companyId: newId(), id: newId(), isTemplate: false, originId: null },
-    ...{ productId: newId(), productName: 'Pão todo mês', value: toCents(1990) },
-    ...{ frequency: 'MONTHLY', dayDue: 3, dayGenerateCharge: null, customerId: newId() },
+    companyId: newId(),
+    id: newId(),
+    isTemplate: false,
+    originId: null,
+    productId: newId(),
+    productName: 'Pão todo mês',
+    value: toCents(1990),
+    frequency: 'MONTHLY',
+    dayDue: 3,
+    dayGenerateCharge: null,
+    customerId: newId(),
     payer: { name: 'Maria', index: Buffer.alloc(16), sealed: Buffer.alloc(40) },
-    ...{ status: 'OPEN', authStatus: 'CREATED', externalId: 'RR1', brCode: '000201' },
-    ...{ createdAt: at, expiresAt: at, decidedAt: null },
-    ...{ firstOn: null, cycles: 0, lastDueOn: null, nextAt: at, ...fields },
+    status: 'OPEN',
+    authStatus: 'CREATED',
+    externalId: 'RR1',
+    brCode: '000201',
+    createdAt: at,
+    expiresAt: at,
+    decidedAt: null,
+    firstOn: null,
+    cycles: 0,
+    lastDueOn: null,
+    nextAt: at,
+    ...fields,
   }
   const decided = {
     externalId: 'RR1',
@@ -48,40 +65,41 @@ const agreements = fc
   })
   .map(({ at, ...terms }) => approvedOn(at, terms))
 
-test('what is announced before an agreement is what is debited when it is approved that day', () => {
+test('the debits shown before an agreement are those made if it is approved that day', () => {
   fc.assert(
     fc.property(agreements, (agreement) => {
       const days = generated(agreement, 3).map(({ billing }) => billing.dueOn)
       const today = localDateOf(agreement.decidedAt!)
-      const announced = announce(agreement, null, today, 3)
+      const debits = upcomingDebits(agreement, null, today, 3)
       assert.deepEqual(
-        announced,
+        debits,
         days.map((on, i) => ({ number: i + 1, on })),
       )
     }),
   )
 })
 
-test('a debit on its way is announced before those that are still to be generated', () => {
+test('an open billing comes before the debits that are not generated yet', () => {
   fc.assert(
     fc.property(agreements, fc.integer({ min: 1, max: 6 }), (agreement, made) => {
       const cycles = generated(agreement, made + 2)
       const { billing, recurrence, charge } = cycles[made - 1]!
       const today = localDateOf(charge.createdAt)
-      const announced = announce(agreement, { agreement: recurrence, open: [billing] }, today, 3)
+      const debits = upcomingDebits(agreement, { agreement: recurrence, open: [billing] }, today, 3)
       const days = cycles.slice(made - 1).map(({ billing: { cycle, dueOn } }) => ({
-        ...{ number: cycle + 1, on: dueOn },
+        number: cycle + 1,
+        on: dueOn,
       }))
-      assert.deepEqual(announced, days)
+      assert.deepEqual(debits, days)
     }),
   )
 })
 
-test('no two debits are announced for one day, even when the service comes late', () => {
+test('no two debits are on one day, even if charges are generated late', () => {
   fc.assert(
     fc.property(agreements, fc.integer({ min: 0, max: 400 }), (agreement, late_days) => {
       const today = addDays(localDateOf(agreement.decidedAt!), late_days)
-      const days = announce(agreement, { agreement, open: [] }, today, 5).map(({ on }) => on)
+      const days = upcomingDebits(agreement, { agreement, open: [] }, today, 5).map(({ on }) => on)
       assert.deepEqual(days, [...new Set(days)].sort())
       assert.ok(days[0]! > today)
     }),

@@ -33,19 +33,21 @@ const termIn = <Code extends string>(words: Record<Code, string>, code: Code) =>
   word: words[code],
 })
 
-/** Charges as a table. */
-export const CHARGE_COLUMNS: Column<Charge>[] = [
+/** The columns of a file of charges. */
+export const CSV_COLUMNS: Column<Charge>[] = [
   { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
   { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
   { name: 'kind', title: 'Tipo', of: ({ kind }) => termIn(KINDS, kind) },
   { name: 'status', title: 'Situação', of: ({ status }) => termIn(STATUSES, status) },
   {
-    ...{ name: 'payment_status', title: 'Pagamento' },
+    name: 'payment_status',
+    title: 'Pagamento',
     of: ({ paymentStatus }) => termIn(PAYMENT_STATUSES, paymentStatus),
   },
   { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
   {
-    ...{ name: 'refunded_cents', title: 'Devolvido' },
+    name: 'refunded_cents',
+    title: 'Devolvido',
     of: ({ refunded }) => ({ cents: refunded, signed: 0 - refunded }),
   },
   { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
@@ -56,9 +58,9 @@ export const CHARGE_COLUMNS: Column<Charge>[] = [
   { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
 ]
 
-/** What people read of a charge beside that. */
-export const peopleColumns = (vault: Vault): Column<Charge>[] => [
-  ...CHARGE_COLUMNS,
+/** More columns for a file that people read. */
+export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
+  ...CSV_COLUMNS,
   { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
   { name: 'items', title: 'Itens', of: itemsOf },
   { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
