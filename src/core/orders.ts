@@ -58,8 +58,8 @@ export const dueNow = (
   { systemClock }: { systemClock: Clock },
   most: number,
   only: Uuid | null,
-  but: Uuid[],
-): ClaimRequest => ({ now: systemClock.now(), lease_s: LEASE_S, most, only, but })
+  except: Uuid[],
+): ClaimRequest => ({ now: systemClock.now(), lease_s: LEASE_S, most, only, except })
 
 /** Money to move through a bank. Our id makes it one order, however often it is given. */
 export type BankOrder<T> = {

@@ -80,7 +80,7 @@ export async function findUnaudited(
   tx: Tx,
   auditedBefore: Date,
   most: number,
-  but: Uuid[],
+  except: Uuid[],
 ): Promise<Uuid[]> {
   const rows = await tx.query<{ company_id: Uuid }>({
     text: `select b.company_id from balances b left join audits a using (company_id)
@@ -88,7 +88,7 @@ export async function findUnaudited(
                or a.difference is not null or a.audited_at <= $1)
              and b.company_id <> all ($3::uuid[])
            order by a.audited_at nulls first limit $2`,
-    values: [auditedBefore, most, but],
+    values: [auditedBefore, most, except],
   })
   return rows.map(({ company_id }) => company_id)
 }

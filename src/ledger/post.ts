@@ -22,8 +22,9 @@ export async function openBooks(tx: Tx, companyId: Uuid): Promise<void> {
 }
 
 /**
- * Locks a company's books: until the transaction ends, no other one moves its money. A command locks
- * them after its charges, refunds or withdrawals, so that two commands cannot wait for each other.
+ * Locks a company's books: until the transaction ends, no other one moves its money. A command
+ * locks them after its charges, refunds or withdrawals, so that two commands cannot wait for each
+ * other.
  */
 export async function lockBooks(tx: Tx, companyId: Uuid): Promise<Books> {
   const [row] = await tx.query<BooksRow>({

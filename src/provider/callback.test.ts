@@ -19,18 +19,18 @@ const KINDS = [
 ] as const
 
 for (const { read, list, field } of KINDS) {
-  test(`${list}: each name is read once, in its order, and what is no name is passed over`, () => {
+  test(`${list}: each id is read once, in its order, and what is no id is left out`, () => {
     const names = ['B2', 'A1', 'B2', '', 'a b', 'x'.repeat(65), 7, null, {}, ['A'], '\0', 'é']
     const entries = [...names.map((name) => ({ [field]: name })), null, 'A', 1, [], {}]
     assert.deepEqual(read({ [list]: entries, other: [{ [field]: 'C3' }] }), ['B2', 'A1'])
     assert.deepEqual(read({ [list]: [{ [field]: 'x'.repeat(64) }] }), ['x'.repeat(64)])
   })
 
-  test(`${list}: one that stands alone is read too`, () => {
+  test(`${list}: one without a list is read too`, () => {
     assert.deepEqual(read({ [field]: 'A1', status: 'x' }), ['A1'])
   })
 
-  test(`${list}: a list that is none names nothing`, () => {
+  test(`${list}: a body without a list names nothing`, () => {
     const entry = { [field]: 'A1' }
     const bodies = [undefined, null, 'x', 7, [], [entry], {}, { [list]: entry }]
     for (const body of [...bodies, { [list]: 'A1' }, { [list]: { 0: entry, length: 1 } }]) {
@@ -53,7 +53,7 @@ test('no JSON that anybody could send makes the reading fail', () => {
   )
 })
 
-test('what the simulated bank sends names what it is about, in the words of the scheme', () => {
+test('a callback of the simulated bank has the form of the scheme', () => {
   const receivedAt = new Date('2026-08-20T15:00:00.000Z')
   const pix = { endToEndId: 'E1', txid: 'T1', amount: toCents(1905), receivedAt }
   const entry = { endToEndId: 'E1', txid: 'T1', valor: '19.05', horario: receivedAt.toISOString() }

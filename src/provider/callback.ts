@@ -1,12 +1,12 @@
 import { type Cents, formatDecimal } from '../lib/money.ts'
 import type { AgreementStatus, Collection } from './port.ts'
 
-/** What a callback names, each by the scheme's id of it. */
+/** What a callback names, by the scheme's ids. */
 export type Named = { endToEndIds: string[]; agreements: string[]; collections: string[] }
 
 /**
- * The payments that a bank's callback names. A callback is a hint: only what the bank confirms when
- * asked counts, so nothing else of it is read. Whatever else stands in it is ignored.
+ * The payments that a bank's callback names. A callback is only a hint: what counts is the bank's
+ * answer when it is asked, so nothing but the ids is read.
  */
 export const namedPayments = (body: unknown): string[] => idsIn(body, 'pix', 'endToEndId')
 
@@ -29,12 +29,12 @@ export const namesOf = ({ endToEndIds, agreements, collections }: Named): string
 ]
 
 /**
- * Banks tell of a few things at a time. Each is asked about, so that whoever names thousands is not
- * followed there; what is left out is found by reconciling.
+ * The bank is asked about each id, so more are ignored. Banks name only a few at a time, and
+ * reconciliation finds what is left out.
  */
 const MAX_NAMED = 500
 
-/** A bank that tells of one thing at a time may leave the list around it out. */
+/** A bank that names one thing may leave out the list around it. */
 function idsIn(body: unknown, list: string, field: string): string[] {
   const entries = ((body ?? {}) as Record<string, unknown>)[list] ?? [body]
   if (!Array.isArray(entries)) return []
@@ -54,10 +54,10 @@ const pixEntry = ({ endToEndId, txid, amount, receivedAt }: Pix) => ({
   horario: receivedAt.toISOString(),
 })
 
-/** What a bank of the scheme sends when money has arrived. */
+/** The callback of a received payment. */
 export const callbackBody = (pix: Pix) => ({ pix: [pixEntry(pix)] })
 
-/** The scheme's words. */
+/** The scheme's names of the statuses. */
 export const AGREEMENT_STATUS: Record<AgreementStatus, string> = {
   CREATED: 'CRIADA',
   APPROVED: 'APROVADA',
@@ -65,7 +65,7 @@ export const AGREEMENT_STATUS: Record<AgreementStatus, string> = {
   EXPIRED: 'EXPIRADA',
   CANCELED: 'CANCELADA',
 }
-/** A collection whose attempt has failed stays active: it can be tried again. */
+/** A collection with a failed attempt stays active, because it can be retried. */
 const COLLECTION_STATUS: Record<Collection['status'], string> = {
   SCHEDULED: 'ATIVA',
   PAID: 'CONCLUIDA',
@@ -73,11 +73,14 @@ const COLLECTION_STATUS: Record<Collection['status'], string> = {
   CANCELED: 'CANCELADA',
 }
 
-type Told = { txid: string; status: Collection['status'] }
+type ChangedCollection = { txid: string; status: Collection['status'] }
 
-const collectionEntry = ({ txid, status }: Told) => ({ txid, status: COLLECTION_STATUS[status] })
+const collectionEntry = ({ txid, status }: ChangedCollection) => ({
+  txid,
+  status: COLLECTION_STATUS[status],
+})
 
-/** What a bank sends when an agreement was decided on, with the collections that ends. */
+/** The callback of a decision on an agreement, with the collections that it canceled. */
 export const agreementBody = (
   { externalId, status }: { externalId: string; status: AgreementStatus },
   canceled: string[],
@@ -88,8 +91,8 @@ export const agreementBody = (
     : { cobsr: canceled.map((txid) => collectionEntry({ txid, status: 'CANCELED' })) }),
 })
 
-/** What a bank sends when it has tried to collect. */
-export const collectionsBody = (collections: Told[], received: Pix[]) => ({
+/** The callback of attempts to collect. */
+export const collectionsBody = (collections: ChangedCollection[], received: Pix[]) => ({
   ...(received.length === 0 ? {} : { pix: received.map(pixEntry) }),
   cobsr: collections.map(collectionEntry),
 })

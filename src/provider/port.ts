@@ -4,8 +4,8 @@ import type { Cents } from '../lib/money.ts'
 import type { Frequency } from '../pix/calendar.ts'
 
 /**
- * What a bank says of an order. A timeout is `unknown`, never `rejected`: the bank may have carried
- * it out, and only asking can tell.
+ * The outcome of an order or a question at a bank. A timeout is `unknown`, never `rejected`,
+ * because the bank may have carried the order out; it must be asked.
  */
 export type Outcome<T> =
   | { kind: 'accepted'; value: T }
@@ -13,8 +13,8 @@ export type Outcome<T> =
   | { kind: 'unknown'; reason: string }
 
 /**
- * The company as a bank knows it. The simulated bank lives in its account's time: a test clock may
- * be ahead of everybody else's. A real bank has no use for that.
+ * The company as a bank knows it. `clockAhead_ms` is for the simulated bank, which uses the test
+ * clock of the company.
  */
 export type Payee = {
   id: Uuid
@@ -25,14 +25,14 @@ export type Payee = {
 }
 
 /**
- * Where a payment came from: play money through the simulated bank, or money through a real one. It
- * is part of what identifies a payment, so that neither can stand in the place of the other.
+ * The source of a payment: play money of the simulated bank, or money of a real bank. It is part of
+ * a payment's key, so that play money never counts as real money.
  */
 export type Source = 'simulated' | 'bank'
 
 /**
- * A Pix as the scheme confirms it. `txid` is the one we gave the charge or the static code; a Pix
- * that was sent to the key alone has none.
+ * A received Pix as the bank confirms it. `txid` is the one of our charge or static code; null when
+ * the payer used only the key.
  */
 export type ReceivedPix = {
   endToEndId: string
@@ -42,54 +42,55 @@ export type ReceivedPix = {
   payer?: PixPayer
 }
 
-/** Who has sent a Pix, as far as the bank tells. Some banks mask the tax id themselves. */
+/** The payer of a Pix, as far as the bank names them. Some banks mask the tax id. */
 export type PixPayer = { name?: string; taxId?: string }
 
-/** Money to send back to who paid it. Our id makes it one order, however often it is given. */
+/** Money to return to its payer. Our id makes it one order, however often it is given. */
 export type RefundOrder = { id: Uuid; endToEndId: string; amount: Cents }
-/** `returnId` is the scheme's id of the money that went back. */
+/** `returnId` is the scheme's id of the return. */
 export type Returned = { returnId: string }
 
 /** Money to send to a Pix key. Our id makes it one order, however often it is given. */
 export type SendOrder = { id: Uuid; amount: Cents; pixKey: string }
 export type Sent = { endToEndId: string }
 
-/** What a bank has moved on its own account of it, to compare ours with. */
+/** A transfer in the bank's own records, to compare with ours. */
 export type BankTransfer = {
   direction: 'received' | 'sent' | 'returned'
   endToEndId: string
-  /** Our id of the order, for what was sent or returned. */
+  /** Our id of the order; null for what was received, or not ordered by us. */
   orderId: Uuid | null
-  /** What was received is for; null when it names nothing, or was sent or returned. */
+  /** What a received payment is for; null when it names nothing, or was sent or returned. */
   txid: string | null
   amount: Cents
   at: Date
 }
 
-/** From `from` on and before `to`. */
+/** From `from` until before `to`. */
 export type Period = { from: Date; to: Date }
 
 export type { Frequency }
 export type AgreementStatus = 'CREATED' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'CANCELED'
 
 /**
- * What a payer is asked to agree to. Our id makes it one agreement, however often it is ordered.
+ * An agreement that a payer is asked for. Our id makes it one agreement, however often it is
+ * ordered.
  */
 export type AgreementOrder = {
   id: Uuid
-  /** Every charge of it is of this value. */
+  /** The value of each charge. */
   value: Cents
   frequency: Frequency
   description: string
   payer: { name: string; taxId: string }
   startsOn: LocalDate
-  /** Whether a failed collection may be tried again: 3 times within 7 days. */
+  /** Whether a failed collection may be retried: 3 times within 7 days. */
   retries: boolean
-  /** Undecided by then it has expired. */
+  /** If the payer has not decided by then, it has expired. */
   expiresAt: Date
 }
 
-/** `decidedAt` is when it came to its status; null while it waits for the payer. */
+/** `decidedAt` is when it got its status; null while it waits for the payer. */
 export type Agreement = {
   externalId: string
   brCode: string
@@ -118,8 +119,8 @@ export type Collection = {
 }
 
 /**
- * The port to a bank that collects. Ids are ours, so that every order can be repeated and asked
- * about.
+ * The interface of a bank that collects. All ids are ours, so that every order can be repeated and
+ * asked about.
  */
 export type Provider = {
   name: string
@@ -128,20 +129,20 @@ export type Provider = {
     payee: Payee,
     charge: { id: Uuid; amount: Cents; expiresAt: Date },
   ): Promise<Outcome<{ brCode: string }>>
-  /** Rejected by a bank that knows it to be paid. Removed again is removed still. */
+  /** Rejected if the charge is paid. Can be repeated. */
   removeCharge(payee: Payee, id: Uuid): Promise<Outcome<null>>
-  /** What has arrived for a charge, whether or not anybody has told of it. */
+  /** The payments of a charge, also those without a callback. */
   findPaid(payee: Payee, id: Uuid): Promise<Outcome<ReceivedPix[]>>
   issueStaticCode(
     payee: Payee,
     code: { id: Uuid; amount: Cents },
   ): Promise<Outcome<{ brCode: string }>>
-  /** Those of the payments that the bank knows: what it does not confirm never counts. */
+  /** The payments with these ids that the bank has received. It leaves out all others. */
   findReceived(payee: Payee, endToEndIds: string[]): Promise<Outcome<ReceivedPix[]>>
   listReceived(payee: Payee, period: Period): Promise<Outcome<ReceivedPix[]>>
-  /** Accepted means done. A bank that is still at it answers `unknown`. */
+  /** Accepted means done. If the bank is still working on it, the outcome is unknown. */
   refund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned>>
-  /** What became of an order that was given before; null when the bank never got it. */
+  /** The outcome of an earlier order; null when the bank never got it. */
   findRefund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned | null>>
   listTransfers(payee: Payee, period: Period): Promise<Outcome<BankTransfer[]>>
   createAgreement(payee: Payee, order: AgreementOrder): Promise<Outcome<Agreement>>
@@ -150,25 +151,25 @@ export type Provider = {
     payee: Payee,
     agreement: { id: Uuid; externalId?: string },
   ): Promise<Outcome<Agreement | null>>
-  /** Ends it, and with it what is scheduled of it. Rejected when it has ended in another way. */
+  /** Ends it and its scheduled collections. Rejected when it has ended in another way. */
   cancelAgreement(payee: Payee, agreement: { id: Uuid; externalId: string }): Promise<Outcome<null>>
   /**
-   * Once for its id. Rejected when the agreement is not APPROVED, or when the due day is not 2 to
-   * 10 days away.
+   * Schedules once for its id. Rejected when the agreement is not APPROVED, or when the due day is
+   * not 2 to 10 days away.
    */
   scheduleCollection(payee: Payee, order: CollectionOrder): Promise<Outcome<Collection>>
   findCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection | null>>
-  /** One more attempt at a FAILED one. The same day again is the same attempt. */
+  /** Schedules another attempt of a FAILED one. The same day again is the same attempt. */
   retryCollection(payee: Payee, id: Uuid, on: LocalDate): Promise<Outcome<Collection>>
-  /** Canceled again is canceled still. Rejected when it is PAID, by some banks when it FAILED. */
+  /** Can be repeated. Rejected when it is PAID, and by some banks when it is FAILED. */
   cancelCollection(payee: Payee, id: Uuid): Promise<Outcome<Collection>>
 }
 
-/** The port to a bank that sends money, which API Pix cannot: a withdrawal has a way of its own. */
+/** The interface of a bank that sends money, which is no part of API Pix. */
 export type Payouts = {
   name: string
-  /** Accepted means done. A bank that is still at it answers `unknown`. */
+  /** Accepted means done. If the bank is still working on it, the outcome is unknown. */
   send(payee: Payee, order: SendOrder): Promise<Outcome<Sent>>
-  /** What became of an order that was given before; null when the bank never got it. */
+  /** The outcome of an earlier order; null when the bank never got it. */
   findSent(payee: Payee, order: SendOrder): Promise<Outcome<Sent | null>>
 }

@@ -4,7 +4,7 @@ import type { Bacen } from './bacen/bacen.ts'
 import type { Outcome, Payouts, Provider } from './port.ts'
 import type { Simulator } from './simulator/simulator.ts'
 
-/** What decides where a company's money is. */
+/** The fields of a company that decide which bank has its money. */
 type Account = {
   mode: 'sandbox' | 'live'
   bankId: string | null
@@ -17,13 +17,13 @@ export type Providers = {
   of(company: Account, devMode: boolean): Provider
   /** The bank that holds the company's money. A live company may have none yet. */
   bankOf(company: Account): Provider | null
-  /** Who sends the company's withdrawals; null when an operator does, by hand. */
+  /** The bank that sends the company's withdrawals; null when an operator does. */
   payoutsOf(company: Account): Payouts | null
-  /** The one that a callback came from. */
+  /** The provider of a callback, by its name. */
   named(name: string): Provider
 }
 
-/** Chooses the bank: play money goes to the simulated one, a live company's charges to its own. */
+/** Chooses the bank: the simulated bank for play money, a live company's own for its charges. */
 export function createProviders(simulator: Simulator, bacen: Bacen): Providers {
   const bankOf = ({ mode, bankId }: Account) =>
     mode === 'sandbox' ? simulator : bankId === null ? null : bacen

@@ -3,7 +3,7 @@ import { idOfSuffix, suffixOf, type Uuid } from '../lib/ids.ts'
 /** The txid of a dynamic charge: the 26 characters of its id. */
 export const chargeTxid = suffixOf
 
-/** A static code has room for 25 characters; the first of an id's 26 is 0 until the year 3084. */
+/** A static code allows 25 characters. The first of an id's 26 is 0 until the year 3084. */
 export const staticTxid = (id: Uuid): string => suffixOf(id).slice(1)
 
 /** The charge that a txid of ours names, or the static code. */

@@ -191,8 +191,8 @@ test('work for one company alone is done though it is set aside, and does not se
   const task = 'expire charges'
   await app.setbacks.failed(task, company.id, new Error('x'))
   const asked: string[][] = []
-  const work = async (but: string[]) => {
-    asked.push(but)
+  const work = async (except: string[]) => {
+    asked.push(except)
     return { companies: [company.id], done: 1, isFull: false }
   }
   await inRounds(app, { task, only: company.id, signal: undefined, work })
@@ -207,10 +207,10 @@ test('work for one company alone is done though it is set aside, and does not se
 test('rounds end when there is much due and nothing of it can be done', async () => {
   const ids = [newId(), newId()]
   let parts = 0
-  const work = async (but: string[]) => {
+  const work = async (except: string[]) => {
     parts += 1
     assert.ok(parts < 10, 'it goes on and on')
-    const companies = ids.filter((id) => !but.includes(id)).slice(0, 1)
+    const companies = ids.filter((id) => !except.includes(id)).slice(0, 1)
     return { companies, done: 0, isFull: true }
   }
   await inRounds(app, { task: 'x', only: null, signal: undefined, work })

@@ -46,8 +46,8 @@ function note({ seen }: Racer, reply: Reply): Reply {
 }
 
 /**
- * One racer's turn: starts a withdrawal or meets the pending one, does what is its part with it, and
- * starts another.
+ * One racer's turn: starts a withdrawal or meets the pending one, does what is its part with it,
+ * and starts another.
  */
 async function turn(racer: Racer, round: number): Promise<void> {
   const { client, number } = racer

@@ -148,8 +148,8 @@ function logChange({ log }: App, company: Uuid, last: Audit, faults: string[]): 
 /** Audits companies with new postings or a difference, and those not audited for a while. */
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
   const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
-  const but = app.setbacks.companiesOf(TASK.audit)
-  const due = await findUnaudited(app.db, idle, MOST, but)
+  const except = app.setbacks.companiesOf(TASK.audit)
+  const due = await findUnaudited(app.db, idle, MOST, except)
   await forEachLimited(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     try {

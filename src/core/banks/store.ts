@@ -110,13 +110,13 @@ export async function listCertificates(
 }
 
 /** Connections whose certificate expires before a moment, and nobody was warned yet. */
-export async function findUnwarned(tx: Tx, endBefore: Date, but: Uuid[]): Promise<BankRecord[]> {
+export async function findUnwarned(tx: Tx, endBefore: Date, except: Uuid[]): Promise<BankRecord[]> {
   const rows = await tx.query<BankRow>({
     text: `select * from bank_connections
            where certificate_warned_at is null and certificate_ends_at < $1
              and company_id <> all ($2::uuid[])
            order by certificate_ends_at limit 100`,
-    values: [endBefore, but],
+    values: [endBefore, except],
   })
   return rows.map(toRecord)
 }

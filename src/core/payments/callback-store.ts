@@ -77,7 +77,7 @@ export async function claimDue(
   tx: Tx,
   now: Date,
   most: number,
-  but: Uuid[],
+  except: Uuid[],
   mostOfOne = most,
 ): Promise<DueCallback[]> {
   const rows = await tx.query<DueRow>({
@@ -100,7 +100,7 @@ export async function claimDue(
            from due
            where c.company_id = due.company_id and c.id = due.id
            returning c.company_id, c.id, c.provider, c.sealed, c.attempts`,
-    values: [now, most, but, mostOfOne],
+    values: [now, most, except, mostOfOne],
   })
   return rows.map(({ company_id: companyId, ...rest }) => ({ companyId, ...rest }))
 }

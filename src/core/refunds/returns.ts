@@ -15,9 +15,9 @@ export const claimDueRefunds = (
   app: App,
   most: number,
   only: Uuid | null = null,
-  but: Uuid[] = [],
+  except: Uuid[] = [],
 ): Promise<Claim<Refund>[]> =>
-  app.db.transaction((tx) => claimDue(tx, dueNow(app, most, only, but)))
+  app.db.transaction((tx) => claimDue(tx, dueNow(app, most, only, except)))
 
 /** Orders the bank to return the money of a claimed refund, or asks it, and records the outcome. */
 export async function returnMoney(

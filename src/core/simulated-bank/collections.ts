@@ -27,15 +27,15 @@ export async function collectOfCompany(app: App, companyId: Uuid): Promise<void>
  * Lets the simulated bank make the attempts that are due by real time, of all companies but some.
  * Returns what it has collected by company; the callbacks are not sent yet.
  */
-export async function collectOfAll(app: App, but: Uuid[]): Promise<[Uuid, Collected[]][]> {
+export async function collectOfAll(app: App, except: Uuid[]): Promise<[Uuid, Collected[]][]> {
   const { simulator } = app.providers
-  const collected = await simulator.collectDue(null, app.systemClock.now(), MAX_COLLECTED, but)
+  const collected = await simulator.collectDue(null, app.systemClock.now(), MAX_COLLECTED, except)
   return [...Map.groupBy(collected, ({ accountId }) => accountId)]
 }
 
 /** Companies with attempts that are due by real time, but none of these. */
-export const findDueCompanies = (app: App, most: number, but: Uuid[]): Promise<Uuid[]> =>
-  app.providers.simulator.accountsDue(app.systemClock.now(), most, but)
+export const findDueCompanies = (app: App, most: number, except: Uuid[]): Promise<Uuid[]> =>
+  app.providers.simulator.accountsDue(app.systemClock.now(), most, except)
 
 /** Companies with a moved clock that have attempts due by it. */
 export async function findDueByClock(app: App): Promise<Uuid[]> {

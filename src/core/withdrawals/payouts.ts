@@ -22,9 +22,9 @@ export const claimDuePayouts = (
   app: App,
   most: number,
   only: Uuid | null = null,
-  but: Uuid[] = [],
+  except: Uuid[] = [],
 ): Promise<Claim<Withdrawal>[]> =>
-  app.db.transaction((tx) => claimPayouts(tx, dueNow(app, most, only, but)))
+  app.db.transaction((tx) => claimPayouts(tx, dueNow(app, most, only, except)))
 
 /** Orders the bank to send a claimed withdrawal, or asks it, and records the outcome. */
 export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> {

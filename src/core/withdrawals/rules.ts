@@ -106,8 +106,8 @@ export const insufficient = (value: Cents, available: number): Problem =>
 export type Spent = { tries: number; at: Date }
 
 /**
- * If too many wrong codes were tried within an hour, over all withdrawals, throws. `spent` is in the
- * order newest first.
+ * If too many wrong codes were tried within an hour, over all withdrawals, throws. `spent` is in
+ * the order newest first.
  */
 export function requireFewGuesses(spent: Spent[], now: Date): void {
   let tries = 0

@@ -209,11 +209,11 @@ export const findDue = (
   now: Date,
   most: number,
   only: Uuid | null,
-  but: Uuid[],
+  except: Uuid[],
 ): Promise<(WithdrawalId & InTime)[]> =>
   tx.query<WithdrawalId & InTime>({
     text: only === null ? `(${DUE}) union all (${dueByClocks(only)})` : dueByClocks(only),
-    values: [now, most, but, ...valuesOf(only)],
+    values: [now, most, except, ...valuesOf(only)],
   })
 
 /** When the code of a company's pending withdrawal expires. */

@@ -12,7 +12,7 @@ import type {
   Payee,
   Provider,
 } from '../port.ts'
-import { accept, notDone, notTold, type Reply, reject, unsure } from './answers.ts'
+import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { agreementCode } from './codes.ts'
 import { readList } from './pages.ts'
@@ -20,18 +20,18 @@ import { type Fields, fieldsOf, listOf, readMoment, textOf } from './text.ts'
 
 type Agreeing = Pick<Provider, 'createAgreement' | 'findAgreement' | 'cancelAgreement'>
 
-/** The place of an agreement's payload. A bank lets one agreement have it. */
-type Place = { id: number; location: string | null }
+/** The location of an agreement's payload. A bank accepts one agreement for each. */
+type PayloadLocation = { id: number; location: string | null }
 
 export function agreeing(at: AtBank): Agreeing {
   const underWay = new Map<Uuid, Promise<Outcome<Agreement>>>()
-  const places = createRecent<Place>(2_000)
+  const locations = createRecent<PayloadLocation>(2_000)
   return {
-    // Who orders it while it is being ordered waits for the same answer: a bank would make two.
+    // If it is being ordered already, waits for that answer, because the bank would make two.
     createAgreement(payee, order) {
       const known = underWay.get(order.id)
       if (known) return known
-      const ordered = at(payee, (bank) => create(bank, payee, order, places)).finally(() => {
+      const ordered = at(payee, (bank) => create(bank, payee, order, locations)).finally(() => {
         underWay.delete(order.id)
       })
       underWay.set(order.id, ordered)
@@ -45,15 +45,15 @@ export function agreeing(at: AtBank): Agreeing {
 }
 
 /**
- * Orders an agreement once. A bank makes another with every order, so it is asked first, and asked
- * again when it did not simply obey. What it may be still at keeps its place: ordered again with
- * the same place, a bank that has made it by then refuses.
+ * Orders an agreement once. A bank makes another one with every order, so it is asked first, and
+ * asked again if the order fails. A repeated order uses the same location, because a bank that has
+ * made the agreement in the meantime then refuses the second.
  */
 async function create(
   bank: Bank,
   payee: Payee,
   order: AgreementOrder,
-  places: Recent<Place>,
+  locations: Recent<PayloadLocation>,
 ): Promise<Outcome<Agreement>> {
   const { rec, locrec } = bank.connection.profile.paths
   if (rec === null || locrec === null)
@@ -61,22 +61,22 @@ async function create(
   const before = await search(bank, payee, order.id)
   if (before.kind !== 'accepted') return before
   if (before.value) return accept(before.value)
-  const place = places.get(order.id) ?? (await newPlace(bank))
-  if ('kind' in place) return place
-  places.set(order.id, place)
+  const location = locations.get(order.id) ?? (await newLocation(bank))
+  if ('kind' in location) return location
+  locations.set(order.id, location)
   const reply = await bank.ask({
     method: 'POST',
     resource: 'rec',
     path: '',
-    body: bodyOf(order, place),
+    body: bodyOf(order, location),
   })
   const externalId = reply.kind === 'done' ? textOf(reply.body.idRec) : null
   if (reply.kind === 'done' && externalId) {
     const made = await read(bank, payee, externalId)
     if (made.kind === 'accepted' && made.value) return accept(made.value)
-    return shown(payee, {
+    return agreementOf(payee, {
       ...reply.body,
-      loc: fieldsOf(reply.body.loc).location ? reply.body.loc : place,
+      loc: fieldsOf(reply.body.loc).location ? reply.body.loc : location,
     })
   }
   const after = await search(bank, payee, order.id)
@@ -85,7 +85,7 @@ async function create(
   return reply.kind === 'done' ? unsure('the bank does not name the agreement') : notDone(reply)
 }
 
-async function newPlace(bank: Bank): Promise<Place | Outcome<never>> {
+async function newLocation(bank: Bank): Promise<PayloadLocation | Outcome<never>> {
   const reply = await bank.ask({ method: 'POST', resource: 'locrec', path: '' })
   if (reply.kind !== 'done') return notDone(reply)
   const id = Number(reply.body.id ?? Number.NaN)
@@ -105,7 +105,7 @@ const NAME_MAX = 140
 const cut = (text: string, most: number): string =>
   [...oneLine(text)].slice(0, most).join('').trim()
 
-function bodyOf(order: AgreementOrder, { id: loc }: Place) {
+function bodyOf(order: AgreementOrder, { id: loc }: PayloadLocation) {
   const { taxId, name } = order.payer
   return {
     vinculo: {
@@ -120,10 +120,10 @@ function bodyOf(order: AgreementOrder, { id: loc }: Place) {
   }
 }
 
-/** Clocks differ, so an agreement may be older or newer at the bank than it is here. */
+/** The bank's clock may differ from ours by so much. */
 const MARGIN_ms = 300_000
 
-/** The agreement that bears our id; of several, which there should not be, the one that counts. */
+/** The agreement with our id. If there are several, an approved one is preferred. */
 async function search(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<Agreement | null>> {
   const made_ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   const now_ms = bank.clock.now().getTime()
@@ -156,7 +156,7 @@ const ask = (bank: Bank, method: 'GET' | 'PATCH', idRec: string, body?: unknown)
 async function read(bank: Bank, payee: Payee, idRec: string): Promise<Outcome<Agreement | null>> {
   const reply = await ask(bank, 'GET', idRec)
   if (reply.kind === 'missing') return accept(null)
-  return reply.kind === 'done' ? shown(payee, reply.body) : notTold(reply)
+  return reply.kind === 'done' ? agreementOf(payee, reply.body) : notAnswered(reply)
 }
 
 const STATUS = new Map<unknown, AgreementStatus>([
@@ -167,8 +167,8 @@ const STATUS = new Map<unknown, AgreementStatus>([
   ['CANCELADA', 'CANCELED'],
 ])
 
-/** What waits for its payer needs a code; what is decided on needs none any more. */
-function shown(payee: Payee, body: Fields): Outcome<Agreement> {
+/** Reads an agreement. It needs a code only while it waits for the payer. */
+function agreementOf(payee: Payee, body: Fields): Outcome<Agreement> {
   const status = STATUS.get(body.status)
   const externalId = textOf(body.idRec)
   const brCode = agreementCode(body, payee)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { notDone, notTold, replyOf } from './answers.ts'
+import { notAnswered, notDone, replyOf } from './answers.ts'
 
 const answer = (status: number, body: unknown) => replyOf(status, JSON.stringify(body))
 
@@ -71,7 +71,7 @@ test('each shape of refusal gives its words', () => {
 test('a refusal ends an order, but it is no answer to a question', () => {
   const refusal = { kind: 'refused', reason: 'não', status: 400 } as const
   assert.deepEqual(notDone(refusal), { kind: 'rejected', reason: 'não' })
-  assert.deepEqual(notTold(refusal), { kind: 'unknown', reason: 'não' })
+  assert.deepEqual(notAnswered(refusal), { kind: 'unknown', reason: 'não' })
   assert.equal(notDone({ kind: 'unknown', reason: 'silêncio' }).kind, 'unknown')
 })
 

@@ -7,27 +7,27 @@ import { collecting } from './collections.ts'
 import type { Connection } from './connection.ts'
 import { efiPayouts } from './efi-payouts.ts'
 import { type Inspection, inspect } from './inspect.ts'
-import { LIMITS, type Limits } from './line.ts'
 import { reading } from './received.ts'
 import { refunding } from './refunds.ts'
+import { LIMITS, type Limits } from './transport.ts'
 import { type Callbacks, callbacks } from './webhooks.ts'
 
 export type { Inspection } from './inspect.ts'
-export type { Limits } from './line.ts'
+export type { Limits } from './transport.ts'
 export type { CallbackState } from './webhooks.ts'
 
-/** The banks that speak the Central Bank's API Pix, each company with its own. */
+/** Any bank with the Central Bank's API Pix. Each company has its own. */
 export type Bacen = Provider &
   Callbacks & {
     payouts: Payouts
     /** Whether a company's connection works, in plain words about what to fix. */
     inspect(payee: Payee): Promise<Inspection>
-    /** Waits for what is under way. */
+    /** Waits for requests in progress. */
     close(): Promise<void>
   }
 
 export type BacenParts = {
-  /** A company's connection, by what it says of itself; null when none is connected. */
+  /** A company's connection; null when no bank is connected. */
   connectionOf(payee: Payee): Promise<Connection | null>
   clock: Clock
   limits?: Partial<Limits>

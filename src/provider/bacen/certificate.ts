@@ -5,7 +5,7 @@ import type { Certificate } from './connection.ts'
 
 export type CertificateFacts = { endsAt: Date; subject: string }
 
-/** Reads what proves who we are. Throws an Error that says what is wrong and what to do. */
+/** Reads the company's certificate. Throws an Error that says what is wrong and what to do. */
 export function readCertificate(certificate: Certificate): CertificateFacts {
   const own = certificate.kind === 'pfx' ? ownInPfx(certificate) : ownInPem(certificate)
   return { endsAt: own.validToDate, subject: own.subject.replaceAll('\n', ', ') }
@@ -20,9 +20,9 @@ function ownInPfx({ pfx, passphrase }: Pfx): X509Certificate {
       pfx: Buffer.from(pfx, 'base64'),
       ...(passphrase === null ? {} : { passphrase }),
     })
-    // Only a socket tells the certificate that it would show; this one leads nowhere.
-    const nowhere = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
-    const socket = new TLSSocket(nowhere, { isServer: true, secureContext: context })
+    // Only a socket gives the certificate of a PFX. This socket is connected to nothing.
+    const unconnected = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+    const socket = new TLSSocket(unconnected, { isServer: true, secureContext: context })
     const own = socket.getX509Certificate()
     socket.destroy()
     if (own) return own
@@ -77,10 +77,10 @@ function readKey(key: string, passphrase: string | null): KeyObject {
   try {
     return createPrivateKey({ key, ...(passphrase === null ? {} : { passphrase }) })
   } catch {
-    const isSealed = /ENCRYPTED/.test(key)
-    if (isSealed && passphrase === null) {
+    const isEncrypted = /ENCRYPTED/.test(key)
+    if (isEncrypted && passphrase === null) {
       throw new Error('the key needs its passphrase; give it with --passphrase-file')
     }
-    throw new Error(isSealed ? 'the passphrase of the key is wrong' : 'the key cannot be read')
+    throw new Error(isEncrypted ? 'the passphrase of the key is wrong' : 'the key cannot be read')
   }
 }

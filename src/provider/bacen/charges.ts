@@ -3,7 +3,7 @@ import { type Cents, formatDecimal } from '../../lib/money.ts'
 import { staticCode } from '../../pix/brcode.ts'
 import type { Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
 import { chargeTxid, staticTxid } from '../txid.ts'
-import { accept, notDone, notTold, type Reply, reject, unsure } from './answers.ts'
+import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
 import { chargeCode } from './codes.ts'
 import { readReceived } from './received.ts'
@@ -17,7 +17,7 @@ export const charging = (at: AtBank): Charging => ({
   issueCharge: (payee, charge) => at(payee, (bank) => issue(bank, payee, charge)),
   removeCharge: (payee, id) => at(payee, (bank) => remove(bank, id)),
   findPaid: (payee, id) => at(payee, (bank) => findPaid(bank, id)),
-  // API Pix has no static codes: the key in them is all that a payer's bank needs.
+  // API Pix has no static codes. The key in the code is all that a payer's bank needs.
   issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
     accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
 })
@@ -32,8 +32,8 @@ const call = (method: Call['method'], id: Uuid, body?: unknown): Call => ({
 const find = (bank: Bank, id: Uuid): Promise<Reply> => bank.ask(call('GET', id))
 
 /**
- * A charge that the bank refuses, or does not answer about, may be there from before: what it says
- * when asked decides. Only a lost connection, with which the order never arrived, is worth another.
+ * Issues a charge. If the bank refuses or does not answer, it may have the charge from before, so
+ * it is asked. Orders again only if the connection was lost and the bank does not have the charge.
  */
 async function issue(bank: Bank, payee: Payee, charge: NewCharge): Promise<Issued> {
   const first = await orderOnce(bank, payee, charge)
@@ -41,7 +41,7 @@ async function issue(bank: Bank, payee: Payee, charge: NewCharge): Promise<Issue
   return (isLost ? await orderOnce(bank, payee, charge) : first).issued
 }
 
-/** What came of an order: the bank's reply to it, and whether it says that it has no such charge. */
+/** The bank's reply to an order, and whether it says that it has no such charge. */
 type Ordered = { reply: Reply; issued: Issued; isMissing: boolean }
 
 async function orderOnce(bank: Bank, payee: Payee, charge: NewCharge): Promise<Ordered> {
@@ -53,7 +53,7 @@ async function orderOnce(bank: Bank, payee: Payee, charge: NewCharge): Promise<O
   if (found.kind === 'done') {
     return { reply, issued: issuedBy(bank, payee, charge, found.body), isMissing }
   }
-  if (reply.kind === 'done') return { reply, issued: issued ?? notTold(found), isMissing }
+  if (reply.kind === 'done') return { reply, issued: issued ?? notAnswered(found), isMissing }
   return { reply, issued: isMissing ? notDone(reply) : unsure(reply.reason), isMissing }
 }
 
@@ -92,14 +92,14 @@ async function remove(bank: Bank, id: Uuid): Promise<Outcome<null>> {
   if (found.kind !== 'done') return unsure(order.reason)
   const status = statusOf(found.body)
   if (status === 'removed') return accept(null)
-  // What it refuses to remove and calls open can still be paid.
+  // If the bank does not remove an open charge, it can still be paid.
   return status === 'paid' ? reject('it has been paid') : unsure(order.reason)
 }
 
 async function findPaid(bank: Bank, id: Uuid): Promise<Outcome<ReceivedPix[]>> {
   const found = await find(bank, id)
   if (found.kind === 'missing') return accept([])
-  if (found.kind !== 'done') return notTold(found)
+  if (found.kind !== 'done') return notAnswered(found)
   if (!textOf(found.body.status)) return unsure('the answer of the bank is not understood')
   const entries = listOf(found.body.pix)
   return readReceived(entries.map((entry) => ({ txid: chargeTxid(id), ...entry })))

@@ -2,38 +2,38 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Outcome, Payee } from '../port.ts'
 import { type Reply, unsure } from './answers.ts'
 import type { Connection } from './connection.ts'
-import { type Limits, type Line, openLine, type Request } from './line.ts'
 import { fill } from './placeholders.ts'
 import { addressOf, type Resource } from './profile.ts'
 import { writeMoment } from './text.ts'
 import { createTokens, type Tokens } from './token.ts'
+import { type Limits, openTransport, type Request, type Transport } from './transport.ts'
 
 export type Call = {
   method: Request['method']
-  /** The part of API Pix; null for what a bank has beside it. */
+  /** The resource of API Pix; null for an endpoint of the bank beside it. */
   resource: Resource | null
-  /** What follows the part's own name; the whole path where there is no part. */
+  /** What follows the name of the resource; the whole path when there is no resource. */
   path: string
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: unknown
 }
 
-/** A company's bank, while one order is carried out or one question asked. */
+/** A company's bank, for one order or one question. */
 export type Bank = {
   connection: Connection
   clock: Clock
   ask(call: Call): Promise<Reply>
-  /** As this bank writes moments. */
+  /** Formats a moment for this bank. */
   moment(at: Date): string
   tokens: Tokens
 }
 
-/** Does something at a company's bank. Who has no bank is told so, and nothing is known. */
+/** Does something at a company's bank. If no bank is connected, the outcome is unknown. */
 export type AtBank = <T>(
   payee: Payee,
   act: (bank: Bank) => Promise<Outcome<T>>,
-  /** Lists have as long as they need; each request has its own limit in any case. */
+  /** A list may take as long as it needs. Each request has a limit in any case. */
   span?: 'order' | 'list',
 ) => Promise<Outcome<T>>
 
@@ -52,32 +52,32 @@ export type ClientParts = {
 
 export const NO_BANK = 'no bank is connected'
 
-type Opened = { connection: Connection; line: Line; tokens: Tokens }
+type Opened = { connection: Connection; transport: Transport; tokens: Tokens }
 
-/** Keeps one line and one token for each connection, as long as it is the company's. */
+/** Keeps one transport and one token for each connection, until the company has another. */
 export function createClient({ connectionOf, clock, limits }: ClientParts): Client {
-  const lines = new Map<string, Opened>()
+  const byCompany = new Map<string, Opened>()
 
   function drop(companyId: string): void {
-    const old = lines.get(companyId)
-    lines.delete(companyId)
-    // What is under way is let finish; nobody waits for it.
-    old?.line.close().catch(() => {})
+    const old = byCompany.get(companyId)
+    byCompany.delete(companyId)
+    // Requests in progress may finish, but nobody waits for them.
+    old?.transport.close().catch(() => {})
   }
-  function lineOf(payee: Payee, connection: Connection): Opened {
-    const known = lines.get(payee.id)
+  function openedFor(payee: Payee, connection: Connection): Opened {
+    const known = byCompany.get(payee.id)
     if (known?.connection.id === connection.id) return known
     drop(payee.id)
-    const line = openLine(connection, limits, clock)
-    const opened = { connection, line, tokens: createTokens(connection, line, clock) }
-    lines.set(payee.id, opened)
+    const transport = openTransport(connection, limits, clock)
+    const opened = { connection, transport, tokens: createTokens(connection, transport, clock) }
+    byCompany.set(payee.id, opened)
     return opened
   }
   async function open(payee: Payee, span: 'order' | 'list' = 'order'): Promise<Bank | null> {
     const connection = await connectionOf(payee)
     if (!connection) drop(payee.id)
     if (!connection) return null
-    const opened = lineOf(payee, connection)
+    const opened = openedFor(payee, connection)
     const until_ms = span === 'order' ? performance.now() + limits.order_ms : undefined
     return bankOf(opened, clock, until_ms)
   }
@@ -88,24 +88,24 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
       return bank ? act(bank) : unsure(NO_BANK)
     },
     async close() {
-      await Promise.all([...lines.values()].map(({ line }) => line.close()))
-      lines.clear()
+      await Promise.all([...byCompany.values()].map(({ transport }) => transport.close()))
+      byCompany.clear()
     },
   }
 }
 
-function bankOf({ connection, line, tokens }: Opened, clock: Clock, until_ms?: number): Bank {
+function bankOf({ connection, transport, tokens }: Opened, clock: Clock, until_ms?: number): Bank {
   return {
     connection,
     clock,
     tokens,
     moment: (at) => writeMoment(at, connection.profile.dates),
     async ask(call) {
-      const place = placeOf(connection, call)
-      if (place === null) return notOffered(call)
-      const once = () => askOnce(line, tokens, requestOf(connection, call, place), until_ms)
+      const url = urlOf(connection, call)
+      if (url === null) return notOffered(call)
+      const once = () => askOnce(transport, tokens, requestOf(connection, call, url), until_ms)
       const reply = await once()
-      // A question may be repeated when the connection was lost, an order may not.
+      // If the connection was lost, a question may be repeated, an order may not.
       const isRepeated = call.method === 'GET' && reply.kind === 'unknown' && reply.isConnection
       return isRepeated ? once() : reply
     },
@@ -118,20 +118,20 @@ const notOffered = ({ resource }: Call): Reply => ({
   status: null,
 })
 
-/** A token that the bank has forgotten is renewed once; what it refused it has not done. */
+/** If the bank does not accept the token, repeats with a new one, because nothing was done. */
 async function askOnce(
-  line: Line,
+  transport: Transport,
   tokens: Tokens,
   request: Request,
   until_ms: number | undefined,
 ): Promise<Reply> {
   const token = await tokens.current()
   if (token.kind !== 'token') return token
-  const reply = await line.send(authorized(request, token.text), until_ms)
+  const reply = await transport.send(authorized(request, token.text), until_ms)
   if (reply.kind !== 'unknown' || !reply.isUnauthorized) return reply
   const renewed = await tokens.renewed(token.text)
   if (renewed.kind !== 'token') return renewed
-  return line.send(authorized(request, renewed.text), until_ms)
+  return transport.send(authorized(request, renewed.text), until_ms)
 }
 
 const authorized = (request: Request, token: string): Request => ({
@@ -139,15 +139,15 @@ const authorized = (request: Request, token: string): Request => ({
   headers: { ...request.headers, authorization: `Bearer ${token}` },
 })
 
-function placeOf({ profile }: Connection, { resource, path }: Call): string | null {
+function urlOf({ profile }: Connection, { resource, path }: Call): string | null {
   if (resource === null) return profile.baseUrl + path
-  const place = addressOf(profile, resource)
-  return place === null ? null : `${place}/${resource}${path}`
+  const address = addressOf(profile, resource)
+  return address === null ? null : `${address}/${resource}${path}`
 }
 
-function requestOf(connection: Connection, call: Call, place: string): Request {
+function requestOf(connection: Connection, call: Call, url: string): Request {
   const { profile } = connection
-  const address = new URL(place)
+  const address = new URL(url)
   const query = { ...call.query, ...fill(profile.query, connection) }
   for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value)
   return {

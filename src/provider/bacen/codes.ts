@@ -3,8 +3,8 @@ import type { Payee } from '../port.ts'
 import { type Fields, fieldsOf, readLocation, textOf } from './text.ts'
 
 /**
- * The code of a charge: the bank's own text, or one built from where the bank keeps the payload.
- * Null when neither is a code that a payer could pay.
+ * The code of a charge: the bank's own text, or a code that is built from the location of the
+ * payload. Null when neither is a code that can be paid.
  */
 export function chargeCode(body: Fields, codeFields: string[], payee: Payee): string | null {
   const location = readLocation(body.location) ?? readLocation(fieldsOf(body.loc).location)
@@ -13,7 +13,7 @@ export function chargeCode(body: Fields, codeFields: string[], payee: Payee): st
   return firstValid([...texts, built], ({ kind }) => kind === 'dynamic')
 }
 
-/** The code by which a payer agrees to a recurrence and pays nothing yet. */
+/** The code that asks a payer to agree to a recurrence. It pays nothing. */
 export function agreementCode(body: Fields, payee: Payee): string | null {
   const text = textOf(fieldsOf(body.dadosQR).pixCopiaECola)
   const location = readLocation(fieldsOf(body.loc).location)

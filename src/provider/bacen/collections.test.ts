@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Collection } from '../port.ts'
-import { shown } from './collections.ts'
+import { collectionOf } from './collections.ts'
 
 const DUE = '2026-03-10'
 const calendario = { criacao: '2026-03-02', dataDeVencimento: DUE }
@@ -10,7 +10,7 @@ const E2E = 'E9999999020260310120000000000001'
 const attempt = (on: string, status: string) => ({ dataLiquidacao: on, status, endToEndId: E2E })
 
 function given(body: Record<string, unknown>): Collection {
-  const outcome = shown({ calendario, ...body })
+  const outcome = collectionOf({ calendario, ...body })
   assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome))
   return outcome.value
 }
@@ -52,12 +52,12 @@ test('attempts stand in the order of their days, and only what is paid names its
 test('a payment may be named among what was received; unnamed, it is not known yet', () => {
   const { status, attempts } = given({ status: 'CONCLUIDA', pix: [{ endToEndId: E2E }] })
   assert.deepEqual([status, attempts], ['PAID', [{ on: DUE, status: 'PAID', endToEndId: E2E }]])
-  assert.equal(shown({ calendario, status: 'CONCLUIDA' }).kind, 'unknown')
+  assert.equal(collectionOf({ calendario, status: 'CONCLUIDA' }).kind, 'unknown')
 })
 
 test('a status that is new, and an answer without days, leave all unknown', () => {
-  assert.equal(shown({ calendario, status: 'NOVIDADE' }).kind, 'unknown')
-  assert.equal(shown({ status: 'ATIVA' }).kind, 'unknown')
+  assert.equal(collectionOf({ calendario, status: 'NOVIDADE' }).kind, 'unknown')
+  assert.equal(collectionOf({ status: 'ATIVA' }).kind, 'unknown')
 })
 
 test('nothing that a bank could say makes the reading fail, or a payment that has no name', () => {
@@ -74,7 +74,7 @@ test('nothing that a bank could say makes the reading fail, or a payment that ha
   })
   fc.assert(
     fc.property(body, (given) => {
-      const outcome = shown(given)
+      const outcome = collectionOf(given)
       if (outcome.kind !== 'accepted') return
       const { status, attempts } = outcome.value
       assert.ok(status === 'CANCELED' || attempts.length > 0)

@@ -3,7 +3,7 @@ import type { LocalDate } from '../../lib/local-time.ts'
 import { formatDecimal } from '../../lib/money.ts'
 import type { Attempt, Collection, CollectionOrder, Outcome, Provider } from '../port.ts'
 import { chargeTxid } from '../txid.ts'
-import { accept, notDone, notTold, reject, unsure } from './answers.ts'
+import { accept, notAnswered, notDone, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
 import { type Fields, fieldsOf, listOf, readDay, textOf } from './text.ts'
 
@@ -29,7 +29,7 @@ const call = (method: Call['method'], id: Uuid, rest = '', body?: unknown): Call
 async function find(bank: Bank, id: Uuid): Promise<Outcome<Collection | null>> {
   const reply = await bank.ask(call('GET', id))
   if (reply.kind === 'missing') return accept(null)
-  return reply.kind === 'done' ? shown(reply.body) : notTold(reply)
+  return reply.kind === 'done' ? collectionOf(reply.body) : notAnswered(reply)
 }
 
 const NO_ACCOUNT =
@@ -37,7 +37,7 @@ const NO_ACCOUNT =
 
 async function schedule(bank: Bank, order: CollectionOrder): Promise<Outcome<Collection>> {
   const { account } = bank.connection
-  // It waits for the account: what a bank refuses is given up for good.
+  // Unknown instead of rejected, so that the charge waits until the account is known.
   if (!account) return unsure(NO_ACCOUNT)
   const reply = await bank.ask(
     call('PUT', order.id, '', {
@@ -52,7 +52,7 @@ async function schedule(bank: Bank, order: CollectionOrder): Promise<Outcome<Col
       },
     }),
   )
-  const scheduled = reply.kind === 'done' ? shown(reply.body) : null
+  const scheduled = reply.kind === 'done' ? collectionOf(reply.body) : null
   if (scheduled?.kind === 'accepted') return scheduled
   const found = await find(bank, order.id)
   if (found.kind !== 'accepted') return unsure(reply.kind === 'done' ? found.reason : reply.reason)
@@ -60,11 +60,11 @@ async function schedule(bank: Bank, order: CollectionOrder): Promise<Outcome<Col
   return reply.kind === 'done' ? unsure('the bank does not show the collection') : notDone(reply)
 }
 
-/** A day that the bank refuses may be one that it was told before. */
+/** Orders another attempt. If the bank refuses the day, it may have that attempt already. */
 async function retry(bank: Bank, id: Uuid, on: LocalDate): Promise<Outcome<Collection>> {
   const reply = await bank.ask(call('POST', id, `/retentativa/${on}`))
   const isThere = (collection: Collection) => collection.attempts.some((one) => one.on === on)
-  const retried = reply.kind === 'done' ? shown(reply.body) : null
+  const retried = reply.kind === 'done' ? collectionOf(reply.body) : null
   if (retried?.kind === 'accepted' && isThere(retried.value)) return retried
   const found = await find(bank, id)
   if (found.kind !== 'accepted') return unsure(reply.kind === 'done' ? found.reason : reply.reason)
@@ -75,7 +75,7 @@ async function retry(bank: Bank, id: Uuid, on: LocalDate): Promise<Outcome<Colle
 
 async function cancel(bank: Bank, id: Uuid): Promise<Outcome<Collection>> {
   const reply = await bank.ask(call('PATCH', id, '', { status: 'CANCELADA' }))
-  const canceled = reply.kind === 'done' ? shown(reply.body) : null
+  const canceled = reply.kind === 'done' ? collectionOf(reply.body) : null
   if (canceled?.kind === 'accepted' && canceled.value.status === 'CANCELED') return canceled
   const found = await find(bank, id)
   if (found.kind !== 'accepted') return unsure(reply.kind === 'done' ? found.reason : reply.reason)
@@ -86,19 +86,19 @@ async function cancel(bank: Bank, id: Uuid): Promise<Outcome<Collection>> {
   return reply.kind === 'done' ? unsure('the bank is still at it') : notDone(reply)
 }
 
-/** A collection by what the bank says of it. Unless it was canceled it has an attempt. */
-export function shown(body: Fields): Outcome<Collection> {
+/** Reads a collection. It has an attempt, unless it was canceled. */
+export function collectionOf(body: Fields): Outcome<Collection> {
   const attempts = attemptsIn(body)
   if (attempts === null) return unsure('the bank does not say when it collects')
   const paid = attempts.some(({ status }) => status === 'PAID')
   switch (paid ? 'CONCLUIDA' : body.status) {
     case 'CONCLUIDA':
-      return paidOne(body, attempts)
+      return paidCollection(body, attempts)
     case 'CANCELADA':
       return accept({ status: 'CANCELED', attempts: madeIn(body, attempts) })
     case 'EXPIRADA':
     case 'REJEITADA':
-      return accept({ status: 'FAILED', attempts: attempts.map(over) })
+      return accept({ status: 'FAILED', attempts: attempts.map(endedAttempt) })
     case 'CRIADA':
     case 'ATIVA':
       return accept({
@@ -110,8 +110,8 @@ export function shown(body: Fields): Outcome<Collection> {
   }
 }
 
-/** The payment is named by its attempt, or among what was received. */
-function paidOne(body: Fields, attempts: Attempt[]): Outcome<Collection> {
+/** The id of the payment is in its attempt, or in the list of payments. */
+function paidCollection(body: Fields, attempts: Attempt[]): Outcome<Collection> {
   if (attempts.some(({ status }) => status === 'PAID')) return accept({ status: 'PAID', attempts })
   const endToEndId = textOf(listOf(body.pix)[0]?.endToEndId)
   if (!endToEndId) return unsure('the bank does not name the payment yet')
@@ -119,10 +119,10 @@ function paidOne(body: Fields, attempts: Attempt[]): Outcome<Collection> {
   return accept({ status: 'PAID', attempts: [...attempts.slice(0, -1), last] })
 }
 
-const over = (attempt: Attempt): Attempt =>
+const endedAttempt = (attempt: Attempt): Attempt =>
   attempt.status === 'SCHEDULED' ? { ...attempt, status: 'FAILED' } : attempt
 
-/** Of what was canceled, an attempt that was never made is none. */
+/** The attempts of a canceled collection that were made. */
 function madeIn(body: Fields, attempts: Attempt[]): Attempt[] {
   const made = listOf(body.tentativas).filter(({ status }) => MADE.has(status))
   const days = new Set(made.map(({ dataLiquidacao }) => readDay(dataLiquidacao)))
@@ -134,8 +134,8 @@ const FAILED = new Set<unknown>(['CANCELADA', 'REJEITADA', 'EXPIRADA'])
 const RANK = { PAID: 2, SCHEDULED: 1, FAILED: 0 }
 
 /**
- * The attempts by their days, one a day. Before the bank names any there is the one on the due
- * day; null when not even that is said.
+ * The attempts in the order of their days, one a day. If the bank names none, there is one on the
+ * due day. Null when the bank does not name that day either.
  */
 function attemptsIn(body: Fields): Attempt[] | null {
   const dueOn = readDay(fieldsOf(body.calendario).dataDeVencimento)
@@ -151,7 +151,7 @@ function attemptsIn(body: Fields): Attempt[] | null {
   return dueOn === null ? null : [{ on: dueOn, status: 'SCHEDULED', endToEndId: null }]
 }
 
-/** A status that is not known is one in which nothing is decided. */
+/** An attempt with an unknown status counts as scheduled. */
 function attemptOf(entry: Fields, dueOn: LocalDate | null): Attempt | null {
   const on = readDay(entry.dataLiquidacao) ?? dueOn
   const endToEndId = textOf(entry.endToEndId)

@@ -1,7 +1,7 @@
 import { type Profile, RESOURCES, type Resource } from './profile.ts'
 import { bank, findProfile, PROFILE_NAMES, paths, withUrls } from './profiles.ts'
 
-/** What a value of a header or a query may hold. */
+/** The placeholders that a value of a header or a query may contain. */
 export const PLACEHOLDERS: readonly string[] = ['clientId', 'appKey', 'account', 'uuid']
 
 const SETTINGS = [
@@ -17,9 +17,9 @@ const SETTINGS = [
   'codeFields',
   'webhook',
 ]
-/** What a bank that no more is said of may call the copy-and-paste text. */
+/** The usual names of the field with the copy-and-paste text. */
 const CODE_FIELDS = ['pixCopiaECola', 'textoImagemQRcode', 'brcode']
-/** Agreements need all of these. */
+/** A bank must offer all of these for agreements. */
 const AGREEMENTS: Resource[] = ['locrec', 'rec', 'cobr']
 
 type Settings = Record<string, unknown>
@@ -29,7 +29,7 @@ type NameFault = (name: string) => string | null
 const isSettings = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What is wrong with the address of a bank; null when nothing is. */
+/** What is wrong with the URL of a bank; null when nothing is. */
 export function urlFault(value: unknown): string | null {
   if (typeof value !== 'string' || !URL.canParse(value)) {
     return 'must be an address such as https://api.bank.example'
@@ -65,7 +65,7 @@ function pathFault(value: unknown): string | null {
   return urlFault(value) && 'must be a path such as /v2, "", an https:// address, or null'
 }
 
-/** Reads settings one by one and remembers every fault, so that all are told at once. */
+/** Reads settings one by one and collects all faults. */
 function reader() {
   const faults: string[] = []
   const fault = (name: string, rule: string) => {
@@ -154,7 +154,7 @@ function readToken(read: Reader, settings: Settings, base: Profile['token']): Pr
   }
 }
 
-/** The bank whose settings hold where others are not given. */
+/** The profile that gives the values of missing settings. */
 function readBase({ fault }: Reader, { like, baseUrl }: Settings): Profile {
   const known = typeof like === 'string' ? findProfile(like) : null
   if (like !== undefined && !known) fault('like', `must be one of ${PROFILE_NAMES.join(', ')}`)
@@ -177,8 +177,8 @@ function readTitle({ fault }: Reader, value: unknown, fallback: string): string 
 }
 
 /**
- * A bank that is not among the known ones, from an operator's JSON; otherwise every fault of it at
- * once. `baseUrl` and `tokenUrl` suffice for a bank that keeps to the Central Bank's document.
+ * The profile of another bank from an operator's JSON, or all its faults. For a bank that follows
+ * the Central Bank's document, `baseUrl` and `tokenUrl` are enough.
  */
 export function customProfile(settings: unknown): { profile: Profile } | { faults: string[] } {
   if (!isSettings(settings)) return { faults: ['The settings must be a JSON object.'] }

@@ -1,13 +1,13 @@
 import { suffixOf } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
 import type { Outcome, Payee, Payouts, SendOrder, Sent } from '../port.ts'
-import { accept, notTold, reject, unsure } from './answers.ts'
+import { accept, notAnswered, reject, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { type Fields, plainWords, readAmount, textOf } from './text.ts'
 
 /**
- * Withdrawals through Efí. Our id is the order's there: given again it is the same order, and what
- * became of it can be asked.
+ * Withdrawals through Efí. Our id is the order's id there, so an order can be repeated and asked
+ * about.
  */
 export const efiPayouts = (at: AtBank): Payouts => ({
   name: 'bacen',
@@ -33,8 +33,8 @@ async function send(bank: Bank, payee: Payee, order: SendOrder): Promise<Outcome
   const found = await find(bank, order)
   if (found.kind !== 'accepted') return found
   if (found.value) return accept(found.value)
-  // Who has an order with this id, and does not show it, may be sending it right now. Whatever says
-  // that there is no such place may stand in front of the bank, and not know what it has got.
+  // On a conflict the bank may be sending an order with this id right now. A missing endpoint may
+  // be the answer of a proxy, which does not know what the bank has got. Both are unknown.
   const isRefused = reply.kind === 'refused' && reply.status !== CONFLICT
   return isRefused ? reject(reply.reason) : unsure(reply.reason)
 }
@@ -43,7 +43,7 @@ async function find(bank: Bank, order: SendOrder): Promise<Outcome<Sent | null>>
   const path = `/v2/gn/pix/enviados/id-envio/${suffixOf(order.id)}`
   const reply = await bank.ask({ method: 'GET', resource: null, path })
   if (reply.kind === 'missing') return accept(null)
-  return reply.kind === 'done' ? sentBy(order, reply.body) : notTold(reply)
+  return reply.kind === 'done' ? sentBy(order, reply.body) : notAnswered(reply)
 }
 
 function sentBy({ amount }: SendOrder, body: Fields): Outcome<Sent> {

@@ -5,22 +5,22 @@ import { payoutScopesOf, scopesOf } from './token.ts'
 /** What is wrong with a connection, in plain words, and what it may be used for. */
 export type Inspection = {
   faults: string[]
-  /** `granted` is null when the bank does not say; `unsent` are missing to send withdrawals. */
+  /** `granted` is null when the bank does not say. `unsent` are missing to send withdrawals. */
   scopes: { granted: string[] | null; missing: string[]; unsent: string[] }
 }
 
-const UNTOLD: Inspection['scopes'] = { granted: null, missing: [], unsent: [] }
+const UNKNOWN_SCOPES: Inspection['scopes'] = { granted: null, missing: [], unsent: [] }
 
 const LAST_ms = 300_000
 
 /** Gets a token and reads the latest payments: with both, charges can be made and matched. */
 export async function inspect({ open }: Client, payee: Payee): Promise<Inspection> {
   const bank = await open(payee)
-  if (!bank) return { faults: [NO_BANK], scopes: UNTOLD }
-  // One at hand proves that the credentials were right, not that they still are.
+  if (!bank) return { faults: [NO_BANK], scopes: UNKNOWN_SCOPES }
+  // A token from before does not prove that the credentials still work.
   const token = await bank.tokens.fresh()
   if (token.kind !== 'token') {
-    return { faults: [token.reason], scopes: UNTOLD }
+    return { faults: [token.reason], scopes: UNKNOWN_SCOPES }
   }
   const granted = token.scopes
   const needed = scopesOf(bank.connection.profile)
@@ -31,7 +31,7 @@ export async function inspect({ open }: Client, payee: Payee): Promise<Inspectio
   return { faults: await readingFaults(bank), scopes: { granted, missing, unsent } }
 }
 
-/** Nothing is said of scopes by a bank that is silent about them, or has other names for them. */
+/** If the bank names no scopes, or uses other names, no scope counts as missing. */
 function isMissing(scope: string, needed: string[], granted: string[] | null): boolean {
   const isComparable = granted?.some((name) => needed.includes(name)) ?? false
   return isComparable && !granted!.includes(scope)

@@ -1,12 +1,12 @@
 import type { Outcome } from '../port.ts'
-import { accept, notTold, unsure } from './answers.ts'
+import { accept, notAnswered, unsure } from './answers.ts'
 import type { Bank } from './client.ts'
 import type { Resource } from './profile.ts'
 import { type Fields, fieldsOf, listOf, textOf } from './text.ts'
 
 export type List = {
   resource: Resource
-  /** The field that holds the entries, and the one that tells them apart. */
+  /** The field with the entries, and the field with the id of an entry. */
   entries: string
   id: string
   from: Date
@@ -14,13 +14,13 @@ export type List = {
 }
 
 const PAGE_SIZE = 100
-/** Far more than a company has in a few days; a bank that never ends is not listened to. */
+/** Far more than a company has in a few days. If the list is longer, reading stops. */
 const MAX_PAGES = 2_000
 const SECOND_ms = 1000
 
 /**
- * Reads a whole list, page by page, each entry once. A page that says nothing new although more
- * are announced means that entries are missing, and then nothing is known.
+ * Reads a whole list, page by page, each entry once. If a page has nothing new although more pages
+ * follow, entries may be missing, so the outcome is unknown.
  */
 export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]>> {
   const found = new Map<string, Fields>()
@@ -31,7 +31,7 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
       path: '',
       query: queryOf(bank, list, page),
     })
-    if (reply.kind !== 'done') return notTold(reply)
+    if (reply.kind !== 'done') return notAnswered(reply)
     const entries = listOf(reply.body[list.entries])
     if (!isList(reply.body, list)) return unsure('the list of the bank is not understood')
     const before = found.size
@@ -47,11 +47,11 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
   return unsure('the list of the bank does not end')
 }
 
-/** An empty list may be left out, but not all that stands around it too. */
+/** A bank may leave out an empty list, but not `parametros` too. */
 const isList = (body: Fields, { entries }: List): boolean =>
   Array.isArray(body[entries]) || (!(entries in body) && 'parametros' in body)
 
-/** A bank that knows no milliseconds is asked up to the end of the second. */
+/** A bank without milliseconds is asked up to the end of the second. */
 function queryOf(bank: Bank, { from, to }: List, page: number): Record<string, string> {
   const last = bank.connection.profile.dates === 'seconds' ? ceilSecond(to) : to
   return {
@@ -64,7 +64,7 @@ function queryOf(bank: Bank, { from, to }: List, page: number): Record<string, s
 
 const ceilSecond = (at: Date): Date => new Date(Math.ceil(at.getTime() / SECOND_ms) * SECOND_ms)
 
-/** How many pages there are; after a full one of a bank that does not say, there may be another. */
+/** The number of pages. If the bank does not say, a full page may have another after it. */
 function pagesOf(body: Fields, entries: number, page: number): number {
   const count = fieldsOf(fieldsOf(body.parametros).paginacao).quantidadeDePaginas
   if (Number.isInteger(Number(count ?? Number.NaN))) return Number(count)

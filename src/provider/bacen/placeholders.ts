@@ -5,7 +5,7 @@ type Holder = Pick<Connection, 'clientId' | 'appKey' | 'account'>
 
 const PLACE = /\{(clientId|appKey|account|uuid)\}/g
 
-/** Fills in what a profile leaves open; what holds a value that there is not is left out. */
+/** Replaces placeholders. If the connection has no value for one, leaves the entry out. */
 export function fill(template: Record<string, string>, holder: Holder): Record<string, string> {
   const values: Record<string, string | null> = {
     clientId: holder.clientId,

@@ -1,4 +1,4 @@
-/** The parts of API Pix that banks version, and place, one by one. */
+/** The resources of API Pix. A bank may have each in another version and at another address. */
 export const RESOURCES = [
   'cob',
   'pix',
@@ -13,8 +13,8 @@ export type Resource = (typeof RESOURCES)[number]
 
 /**
  * How a bank differs from the Central Bank's document, as data. In `headers`, `query` and `webhook`
- * a value may hold `{clientId}`, `{appKey}`, `{account}` (its number) or `{uuid}` (a new one each
- * time); what holds a value that the connection lacks is left out.
+ * a value may contain `{clientId}`, `{appKey}`, `{account}` (its number) or `{uuid}` (a new one
+ * each time). If the connection has no such value, the entry is left out.
  */
 export type Profile = {
   /** As an operator types it. */
@@ -24,33 +24,33 @@ export type Profile = {
   baseUrl: string
   token: {
     url: string
-    /** Where client id and secret stand; a bank that knows us by certificate wants no secret. */
+    /** Where client id and secret are sent. Some banks need only the id and the certificate. */
     client: 'basic' | 'body' | 'id only'
     body: 'form' | 'json'
-    /** Where `grant_type` stands. */
+    /** Where `grant_type` is sent. */
     grant: 'body' | 'query'
-    /** Whether scopes are asked for; otherwise the bank grants what was agreed with it. */
+    /** Whether scopes are requested. Otherwise the bank grants those of the contract. */
     asksScopes: boolean
     headers: Record<string, string>
   }
   /**
-   * What stands between the base URL and the resource, such as `/v2`; a whole address where the
-   * bank has the resource elsewhere; null where it has none.
+   * The path between the base URL and the resource, such as `/v2`; a whole URL when the bank has
+   * the resource elsewhere; null when it has none.
    */
   paths: Record<Resource, string | null>
   headers: Record<string, string>
   query: Record<string, string>
   /** Whether dates have milliseconds. */
   dates: 'milliseconds' | 'seconds'
-  /** Fields that may hold the copy-and-paste text, first come first served; then `location`. */
+  /** The fields that may have the copy-and-paste text, in this order; then `location`. */
   codeFields: string[]
-  /** Headers with which callbacks are registered. */
+  /** The headers of requests that register callbacks. */
   webhook: { headers: Record<string, string> }
   /** Whether withdrawals can be sent through the bank. */
   payouts: 'efi' | null
 }
 
-/** Where a bank has a resource, to be followed by its name; null where it has none. */
+/** The URL before the name of a resource; null when the bank does not offer it. */
 export function addressOf({ baseUrl, paths }: Profile, resource: Resource): string | null {
   const path = paths[resource]
   if (path === null) return null

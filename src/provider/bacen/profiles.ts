@@ -3,7 +3,7 @@ import type { Profile } from './profile.ts'
 type Bank = Pick<Profile, 'name' | 'title' | 'baseUrl' | 'paths'> &
   Partial<Omit<Profile, 'token'>> & { token: Partial<Profile['token']> & { url: string } }
 
-/** The Central Bank's document, where nothing is said to the contrary. */
+/** Fills what a bank does not define with the Central Bank's document. */
 export function bank({ token, ...rest }: Bank): Profile {
   return {
     headers: {},
@@ -24,7 +24,7 @@ export function bank({ token, ...rest }: Bank): Profile {
   }
 }
 
-/** Banks place charges and agreements, which came years later, apart. */
+/** The paths of charges and of agreements. Banks often have them in different places. */
 export function paths(charges: string, agreements: string | null): Profile['paths'] {
   return {
     cob: charges,
@@ -39,23 +39,23 @@ export function paths(charges: string, agreements: string | null): Profile['path
 }
 
 /**
- * What the guide `connect-a-bank` says of each bank, and from where it is known, holds for these.
- * Banks where no public source shows Pix Automático are without it.
+ * The known banks. The guide `connect-a-bank` names the source of each. If no public source shows
+ * Pix Automático at a bank, it is without it here.
  */
 const BANKS: Profile[] = [
   bank({
     name: 'efi',
     title: 'Efí',
     baseUrl: 'https://pix.api.efipay.com.br',
-    // The scopes are those of the application, and are not asked for.
+    // The application has its scopes at the bank, so none are requested.
     token: {
       url: 'https://pix.api.efipay.com.br/oauth/token',
       body: 'json',
       asksScopes: false,
     },
     paths: paths('/v2', '/v2'),
-    // Efí would insist on refusing callers without its certificate. The address is a secret, and
-    // what it is told is asked about; its certificate comes along all the same.
+    // Without this header Efí wants us to refuse callers without its certificate. That is not
+    // needed, because the callback URL is secret and every callback is confirmed with the bank.
     webhook: { headers: { 'x-skip-mtls-checking': 'true' } },
     payouts: 'efi',
   }),
@@ -68,7 +68,7 @@ const BANKS: Profile[] = [
       client: 'body',
     },
     paths: paths('/pix/v2', '/pix/v2'),
-    // Needed where the integration is allowed more than one account, and harmless elsewhere.
+    // Needed if the integration has more than one account, and harmless otherwise.
     headers: { 'x-conta-corrente': '{account}' },
   }),
   bank({
@@ -105,7 +105,7 @@ const BANKS: Profile[] = [
     title: 'Sicredi',
     baseUrl: 'https://api-pix.sicredi.com.br',
     token: { url: 'https://api-pix.sicredi.com.br/oauth/token' },
-    // One charge by its txid is v3; lists of charges, which are not read here, are v2.
+    // One charge by its txid is v3. Lists of charges are v2, but are not read here.
     paths: { ...paths('/api/v2', '/api/v1'), cob: '/api/v3' },
   }),
   bank({
@@ -145,7 +145,7 @@ const BANKS: Profile[] = [
   }),
 ]
 
-/** Where a bank lets everything be tried with credentials that move no money. */
+/** The test environments of banks, which move no money. */
 const SANDBOXES: [name: string, baseUrl: string, tokenUrl: string, agreements?: string][] = [
   ['efi', 'https://pix-h.api.efipay.com.br', 'https://pix-h.api.efipay.com.br/oauth/token'],
   [
@@ -179,14 +179,14 @@ const PROFILES: ReadonlyMap<string, Profile> = new Map(
   [...BANKS, ...SANDBOXES.map(sandboxOf)].map((profile) => [profile.name, profile]),
 )
 
-/** As an operator types them. `custom` is beside them: its settings are the operator's. */
+/** The names that an operator can type. `custom` is another one, with the operator's settings. */
 export const PROFILE_NAMES: readonly string[] = [...PROFILES.keys()]
 
 export const findProfile = (name: string): Profile | null => PROFILES.get(name) ?? null
 
 /**
- * The same bank at another address. What it has elsewhere moves there too: whoever tries a bank
- * out must not reach the real one by half.
+ * The same bank at another address. All its resources move there, so that whoever tries a bank
+ * never reaches the real one.
  */
 export function withUrls(profile: Profile, urls: { baseUrl?: string; tokenUrl?: string }): Profile {
   const { baseUrl = profile.baseUrl, tokenUrl = profile.token.url } = urls

@@ -8,7 +8,7 @@ import type {
   Provider,
   ReceivedPix,
 } from '../port.ts'
-import { accept, notTold, type Reply, unsure } from './answers.ts'
+import { accept, notAnswered, type Reply, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { readList } from './pages.ts'
 import { type Fields, fieldsOf, listOf, readAmount, readMoment, textOf } from './text.ts'
@@ -19,10 +19,11 @@ export const reading = (at: AtBank): Reading => ({
   findReceived: (payee, ids) => at(payee, (bank) => findReceived(bank, payee, ids), 'list'),
   listReceived: (payee, period) =>
     at(payee, (bank) => listIn(bank, payee, period, ({ pix }) => [pix]), 'list'),
-  listTransfers: (payee, period) => at(payee, (bank) => listIn(bank, payee, period, moved), 'list'),
+  listTransfers: (payee, period) =>
+    at(payee, (bank) => listIn(bank, payee, period, transfersOf), 'list'),
 })
 
-/** The scheme's ids of payments; a bank refuses to look for anything else. */
+/** The form of a payment's id. A bank refuses a search for anything else. */
 const PAYMENT_ID = /^E[0-9A-Z]{8}\d{12}[A-Za-z0-9]{11}$/
 const AT_ONCE = 8
 
@@ -47,12 +48,12 @@ async function findReceived(
 async function findOne(bank: Bank, payee: Payee, id: string): Promise<Outcome<ReceivedPix[]>> {
   const reply: Reply = await bank.ask({ method: 'GET', resource: 'pix', path: `/${id}` })
   if (reply.kind === 'missing') return accept([])
-  if (reply.kind !== 'done') return notTold(reply)
+  if (reply.kind !== 'done') return notAnswered(reply)
   if (reply.body.endToEndId !== id) return unsure('the bank answers with another payment')
-  return isForeign(reply.body, payee) ? accept([]) : readReceived([reply.body])
+  return isOfOtherKey(reply.body, payee) ? accept([]) : readReceived([reply.body])
 }
 
-/** One that is not understood could be money, so the others are not taken without it. */
+/** If one payment is not understood, the outcome is unknown, so that no money is missed. */
 export function readReceived(entries: Fields[]): Outcome<ReceivedPix[]> {
   const read = entries.map(readPix)
   return read.every((pix) => pix !== null)
@@ -75,29 +76,29 @@ function readPix(entry: Fields): ReceivedPix | null {
   }
 }
 
-const MAX_LETTERS = 255
+const MAX_NAME = 255
 
-/** The scheme's document does not say who has paid; banks that tell do it beside it. */
+/** The scheme's document has no field for the payer, but some banks add one. */
 function readPayer(entry: Fields): PixPayer | null {
   const extras = fieldsOf(fieldsOf(entry.gnExtras).pagador)
   const found = { ...extras, ...fieldsOf(entry.pagador) }
-  const name = textOf(found.nome)?.slice(0, MAX_LETTERS)
+  const name = textOf(found.nome)?.slice(0, MAX_NAME)
   const taxId = (textOf(found.cpf) ?? textOf(found.cnpj) ?? textOf(found.cpfCnpj))?.slice(0, 18)
   if (!name && !taxId) return null
   return { ...(name ? { name } : {}), ...(taxId ? { taxId } : {}) }
 }
 
 const DAY_ms = 86_400_000
-/** Banks refuse long periods, the strictest those of more than 5 days. */
+/** Banks refuse long periods. The strictest accepts 5 days. */
 const SPAN_ms = 4 * DAY_ms
-/** A bank may list by another clock than the one by which it dates payments. */
+/** A bank may list by another clock than the one that dates its payments. */
 const MARGIN_ms = 60_000
 
 type Entry = { pix: ReceivedPix; entry: Fields }
 
 /**
- * Lists what has arrived in a period. Bounds are counted in or out as a bank likes, so it is asked
- * for a little more and the moment of each payment decides.
+ * Lists what was received in a period. Banks include or exclude the bounds as they like, so the
+ * bank is asked for a little more, and the time of each payment decides.
  */
 async function listIn<T>(
   bank: Bank,
@@ -119,7 +120,7 @@ async function listIn<T>(
     if (read.kind !== 'accepted') return read
     for (const [i, pix] of read.value.entries()) {
       const entry = listed.value[i]!
-      const isIn = pix.receivedAt >= from && pix.receivedAt < to && !isForeign(entry, payee)
+      const isIn = pix.receivedAt >= from && pix.receivedAt < to && !isOfOtherKey(entry, payee)
       const taken = isIn ? take({ pix, entry }) : []
       if (taken === null) return unsure('a refund in the list of the bank is not understood')
       if (taken.length > 0) all.set(pix.endToEndId, taken)
@@ -128,7 +129,7 @@ async function listIn<T>(
   return accept([...all.values()].flat())
 }
 
-/** What is still to come is not asked for unless the period reaches there itself. */
+/** Widens a window by the margin, but not into the future. */
 function widened(bank: Bank, start: number, end: number): Period {
   const latest = Math.max(end, bank.clock.now().getTime())
   return {
@@ -137,16 +138,16 @@ function widened(bank: Bank, start: number, end: number): Period {
   }
 }
 
-/** An account may have other keys too, and what came to them is no business of this company. */
-function isForeign(entry: Fields, { pixKey }: Payee): boolean {
+/** Whether a payment came to another key of the account, which is not the company's. */
+function isOfOtherKey(entry: Fields, { pixKey }: Payee): boolean {
   const key = textOf(entry.chave)
   return key !== null && plainKey(key) !== plainKey(pixKey)
 }
 
 const plainKey = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '')
 
-/** A payment and what was returned of it: banks list returns with what they return only. */
-function moved({ pix, entry }: Entry): BankTransfer[] | null {
+/** The transfers of a payment: itself and its returns, which banks list only with it. */
+function transfersOf({ pix, entry }: Entry): BankTransfer[] | null {
   const { endToEndId, txid, amount, receivedAt: at } = pix
   const returned = listOf(entry.devolucoes)
     .filter(({ status }) => status === 'DEVOLVIDO')

@@ -1,7 +1,7 @@
 import { suffixOf } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
 import type { Outcome, Provider, RefundOrder, Returned } from '../port.ts'
-import { accept, notDone, notTold, reject, unsure } from './answers.ts'
+import { accept, notAnswered, notDone, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
 import { type Fields, plainWords, readAmount, textOf } from './text.ts'
 
@@ -17,7 +17,7 @@ const place = ({ id, endToEndId }: RefundOrder): Pick<Call, 'resource' | 'path'>
   path: `/${encodeURIComponent(endToEndId)}/devolucao/${suffixOf(id)}`,
 })
 
-/** What the bank refuses, or does not answer about, it may have got before: it is asked. */
+/** Orders a refund. If the bank refuses or does not answer, it may have it already, so asks. */
 async function refund(bank: Bank, order: RefundOrder): Promise<Outcome<Returned>> {
   const body = { valor: formatDecimal(order.amount) }
   const reply = await bank.ask({ method: 'PUT', ...place(order), body })
@@ -27,11 +27,11 @@ async function refund(bank: Bank, order: RefundOrder): Promise<Outcome<Returned>
   return found.value === null ? notDone(reply) : accept(found.value)
 }
 
-/** That a bank refuses to tell is no word about the refund itself. */
+/** If the bank refuses to answer, the outcome is unknown, because the refund may be done. */
 async function find(bank: Bank, order: RefundOrder): Promise<Outcome<Returned | null>> {
   const reply = await bank.ask({ method: 'GET', ...place(order) })
   if (reply.kind === 'missing') return accept(null)
-  return reply.kind === 'done' ? returnedBy(order, reply.body) : notTold(reply)
+  return reply.kind === 'done' ? returnedBy(order, reply.body) : notAnswered(reply)
 }
 
 function returnedBy({ amount }: RefundOrder, body: Fields): Outcome<Returned> {

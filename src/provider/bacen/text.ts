@@ -3,7 +3,7 @@ import { type Cents, toCents } from '../../lib/money.ts'
 import { oneLine } from '../../lib/one-line.ts'
 import type { Profile } from './profile.ts'
 
-/** A part of a bank's answer: what is in it is looked at field by field, and never trusted. */
+/** A part of a bank's answer. Each field is checked before it is used. */
 export type Fields = Record<string, unknown>
 
 export const fieldsOf = (value: unknown): Fields =>
@@ -12,15 +12,15 @@ export const fieldsOf = (value: unknown): Fields =>
 export const listOf = (value: unknown): Fields[] =>
   Array.isArray(value) ? value.map(fieldsOf) : []
 
-/** A text that is there and not empty. */
+/** The text, if it is one and not empty. */
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 
 const AMOUNT = /^(\d{1,12})(?:\.(\d{1,2}))?$/
 
 /**
- * Reads an amount digit by digit, so that no fraction ever rounds. A bank that writes a number
- * where a text is due is read by that number's digits.
+ * Reads an amount by its digits, so that nothing is rounded. If the bank sends a number instead of
+ * a text, its digits are read.
  */
 export function readAmount(value: unknown): Cents | null {
   const written = typeof value === 'number' ? String(value) : value
@@ -30,7 +30,7 @@ export function readAmount(value: unknown): Cents | null {
   return toCents(`${reais}${fraction.padEnd(2, '0')}`)
 }
 
-/** A moment as a bank wants it; without milliseconds it is the second that it is in. */
+/** Formats a moment for a bank, with or without milliseconds. */
 export function writeMoment(at: Date, dates: Profile['dates']): string {
   const text = at.toISOString()
   return dates === 'milliseconds' ? text : text.replace(/\.\d{3}Z$/, 'Z')
@@ -38,7 +38,7 @@ export function writeMoment(at: Date, dates: Profile['dates']): string {
 
 const MOMENT = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/
 
-/** Reads a moment; where a bank leaves out the offset, it writes by the clock of Brasília. */
+/** Reads a moment. If the bank leaves out the offset, the time is that of Brasília. */
 export function readMoment(value: unknown): Date | null {
   const found = typeof value === 'string' ? MOMENT.exec(value.trim()) : null
   if (!found) return null
@@ -48,7 +48,7 @@ export function readMoment(value: unknown): Date | null {
   return Number.isNaN(at.getTime()) ? null : at
 }
 
-/** Reads a day; of a moment only its day counts. */
+/** Reads a day, also from a moment. */
 export function readDay(value: unknown): LocalDate | null {
   const day = typeof value === 'string' ? value.trim().slice(0, 10) : ''
   return isLocalDate(day) ? day : null
@@ -56,7 +56,7 @@ export function readDay(value: unknown): LocalDate | null {
 
 const LOCATION = /^[\x21-\x7e]{1,77}$/
 
-/** Where a payload lies, without its scheme, as codes hold it. */
+/** Reads the location of a payload, without https://, as codes have it. */
 export function readLocation(value: unknown): string | null {
   const location = textOf(value)?.replace(/^https?:\/\//i, '') ?? ''
   return LOCATION.test(location) && !location.includes('://') ? location : null
@@ -65,8 +65,8 @@ export function readLocation(value: unknown): string | null {
 const REASON_MAX = 140
 
 /**
- * What a bank says, fit to be shown and written down: one short line without what could be an
- * address, a key, a document, a number of an account or a secret.
+ * Makes a bank's text safe to show and to store: one short line without what could be an address, a
+ * key, a document, the number of an account or a secret.
  */
 export function plainWords(text: string): string {
   const safe = oneLine(text)

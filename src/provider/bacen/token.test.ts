@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../lib/ids.ts'
-import type { Line } from './line.ts'
 import { given, newCharge, openScene } from './scene.test-support.ts'
 import { createTokens } from './token.ts'
+import type { Transport } from './transport.ts'
 
 const TOKEN = 'POST token'
 const BASIC = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write']
@@ -108,7 +108,7 @@ for (const reason of ['invalid_scope', 'the bank answers with status 400'])
   test(`a bank that refuses all for one scope (${reason}) is asked for what charges need`, async () => {
     const { bank, clock } = await openScene()
     const asked: string[] = []
-    const line: Line = {
+    const transport: Transport = {
       async send({ body }) {
         const scope = new URLSearchParams(body ?? '').get('scope') ?? ''
         asked.push(scope)
@@ -118,7 +118,7 @@ for (const reason of ['invalid_scope', 'the bank answers with status 400'])
       },
       close: async () => {},
     }
-    const token = await createTokens(bank.connection(), line, clock).current()
+    const token = await createTokens(bank.connection(), transport, clock).current()
     assert.ok(token.kind === 'token')
     assert.deepEqual(token.scopes, BASIC)
     assert.equal(asked.length, 2)
@@ -128,7 +128,10 @@ for (const reason of ['invalid_scope', 'the bank answers with status 400'])
 test('scopes are read as a text or a list, and a bank may say nothing of them', async () => {
   const { bank, clock } = await openScene()
   const scopesIn = async (scope: unknown) => {
-    const send: Line['send'] = async () => ({ kind: 'done', body: { access_token: 'a', scope } })
+    const send: Transport['send'] = async () => ({
+      kind: 'done',
+      body: { access_token: 'a', scope },
+    })
     const tokens = createTokens(bank.connection(), { send, close: async () => {} }, clock)
     const token = await tokens.current()
     return token.kind === 'token' && token.scopes

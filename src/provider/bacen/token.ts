@@ -1,40 +1,40 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure, Reply } from './answers.ts'
 import type { Connection } from './connection.ts'
-import type { Line, Request } from './line.ts'
 import { fill } from './placeholders.ts'
 import { type Profile, RESOURCES, type Resource } from './profile.ts'
 import { type Fields, textOf } from './text.ts'
+import type { Request, Transport } from './transport.ts'
 
 export type Token = {
   kind: 'token'
   text: string
   endsAt: Date
-  /** What the bank has granted, where it says so. */
+  /** The scopes that the bank has granted; null when it does not say. */
   scopes: string[] | null
 }
 
 export type Tokens = {
-  /** The one at hand, or a new one when it is about to end. */
+  /** The token that is kept, or a new one when it is about to expire. */
   current(): Promise<Token | Failure>
-  /** A new one, unless another than the one that was refused is at hand by now. */
+  /** A new token, unless there is already another one than the refused one. */
   renewed(refused: string): Promise<Token | Failure>
-  /** A new one in any case. */
+  /** A new token in any case. */
   fresh(): Promise<Token | Failure>
 }
 
-/** How long a token is taken to last when the bank does not say. */
+/** The lifetime of a token when the bank does not say. */
 const LIFETIME_S = 300
-/** A token is renewed so long before its end, or after 4 fifths of a short life. */
+/** A token is renewed so long before it expires, or after 80 % of a short lifetime. */
 const MARGIN_S = 60
 
-/** Keeps one token, and asks for one at a time however many wait for it. */
-export function createTokens(connection: Connection, line: Line, clock: Clock): Tokens {
+/** Keeps one token. Many who need a new one at once share one request for it. */
+export function createTokens(connection: Connection, transport: Transport, clock: Clock): Tokens {
   let token: Token | null = null
   let asking: Promise<Token | Failure> | null = null
 
   async function ask(): Promise<Token | Failure> {
-    const answer = await askFor(connection, line, clock)
+    const answer = await askFor(connection, transport, clock)
     token = answer.kind === 'token' ? answer : null
     return answer
   }
@@ -44,18 +44,18 @@ export function createTokens(connection: Connection, line: Line, clock: Clock): 
     })
     return asking
   }
-  const atHand = () => (token && token.endsAt > clock.now() ? token : null)
+  const kept = () => (token && token.endsAt > clock.now() ? token : null)
   return {
-    current: async () => atHand() ?? next(),
+    current: async () => kept() ?? next(),
     async renewed(refused) {
-      const known = atHand()
+      const known = kept()
       return known && known.text !== refused ? known : next()
     },
     fresh: next,
   }
 }
 
-/** What each part of the interface asks for, by the names of the Central Bank's document. */
+/** The scope of each resource, as the Central Bank's document names it. */
 const SCOPES: Record<Resource, string> = {
   cob: 'cob',
   pix: 'pix',
@@ -66,43 +66,47 @@ const SCOPES: Record<Resource, string> = {
   webhookrec: 'webhookrec',
   webhookcobr: 'webhookcobr',
 }
-/** Without these nothing can be collected at all. */
+/** Without these no charge can be collected. */
 const BASIC: Resource[] = ['cob', 'pix', 'webhook']
 
 /** Without these no withdrawal can be sent through the bank. */
 export const payoutScopesOf = ({ payouts }: Profile): string[] =>
   payouts === 'efi' ? ['pix.send', 'gn.pix.send.read'] : []
 
-/** All that the parts which a bank offers need. */
+/** The scopes of all resources that a bank offers. */
 export function scopesOf({ paths }: Profile, among: readonly Resource[] = RESOURCES): string[] {
   const offered = among.filter((resource) => paths[resource] !== null)
   return offered.flatMap((name) => [`${SCOPES[name]}.read`, `${SCOPES[name]}.write`])
 }
 
-/** A refusal for what was asked for; some banks give no reason at all. */
+/** How a bank refuses because of scopes. Some give no reason. */
 const TOO_MUCH = /scope|escopo|^the bank answers with status 40[03]$/i
 
 /**
- * Many companies have no agreement with their bank about recurrences, and some banks then refuse
- * all instead of granting less: what is needed for charges is asked for alone.
+ * Requests a token. If the bank refuses because of scopes, requests only those for charges: many
+ * companies have no contract for recurrences, and some banks then refuse all scopes.
  */
-async function askFor(connection: Connection, line: Line, clock: Clock): Promise<Token | Failure> {
+async function askFor(
+  connection: Connection,
+  transport: Transport,
+  clock: Clock,
+): Promise<Token | Failure> {
   const { profile } = connection
   const reply = await send(
-    line,
+    transport,
     requestOf(connection, [...scopesOf(profile), ...payoutScopesOf(profile)]),
   )
   const isTooMuch = reply.kind === 'refused' && TOO_MUCH.test(reply.reason)
   if (!isTooMuch || !profile.token.asksScopes) return tokenOf(reply, clock)
   const basic = scopesOf(profile, BASIC)
-  const answer = tokenOf(await send(line, requestOf(connection, basic)), clock)
+  const answer = tokenOf(await send(transport, requestOf(connection, basic)), clock)
   return answer.kind === 'token' ? { ...answer, scopes: answer.scopes ?? basic } : answer
 }
 
-/** A token may be asked for twice, so a lost connection costs nobody anything. */
-async function send(line: Line, request: Request): Promise<Reply> {
-  const reply = await line.send(request)
-  return reply.kind === 'unknown' && reply.isConnection ? line.send(request) : reply
+/** If the connection is lost, sends again, because a token may be requested twice. */
+async function send(transport: Transport, request: Request): Promise<Reply> {
+  const reply = await transport.send(request)
+  return reply.kind === 'unknown' && reply.isConnection ? transport.send(request) : reply
 }
 
 function requestOf(connection: Connection, scopes: string[]): Request {
@@ -130,7 +134,7 @@ function requestOf(connection: Connection, scopes: string[]): Request {
   }
 }
 
-/** Without a token nothing was ordered, and nothing is known either. */
+/** Reads the token. If there is none, the reply is unknown. */
 function tokenOf(reply: Reply, clock: Clock): Token | Failure {
   if (reply.kind !== 'done') {
     return { kind: 'unknown', reason: `the bank gives no token: ${reply.reason}` }

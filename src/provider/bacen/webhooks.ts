@@ -3,7 +3,7 @@ import type { Reply } from './answers.ts'
 import { type Bank, type Call, type Client, NO_BANK } from './client.ts'
 import { textOf } from './text.ts'
 
-/** Where a bank calls back about one kind of news; null when nowhere, or when it cannot be told. */
+/** The callback URL of one kind at the bank; null when there is none, or on a fault. */
 export type CallbackState = {
   kind: 'pix' | 'rec' | 'cobr'
   url: string | null
@@ -11,7 +11,7 @@ export type CallbackState = {
 }
 
 export type Callbacks = {
-  /** Each kind is registered by itself: a bank that refuses one may take the others. */
+  /** Each kind is registered apart, because a bank that refuses one may accept the others. */
   registerCallbacks(payee: Payee, url: string): Promise<CallbackState[]>
   findCallbacks(payee: Payee): Promise<CallbackState[]>
   removeCallbacks(payee: Payee): Promise<CallbackState[]>
@@ -53,7 +53,7 @@ function callOf(
   return {
     method,
     resource,
-    // Payments are told of by key, all else by company.
+    // The callback of payments is registered by key, the others by company.
     path: resource === 'webhook' ? `/${encodeURIComponent(pixKey)}` : '',
     headers: connection.profile.webhook.headers,
     ...(url === null ? {} : { body: { webhookUrl: url } }),

@@ -3,7 +3,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import type { AgreementStatus, Frequency } from '../port.ts'
 
-/** An agreement in the books of the simulated bank. Its expiry is not written down. */
+/** An agreement in the records of the simulated bank. EXPIRED is computed, not stored. */
 export type AgreementRecord = {
   accountId: Uuid
   id: Uuid
@@ -12,7 +12,7 @@ export type AgreementRecord = {
   value: Cents
   frequency: Frequency
   status: Exclude<AgreementStatus, 'EXPIRED'>
-  /** Whether the payer's account can pay. */
+  /** Whether the payer's account has money. */
   funds: boolean
   retries: boolean
   createdAt: Date
@@ -50,7 +50,7 @@ const toRecord = (row: AgreementRow): AgreementRecord => ({
   decidedAt: row.decided_at,
 })
 
-/** Repeatable: an agreement that stands already is left as it is. Tells whether it is new. */
+/** Can be repeated: an agreement that exists stays as it is. Returns whether it is new. */
 export async function insertAgreement(tx: Tx, agreement: AgreementRecord): Promise<boolean> {
   const rows = await tx.query({
     text: `insert into simulated_bank.agreements (account_id, id, external_id, br_code, value,
@@ -75,7 +75,7 @@ export async function insertAgreement(tx: Tx, agreement: AgreementRecord): Promi
   return rows.length === 1
 }
 
-/** With a lock nobody else decides, or schedules under it, until the transaction is over. */
+/** With a lock, nobody else decides or schedules under it until the transaction ends. */
 export async function findAgreement(
   tx: Tx,
   accountId: Uuid,

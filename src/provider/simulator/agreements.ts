@@ -20,7 +20,7 @@ import { agreementId } from './scheme.ts'
 
 export type Decision = 'approve' | 'reject' | 'cancel'
 
-/** What a decision has come to, and the collections that it has canceled. */
+/** The agreement after a decision, and the collections that the decision canceled. */
 export type Decided = {
   agreement: Agreement
   value: Cents
@@ -31,8 +31,8 @@ export type Decided = {
 /** The payer's side of agreements. */
 export type Deciding = {
   /**
-   * Takes a payer's decision. The same decision again changes nothing, but an approval may say
-   * anew whether the payer's account has funds; null leaves that as it is, at first full.
+   * Takes a payer's decision. The same decision again changes nothing, except that an approval may
+   * change whether the payer's account has funds. Null keeps that; at first it has.
    */
   decide(
     accountId: Uuid,
@@ -47,7 +47,7 @@ type Agreeing = Deciding & Pick<Provider, 'createAgreement' | 'findAgreement' | 
 
 const LOCATION_PATH = '/rec/'
 
-/** `now` is passed in wherever an agreement is looked at: it is its account's own. */
+/** `now` is the time of the agreement's account, because that may have a test clock. */
 export function agreeing(books: Database, host: string, nowOf: (payee: Payee) => Date): Agreeing {
   const decide: Deciding['decide'] = (accountId, id, decision, funds, now) =>
     books.transaction(async (tx) => {
@@ -58,7 +58,7 @@ export function agreeing(books: Database, host: string, nowOf: (payee: Payee) =>
       await records.updateDecision(tx, decided)
       const canceled = decision === 'cancel' ? await cancelScheduled(tx, decided) : []
       const { value, frequency } = decided
-      return accept({ agreement: shown(decided, now), value, frequency, canceled })
+      return accept({ agreement: agreementOf(decided, now), value, frequency, canceled })
     })
   return {
     decide,
@@ -67,12 +67,12 @@ export function agreeing(books: Database, host: string, nowOf: (payee: Payee) =>
       if (refusal) return reject(refusal)
       const now = nowOf(payee)
       const isNew = await records.insertAgreement(books, toRecord(payee, order, host, now))
-      const agreement = shown((await records.findAgreement(books, payee.id, order.id))!, now)
+      const agreement = agreementOf((await records.findAgreement(books, payee.id, order.id))!, now)
       return isNew ? answer({ amount: order.value }, agreement) : accept(agreement)
     },
     async findAgreement(payee, { id }) {
       const found = await records.findAgreement(books, payee.id, id)
-      return accept(found && shown(found, nowOf(payee)))
+      return accept(found && agreementOf(found, nowOf(payee)))
     },
     async cancelAgreement(payee, { id }) {
       const outcome = await decide(payee.id, id, 'cancel', null, nowOf(payee))
@@ -101,11 +101,11 @@ function toRecord(payee: Payee, order: AgreementOrder, host: string, now: Date):
   }
 }
 
-/** An agreement that nobody has decided on is expired from its end on. */
+/** If nobody decides before `expiresAt`, the agreement is EXPIRED. */
 export const statusOf = ({ status, expiresAt }: AgreementRecord, now: Date): AgreementStatus =>
   status === 'CREATED' && expiresAt <= now ? 'EXPIRED' : status
 
-function shown(agreement: AgreementRecord, now: Date): Agreement {
+function agreementOf(agreement: AgreementRecord, now: Date): Agreement {
   const { externalId, brCode, decidedAt, expiresAt } = agreement
   const status = statusOf(agreement, now)
   return { externalId, brCode, status, decidedAt: status === 'EXPIRED' ? expiresAt : decidedAt }
@@ -120,7 +120,7 @@ const DECISIONS = {
   { to: AgreementRecord['status']; from: AgreementStatus[]; done: string }
 >
 
-/** The agreement as it is after a decision, or why there can be no such decision. */
+/** The agreement after a decision, or why the decision is not possible. */
 function decisionOn(
   agreement: AgreementRecord,
   decision: Decision,

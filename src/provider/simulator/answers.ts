@@ -1,7 +1,7 @@
 import type { Cents } from '../../lib/money.ts'
 import type { Outcome } from '../port.ts'
 
-/** Orders by which an integrator can see what happens when a bank does not simply obey. */
+/** With these amounts an integrator can see what happens if a bank refuses or is silent. */
 export const REFUSED_AMOUNT = 66_666
 export const UNANSWERED_AMOUNT = 55_555
 
@@ -12,6 +12,6 @@ export const reject = (reason: string): Outcome<never> => ({ kind: 'rejected', r
 export const refused = ({ amount }: { amount: Cents }): string | null =>
   amount === REFUSED_AMOUNT ? 'the simulated bank refuses this amount' : null
 
-/** The order is carried out in any case; of one amount the answer gets lost on its way. */
+/** The order is carried out in any case. For one amount the answer is lost. */
 export const answer = <T>({ amount }: { amount: Cents }, value: T): Outcome<T> =>
   amount === UNANSWERED_AMOUNT ? { kind: 'unknown', reason: 'no answer in time' } : accept(value)

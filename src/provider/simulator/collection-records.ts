@@ -45,9 +45,9 @@ const toRecord = (row: CollectionRow): CollectionRecord => ({
 })
 
 /**
- * Writes a new collection under an agreement that is approved, of the value that was agreed to;
- * nobody ends the agreement meanwhile. Repeatable: one that stands already is left as it is. Tells
- * whether it was written.
+ * Inserts a collection, if its agreement is approved and has the same value. The agreement is
+ * locked, so that it does not end meanwhile. Can be repeated: a collection that exists stays as it
+ * is. Returns whether it was inserted.
  */
 export async function insertCollection(tx: Tx, collection: CollectionRecord): Promise<boolean> {
   const { accountId, id, agreementId, amount, dueOn, status, attempts, nextAt } = collection
@@ -90,7 +90,7 @@ export async function updateCollection(
   })
 }
 
-/** Ends what is scheduled under an agreement. The attempt that is never made is taken back. */
+/** Cancels the scheduled collections of an agreement, and removes the attempt to come. */
 export async function cancelScheduled(tx: Tx, { accountId, id }: AgreementRecord): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({
     text: `update simulated_bank.collections
@@ -104,15 +104,15 @@ export async function cancelScheduled(tx: Tx, { accountId, id }: AgreementRecord
 export type DueCollection = CollectionRecord & { payable: boolean }
 
 /**
- * Takes what is due, of one account or of all but some, until the transaction is over. Whether it
- * can be paid is as its agreement stands now.
+ * Locks due collections of one account, or of all accounts but some. `payable` is by the agreement
+ * as it is now.
  */
 export async function lockDue(
   tx: Tx,
   accountId: Uuid | null,
   now: Date,
   most: number,
-  but: Uuid[],
+  except: Uuid[],
 ): Promise<DueCollection[]> {
   const rows = await tx.query<CollectionRow & { payable: boolean }>({
     text: `select ${COLUMNS}, a.status = 'APPROVED' and a.funds as payable
@@ -122,7 +122,7 @@ export async function lockDue(
            where c.next_at <= $1 and c.account_id <> all ($3::uuid[])
              ${accountId === null ? '' : 'and c.account_id = $4'}
            order by c.next_at limit $2 for update of c skip locked`,
-    values: [now, most, but, ...(accountId === null ? [] : [accountId])],
+    values: [now, most, except, ...(accountId === null ? [] : [accountId])],
   })
   return rows.map((row) => ({ ...toRecord(row), payable: row.payable }))
 }
@@ -156,12 +156,12 @@ export async function findAccountsDue(
   tx: Tx,
   now: Date,
   most: number,
-  but: Uuid[],
+  except: Uuid[],
 ): Promise<Uuid[]> {
   const rows = await tx.query<{ account_id: Uuid }>({
     text: `select distinct account_id from simulated_bank.collections
            where next_at <= $1 and account_id <> all ($2::uuid[]) limit $3`,
-    values: [now, but, most],
+    values: [now, except, most],
   })
   return rows.map((row) => row.account_id)
 }

@@ -8,16 +8,16 @@ import { type AgreementRecord, findAgreement } from './agreement-records.ts'
 import { accept, answer, reject } from './answers.ts'
 import type { CollectionRecord, DueCollection } from './collection-records.ts'
 import * as records from './collection-records.ts'
-import { lockRooms, recordAll, type Transfer } from './records.ts'
+import { lockCapacities, recordAll, type Transfer } from './records.ts'
 import { schemeId } from './scheme.ts'
 
-/** Payers' banks collect in the morning, by the clock of Brasília. */
+/** Payers' banks collect in the morning, in the time of Brasília. */
 const COLLECTING_HOUR = 8
-/** What the scheme grants an agreement with retries. */
+/** How often and how long the scheme allows retries. */
 const MAX_RETRIES = 3
 const RETRIED_FOR_DAYS = 7
 
-/** An attempt that was made: the payment, or null when the payer's account gave nothing. */
+/** An attempt that was made. The payment is null when the payer's account had no money. */
 export type Collected = {
   accountId: Uuid
   id: Uuid
@@ -28,14 +28,13 @@ export type Collected = {
 
 export type CollectingDue = {
   /**
-   * Makes the attempts whose day has come, of one account or of all but some, and tells what came
-   * of them.
-   * However often and by however many it is called, each attempt is made once.
+   * Makes the attempts that are due, of one account or of all accounts but some, and returns them.
+   * Each attempt is made once, however often and by however many callers.
    */
-  collectDue(accountId: Uuid | null, now: Date, most: number, but?: Uuid[]): Promise<Collected[]>
-  /** Some of the accounts that have an attempt to make, but none of these. */
-  accountsDue(now: Date, most: number, but: Uuid[]): Promise<Uuid[]>
-  /** Which of the accounts have an attempt to make at their own now. */
+  collectDue(accountId: Uuid | null, now: Date, most: number, except?: Uuid[]): Promise<Collected[]>
+  /** Some of the accounts with due attempts, but none of these. */
+  accountsDue(now: Date, most: number, except: Uuid[]): Promise<Uuid[]>
+  /** Which of these accounts have due attempts, each by its own time. */
   dueAccounts(times: { accountId: Uuid; now: Date }[]): Promise<Uuid[]>
 }
 
@@ -54,7 +53,7 @@ export function collecting(
       schedule(books, payee.id, order, localDateOf(nowOf(payee))),
     async findCollection({ id: accountId }, id) {
       const found = await records.findCollection(books, accountId, id)
-      return accept(found && shown(found))
+      return accept(found && collectionOf(found))
     },
     retryCollection: (payee, id, on) =>
       change(payee.id, id, async (tx, collection) => {
@@ -64,16 +63,16 @@ export function collecting(
         return fault ?? withAttempt(collection, on)
       }),
     cancelCollection: (payee, id) => change(payee.id, id, async (_tx, one) => canceled(one)),
-    collectDue: (accountId, now, most, but = []) =>
+    collectDue: (accountId, now, most, except = []) =>
       books.transaction(async (tx) =>
-        collect(tx, await records.lockDue(tx, accountId, now, most, but), now),
+        collect(tx, await records.lockDue(tx, accountId, now, most, except), now),
       ),
-    accountsDue: (now, most, but) => records.findAccountsDue(books, now, most, but),
+    accountsDue: (now, most, except) => records.findAccountsDue(books, now, most, except),
     dueAccounts: (times) => records.findDueAccounts(books, times),
   }
 }
 
-const shown = ({ status, attempts }: CollectionRecord): Collection => ({ status, attempts })
+const collectionOf = ({ status, attempts }: CollectionRecord): Collection => ({ status, attempts })
 
 async function schedule(
   books: Tx,
@@ -87,10 +86,10 @@ async function schedule(
     const empty = { accountId, id, agreementId, amount, dueOn, attempts: [] }
     const collection = withAttempt({ ...empty, status: 'SCHEDULED', nextAt: null }, dueOn)
     const isNew = await records.insertCollection(books, collection)
-    if (isNew) return answer(order, shown(collection))
+    if (isNew) return answer(order, collectionOf(collection))
   }
   const standing = await records.findCollection(books, accountId, id)
-  if (standing) return accept(shown(standing))
+  if (standing) return accept(collectionOf(standing))
   const agreement = await findAgreement(books, accountId, agreementId)
   const fault = scheduleFault(agreement, order, today)
   return fault ? reject(fault) : { kind: 'unknown', reason: 'the agreement was just decided on' }
@@ -114,7 +113,7 @@ function withAttempt(collection: CollectionRecord, on: LocalDate): CollectionRec
   return { ...collection, status: 'SCHEDULED', attempts, nextAt: atHour(on, COLLECTING_HOUR) }
 }
 
-/** Changes a collection that nobody else can change meanwhile; a text is why it may not be. */
+/** Changes a locked collection. If the change gives a text, it is rejected with that. */
 function changing(books: Database) {
   type Change = (tx: Tx, collection: CollectionRecord) => Promise<CollectionRecord | string>
   return (accountId: Uuid, id: Uuid, act: Change): Promise<Outcome<Collection>> =>
@@ -124,7 +123,7 @@ function changing(books: Database) {
       const changed = await act(tx, collection)
       if (typeof changed === 'string') return reject(changed)
       if (changed !== collection) await records.updateCollection(tx, changed)
-      return accept(shown(changed))
+      return accept(collectionOf(changed))
     })
 }
 
@@ -143,7 +142,7 @@ function retryFault(
   return null
 }
 
-/** The attempt that is never made is taken back. */
+/** Removes the attempt that is not made any more. */
 function canceled(collection: CollectionRecord): CollectionRecord | string {
   if (collection.status === 'PAID') return 'the collection is PAID'
   if (collection.status === 'CANCELED') return collection
@@ -152,8 +151,8 @@ function canceled(collection: CollectionRecord): CollectionRecord | string {
 }
 
 /**
- * Payments and attempts are written in one transaction, each payment under an order that names its
- * attempt: no attempt ever makes two. What an account has no room for is not paid.
+ * Writes payments and attempts in one transaction. The order id of a payment names its attempt, so
+ * that no attempt makes two payments. If an account would hold too much, the attempt fails.
  */
 async function collect(tx: Tx, due: DueCollection[], now: Date): Promise<Collected[]> {
   if (due.length === 0) return []
@@ -174,7 +173,7 @@ async function collect(tx: Tx, due: DueCollection[], now: Date): Promise<Collect
 }
 
 async function fitting(tx: Tx, paying: DueCollection[]): Promise<DueCollection[]> {
-  const rooms = await lockRooms(tx, [...new Set(paying.map(({ accountId }) => accountId))])
+  const rooms = await lockCapacities(tx, [...new Set(paying.map(({ accountId }) => accountId))])
   return paying.filter(({ accountId, amount }) => {
     const left = rooms.get(accountId)! - amount
     if (left >= 0) rooms.set(accountId, left)

@@ -8,7 +8,7 @@ import type { AgreementRecord } from './agreement-records.ts'
 import { statusOf } from './agreements.ts'
 import { ISPB } from './scheme.ts'
 
-/** A charge as its payer's bank asks for it. */
+/** The fields of a charge that its payload shows. */
 export type Payable = {
   id: Uuid
   amount: Cents
@@ -19,15 +19,15 @@ export type Payable = {
 
 const CHARGE_STATUS: Record<Payable['status'], string> = {
   OPEN: 'ATIVA',
-  // Expiry is no status of the scheme: the times tell of it.
+  // The scheme has no status for expiry; the times show it.
   EXPIRED: 'ATIVA',
   COMPLETED: 'CONCLUIDA',
   CANCELED: 'REMOVIDA_PELO_USUARIO_RECEBEDOR',
 }
 
 /**
- * What stands at the location of a code to pay, in the words of the scheme. Anybody who has the
- * code can read it, so that it does not tell who is to pay.
+ * The payload at the location of a charge's code, in the form of the scheme. Anybody who has the
+ * code can read it, so it does not name the payer.
  */
 export const chargePayload = (
   { pixKey: chave }: Pick<Payee, 'pixKey'>,
@@ -53,7 +53,7 @@ const PERIODS: Record<Frequency, string> = {
   ANNUAL: 'ANUAL',
 }
 
-/** What stands at the location of a code to agree to. */
+/** The payload at the location of an agreement's code. */
 export function agreementPayload(
   { name: nome }: Pick<Payee, 'name'>,
   agreement: AgreementRecord,

@@ -4,7 +4,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import type { Period } from '../port.ts'
 
-/** One movement in the books of the simulated bank. */
+/** A transfer in the records of the simulated bank. */
 export type Transfer = {
   accountId: Uuid
   endToEndId: string
@@ -15,7 +15,7 @@ export type Transfer = {
   returns: string | null
   amount: Cents
   at: Date
-  /** Who has sent it, sealed; null where nobody said. */
+  /** The payer, sealed; null when unknown. */
   payer: Buffer | null
 }
 
@@ -43,15 +43,15 @@ const toTransfer = (row: TransferRow): Transfer => ({
   payer: row.payer_sealed,
 })
 
-/** R$ 100 billion: ten times the largest charge, and far below what our books can hold. */
+/** R$ 100 billion: ten times the largest charge, and far below the limit of our books. */
 export const MAX_IN_ACCOUNT = 10_000_000_000_000
 
 /** Whether the bank has refused a payment because its account would hold too much. */
 export const isFull = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint === 'account_is_full'
 
-/** What accounts can still take. Until the transaction is over nobody else adds to them. */
-export async function lockRooms(tx: Tx, accountIds: Uuid[]): Promise<Map<Uuid, number>> {
+/** Locks accounts and returns how much each can still receive. */
+export async function lockCapacities(tx: Tx, accountIds: Uuid[]): Promise<Map<Uuid, number>> {
   const rows = await tx.query<{ account_id: Uuid; balance: number }>({
     text: `select account_id, balance from simulated_bank.accounts
            where account_id = any ($1::uuid[]) order by account_id for update`,
@@ -62,8 +62,8 @@ export async function lockRooms(tx: Tx, accountIds: Uuid[]): Promise<Map<Uuid, n
 }
 
 /**
- * Writes a transfer down, once for its id and once for its order, and gives the one that stands.
- * Repeatable, so it may be sent again when a connection is lost.
+ * Records a transfer, once for its id and once for its order, and returns the one that is stored.
+ * Can be repeated, so it may be sent again when a connection is lost.
  */
 export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
   await tx.query({
@@ -92,7 +92,7 @@ export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
 }
 
 /**
- * Writes down many received payments, each once for its order, and gives those that stand by their
+ * Records many received payments, each once for its order, and returns the stored ones by their
  * order.
  */
 export async function recordAll(tx: Tx, payments: Transfer[]): Promise<Map<string, Transfer>> {
@@ -150,7 +150,7 @@ export async function findByIds(
   return rows.map(toTransfer)
 }
 
-/** What payers have sent for a charge. */
+/** The received payments of a charge. */
 export async function findByTxid(tx: Tx, accountId: Uuid, txid: string): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
     text: `select * from simulated_bank.transfers
@@ -173,7 +173,7 @@ export async function listTransfers(
   return rows.map(toTransfer)
 }
 
-/** What payers have sent and got back, newest first. */
+/** Received payments and returns, newest first. */
 export async function latestOfPayers(tx: Tx, accountId: Uuid, limit: number): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
     text: `select * from simulated_bank.transfers
@@ -183,7 +183,7 @@ export async function latestOfPayers(tx: Tx, accountId: Uuid, limit: number): Pr
   return rows.map(toTransfer)
 }
 
-/** What has gone back of a payment. */
+/** How much of a payment was returned. */
 export async function returnedOf(tx: Tx, accountId: Uuid, endToEndId: string): Promise<number> {
   const rows = await tx.query<{ sum: number }>({
     text: `select coalesce(sum(amount), 0)::bigint as sum from simulated_bank.transfers

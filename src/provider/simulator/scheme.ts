@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { LocalDate } from '../../lib/local-time.ts'
 
 /**
- * A number no participant of the scheme has, so that simulated payments can never pass for real
- * ones.
+ * A number that no participant of the scheme has, so that simulated payments differ from real ones.
  */
 export const ISPB = '99999999'
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -17,9 +16,9 @@ export function schemeId(letter: 'E' | 'D', at: Date): string {
   return `${letter}${ISPB}${minute}${unique()}`
 }
 
-/** Whether an id of a payment is one that the simulated bank gives out. */
+/** Whether the simulated bank gave a payment this id. */
 export const isOwnId = (endToEndId: string): boolean => endToEndId.startsWith(`E${ISPB}`)
 
-/** The scheme's id of an agreement, 29 characters. It tells whether retries are agreed to. */
+/** The scheme's id of an agreement, 29 characters. It contains whether retries are allowed. */
 export const agreementId = (retries: boolean, on: LocalDate): string =>
   `R${retries ? 'R' : 'N'}${ISPB}${on.replaceAll('-', '')}${unique()}`

@@ -29,7 +29,7 @@ const TOKEN_LENGTH = 43
 
 export { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from './answers.ts'
 
-/** What a payer's bank sends. The same order again is the same payment. */
+/** A payment of a payer's bank. The same order again is the same payment. */
 export type Payment = {
   txid: string | null
   amount: Cents
@@ -38,18 +38,18 @@ export type Payment = {
   payer?: PixPayer
 }
 
-/** The provider and, beyond it, the payer's side: what comes from another bank. */
+/** The provider, and beyond it the side of payers and their banks. */
 export type Simulator = Provider &
   Payouts &
   Deciding &
   CollectingDue & {
-    /** Refuses what an account has no room for. */
+    /** Throws a problem if the account would hold too much. */
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
   }
 
 /**
- * A location has 77 characters in all: a host too long for it is replaced by a short name of no
- * meaning.
+ * The host of locations. A location has at most 77 characters, so a longer host is replaced by a
+ * short name.
  */
 function locationHost(publicUrl: string): string {
   const { host } = new URL(publicUrl)
@@ -57,9 +57,9 @@ function locationHost(publicUrl: string): string {
 }
 
 /**
- * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It needs
- * no memory of the codes to pay that it issued, because the code itself names company and charge;
- * of money that it moved, and of what payers have agreed to, it keeps its own books.
+ * The simulated bank: the provider of every sandbox company and of every dev-mode charge. It keeps
+ * no record of the codes that it issues, because a code names its company and charge. It records
+ * the money that it moves and the agreements of payers.
  */
 export function createSimulator(
   publicUrl: string,
@@ -163,7 +163,7 @@ function sending(books: Tx, nowOf: (payee: Payee) => Date): Sending {
 const refundId = ({ id }: { id: Uuid }) => toPublic('rfnd', id)
 const sendId = ({ id }: { id: Uuid }) => toPublic('wd', id)
 
-/** A bank never returns more of a payment than it has received. */
+/** Why a refund is not possible; null when it is. No more is returned than was received. */
 async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promise<string | null> {
   const [payment] = await records.findByIds(books, accountId, [order.endToEndId])
   if (payment?.direction !== 'received') return 'the bank knows no such payment'

@@ -9,7 +9,7 @@ export type Limits = {
   connect_ms: number
   /** For one request and its whole answer. */
   exchange_ms: number
-  /** For all requests of one order; shorter than an order is left to who took it up. */
+  /** For all requests of one order. Shorter than the lease of an order. */
   order_ms: number
   answer_bytes: number
 }
@@ -28,18 +28,18 @@ export type Request = {
   body: string | null
 }
 
-/** A line to one bank under one certificate. It never throws: whatever happens is a reply. */
-export type Line = {
-  /** Given up at a moment of `performance.now`, or when one request has taken long enough. */
+/** Sends requests to one bank with one certificate. It never throws: a failure is a reply too. */
+export type Transport = {
+  /** Gives up at `until_ms` of `performance.now`, or when `exchange_ms` is over. */
   send(request: Request, until_ms?: number): Promise<Reply>
   close(): Promise<void>
 }
 
-/** A bank that closed an idle connection takes a request with it, so none idles for long. */
+/** Short, because a request on a connection that the bank has closed is lost. */
 const IDLE_ms = 3_000
 const MAX_CONNECTIONS = 64
 
-export function openLine(connection: Connection, limits: Limits, clock: Clock): Line {
+export function openTransport(connection: Connection, limits: Limits, clock: Clock): Transport {
   let agent: Agent | null = null
   let endsAt: Date | null = null
   return {
@@ -53,7 +53,7 @@ export function openLine(connection: Connection, limits: Limits, clock: Clock): 
         return { kind: 'unknown', reason: 'the certificate cannot be used' }
       }
       const reply = await exchange(agent, request, left_ms)
-      // A bank that no longer lets us in hangs up without a word.
+      // A bank that does not accept the certificate any more just closes the connection.
       const isOver = reply.kind === 'unknown' && reply.isConnection && endsAt <= clock.now()
       return isOver ? { ...reply, reason: OVER } : reply
     },
@@ -75,7 +75,7 @@ function agentOf(connection: Connection, limits: Limits): Agent {
   })
 }
 
-/** Made once: reading keys and authorities costs far more than a connection does. */
+/** Made once, because reading keys and authorities costs far more than a connection. */
 function contextOf({ certificate, ca }: Connection): SecureContext {
   const { passphrase } = certificate
   return createSecureContext({
@@ -129,7 +129,7 @@ const FAULTS: [codes: RegExp, words: string, isConnection: boolean][] = [
   [/^(ERR_INVALID_URL|UND_ERR_INVALID_ARG)$/, 'the address or a header is not valid', false],
 ]
 
-/** Messages of errors may name addresses, so none is repeated. */
+/** The message of an error may contain addresses, so it is not shown. */
 function failureOf(error: unknown): Reply {
   const { code, name } = error as NodeJS.ErrnoException
   const known = FAULTS.find(([codes]) => codes.test(String(code ?? name)) || codes.test(name))
