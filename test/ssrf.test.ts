@@ -33,7 +33,7 @@ function senderOf(options: SenderOptions): Sender {
 const post = (sender: Sender, form: string, port: number) =>
   sender.post(form.replace(/PO(\n?)RT/, `${port}$1`), {}, '{}')
 
-test('no form of an address leads a guarded sender to where it must not go', async (t) => {
+test('a guarded sender connects to no private address, in whatever form it is written', async (t) => {
   t.diagnostic(`${forms.length} forms`)
   assert.ok(forms.length >= 100)
   const sender = senderOf({ guarded: true, allowHttp: true })
@@ -57,7 +57,7 @@ test('without the guard the same forms reach the sentinel', async (t) => {
   assert.equal(await sentinel.reached(), reaching.length)
 })
 
-test('a guarded sender speaks https only', async () => {
+test('a guarded sender uses only https', async () => {
   const sender = senderOf({ guarded: true })
   const { error } = await sender.post('http://public.example.com/', {}, '{}')
   assert.equal(error, 'address not allowed')
@@ -66,7 +66,7 @@ test('a guarded sender speaks https only', async () => {
 /** Global unicast that nobody has been given: it is called, and nobody answers. */
 const NOBODY = '3000::1'
 
-test('a name is judged by the answer that is used, however often it changes', async () => {
+test('a name is checked by the DNS answer that is used, however often it changes', async () => {
   let answers: string[][] = []
   const asked: string[] = []
   const changing = await startNameServer((name, type) => {
@@ -98,7 +98,7 @@ test('a name is judged by the answer that is used, however often it changes', as
   assert.equal(await sentinel.reached(), 0)
 })
 
-test('a socket calls the address that was checked, and no other', async () => {
+test('a socket connects to the address that was checked, and to no other', async () => {
   const checked: string[] = []
   const sender = senderOf({
     guarded: false,
@@ -114,7 +114,7 @@ test('a socket calls the address that was checked, and no other', async () => {
   assert.equal(checked.length, 1)
 })
 
-test('a name server that fails is told from one that knows no such name', async () => {
+test('a name server that fails has another error than a name that does not exist', async () => {
   const failing = await startNameServer(() => {
     throw new Error('broken')
   })

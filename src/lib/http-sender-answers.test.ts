@@ -101,7 +101,7 @@ test('an answer that is cut short fails, unless the end of the connection is its
   assert.equal((await postForAll(framed.untilClose('some body'))).outcome, 'delivered')
 })
 
-test('whatever comes is a result in words of ours, and what is kept of it is bounded', async () => {
+test('any bytes give a result with an error text of ours, and what is kept is bounded', async () => {
   const pieces = fc.constantFrom(
     OK,
     'HTTP/1.1 204 No\r\n',

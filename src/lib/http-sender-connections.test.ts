@@ -19,7 +19,7 @@ subscribe('net.client.socket', (message) => {
   ourSockets.push((message as { socket: Socket }).socket)
 })
 
-test('a connection that its server has closed or spoilt meanwhile is not used again', async () => {
+test('a connection that its server has closed or written to while idle is not used again', async () => {
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   const spoils: ((socket: Socket) => void)[] = [
     (socket) => socket.end(),
@@ -39,7 +39,7 @@ test('a connection that its server has closed or spoilt meanwhile is not used ag
   }
 })
 
-test('a server that closes soon is not called again in its last second', async () => {
+test('a connection is not used again in the last second before its server closes it', async () => {
   for (const [offer, connections] of [
     ['Keep-Alive: timeout=1', 2],
     ['Connection: close', 2],
@@ -73,7 +73,7 @@ test('no proxy is taken from the environment', async () => {
   assert.deepEqual([server.sockets.length, proxy.sockets.length], [1, 0])
 })
 
-test('no header makes two requests of one', async () => {
+test('no header can turn one request into two', async () => {
   const server = await serve((_, response) => response.end())
   const sender = senderOf()
   const headers = [

@@ -87,7 +87,7 @@ test('a redirect is not followed', async () => {
   assert.equal(requests, 1)
 })
 
-test('a receiver that never answers is left at the deadline', async () => {
+test('a receiver that never answers fails at the deadline', async () => {
   const server = await serveRaw(() => {})
   const { outcome, status, error, latency_ms } = await postTo(server.url, SHORT)
   assert.deepEqual([outcome, status, error], ['failed', null, LATE])
@@ -96,7 +96,7 @@ test('a receiver that never answers is left at the deadline', async () => {
   assert.equal(server.sockets.length, 1)
 })
 
-test('a dripped answer does not move the deadline', async () => {
+test('an answer that comes byte by byte does not move the deadline', async () => {
   for (const head of ['', 'HTTP/1.1 200 OK\r\nX-Slow: ', 'HTTP/1.1 200 OK\r\n\r\n']) {
     let dripped = 0
     const server = await serveRaw((socket) => {
@@ -116,7 +116,7 @@ test('a dripped answer does not move the deadline', async () => {
   }
 })
 
-test('an answer after the deadline is nobody’s, and the next request gets its own', async () => {
+test('an answer after the deadline is not taken for that of the next request', async () => {
   const waiting: (() => void)[] = []
   const server = await serve((_, response) => {
     if (waiting.length === 0) waiting.push(() => response.end('late'))
@@ -150,7 +150,7 @@ test('a broken connection is a failure, wherever in the answer it breaks', async
   }
 })
 
-test('of a huge answer the beginning is read, and the connection dropped', async () => {
+test('of a huge answer only the beginning is read, and the connection is closed', async () => {
   const huge = Buffer.alloc(10_000_000, 'a')
   const server = await serve((_, response) => response.end(huge))
   const sender = senderOf()
@@ -200,7 +200,7 @@ test('bytes that never become an answer are bounded too', async () => {
   }
 })
 
-test('connections are used again, and many small answers on one are no long answer', async () => {
+test('connections are used again, and the size limit is for each answer', async () => {
   const server = await serve((_, response) => response.end('x'.repeat(8_000)))
   const sender = senderOf()
   for (let i = 0; i < 50; i++) {
@@ -220,7 +220,7 @@ test('nothing is decompressed', async () => {
   assert.ok(body.length <= 1024 && body.startsWith('\x1f\ufffd'))
 })
 
-test('what is kept is text that PostgreSQL takes', async () => {
+test('the body that is kept is text that PostgreSQL accepts', async () => {
   const answers: [sent: Buffer, kept: string][] = [
     [Buffer.from([0x61, 0, 0x62, 0xff, 0x63]), 'ab\ufffdc'],
     [Buffer.from([0xed, 0xa0, 0x80]), '\ufffd\ufffd\ufffd'],
@@ -234,7 +234,7 @@ test('what is kept is text that PostgreSQL takes', async () => {
   }
 })
 
-test('who cannot be reached is told apart in words', async () => {
+test('each reason why a receiver cannot be reached has its text', async () => {
   const away = await postTo(`http://127.0.0.1:${await freePort()}/`)
   assert.deepEqual([away.outcome, away.status, away.error], ['failed', null, 'connection refused'])
   const plain = await serve((_, response) => response.end())
@@ -252,7 +252,7 @@ test('who cannot be reached is told apart in words', async () => {
   assert.equal((await postTo('ftp://hooks.example.com/')).error, 'address not allowed')
 })
 
-test('a connection that does not come is given up, at the deadline at the latest', async () => {
+test('connecting ends after its own limit, and at the deadline at the latest', async () => {
   const lookup = () => new Promise<never>(() => {})
   const url = 'http://hooks.example.com/'
   const limits = { connect_ms: 100 }
@@ -288,7 +288,7 @@ test('a name is resolved once per connection, and each of its addresses tried', 
   assert.deepEqual(hosts, Array(3).fill(`hooks.example.com:${server.port}`))
 })
 
-test('a certificate must be trusted and made for the name, which the server is told', async () => {
+test('a certificate must be trusted and valid for the name, which is sent to the server', async () => {
   const pair = certificateFor('hooks.example.com')
   const names: unknown[] = []
   const server = await serveTls(pair, ({ socket }, response) => {
@@ -321,7 +321,7 @@ test('connections to many origins close soon after their use, whatever the serve
   await server.isClosed()
 })
 
-test('an aborted post rejects, and its connection is dropped', async () => {
+test('an aborted post rejects, and its connection is closed', async () => {
   const server = await serve(() => {})
   const sender = senderOf()
   const aborting = new AbortController()
@@ -339,7 +339,7 @@ test('an aborted post rejects, and its connection is dropped', async () => {
   assert.equal(server.sockets.length, 20)
 })
 
-test('closing waits for what is under way, and nothing is sent afterwards', async () => {
+test('closing waits for requests in progress, and nothing is sent afterwards', async () => {
   const { promise, resolve } = Promise.withResolvers<() => void>()
   const server = await serve((_, response) => resolve(() => response.end('done')))
   const sender = createSender({ guarded: false })

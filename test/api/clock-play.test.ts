@@ -71,7 +71,7 @@ const watching = (watched: App, around: (run: () => Promise<void>) => Promise<vo
   ),
 })
 
-test('a play that is interrupted goes on where it was, and does nothing twice', async () => {
+test('a move that is interrupted continues where it was, and does nothing twice', async () => {
   const { client, start } = await advancing()
   const stop = new AbortController()
   let runs = 0
@@ -94,7 +94,7 @@ test('a play that is interrupted goes on where it was, and does nothing twice', 
   assert.deepEqual([now, status], [after(start, 60), 'READY'])
 })
 
-test('a worker that dies over a moment lets another go on at once', async () => {
+test('if a worker dies during a move, another continues at once', async () => {
   const { client, start } = await advancing()
   const dying = anotherApp()
   const reached = Promise.withResolvers<void>()
@@ -120,7 +120,7 @@ test('a worker that dies over a moment lets another go on at once', async () => 
   assert.equal((await clockOf(client)).now, after(start, 60))
 })
 
-test('two workers play a clock one at a time, and several clocks together', async () => {
+test('two workers never advance the same clock at once, and advance several clocks together', async () => {
   const companies = [await advancing(), await advancing(), await advancing()]
   const [most, running] = [new Map<string, number>(), new Map<string, number>()]
   const counted = (watched: App): App => ({
@@ -147,7 +147,7 @@ test('two workers play a clock one at a time, and several clocks together', asyn
   }
 })
 
-test('while a clock is on its way no sweep for everybody touches its company', async () => {
+test('while a clock advances, sweeps over all companies skip its company', async () => {
   const { client, start } = await advancing()
   clock.advance(15)
   await expireDueCharges(app)
@@ -161,7 +161,7 @@ test('while a clock is on its way no sweep for everybody touches its company', a
   assert.equal((await clockOf(client)).now, after(start, 60))
 })
 
-test('a move is answered when every server has heard of it', async () => {
+test('a move is answered when all servers know of it', async () => {
   const client = await api.client()
   // A server that is slow to hear, as far as the others can tell.
   const server = new pg.Client({

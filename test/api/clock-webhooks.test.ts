@@ -58,7 +58,7 @@ test('a failing receiver is tried again 1, 5, 15 min, 1 and 6 h after each failu
   assert.equal(shown.failingSince, expected[0])
 })
 
-test('all that falls due in one move happens at its own moment and in order', async () => {
+test('all that is due in one move happens at its own moment and in order', async () => {
   const client = await api.client({ settlementDelay_s: 100 })
   const events = ['charge.expired', 'charge.received', 'charge.refunded', 'withdrawal.completed']
   const { receiver } = await makeReceiver(client, events)
@@ -120,7 +120,7 @@ test('a payout without an answer is asked about in the company’s time', async 
   assert.deepEqual([status, finished_at], ['COMPLETED', new Date(after(begin, 5))])
 })
 
-test('a receiver that hangs is named in the answer, and holds up no other company', async () => {
+test('a receiver that hangs is named in the answer, and delays no other company', async () => {
   const [client, other] = [await api.client(), await api.client()]
   const { receiver } = await makeReceiver(client, ['charge.expired'])
   const finish = Promise.withResolvers<() => void>()
@@ -162,7 +162,7 @@ test('a former secret signs for a day of the company’s time', async () => {
   assert.deepEqual(signatures, [2, 1])
 })
 
-test('a receiver that fails again and again is left alone by the company’s time', async () => {
+test('a receiver that fails again and again is paused by the company’s time', async () => {
   const client = await api.client()
   const { receiver } = await makeReceiver(client, ['charge.expired'])
   receiver.answer = (response) => response.writeHead(500).end()
@@ -174,7 +174,7 @@ test('a receiver that fails again and again is left alone by the company’s tim
   assert.deepEqual(times.slice(10), [after(begin, 25)], 'the first pause is over after 15 s')
 })
 
-test('a webhook that fails for five days is given up at its hour, and its company told', async () => {
+test('a webhook that fails for five days is deactivated on time, and its company gets a mail', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client, ['charge.expired'])
   receiver.answer = (response) => response.writeHead(500).end()

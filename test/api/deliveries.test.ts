@@ -105,7 +105,7 @@ test('an attempt without an answer says why instead of a status', async () => {
   ])
 })
 
-test('what waits and what has ended make one list, newest first, in pages and by status', async () => {
+test('waiting and ended deliveries are one list, newest first, in pages and by status', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const other = await register(client, receiver.url, ['charge.paid'])
@@ -146,7 +146,7 @@ test('what waits and what has ended make one list, newest first, in pages and by
   }
 })
 
-test('a delivery that failed to its end can be sent again, with its history and all tries anew', async () => {
+test('a delivery that failed for good can be sent again, with its history and all its tries', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   fail(receiver)
@@ -184,7 +184,7 @@ test('a delivery that succeeded can be sent again', async () => {
   assert.deepEqual([status, attempts.length], ['DELIVERED', 2])
 })
 
-test('should one stand in the log already, what comes of it now is what stands there', async () => {
+test('if a delivery is in the log already, its new result replaces the old one', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   await tried(client, webhook)
@@ -204,7 +204,7 @@ test('should one stand in the log already, what comes of it now is what stands t
   )
 })
 
-test('a delivery that waits is brought forward, one that is due is left to whoever has it', async () => {
+test('a waiting delivery is made due, and one that is due is not changed', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   fail(receiver)
@@ -222,7 +222,7 @@ test('a delivery that waits is brought forward, one that is due is left to whoev
   assert.equal(Date.parse(nextAttemptAt) - api.clock.now().getTime(), RETRY_S[0]! * 1000)
 })
 
-test('twenty orders to send one delivery again send it once', async () => {
+test('twenty requests to send one delivery again send it once', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const { id } = await tried(client, webhook)
@@ -233,7 +233,7 @@ test('twenty orders to send one delivery again send it once', async () => {
   assert.equal(receiver.received.length, 2)
 })
 
-test('a history that is never left in peace keeps its last fifty attempts', async () => {
+test('a history keeps its last fifty attempts, however often a delivery is sent again', async () => {
   const client = await api.client()
   const { webhook } = await makeReceiver(client)
   const { id } = await tried(client, webhook)
@@ -248,7 +248,7 @@ test('a history that is never left in peace keeps its last fifty attempts', asyn
   assert.deepEqual([kept.length, kept[0], kept.at(-1)], [50, 21, 70])
 })
 
-test('an order lifts the pause of a receiver that failed again and again', async () => {
+test('a request to send again ends the pause of a webhook that failed', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   fail(receiver)
@@ -313,7 +313,7 @@ test('a test event goes to its webhook alone, which need not subscribe to it', a
   assert.deepEqual(answer(await client.post('/webhook', hook)), [400, 'invalid_value'])
 })
 
-test('a deleted webhook takes its deliveries with it', async () => {
+test('the deliveries of a deleted webhook are deleted with it', async () => {
   const client = await api.client()
   const { webhook } = await makeReceiver(client)
   const kept = await makeReceiver(client)

@@ -66,7 +66,7 @@ test('the feed shows every event with the body that receivers get, the oldest fi
   assert.match(entries[2]!.id, /^evt_[0-9a-z]{26}$/)
 })
 
-test('whoever goes on from the last event gets each event once, page by page', async () => {
+test('a reader that continues from the last event gets each event once, page by page', async () => {
   const client = await api.client()
   const events = Array.from({ length: 7 }, () => makeEvent(client))
   await write(...events)
@@ -102,7 +102,7 @@ test('the feed can be asked for one type', async () => {
   assert.equal(unknown.status, 400)
 })
 
-test('a transaction that began earlier and commits later is not overtaken: its event is not missed', async () => {
+test('an event of a transaction that commits late is not missed', async () => {
   const client = await api.client()
   const seen = makeEvent(client)
   await write(seen)
@@ -118,7 +118,7 @@ test('a transaction that began earlier and commits later is not overtaken: its e
   assert.deepEqual(idsOf(await read(client, `?after=${last}`)), publicIds([slow, fast]))
 })
 
-test('a transaction that is rolled back holds nobody up for good', async () => {
+test('a transaction that is rolled back does not stop the feed', async () => {
   const client = await api.client()
   const [lost, kept] = [makeEvent(client), makeEvent(client)]
   await assert.rejects(
@@ -133,7 +133,7 @@ test('a transaction that is rolled back holds nobody up for good', async () => {
   assert.deepEqual(idsOf(await read(client)), publicIds([kept]))
 })
 
-test('who polls while many write gets every event, once and in the order of the feed', async () => {
+test('a reader that polls while many write gets every event once, in the order of the feed', async () => {
   const client = await api.client()
   const got: string[] = []
   const poll = async () => {
@@ -166,7 +166,7 @@ test('who polls while many write gets every event, once and in the order of the 
   assert.deepEqual(got, idsOf(await read(client, '?limit=1000')))
 })
 
-test('an event of another company, or of none, is no place to go on from', async () => {
+test('an unknown event, or one of another company, is refused as a start of the feed', async () => {
   const [one, two] = [await api.client(), await api.client()]
   const event = makeEvent(one)
   await write(event)

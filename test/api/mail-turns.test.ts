@@ -85,7 +85,7 @@ test('a code goes before mails that have waited longer', async () => {
   await takeAll(sending)
 })
 
-test('companies take turns, however many mails one of them has', async () => {
+test('companies are served one after the other, however many mails one of them has', async () => {
   const names = ['a', 'b', 'c']
   for (const [i, name] of names.entries()) {
     await queueLinks(await api.client(), `${name}@example.com`, i === 0 ? 30 : 3)
@@ -104,7 +104,7 @@ test('companies take turns, however many mails one of them has', async () => {
   assert.equal(smtp.received.length, 36)
 })
 
-test('a mail is sent by another within 10 s of its sender’s death', async () => {
+test('if a process dies, another sends its mail within 10 s', async () => {
   const client = await api.client()
   await queueLinks(client, 'dead@example.com', 1)
   const dying = {
@@ -124,7 +124,7 @@ test('a mail is sent by another within 10 s of its sender’s death', async () =
   assert.deepEqual(offeredTo(), ['dead@example.com'])
 })
 
-test('a mail that takes long stays its sender’s, who renews the lease', async () => {
+test('a process that sends a slow mail keeps it by renewing the lease', async () => {
   const client = await api.client()
   await queueLinks(client, 'slow@example.com', 1)
   isHolding = true

@@ -131,7 +131,7 @@ test('a code that is past its end is not sent', async () => {
   assert.partialDeepStrictEqual(await mailsOf(client), [{ outcome: 'EXPIRED', sealed: null }])
 })
 
-test('a mail whose sender is killed before the mark goes out again, as the same message', async () => {
+test('if a process is killed before it stores the outcome, the mail is sent again with the same id', async () => {
   const client = await api.client()
   await queueFailure(client.company)
   const { db, clock, vault, mailer } = api.app
@@ -158,7 +158,7 @@ test('many senders send each mail once', async () => {
   assert.deepEqual(recipients(), clients.map(({ company }) => company.email).sort())
 })
 
-test('a mail that hangs holds up none, not even one that is queued later', async () => {
+test('a mail that hangs delays no other, not even one that is queued later', async () => {
   const [slow, quick] = [await api.client({ email: 'slow@example.com' }), await api.client()]
   const asked = Promise.withResolvers<() => void>()
   doorkeeper = (address, done) => (address.startsWith('slow') ? asked.resolve(done) : done())
@@ -212,7 +212,7 @@ const link = (client: Client, fields = {}, headers: Record<string, string> = {})
     { headers },
   )
 
-test('a link that is to be notified reaches its payer as soon as it stands', async () => {
+test('a link with notification is mailed to its payer as soon as it exists', async () => {
   const client = await api.client({ name: 'Pão & <b>Cia</b>' })
   const tasks = [{ name: TASK.mail, every_ms: 600_000, run: sendDueMails }]
   const worker = startWorker(api.app, tasks)

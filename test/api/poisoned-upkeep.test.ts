@@ -165,7 +165,7 @@ test('what an account at the simulated bank has no room for is not collected', a
   assert.equal(account!.balance, account!.sum)
 })
 
-test('trouble that goes on is told since its beginning; what was under way with it counts once', async () => {
+test('repeated failures have the time of the first, and those in progress together count once', async () => {
   const { company } = await api.client()
   const began = clock.now()
   const fail = () => app.setbacks.failed('audit', company.id, new Error('x'))

@@ -214,7 +214,7 @@ async function queueUrgent({ company }: Client): Promise<void> {
   await api.app.db.transaction((tx) => queueMails(tx, api.app.vault, [mail]))
 }
 
-test('a mail of another kind does not wait in the line of receipts', async () => {
+test('a mail of another kind does not wait for receipts', async () => {
   const client = await api.client()
   for (let i = 0; i < 6; i++) await makePaid(api, client, 1990)
   api.clock.advance(1)

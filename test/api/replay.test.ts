@@ -54,7 +54,7 @@ const countOf = async (client: Client, { id }: Any, status: string) =>
 /** More than are taken up together anywhere. */
 const MANY = 2500
 
-test('thousands of failed deliveries go out again at once, each with its own id', async () => {
+test('thousands of failed deliveries are sent again at once, each with its own id', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const ids = await makeFailed(client, webhook, MANY)
@@ -92,7 +92,7 @@ test('by default what failed is replayed, or what was delivered, or all', async 
   assert.deepEqual(await sent({ status: 'ALL' }), [delivered, failed].toSorted())
 })
 
-test('a span of time names the events by when they were written: from is in, to is not', async () => {
+test('a period selects events by when they were written: from is included, to is not', async () => {
   const client = await api.client()
   const { webhook } = await makeReceiver(client)
   const times: string[] = []
@@ -135,7 +135,7 @@ test('only the webhook that is named is replayed', async () => {
   assert.deepEqual([missing.status, missing.body.errors[0].code], [404, 'webhook_not_found'])
 })
 
-test('replays that come together count each delivery once', async () => {
+test('simultaneous replays count each delivery once', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   await makeFailed(client, webhook, 500)
@@ -148,7 +148,7 @@ test('replays that come together count each delivery once', async () => {
   assert.equal(receiver.received.length, 500)
 })
 
-test('an inactive webhook keeps what it missed for later, with the reason', async () => {
+test('deliveries that an inactive webhook missed are kept in the log, with the reason', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const [id] = await queue(client, webhook, 1)
@@ -170,7 +170,7 @@ test('an inactive webhook keeps what it missed for later, with the reason', asyn
   )
 })
 
-test('the queue is cleared part by part, and what has lost its webhook goes for good', async () => {
+test('the queue is cleared in parts, and deliveries of deleted webhooks are deleted', async () => {
   const client = await api.client()
   const [one, two, three] = [
     await makeReceiver(client),

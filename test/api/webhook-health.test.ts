@@ -46,7 +46,7 @@ async function failForADay(client: Client, webhook: Any): Promise<void> {
   await watchWebhooks(api.app)
 }
 
-test('410 makes a webhook inactive at once, and its company is told once', async () => {
+test('410 deactivates a webhook at once, and its company gets one mail', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   await client.post(`/webhook/${webhook.id}/test`)
@@ -69,7 +69,7 @@ test('410 makes a webhook inactive at once, and its company is told once', async
   )
 })
 
-test('410 from an address that was changed meanwhile takes nothing from the new one', async () => {
+test('410 from an old address does not deactivate a webhook that has a new one', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const arrived = Promise.withResolvers<() => void>()
@@ -85,7 +85,7 @@ test('410 from an address that was changed meanwhile takes nothing from the new 
   assert.deepEqual(await kindsOf(client), [])
 })
 
-test('a webhook that fails for five days is warned of after four, then made inactive', async () => {
+test('if a webhook fails, its company is warned after four days, and it is deactivated after five', async () => {
   const { client, receiver, webhook } = await makeFailing()
   const since = api.clock.now().toISOString()
   for (let day = 1; day <= 3; day++) await failForADay(client, webhook)
@@ -113,7 +113,7 @@ test('a webhook that fails for five days is warned of after four, then made inac
   assert.equal(receiver.received.length, count, 'nothing more is sent to it')
 })
 
-test('nobody loses a webhook without a day’s notice, however late its failing is noticed', async () => {
+test('a webhook is never deactivated less than a day after the warning', async () => {
   const { client, webhook } = await makeFailing()
   api.clock.advance(8 * DAY_S)
   await sendOne(client, webhook)
@@ -124,7 +124,7 @@ test('nobody loses a webhook without a day’s notice, however late its failing 
   assert.equal((await shown(client, webhook)).status, 'INACTIVE')
 })
 
-test('a webhook that failed long ago and got nothing since is left as it is', async () => {
+test('a webhook that failed long ago and had nothing to receive since stays active', async () => {
   const { client, webhook } = await makeFailing()
   for (let hours = 0; hours < 12; hours++) {
     api.clock.advance(HOUR_S)
@@ -136,7 +136,7 @@ test('a webhook that failed long ago and got nothing since is left as it is', as
   assert.equal((await shown(client, webhook)).status, 'ACTIVE')
 })
 
-test('one delivery that succeeds ends the failing, and with it the warning', async () => {
+test('one success resets the failures and the warning', async () => {
   const { client, receiver, webhook } = await makeFailing()
   for (let day = 1; day <= 4; day++) await failForADay(client, webhook)
   assert.deepEqual(await kindsOf(client), ['webhook-failing'])
@@ -166,7 +166,7 @@ const CLEAN = {
   warned_at: null,
 }
 
-test('a webhook that is made active again starts anew', async () => {
+test('a webhook that is activated again has no failures', async () => {
   const { client, receiver, webhook } = await makeFailing()
   for (let day = 1; day <= 5; day++) await failForADay(client, webhook)
   const gone = await shown(client, webhook)
@@ -185,7 +185,7 @@ test('a webhook that is made active again starts anew', async () => {
   assert.deepEqual([...new Set(list.data.map(({ status }: Any) => status))], ['DELIVERED'])
 })
 
-test('another address starts anew too; any other change does not', async () => {
+test('a new address resets the failures, and no other change does', async () => {
   const { client, webhook } = await makeFailing()
   for (let i = 0; i < 10; i++) await sendOne(client, webhook)
   const paused = await shown(client, webhook)
@@ -198,7 +198,7 @@ test('another address starts anew too; any other change does not', async () => {
   assert.deepEqual(await tracesOf(webhook), [CLEAN])
 })
 
-test('a company that makes its webhook inactive is told no reason and gets no mail', async () => {
+test('a company that deactivates its own webhook gets no reason and no mail', async () => {
   const client = await api.client()
   const { webhook } = await makeReceiver(client)
   const { body } = await client.put(`/webhook/${webhook.id}`, { status: 'INACTIVE' })
@@ -207,7 +207,7 @@ test('a company that makes its webhook inactive is told no reason and gets no ma
   assert.deepEqual(await kindsOf(client), [])
 })
 
-test('what has ended is kept for as long as configured, and what waits for as long as it takes', async () => {
+test('ended deliveries are kept as long as configured, and waiting ones until they end', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const old = await sendOne(client, webhook)
@@ -233,7 +233,7 @@ test('what has ended is kept for as long as configured, and what waits for as lo
   assert.equal(lost.status, 404)
 })
 
-test('what a deleted webhook has left in the log is purged with the rest', async () => {
+test('rows of a deleted webhook in the log are purged with the rest', async () => {
   const client = await api.client()
   const [one, two] = [await makeReceiver(client), await makeReceiver(client)]
   await sendOne(client, one.webhook)
@@ -246,7 +246,7 @@ test('what a deleted webhook has left in the log is purged with the rest', async
   assert.deepEqual(rows, [{ webhook_id: two.webhook.id }])
 })
 
-test('the age of the oldest due delivery is told, without those whose receivers fail', async () => {
+test('the metric for the oldest due delivery leaves out failing webhooks', async () => {
   await clearQueue(api.app)
   await api.rows('delete from deliveries')
   const { client, webhook } = await makeFailing()

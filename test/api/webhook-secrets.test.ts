@@ -60,7 +60,7 @@ test('after a rotation both secrets sign for a day, the new one first, then it a
   assertSigned(await received(client, webhook.id, receiver), [secret])
 })
 
-test('a receiver that compares X-Webhook-Signature exactly takes the new secret at once', async () => {
+test('a receiver that compares X-Webhook-Signature exactly accepts the new secret at once', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const secret = await rotate(client, webhook.id)
@@ -70,7 +70,7 @@ test('a receiver that compares X-Webhook-Signature exactly takes the new secret 
   assert.equal(got.headers['x-webhook-signature-previous'], by(webhook.secret))
 })
 
-test('a second rotation within the day ends the time of the secret before', async () => {
+test('a second rotation within the day ends the validity of the oldest secret', async () => {
   const client = await api.client()
   const { receiver, webhook } = await makeReceiver(client)
   const second = await rotate(client, webhook.id)
@@ -102,7 +102,7 @@ test('a rotation shows the webhook with its new secret, and no other answer ever
   }
 })
 
-test('a secret that no longer signs is forgotten, one that does is not', async () => {
+test('a secret that no longer signs is deleted, one that still signs is not', async () => {
   const client = await api.client()
   const { webhook } = await makeReceiver(client)
   await rotate(client, webhook.id)

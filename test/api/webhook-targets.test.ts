@@ -69,7 +69,7 @@ test('in production an address that is written as a number must be public', asyn
   assert.deepEqual(await stored(api), before)
 })
 
-test('in production a name must not lead to a private address, not even beside a public one', async () => {
+test('in production a name must not resolve to a private address, not even with a public one', async () => {
   const before = await stored(api)
   for (const name of ['inside', 'metadata', 'loopback', 'both', 'nat64']) {
     const url = `https://${name}.example/hook`
@@ -80,7 +80,7 @@ test('in production a name must not lead to a private address, not even beside a
   assert.deepEqual(await stored(api), before)
 })
 
-test('a name that nobody knows yet, or whose servers are silent, is taken', async () => {
+test('a name that does not exist yet, or whose servers do not answer, is accepted', async () => {
   for (const name of ['public', 'unknown', 'silent']) {
     const url = `https://${name}.example/hook`
     assert.equal((await post(url)).status, 201, name)
@@ -90,7 +90,7 @@ test('a name that nobody knows yet, or whose servers are silent, is taken', asyn
   assert.equal(changed.status, 200)
 })
 
-test('a change that leaves the address alone asks nobody about it', async () => {
+test('a change of other fields does not resolve the address', async () => {
   NAMES['unknown.example'] = ['10.0.0.5']
   const { status, body } = await client.put(`/webhook/${id}`, { name: 'Outra' })
   assert.deepEqual([status, body.data.name], [200, 'Outra'])

@@ -137,7 +137,7 @@ async function judge(t: TestContext, { calm, beset }: Measured): Promise<void> {
 }
 
 test(
-  'half of the receivers are hostile: the others hardly notice, and memory stays bounded',
+  'if half of the receivers are hostile, the others are not slower, and memory stays bounded',
   patience,
   async (t) => {
     const { app: own, flights, landed } = watched(app, { deadline_ms: DEADLINE_MS })

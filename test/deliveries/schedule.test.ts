@@ -66,7 +66,7 @@ test('a failing receiver is tried at once, then 1, 5, 15 min, 1 and 6 h after ea
   assert.equal(receiver.received.length, 6, 'what has failed is not tried again')
 })
 
-test('every try carries the same id and the same bytes, signed anew with its own time', async () => {
+test('every attempt has the same id and the same bytes, and a signature with its own time', async () => {
   const { receiver, hook, tell } = await scene()
   receiver.answer = (response) => response.writeHead(503).end()
   const [event] = await tell()
@@ -90,7 +90,7 @@ test('every try carries the same id and the same bytes, signed anew with its own
   }
 })
 
-test('every answer of 2xx is success, and no other', async () => {
+test('only answers of 2xx are a success', async () => {
   const { receiver, hook, tell } = await scene()
   for (const status of [200, 201, 202, 203, 204, 206, 226, 299]) {
     receiver.answer = (response) => response.writeHead(status).end()
@@ -111,7 +111,7 @@ test('every answer of 2xx is success, and no other', async () => {
   }
 })
 
-test('a receiver that is gone is never called again: its webhook is inactive', async () => {
+test('a receiver that answers 410 is never called again, and its webhook is inactive', async () => {
   const { receiver, hook, tell } = await scene()
   const [welcome] = await tell()
   await engine.run()
@@ -134,7 +134,7 @@ test('a receiver that is gone is never called again: its webhook is inactive', a
   assert.equal(receiver.received.length, 2)
 })
 
-test('a fast receiver that goes away with many deliveries waiting is told so by few of them', async () => {
+test('a fast receiver that answers 410 gets few more of its waiting deliveries', async () => {
   const { receiver, hook, tell } = await scene()
   receiver.answer = (response) => {
     response.writeHead(receiver.received.length > 500 ? 410 : 200).end()
@@ -149,7 +149,7 @@ test('a fast receiver that goes away with many deliveries waiting is told so by 
   assert.ok(waiting.every(({ tries }) => tries === 0))
 })
 
-test('after ten failures in a row a receiver is left alone, and what waits loses no tries', async () => {
+test('after ten failures in a row a webhook is paused, and waiting deliveries lose no tries', async () => {
   const { receiver, hook, tell } = await scene()
   receiver.answer = (response) => response.writeHead(500).end()
   const events = await tell(40)
@@ -190,7 +190,7 @@ test('after ten failures in a row a receiver is left alone, and what waits loses
   assert.deepEqual([failures, failing_since, paused_until], [0, null, null])
 })
 
-test('a fast receiver that begins to fail loses few tries before it is left alone', async () => {
+test('a fast receiver that begins to fail loses few tries before it is paused', async () => {
   const { receiver, hook, tell } = await scene()
   receiver.answer = (response) => {
     response.writeHead(receiver.received.length > 500 ? 500 : 200).end()
@@ -206,7 +206,7 @@ test('a fast receiver that begins to fail loses few tries before it is left alon
   assert.ok(paused_until! > clock.now())
 })
 
-test('one failure in between is forgotten with the next success', async () => {
+test('the next success resets the count of failures', async () => {
   const { receiver, hook, tell } = await scene()
   for (let n = 0; n < 30; n++) {
     receiver.answer = (response) => response.writeHead(n % 3 === 2 ? 200 : 500).end()

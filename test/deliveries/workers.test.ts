@@ -87,7 +87,7 @@ function counting(app: App): { app: App; sent(): number } {
   return { app: { ...app, sender: { ...app.sender, post } }, sent: () => sent }
 }
 
-test('workers on one database share the work and double none of it', async (t) => {
+test('workers on one database share the deliveries and send none twice', async (t) => {
   const [WEBHOOKS, EVENTS] = [120, isLong ? 30 : 12]
   const [first, second] = [openApp(databaseUrl), openApp(databaseUrl)].map(counting)
   const company = await makeCompany(app)
@@ -124,7 +124,7 @@ test('workers on one database share the work and double none of it', async (t) =
   if (isLong) assert.ok(Math.min(...shares()) > 0.1 * Math.max(...shares()), shares().join())
 })
 
-test('what a dead worker had in its hands is delivered at once, what a living one has is left to it', async () => {
+test('deliveries of a dead worker are sent at once, those of a live one are left to it', async () => {
   const { receiver, hook, tell } = await scene()
   const DEAD = 4242
   await app.db.query({ text: 'insert into workers (id) values ($1)', values: [DEAD] })
@@ -154,7 +154,7 @@ test('what a dead worker had in its hands is delivered at once, what a living on
 /** So long a worker may keep what it has in its hands without being heard of. */
 const LEASE_MS = 30_000
 
-test('a worker that is killed in flight is noticed within seconds by the others', async (t) => {
+test('a worker that is killed is noticed by the others within seconds', async (t) => {
   const { receiver, hook, tell } = await scene()
   receiver.answer = () => {}
   const victim = await startWorkerProcess(databaseUrl)
@@ -178,7 +178,7 @@ test('a worker that is killed in flight is noticed within seconds by the others'
   assert.deepEqual([ended!.status, ended!.attempts.length], ['DELIVERED', 1])
 })
 
-test('the late outcome of a worker that has lost its line is ignored', async () => {
+test('a late result of a worker that has lost its lease is ignored', async () => {
   for (const [late, status] of [
     [500, 200],
     [200, 200],
@@ -211,7 +211,7 @@ test('the late outcome of a worker that has lost its line is ignored', async () 
   }
 })
 
-test('a worker that has lost a line sends no more than what it had at hand, and nothing twice', async () => {
+test('a worker that has lost a lease sends only what it has read, and nothing twice', async () => {
   const { receiver, hook, tell } = await scene()
   const other = await enlistOther()
   const events = await tell(2000)
@@ -233,7 +233,7 @@ test('a worker that has lost a line sends no more than what it had at hand, and 
   assert.equal((await endedOf(app, hook)).length, events.length)
 })
 
-test('a worker that stops lets receivers answer, and leaves the rest as it was', async () => {
+test('a worker that stops waits for answers, and leaves the rest as it was', async () => {
   const MANY = 300
   const { receiver, hook, tell, arrived } = await gated()
   const engine = openEngine(app)
@@ -258,7 +258,7 @@ test('a worker that stops lets receivers answer, and leaves the rest as it was',
   assert.equal(receiver.received.length, MANY)
 })
 
-test('SIGTERM ends a worker in order: what is answered counts, the rest is free at once and has lost no try', async () => {
+test('after SIGTERM a worker stores the answers it has, and frees the rest without losing a try', async () => {
   const [slow, hanging] = [await gated(), await scene()]
   hanging.receiver.answer = () => {}
   const worker = await startWorkerProcess(databaseUrl)
@@ -290,7 +290,7 @@ const locks = () =>
              and database = (select oid from pg_database where datname = current_database())`,
   })
 
-test('a worker whose lock is cut takes it again and goes on', async () => {
+test('a worker that loses the connection of its lock takes the lock again and continues', async () => {
   const { receiver, tell } = await scene()
   const before = new Set((await locks()).map(({ id }) => id))
   const own = openApp(databaseUrl)
@@ -309,7 +309,7 @@ test('a worker whose lock is cut takes it again and goes on', async () => {
   await until('the lock is gone', async () => (await locks()).every(({ id }) => id !== lock.id))
 })
 
-test('a delivery that cannot be signed fails like any other and holds up none', async () => {
+test('a delivery that cannot be signed fails like any other and delays no other', async () => {
   const [broken, fine] = [await scene(), await scene()]
   await app.db.query({
     text: 'update webhooks set secret_sealed = $2 where id = $1',

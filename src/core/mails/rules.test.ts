@@ -6,7 +6,7 @@ const createdAt = new Date('2026-08-20T15:00:00Z')
 const MINUTE_MS = 60_000
 const after = (minutes: number) => new Date(createdAt.getTime() + minutes * MINUTE_MS)
 
-test('a mail that is not taken is tried again ever more slowly, for a day', () => {
+test('a mail that is not accepted is tried again for a day, less and less often', () => {
   const tries: number[] = []
   let now: Date | null = createdAt
   for (let attempts = 1; now; attempts += 1) {
@@ -17,7 +17,7 @@ test('a mail that is not taken is tried again ever more slowly, for a day', () =
   assert.equal(tries.at(-1), 1461, 'the last try is the first one past a day')
 })
 
-test('a mail expires with what it tells', () => {
+test('a mail expires at its time', () => {
   assert.equal(isExpired({ expiresAt: after(10) }, after(9)), false)
   assert.equal(isExpired({ expiresAt: after(10) }, after(10)), true)
   assert.equal(isExpired({ expiresAt: null }, after(1e6)), false)
