@@ -11,6 +11,7 @@ import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { createDeliveryWorker, type DeliveryWorker } from '../src/worker/deliver.ts'
+import { openGraphileWorker, openPgBoss, type Post, type PostJob } from './deliver-jobs.ts'
 import {
   benchDatabase,
   freePort,
@@ -24,6 +25,8 @@ import {
 
 const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 40_000)
 const WEBHOOKS = 1000
+/** As many requests at once as a delivery worker has to one webhook. */
+const CONCURRENCY = 32
 const BODY =
   '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'
 
@@ -52,46 +55,53 @@ async function countDelivered(app: App): Promise<number> {
   return row!.count
 }
 
-/** Deliveries a second, signed, sent and written down, to the webhooks that are alive. */
+/** Deliveries per second, signed, sent and stored, to the webhooks that answer. */
 async function deliver(
   app: App,
-  delivering: DeliveryWorker,
+  worker: DeliveryWorker,
   companyId: Uuid,
   webhooks: Uuid[],
 ): Promise<number> {
   await queue(app, companyId, webhooks)
   const before = await countDelivered(app)
   const started = performance.now()
-  await delivering.run()
+  await worker.run()
   const seconds = (performance.now() - started) / 1000
   return ((await countDelivered(app)) - before) / seconds
 }
 
-/** The same posts, with as many headers of the same lengths, by nothing but undici. */
-async function postBarely(url: string, connections: number): Promise<number> {
-  const agent = new Agent({ connections })
+/** The same posts: one undici agent with as many connections, and each post signed. */
+function createPosts(url: string) {
+  const agent = new Agent({ connections: CONCURRENCY })
   const { origin, pathname: path } = new URL(url)
-  const headers = headersOf({
-    eventId: newId(),
-    deliveryId: packPair(newId(), newId()),
-    type: 'charge.paid',
-    mode: 'live',
-    body: BODY,
-    signers: [signerOf(makeSecret())],
-    now: new Date(),
-  })
-  let left = DELIVERIES
-  const started = performance.now()
-  const post = async () => {
-    while (left-- > 0) {
-      const { body } = await agent.request({ origin, path, method: 'POST', headers, body: BODY })
-      await body.dump()
-    }
+  const webhookId = newId()
+  const signers = [signerOf(makeSecret())]
+  const mode = 'live' as const
+  const type = 'charge.paid' as const
+  return {
+    async post({ eventId, body }: PostJob): Promise<void> {
+      const deliveryId = packPair(webhookId, eventId)
+      const now = new Date()
+      const headers = headersOf({ eventId, deliveryId, type, mode, body, signers, now })
+      const answer = await agent.request({ origin, path, method: 'POST', headers, body })
+      await answer.body.dump()
+    },
+    close: () => agent.close(),
   }
-  await Promise.all(Array.from({ length: connections }, post))
-  const seconds = (performance.now() - started) / 1000
-  await agent.close()
-  return DELIVERIES / seconds
+}
+
+const newJobs = (): PostJob[] =>
+  Array.from({ length: DELIVERIES }, () => ({ eventId: newId(), body: BODY }))
+
+/** Posts per second without a database. */
+async function postOnly(post: Post): Promise<number> {
+  const left = newJobs().values()
+  const started = performance.now()
+  const postSome = async () => {
+    for (const job of left) await post(job)
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, postSome))
+  return DELIVERIES / ((performance.now() - started) / 1000)
 }
 
 async function makeWebhooks(app: App, companyId: Uuid, urls: string[]): Promise<Uuid[]> {
@@ -105,8 +115,10 @@ async function makeWebhooks(app: App, companyId: Uuid, urls: string[]): Promise<
   })
 }
 
-/** One webhook, and a thousand of which half are dead, against bare posts of the same number. */
-async function compare(app: App, sink: string, dead: string): Promise<void> {
+type Sides = Record<'one' | 'many' | 'graphile' | 'boss' | 'bare', number[]>
+
+/** One webhook, and a thousand of which half refuse, against the same posts by job libraries. */
+async function compare(app: App, databaseUrl: string, sink: string, dead: string): Promise<void> {
   const company = await app.db.transaction((tx) =>
     createCompany(
       tx,
@@ -123,32 +135,39 @@ async function compare(app: App, sink: string, dead: string): Promise<void> {
   const one = await makeWebhooks(app, company.id, [sink])
   const urls = Array.from({ length: WEBHOOKS }, (_, n) => (n % 2 === 0 ? `${sink}/${n}` : dead))
   const many = await makeWebhooks(app, company.id, urls)
-  const delivering = createDeliveryWorker(app)
+  const worker = createDeliveryWorker(app)
+  const { post, close } = createPosts(sink)
+  const graphile = await openGraphileWorker(databaseUrl, post)
+  const boss = await openPgBoss(databaseUrl, post)
   const measured = await takeTurns({
-    one: () => deliver(app, delivering, company.id, one),
-    bare: () => postBarely(sink, 32),
-    many: () => deliver(app, delivering, company.id, many),
+    one: () => deliver(app, worker, company.id, one),
+    graphile: () => graphile.measure(newJobs()),
+    boss: () => boss.measure(newJobs()),
+    many: () => deliver(app, worker, company.id, many),
+    bare: () => postOnly(post),
   })
-  await delivering.close()
-  const {
-    one: single,
-    bare,
-    many: thousand,
-  } = measured as Record<string, number[]> & {
-    [side in 'one' | 'bare' | 'many']: number[]
-  }
-  report('deliveries to one webhook, 32 at once', median(single))
-  report(`deliveries to the living half of ${WEBHOOKS} webhooks`, median(thousand))
-  report('bare undici posts, 32 at once', median(bare))
-  ratio('deliveries ÷ bare posts', medianRatio(single, bare), 0.5)
-  ratio('deliveries, half of the webhooks dead ÷ bare posts', medianRatio(thousand, bare), 0.5)
+  for (const opened of [worker, graphile, boss]) await opened.close()
+  await close()
+  print(measured as Sides)
+}
+
+function print({ one, many, graphile, boss, bare }: Sides): void {
+  report(`deliveries to one webhook, ${CONCURRENCY} at once`, median(one))
+  report(`deliveries to the half of ${WEBHOOKS} webhooks that answers`, median(many))
+  report('the same posts by jobs of graphile-worker', median(graphile))
+  report('the same posts by jobs of pg-boss', median(boss))
+  report('the same posts by bare undici', median(bare))
+  ratio('deliveries ÷ posts by graphile-worker', medianRatio(one, graphile), 2)
+  ratio('deliveries ÷ posts by pg-boss', medianRatio(one, boss), 2)
+  ratio('deliveries ÷ bare posts', medianRatio(one, bare))
+  ratio('deliveries, half of the webhooks dead ÷ bare', medianRatio(many, bare))
 }
 
 export async function run(): Promise<void> {
   const database = await benchDatabase()
   const secret = Buffer.alloc(32, 7).toString('base64')
   const environment = { DATABASE_URL: database.url, SECRET_KEY: secret }
-  const config = { ...readConfig(environment), local: true, webhooksPerCompany: WEBHOOKS }
+  const config = { ...readConfig(environment), local: true, webhooksPerCompany: WEBHOOKS + 1 }
   const log = createLog('error')
   const publicUrl = 'http://127.0.0.1:3000'
   const app = createApp({
@@ -161,7 +180,7 @@ export async function run(): Promise<void> {
   const sink = await runScript('sink', database.url)
   const dead = `http://127.0.0.1:${await freePort()}/dead`
   try {
-    await compare(app, `http://127.0.0.1:${sink.port}/hook`, dead)
+    await compare(app, database.url, `http://127.0.0.1:${sink.port}/hook`, dead)
   } finally {
     await sink.stop()
     await app.sender.close()

@@ -6,7 +6,7 @@ const path = join(import.meta.dirname, `${name}.ts`)
 if (
   !name ||
   !existsSync(path) ||
-  ['main', 'load', 'stack', 'bare', 'sink', 'setup'].includes(name)
+  ['main', 'load', 'stack', 'bare', 'sink', 'setup', 'deliver-jobs'].includes(name)
 ) {
   console.error('Usage: npm run bench create | read | qr | settle | deliver | bill')
   process.exit(2)
