@@ -31,7 +31,7 @@ function assertKeepsSecrets({ stdout, stderr }: Result): void {
   assert.doesNotMatch(said, /PRIVATE KEY|BEGIN/)
 }
 
-test('every fault of what was typed is told at once, and nothing is stored', async () => {
+test('all faults of the options are printed at once, and nothing is stored', async () => {
   const { company } = await live()
   const refused = await connect(company.id, {
     profile: 'nubank',
@@ -60,7 +60,7 @@ test('every fault of what was typed is told at once, and nothing is stored', asy
   assert.deepEqual(await stored(), [])
 })
 
-test('what a bank wants or cannot do is told before it is asked', async () => {
+test('what a bank requires or cannot do is printed before it is asked', async () => {
   const { company } = await live()
   const own = { 'base-url': null, 'token-url': null }
   const bb = await connect(company.id, { ...own, profile: 'bb', payouts: 'bank' })
@@ -198,7 +198,7 @@ test('check says so when the bank may not send the withdrawals that it is to sen
   assert.match(withdrawals(lacking)![2]!, /pix\.send/)
 })
 
-test('a bank that does not let us in, or is away, is told in plain words, with the rest', async () => {
+test('a bank that refuses us or does not answer is reported in plain words, with the rest', async () => {
   const { company } = await live()
   const wrong = await connect(company.id, { 'client-secret-file': file('other', 'wrong-one') })
   const access = linesOf(wrong).find(([, name]) => name === 'access')!
@@ -237,7 +237,7 @@ test('an address that banks do not call, a certificate near its end and no accou
   assert.match(done.stdout, /Vintém can work; 3 to look at\./)
 })
 
-test('show tells all but what opens the account, and doctor which live companies have no bank', async () => {
+test('show prints all but the secrets, and doctor which live companies have no bank', async () => {
   const { company } = await live('Mercado')
   await connect(company.id)
   const one = await vintem(['bank', 'show', '--company', company.id])
@@ -282,7 +282,7 @@ test('disconnect removes the callbacks and the credentials, and lets those of ot
 const day = (ahead: number) =>
   new Date(Date.now() + ahead * 24 * 3600 * 1000).toISOString().slice(0, 10)
 
-test('reconcile shows what is missing, settles nothing unless it is told to, and then agrees', async () => {
+test('reconcile shows what is missing, records nothing without --settle, and then agrees', async () => {
   const { company } = await live()
   await connect(company.id, {}, { PUBLIC_URL: 'http://localhost' })
   const pix = bank.payer.payKey(company.pixKey, 1234)

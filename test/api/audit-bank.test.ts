@@ -28,7 +28,7 @@ const silent = { ...simulator, listTransfers: SILENT, findReceived: SILENT, list
 /** The app while banks do not answer. */
 const whileSilent: App = { ...app, providers: { ...app.providers, bankOf: () => silent } }
 
-test('a bank that does not answer clears nobody whose books differ from it', async () => {
+test('if the bank does not answer, a difference from before stays', async () => {
   const client = await api.client()
   await makePaid(api, client, 1990)
   const { endToEndId } = await simulator.pay(client.company, { txid: null, amount: toCents(321) })

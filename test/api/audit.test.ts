@@ -107,7 +107,7 @@ test('money that a record has and the ledger does not is found', async () => {
   assert.deepEqual(await audit(client), ['held is 700, the open withdrawals and refunds make 0'])
 })
 
-test('what the bank has and we do not is found after its callback’s grace, and the other way round', async () => {
+test('what only the bank has is found after the callback’s grace, and what only we have too', async () => {
   const client = await busyCompany()
   assert.deepEqual(await audit(client), [])
   const id = client.company.id
@@ -169,7 +169,7 @@ test('a difference stops payouts and refunds, and shows in /ready and /metrics u
   assert.equal(row!.status, 'COMPLETED')
 })
 
-test('the task audits whom money has moved for, and one company’s trouble is its own', async () => {
+test('the task audits companies with new postings, and one that fails does not stop the others', async () => {
   const [sound, broken] = [await busyCompany(), await busyCompany()]
   await damage('update balances set held = held + 1 where company_id = $1', [broken.company.id])
   await auditDue(app)

@@ -185,7 +185,7 @@ test('pages show every entry once while newer ones arrive, in JSON as in CSV', a
   assert.deepEqual(held.map(entriesOf), [[6], [5]])
 })
 
-test('a broken query is told in JSON, every violation of it, in a file as elsewhere', async () => {
+test('a wrong query is answered in JSON with every violation, also for a file', async () => {
   const client = await api.client()
   const wrong: Record<string, string> = {
     'limit=0': 'limit',
@@ -223,7 +223,7 @@ test('a company sees its own entries only, and only with the scope for it', asyn
   }
 })
 
-test('the document tells that the statement is also a file', async () => {
+test('the document says that the statement is also a file', async () => {
   const { body } = await api.call('GET', '/openapi.json')
   const contentOf = (path: string) => Object.keys(body.paths[path].get.responses[200].content)
   assert.deepEqual(contentOf(STATEMENT), ['application/json', 'text/csv'])

@@ -46,7 +46,7 @@ async function open() {
   return { client, scene: openScene(api, client.company) }
 }
 
-test('a payer approves: the bank says so, keeps it, and calls back', async () => {
+test('a payer approves: the bank answers, records it, and calls back', async () => {
   const { client, scene } = await open()
   const { id, brCode, externalId } = await scene.agree()
   api.clock.advance(30)
@@ -187,7 +187,7 @@ test('what the bank collects is recorded and announced: payments first, then eve
   assert.equal(await waiting(client), 0)
 })
 
-test('a company that is ahead is collected of in its own time, unless its clock is moving', async () => {
+test('a company with a moved clock is collected for by that clock, unless it is moving', async () => {
   const { client } = await open()
   const ahead_ms = 30 * 24 * 3600 * 1000
   const scene = openScene(api, { ...client.company, clockAhead_ms: ahead_ms })
@@ -214,7 +214,7 @@ test('a company that is ahead is collected of in its own time, unless its clock 
   assert.equal(pix!.receivedAt.getTime(), api.clock.now().getTime() + later)
 })
 
-test('an agreement that the payer cancels tells of the collections that ended with it', async () => {
+test('the callback of a canceled agreement names the collections that ended with it', async () => {
   const { client, scene } = await open()
   const agreement = await scene.approve()
   const id = newId()
@@ -224,7 +224,7 @@ test('an agreement that the payer cancels tells of the collections that ended wi
   assert.deepEqual(toldOf(client), [{ agreements: [externalId], collections: [chargeTxid(id)] }])
 })
 
-test('a name that is not dealt with is told again, until it is, also after a failure', async () => {
+test('a name that is not done is tried again until it is, also after a failure', async () => {
   const { client } = await open()
   const body = { recs: [{ idRec: 'R1' }, { idRec: 'R2' }] }
   deals = (name) => name === 'R1'

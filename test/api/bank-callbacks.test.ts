@@ -121,7 +121,7 @@ test('a bank that hangs keeps nobody but its own company waiting', async () => {
   await heard(hung)
 })
 
-test('a callback that names more than a bank tells of at once is not believed in full', async () => {
+test('of a callback that names too much, only a part is read', async () => {
   const shop = await openBanked(api, { callbacks: false })
   const pix = Array.from({ length: 1200 }, (_, n) => ({
     endToEndId: `E99999999202608201500${String(n).padStart(11, '0')}`,
@@ -207,7 +207,7 @@ test('an address that names no bank is not found, however close it comes', async
   }
 })
 
-test('whoever looks whether somebody is there is answered', async () => {
+test('a bank that probes the callback URL is answered', async () => {
   const shop = await openBanked(api)
   const path = shop.callback.slice(api.url.length)
   const probes: Parameters<typeof api.call>[] = [
@@ -227,7 +227,7 @@ test('whoever looks whether somebody is there is answered', async () => {
   assert.deepEqual([nonsense.status, nonsense.body.errors[0].code], [400, 'invalid_json'])
 })
 
-test('a callback may tell of many payments, up to 64 KiB', async () => {
+test('a callback may name many payments, up to 64 KiB', async () => {
   const shop = await openBanked(api)
   const path = shop.callback.slice(api.url.length)
   const pix = Array.from({ length: 500 }, (_, n) => ({ endToEndId: '', note: `${n}`.padEnd(50) }))
@@ -236,7 +236,7 @@ test('a callback may tell of many payments, up to 64 KiB', async () => {
   assert.equal((await api.call('POST', path, { raw })).status, 413)
 })
 
-test('what is told is kept sealed', async () => {
+test('a callback is stored sealed', async () => {
   const shop = await openBanked(api)
   const { brCode } = await charged(shop)
   const { endToEndId } = shop.bank.payer.pay(brCode)
@@ -249,7 +249,7 @@ test('what is told is kept sealed', async () => {
   assert.ok(!row!.sealed.includes(endToEndId))
 })
 
-test('where a proxy checks certificates, its word is needed, and nobody else’s', async () => {
+test('if a proxy checks certificates, only its header is trusted', async () => {
   const environment = {
     TRUSTED_PROXIES: '127.0.0.0/8',
     CALLBACK_CLIENT_HEADER: 'X-Client-Verify: SUCCESS',

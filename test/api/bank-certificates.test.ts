@@ -69,7 +69,7 @@ test('one company that cannot be warned does not keep others from it', async () 
   await api.rows('delete from bank_connections where company_id = $1', [broken.company.id])
 })
 
-test('/metrics tells the end of every certificate, until its bank is disconnected', async () => {
+test('/metrics shows when every certificate ends, until its bank is disconnected', async () => {
   const client = await newLive()
   const endsAt = inDays(100)
   await connect(client, endsAt, 'sicoob')

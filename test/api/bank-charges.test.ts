@@ -159,7 +159,7 @@ test('an orphan stays while the bank is down, and what is written down is never 
   assert.equal(shop.bank.state().charges.get(txidOf(id))!.status, 'ATIVA')
 })
 
-test('a charge that may stand at a bank which is gone is forgotten when its time is over', async () => {
+test('a charge that may exist at a disconnected bank is dropped when it has expired', async () => {
   const shop = await openBanked(api)
   shop.bank.faults.next('PUT /cob/{txid}', 'lose answer')
   shop.bank.faults.next('GET /cob/{txid}', '5xx')
@@ -173,7 +173,7 @@ test('a charge that may stand at a bank which is gone is forgotten when its time
   assert.equal(await countOf('charge_intents', shop.company.id), 0)
 })
 
-test('a refusal of the bank is told in its words, and nothing is left behind', async () => {
+test('a refusal of the bank is answered in its words, and nothing is stored', async () => {
   const shop = await openBanked(api)
   shop.bank.state().foreignKeys.add(shop.company.pixKey)
   const reply = await shop.post('/charge/pix', pixBody())
@@ -232,7 +232,7 @@ test('a charge whose callback was lost is asked about before it is called expire
   assert.deepEqual(types.slice(-2).sort(), ['charge.expired', 'charge.paid'])
 })
 
-test('while a bank is down its charges wait for its word, others do not, and none for ever', async () => {
+test('while a bank is down its charges wait for its answer, others do not, and none for ever', async () => {
   const [shop, other] = [await openBanked(api), await openBanked(api)]
   const [paid, unpaid, elsewhere] = [await charged(shop), await charged(shop), await charged(other)]
   shop.bank.faults.nextCallback('lost')
@@ -261,14 +261,14 @@ test('while a bank is down its charges wait for its word, others do not, and non
   )
 })
 
-test('a live company without a bank is told how to get one', async () => {
+test('the answer to a live company without a bank says how to connect one', async () => {
   const shop = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
   const reply = await shop.post('/charge/pix', pixBody())
   assert.deepEqual([reply.status, reply.body.errors[0].code], [503, 'provider_unavailable'])
   assert.match(reply.body.errors[0].description, /vintem bank connect.*devMode=true/)
 })
 
-test('the same request in another process is told that the bank is being asked', async () => {
+test('the same request in another process is answered that the bank is being asked', async () => {
   const shop = await openBanked(api)
   const company = await shop.fresh()
   const guard = { key: 'pedido-10', fingerprint: Buffer.alloc(32, 1) }
@@ -297,7 +297,7 @@ function openSecond(): App {
   return app
 }
 
-test('a certificate that has ended lets nobody in, and a company is told so in time', async () => {
+test('an expired certificate opens no connection, and the company is warned before', async () => {
   const shop = await openBanked(api, { callbacks: false })
   const { expired } = shop.bank.credentials
   const certificate = { kind: 'pem', passphrase: null, ...expired } as const

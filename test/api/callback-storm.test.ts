@@ -322,7 +322,7 @@ test('each payment that the bank received is credited once, in its amount', asyn
 
 type ChargeRow = { id: Uuid; end_to_end_id: string | null; status: string; amount: number }
 
-test('a charge is paid at most once, by the amount it asks for, and what happened is told once', async () => {
+test('a charge is paid at most once, by the amount it asks for, and its events are written once', async () => {
   for (const client of companies) {
     const matched = await matchedOf(client)
     const charges = await api.rows<ChargeRow>(
@@ -370,7 +370,7 @@ test('callbacks that the bank does not confirm move nothing, and are given up in
   assert.deepEqual(await movementsOf(api, bystander), [])
 })
 
-test('payments that no callback told of were found by asking the bank', async () => {
+test('payments without a callback were found by asking the bank', async () => {
   const known = companies.flatMap((client) => paymentsOf(client, 'soon')).length
   assert.ok(toldOf <= known, 'they were not known before')
   assert.equal(second.unconfirmed ?? 0, 0)

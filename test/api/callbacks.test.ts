@@ -33,7 +33,7 @@ const waiting = async ({ company }: Client) =>
     ])
   ).length
 
-test('money that the bank never told of is found by asking, and counts once', async () => {
+test('a payment without a callback is found by asking, and counts once', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990)
   await reconcileDue(app)
@@ -55,7 +55,7 @@ test('money that the bank never told of is found by asking, and counts once', as
   assert.equal((await eventsOf(api, client.company.id)).length, 3)
 })
 
-test('a payment that came in time and was told late pays its charge', async () => {
+test('a payment in time with a late callback pays its charge', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990, { expiresIn: 60 })
   api.clock.advance(59)
@@ -65,7 +65,7 @@ test('a payment that came in time and was told late pays its charge', async () =
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
 })
 
-test('a callback told again and again, at once, in any order, credits each payment once', async () => {
+test('callbacks repeated, at once and in any order, credit each payment once', async () => {
   const client = await api.client()
   const charges = await Promise.all(Array.from({ length: 10 }, () => makeCharge(client, 1990)))
   const transfers = await Promise.all(charges.map(({ id }) => arrive(client, id)))
@@ -77,7 +77,7 @@ test('a callback told again and again, at once, in any order, credits each payme
   assert.equal((await eventsOf(api, client.company.id)).length, 30)
 })
 
-test('what the bank does not confirm never counts, and is left alone in the end', async () => {
+test('what the bank does not confirm never counts, and is given up in the end', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990)
   const foreign = await arrive(await api.client(), id)
@@ -96,7 +96,7 @@ test('what the bank does not confirm never counts, and is left alone in the end'
   assert.deepEqual([await balancesOf(api, client), await eventsOf(api, client.company.id)], books)
 })
 
-test('a callback that was stored and not processed is taken up when its lease is over', async () => {
+test('a callback that was stored and not processed is processed when its lease is over', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990)
   const early = await arrive(client, id, 700)

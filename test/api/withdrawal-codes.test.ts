@@ -209,7 +209,7 @@ test('a code is sent four times at most, and not when all tries are used', async
   }
 })
 
-test('who guesses codes, however spread over withdrawals, is stopped for the hour', async () => {
+test('after too many wrong codes, over all withdrawals, none starts for an hour', async () => {
   const client = await api.client()
   for (const tries of [4, 5, 4, 4, 4, 4]) {
     const id = await start(client, 1)

@@ -52,7 +52,7 @@ test('a started withdrawal holds its money and sends a code by mail, nowhere els
   assert.deepEqual(await eventsOf(api, client.company.id), [])
 })
 
-test('a pending withdrawal is named to who starts another, before the balance is looked at', async () => {
+test('starting another withdrawal names the pending one, before the balance is checked', async () => {
   const { client, id } = await waiting(api)
   const before = await stored(api)
   for (const value of [1, 999_999_999_999]) {

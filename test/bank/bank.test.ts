@@ -23,7 +23,7 @@ const cobr = (idRec: string, due: string) => ({
   recebedor: { agencia: '0001', conta: '123456', tipoConta: 'CORRENTE' },
 })
 
-test('nobody comes in without a certificate of the bank that is still good', async () => {
+test('nobody connects without a valid certificate of the bank', async () => {
   const { bank } = await open()
   const identities = [null, (await trust()).foreign(), bank.credentials.expired]
   for (const identity of identities) {

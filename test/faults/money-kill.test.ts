@@ -24,7 +24,7 @@ const { charges, staticCodes, payments, refunds, withdrawals } = journal
 
 const SAME: told.Difference = { missing: [], unexpected: [] }
 
-test('kills land in the middle of the work, and every request is answered in the end', async (t) => {
+test('kills hit in the middle of the work, and every request is answered in the end', async (t) => {
   const { tally } = caller
   const report = {
     ...plan,

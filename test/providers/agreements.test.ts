@@ -138,7 +138,7 @@ for (const [decision, allowed] of Object.entries(TO)) {
   })
 }
 
-test('the receiver cancels what is not over, twice if it likes, and hears when it is', async () => {
+test('the receiver cancels what has not ended, also twice, and is refused when it has', async () => {
   const scene = await open()
   const cancel = (id: string) =>
     simulator.cancelAgreement(scene.payee, { id, externalId: 'not looked at' })
@@ -170,7 +170,7 @@ test('an agreement that nobody decides on expires at its end, to the second', as
   assert.equal((await statusOf(approved))!.status, 'APPROVED', 'only what is undecided expires')
 })
 
-test('the bank lives in its account’s time: one that is ahead is the only one that sees it end', async () => {
+test('the bank uses the account’s clock: only the account with a moved clock sees it expire', async () => {
   const scene = await open()
   const { id } = await scene.agree()
   const ahead = { ...scene.payee, clockAhead_ms: DAY_S * 1000 }
@@ -178,7 +178,7 @@ test('the bank lives in its account’s time: one that is ahead is the only one 
   assert.equal(given(await simulator.findAgreement(scene.payee, { id }))!.status, 'CREATED')
 })
 
-test('two payers’ hands at once: one decision stands, the other is told of it', async () => {
+test('of two decisions at once, one counts and the other is refused', async () => {
   const scene = await open()
   for (let round = 0; round < 5; round++) {
     const { id } = await scene.agree()
@@ -199,7 +199,7 @@ test('agreements of one account are unknown to every other', async () => {
   assert.equal(given(await simulator.findAgreement(one.payee, { id }))!.status, 'APPROVED')
 })
 
-test('the books of the bank say nothing of who the payer is', async () => {
+test('the records of the bank do not name the payer', async () => {
   const scene = await open()
   await scene.agree()
   const rows = await api.rows('select a::text as row from simulated_bank.agreements a')

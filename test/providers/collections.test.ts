@@ -275,7 +275,7 @@ test('a bank that is cut off half-way has done nothing, and goes on with one Pix
   assert.equal((await scene.received()).length, 1)
 })
 
-test('a payment that stands under the order of its attempt is taken for it, never made anew', async () => {
+test('a payment that exists for the order of an attempt is used, and no second is made', async () => {
   const scene = await open()
   const { id, dueOn } = await scheduled(scene)
   const txid = chargeTxid(id)

@@ -149,7 +149,7 @@ test('what a bank does not offer is refused without asking it', async () => {
   assert.deepEqual(states, [{ kind: 'pix', url: null, fault: null }])
 })
 
-test('a company without a bank is told so, and nothing is known', async () => {
+test('for a company without a bank every outcome is unknown', async () => {
   const { bacen, payee, connect } = await openScene()
   connect(null)
   const silence = { kind: 'unknown', reason: 'no bank is connected' }

@@ -206,7 +206,7 @@ test('a refund is made once, however its answer gets lost', async () => {
   )
 })
 
-test('a bank that refuses to tell about a refund has not refused the refund', async () => {
+test('a bank that refuses to answer about a refund has not refused the refund', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
   const { endToEndId } = await paidCharge(scene)

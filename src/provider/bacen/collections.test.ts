@@ -41,7 +41,7 @@ test('a collection is as its status and its last attempt say', () => {
   }
 })
 
-test('attempts stand in the order of their days, and only what is paid names its payment', () => {
+test('attempts are in the order of their days, and only what is paid names its payment', () => {
   const tentativas = [attempt('2026-03-11', 'PAGA'), attempt(DUE, 'REJEITADA')]
   assert.deepEqual(given({ status: 'CONCLUIDA', tentativas }).attempts, [
     { on: DUE, status: 'FAILED', endToEndId: null },
@@ -60,7 +60,7 @@ test('a status that is new, and an answer without days, leave all unknown', () =
   assert.equal(collectionOf({ status: 'ATIVA' }).kind, 'unknown')
 })
 
-test('nothing that a bank could say makes the reading fail, or a payment that has no name', () => {
+test('no answer of a bank makes the reading fail, or gives a payment without an id', () => {
   const status = fc.constantFrom('CRIADA', 'ATIVA', 'CONCLUIDA', 'CANCELADA', 'REJEITADA', 'X')
   const own = fc.constantFrom('SOLICITADA', 'AGENDADA', 'PAGA', 'CANCELADA', 'REJEITADA', 'X')
   const day = fc.constantFrom(DUE, '2026-03-11', '2026-03-99', null)

@@ -7,7 +7,7 @@ import { fill } from './placeholders.ts'
 const ACCOUNT: Account = { branch: '0001', number: '12345-6', type: 'CORRENTE' }
 const HOLDER = { clientId: 'id', appKey: 'app', account: ACCOUNT }
 
-test('each place is filled, wherever and however often it stands', () => {
+test('each placeholder is replaced, wherever and however often it occurs', () => {
   const template = {
     a: '{clientId}',
     b: 'x-{appKey}/{appKey}',

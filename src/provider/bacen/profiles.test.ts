@@ -183,7 +183,7 @@ test('a bank that is like a known one says only what differs', () => {
   assert.equal(addressOf(moved, 'rec'), 'https://pix.bank.example/pixautomatico/v1')
 })
 
-test('all faults are told at once, each by its name', () => {
+test('all faults are returned at once, each with its name', () => {
   const faults = faultsOf({
     title: '',
     like: 'nubank',

@@ -16,7 +16,7 @@ const connection = bank.connection()
 await bank.close()
 const payee = { id: newId(), name: 'Padaria', city: 'Recife', pixKey: 'pix@padaria.example' }
 
-/** A bank that answers as it is told to, and what it was asked. */
+/** A bank with prepared answers, and what it was asked. */
 function answering(answer: (call: Call, n: number) => Reply): { at: AtBank; calls: Call[] } {
   const calls: Call[] = []
   const ask = async (call: Call) => answer(call, calls.push(call) - 1)
@@ -35,7 +35,7 @@ const pixOf = (endToEndId: string) => ({
 })
 const [FIRST, SECOND] = ['E99999990202608201500abcdefghijk', 'E99999990202608201500abcdefghijl']
 
-test('a code is never told to end before its charge does, nor to have no time at all', async () => {
+test('a code never expires before its charge, and always has some time', async () => {
   const seconds = async (left_ms: number) => {
     const { at, calls } = answering(() => MISSING)
     const expiresAt = new Date(clock.now().getTime() + left_ms)
