@@ -20,12 +20,12 @@ function takeAll(shares: ReturnType<typeof createShares>, name: string | null): 
   return taken
 }
 
-test('a company alone gets half of the places, and a newcomer always finds one', (t) => {
+test('a company alone gets half of the places, others a quarter of the rest and one at least', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const shares = createShares(12)
   assert.deepEqual(
     ['a', 'b', 'c', 'd'].map((name) => takeAll(shares, name)),
-    [6, 3, 2, 1],
+    [6, 2, 1, 1],
   )
 })
 
@@ -111,7 +111,8 @@ test('no place is given twice or lost, and none stays free while somebody may ha
         assert.ok(sum() <= size)
         const free = size - sum()
         for (const [one, count] of waiting) {
-          if (count > 0) assert.ok((held.get(one) ?? 0) >= free, `${one} waits for a free place`)
+          const own = held.get(one) ?? 0
+          if (count > 0) assert.ok(own * 4 >= free, `${one} waits for a free place`)
         }
       }
       // In the end everything is given back, and everybody who waited has had a place.
@@ -155,4 +156,20 @@ test('if somebody waits, a place rests after use as often as was asked for', asy
   await all[2]
   await use('d', 1)
   assert.deepEqual(begun, ['a', 'b', 'c', 'd'], 'without a rest if nobody waits')
+})
+
+test('it is forgotten after a second that another company was there', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now_ms = 0
+  t.mock.method(performance, 'now', () => now_ms)
+  const shares = createShares(12)
+  shares.take('a', LONG_MS, late)
+  shares.give('a')
+  shares.take('b', LONG_MS, late)
+  now_ms += 999
+  assert.equal(takeAll(shares, 'b'), 2, 'three of twelve')
+  now_ms += 1
+  shares.give('b')
+  assert.equal(shares.waiting(), 0, 'who waited has the place')
+  assert.equal(takeAll(shares, 'b'), 3, 'six of twelve')
 })

@@ -1,7 +1,8 @@
 /**
  * Divides a fixed number of places among companies. A company takes another place only while it has
- * fewer than are free. So one company alone gets half of the places, two get a third each, and a
- * newcomer finds a free one. Those that wait are served in turn, company by company.
+ * fewer than are free, and beside others only while it has fewer than a quarter of those. So one
+ * company alone gets half of the places, and a newcomer finds a free one and little that runs
+ * before it. Those that wait are served in turn, company by company.
  */
 export type Shares = {
   /**
@@ -19,6 +20,10 @@ export type Shares = {
 
 type Name = string | null
 
+/** Beside others, a company has fewer than this part of the places that are free. */
+const BESIDE_OTHERS = 1 / 4
+/** How long it is remembered that a company has taken a place. */
+const REMEMBERED_MS = 1_000
 /** The longest rest of a place. */
 const MAX_REST_MS = 100
 
@@ -31,13 +36,18 @@ export function createShares(size: number, most = size, rest = 0): Shares {
   let free = size
   const held = new Map<Name, number>()
   const queues = createQueues()
+  const { note, isOtherThere } = noteNames()
 
   const heldBy = (name: Name): number => held.get(name) ?? 0
-  const mayTake = (name: Name): boolean =>
-    name === null ? free > 0 : heldBy(name) < Math.min(free, most)
+  function mayTake(name: Name): boolean {
+    if (name === null) return free > 0
+    const part = isOtherThere(name) ? BESIDE_OTHERS : 1
+    return heldBy(name) < Math.min(free * part, most)
+  }
 
   function hold(name: Name): void {
     free -= 1
+    note(name)
     held.set(name, heldBy(name) + 1)
   }
 
@@ -70,6 +80,24 @@ export function createShares(size: number, most = size, rest = 0): Shares {
       }
     },
     waiting: queues.size,
+  }
+}
+
+/** Notes who has taken a place last, and when somebody else has. */
+function noteNames() {
+  let latest: Name = null
+  let [latest_ms, other_ms] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  return {
+    note(name: Name): void {
+      if (name === null) return
+      if (name !== latest) other_ms = latest_ms
+      latest = name
+      latest_ms = performance.now()
+    },
+    isOtherThere(name: Name): boolean {
+      const last_ms = name === latest ? other_ms : latest_ms
+      return performance.now() - last_ms < REMEMBERED_MS
+    },
   }
 }
 
