@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
-import type { App } from '../src/core/app.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
+import type { FullApp } from '../src/core/full-app.ts'
 import type { Query } from '../src/db/database.ts'
 import type { Uuid } from '../src/lib/ids.ts'
 import { atHour } from '../src/lib/local-time.ts'
@@ -74,7 +74,7 @@ const LARGE =
   /Seq Scan on (recurrences|billings|charges|payments|events|collections|agreements|transfers)/
 
 /** Statements that search one of the large tables from its beginning to its end. */
-async function findScans({ db }: App): Promise<string[]> {
+async function findScans({ db }: FullApp): Promise<string[]> {
   const scans: string[] = []
   for (const { text, values, byKey } of watch.statements.values()) {
     if (!/^\s*(\(?select|insert|update|with)/i.test(text)) continue
@@ -87,7 +87,7 @@ async function findScans({ db }: App): Promise<string[]> {
   return scans
 }
 
-async function makeCompanies(app: App, count: number): Promise<Uuid[]> {
+async function makeCompanies(app: FullApp, count: number): Promise<Uuid[]> {
   const fields = { name: 'Bench', taxId: '11222333000181', email: 'bench@example.com' } as const
   return app.db.transaction(async (tx) => {
     const ids: Uuid[] = []
@@ -99,7 +99,7 @@ async function makeCompanies(app: App, count: number): Promise<Uuid[]> {
   })
 }
 
-async function subscribe(app: App, companies: Uuid[], count: number, at: Date): Promise<void> {
+async function subscribe(app: FullApp, companies: Uuid[], count: number, at: Date): Promise<void> {
   for (const companyId of companies) {
     const crowd = { companyId, count: count / companies.length, value: 1990 }
     await insertSubscribers(app.db, app.vault, { ...crowd, frequency: 'MONTHLY' }, at)
@@ -107,7 +107,7 @@ async function subscribe(app: App, companies: Uuid[], count: number, at: Date): 
 }
 
 /** Charges of earlier months, so that tables are as large as those of a service in use. */
-async function payBefore({ db }: App): Promise<void> {
+async function payBefore({ db }: FullApp): Promise<void> {
   const [before, values] = ['2026-07-25', [PAID_BEFORE]]
   await db.query({
     text: `insert into charges (company_id, id, kind, amount, status, payment_status, dev_mode,
@@ -145,7 +145,7 @@ async function phase(label: string, act: () => Promise<void>): Promise<void> {
   console.log(`    longest statement ${watch.longest_ms.toFixed(0)} ms: ${oneLine(watch.slowest)}`)
 }
 
-async function assertPaid({ db }: App, expected: number): Promise<void> {
+async function assertPaid({ db }: FullApp, expected: number): Promise<void> {
   const [row] = await db.query<{ paid: number; charges: number }>({
     text: `select count(*) filter (where status = 'PAID')::int as paid,
              count(distinct (company_id, recurrence_id))::int as charges

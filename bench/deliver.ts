@@ -1,8 +1,8 @@
 import { Agent } from 'undici'
 import { readConfig } from '../src/config.ts'
-import type { App } from '../src/core/app.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
 import { headersOf, signerOf } from '../src/core/deliveries/signing.ts'
+import type { FullApp } from '../src/core/full-app.ts'
 import { createWebhook } from '../src/core/webhooks/commands.ts'
 import { makeSecret } from '../src/core/webhooks/rules.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -31,7 +31,7 @@ const BODY =
   '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'
 
 /** Events and their deliveries, `DELIVERIES` in all, as a commit leaves them. */
-async function queue(app: App, companyId: Uuid, webhooks: Uuid[]): Promise<void> {
+async function queue(app: FullApp, companyId: Uuid, webhooks: Uuid[]): Promise<void> {
   const events = Array.from({ length: DELIVERIES }, () => newId())
   const now = app.clock.now()
   await app.db.transaction(async (tx) => {
@@ -48,7 +48,7 @@ async function queue(app: App, companyId: Uuid, webhooks: Uuid[]): Promise<void>
   })
 }
 
-async function countDelivered(app: App): Promise<number> {
+async function countDelivered(app: FullApp): Promise<number> {
   const [row] = await app.db.query<{ count: number }>({
     text: `select count(*) from delivery_log where status = 'DELIVERED'`,
   })
@@ -57,7 +57,7 @@ async function countDelivered(app: App): Promise<number> {
 
 /** Deliveries per second, signed, sent and stored, to the webhooks that answer. */
 async function deliver(
-  app: App,
+  app: FullApp,
   worker: DeliveryWorker,
   companyId: Uuid,
   webhooks: Uuid[],
@@ -104,7 +104,7 @@ async function postOnly(post: Post): Promise<number> {
   return DELIVERIES / ((performance.now() - started) / 1000)
 }
 
-async function makeWebhooks(app: App, companyId: Uuid, urls: string[]): Promise<Uuid[]> {
+async function makeWebhooks(app: FullApp, companyId: Uuid, urls: string[]): Promise<Uuid[]> {
   return app.db.transaction(async (tx) => {
     const ids: Uuid[] = []
     for (const url of urls) {
@@ -118,7 +118,12 @@ async function makeWebhooks(app: App, companyId: Uuid, urls: string[]): Promise<
 type Sides = Record<'one' | 'many' | 'graphile' | 'boss' | 'bare', number[]>
 
 /** One webhook, and a thousand of which half refuse, against the same posts by job libraries. */
-async function compare(app: App, databaseUrl: string, sink: string, dead: string): Promise<void> {
+async function compare(
+  app: FullApp,
+  databaseUrl: string,
+  sink: string,
+  dead: string,
+): Promise<void> {
   const company = await app.db.transaction((tx) =>
     createCompany(
       tx,

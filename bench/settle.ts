@@ -1,7 +1,7 @@
 import { setImmediate as endOfTick } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
-import type { App } from '../src/core/app.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
+import type { FullApp } from '../src/core/full-app.ts'
 import { receiveCallback } from '../src/core/payments/callbacks.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { newId, type Uuid } from '../src/lib/ids.ts'
@@ -22,7 +22,7 @@ const AMOUNT = 1000
 type Arrived = { companyId: Uuid; pix: ReceivedPix }
 
 /** Open charges, and money for each of them at the bank: all that is there before a callback. */
-async function prepare(app: App, companies: Uuid[]): Promise<Arrived[]> {
+async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
   const receivedAt = app.clock.now()
   const arrived = Array.from({ length: PAYMENTS }, (_, n): Arrived & { chargeId: Uuid } => {
     const [chargeId, companyId] = [newId(), companies[n % companies.length]!]
@@ -56,7 +56,7 @@ async function prepare(app: App, companies: Uuid[]): Promise<Arrived[]> {
 }
 
 /** Payments matched a second: callback stored, confirmed with the bank, booked, event written. */
-async function matchAll(app: App, companies: Uuid[]): Promise<number> {
+async function matchAll(app: FullApp, companies: Uuid[]): Promise<number> {
   const arrived = await prepare(app, companies)
   const started = performance.now()
   const bank = async () => {
@@ -71,7 +71,7 @@ async function matchAll(app: App, companies: Uuid[]): Promise<number> {
   return PAYMENTS / ((performance.now() - started) / 1000)
 }
 
-async function makeCompanies(app: App, count: number): Promise<Uuid[]> {
+async function makeCompanies(app: FullApp, count: number): Promise<Uuid[]> {
   const fields = { name: 'Bench', taxId: '11222333000181', email: 'bench@example.com' } as const
   return app.db.transaction(async (tx) => {
     const ids: Uuid[] = []

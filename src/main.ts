@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
-import type { App } from './core/app.ts'
+import type { FullApp } from './core/full-app.ts'
 import { keepPositions, requireSameSecret } from './core/installation.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
@@ -70,7 +70,7 @@ async function openEmbedded(config: Config, log: Log, undo: Undo[]): Promise<str
   return embedded.url
 }
 
-async function serve(app: App, databaseUrl: string, undo: Undo[]): Promise<void> {
+async function serve(app: FullApp, databaseUrl: string, undo: Undo[]): Promise<void> {
   const service: Service = await createService(app, databaseUrl)
   undo.push(() => service.close())
   const { host, port, operator } = app.config
@@ -81,7 +81,7 @@ async function serve(app: App, databaseUrl: string, undo: Undo[]): Promise<void>
 }
 
 /** A worker has no other port. */
-async function serveOperator(app: App, databaseUrl: string, undo: Undo[]): Promise<void> {
+async function serveOperator(app: FullApp, databaseUrl: string, undo: Undo[]): Promise<void> {
   const { operator } = app.config
   if (!operator) return
   const readiness = createReadiness(app, databaseUrl, () => false)
@@ -91,12 +91,12 @@ async function serveOperator(app: App, databaseUrl: string, undo: Undo[]): Promi
   await server.listen(operator)
 }
 
-function runWorker(app: App, role: Role): Undo {
+function runWorker(app: FullApp, role: Role): Undo {
   const worker: Worker = role === 'worker' ? startWorker(app, TASKS, 0) : startWorker(app)
   return () => worker.stop()
 }
 
-function printBanner({ publicUrl, log }: App, role: Role, sandbox: Sandbox | null): void {
+function printBanner({ publicUrl, log }: FullApp, role: Role, sandbox: Sandbox | null): void {
   if (!sandbox) {
     log.info({ role, publicUrl }, 'Vintém is running')
     return

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App } from './core/app.ts'
 import { countDiffering } from './core/audits/store.ts'
 import { certificateWarning } from './core/banks/certificates.ts'
+import type { FullApp } from './core/full-app.ts'
 import { describeRefusal, openProbe, SILENT } from './db/probe.ts'
 
 /** What keeps a process from doing its work, and what it does not do, in sentences. */
@@ -20,7 +20,7 @@ const UNKNOWN = 'The database is too slow to say how books, certificates and clo
 
 /** Finds out whether this process can do its work. */
 export function createReadiness(
-  app: App,
+  app: FullApp,
   databaseUrl: string,
   isClosing: () => boolean,
 ): Readiness {
@@ -51,7 +51,7 @@ export function createReadiness(
 const differ = (companies: number): string =>
   `The books of ${companies} companies differ, and their payouts are stopped: run vintem ledger audit.`
 
-async function findWarnings(app: App): Promise<string[]> {
+async function findWarnings(app: FullApp): Promise<string[]> {
   const differing = await countDiffering(app.db)
   const found = [
     differing > 0 ? differ(differing) : null,

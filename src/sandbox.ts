@@ -1,6 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { App } from './core/app.ts'
 import { stopClock } from './core/clocks/commands.ts'
 import { hearEverywhere } from './core/companies/announce.ts'
 import { withCompanyClock } from './core/companies/clock.ts'
@@ -8,6 +7,7 @@ import { createCompany, createKey, revokeAllKeys } from './core/companies/comman
 import { keyIdOf } from './core/companies/keys.ts'
 import type { Company } from './core/companies/rules.ts'
 import { findActiveKeys, findCompany } from './core/companies/store.ts'
+import type { FullApp } from './core/full-app.ts'
 import { endAtBank } from './core/recurrences/agreements.ts'
 import { cancelRecurrence } from './core/recurrences/commands.ts'
 import { asOf } from './core/recurrences/rules.ts'
@@ -28,17 +28,17 @@ const SANDBOX = {
   apiVersion: LATEST.name,
 } as const
 
-const pathOf = ({ config }: App): string => join(config.dataDir, 'sandbox.json')
+const pathOf = ({ config }: FullApp): string => join(config.dataDir, 'sandbox.json')
 
 /** The sandbox of the last start when its key still works, otherwise a new company. */
-export const openSandbox = (app: App): Promise<Sandbox> =>
+export const openSandbox = (app: FullApp): Promise<Sandbox> =>
   alone(app, async () => write(app, (await kept(app)) ?? (await make(app))))
 
 /**
  * Puts a new company in the place of the sandbox. The former one is left as a record of what was
  * tried: it has no keys any more, tells nobody, and begins nothing new.
  */
-export const resetSandbox = (app: App): Promise<Sandbox> =>
+export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
   alone(app, async () => {
     const former = readSandbox(app)
     const isNamed = former !== null && isUuid(former.companyId)
@@ -56,7 +56,7 @@ const LOCK = 0x76696e73
  * Lets one process at a time choose the sandbox: until its file is written, which is after the
  * commit of what it names. The lock goes with its connection.
  */
-async function alone<R>({ db }: App, act: () => Promise<R>): Promise<R> {
+async function alone<R>({ db }: FullApp, act: () => Promise<R>): Promise<R> {
   const { client, release } = await db.connect()
   try {
     await client.query(`set lock_timeout = '20s'`)
@@ -71,7 +71,7 @@ async function alone<R>({ db }: App, act: () => Promise<R>): Promise<R> {
  * If a step fails, all of this can be done again. Open charges and one-time codes run out by
  * themselves; subscriptions would be charged for ever, so they are canceled.
  */
-async function retire(app: App, company: Company): Promise<void> {
+async function retire(app: FullApp, company: Company): Promise<void> {
   const now = app.systemClock.now()
   await app.db.transaction(async (tx) => {
     await revokeAllKeys(tx, company.id, now)
@@ -86,7 +86,7 @@ async function retire(app: App, company: Company): Promise<void> {
   }
 }
 
-function write(app: App, sandbox: Sandbox): Sandbox {
+function write(app: FullApp, sandbox: Sandbox): Sandbox {
   const path = pathOf(app)
   const current = { ...sandbox, url: app.publicUrl }
   writeFileSync(`${path}.new`, `${JSON.stringify(current, null, 2)}\n`, { mode: 0o600 })
@@ -94,7 +94,7 @@ function write(app: App, sandbox: Sandbox): Sandbox {
   return current
 }
 
-async function kept(app: App): Promise<Sandbox | null> {
+async function kept(app: FullApp): Promise<Sandbox | null> {
   const sandbox = readSandbox(app)
   const keyId = sandbox ? keyIdOf(sandbox.apiKey) : null
   if (!sandbox || !keyId) return null
@@ -103,7 +103,7 @@ async function kept(app: App): Promise<Sandbox | null> {
 }
 
 /** The sandbox of local mode, if it was opened. */
-export function readSandbox(app: App): Sandbox | null {
+export function readSandbox(app: FullApp): Sandbox | null {
   if (!app.config.local) return null
   try {
     return JSON.parse(readFileSync(pathOf(app), 'utf8'))
@@ -112,7 +112,7 @@ export function readSandbox(app: App): Sandbox | null {
   }
 }
 
-function make(app: App): Promise<Sandbox> {
+function make(app: FullApp): Promise<Sandbox> {
   return app.db.transaction(async (tx) => {
     const now = app.clock.now()
     const company = await createCompany(tx, SANDBOX, now)

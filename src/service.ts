@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
-import type { App } from './core/app.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
+import type { FullApp } from './core/full-app.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { createSetbacks } from './core/setbacks.ts'
@@ -32,7 +32,7 @@ import { createSimulator } from './provider/simulator/simulator.ts'
 import { createReadiness } from './readiness.ts'
 import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
-import { DUE_SOURCES } from './worker/due.ts'
+import { DUE_TASKS } from './worker/due.ts'
 
 /** Clocks that are moved at once. */
 const CLOCK_MOVES = 2
@@ -56,7 +56,14 @@ export type Parts = {
 }
 
 /** Wires what commands act with. */
-export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts }: Parts): App {
+export function createApp({
+  config,
+  databaseUrl,
+  clock,
+  log,
+  publicUrl,
+  ...parts
+}: Parts): FullApp {
   const alarm = createAlarm()
   const db = openDatabase(databaseUrl, config.databasePoolSize, alarm)
   const vault = createVault(config.secretKey)
@@ -77,7 +84,7 @@ export function createApp({ config, databaseUrl, clock, log, publicUrl, ...parts
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)
   const clockMoves = createShares(CLOCK_MOVES, 1, 1)
-  const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_SOURCES }
+  const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
 
@@ -109,7 +116,7 @@ export type Service = {
   close(): Promise<void>
 }
 
-export async function createService(anyApp: App, databaseUrl: string): Promise<Service> {
+export async function createService(anyApp: FullApp, databaseUrl: string): Promise<Service> {
   // What is asked for before a company is known shares the database like one more company.
   const app = { ...anyApp, db: anyApp.db.of('') }
   // Keys are looked up beside what strangers ask of pages, and not behind it.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../src/core/app.ts'
 import { removeOrphans } from '../src/core/charges/intents.ts'
+import type { FullApp } from '../src/core/full-app.ts'
 import { receiveCallback } from '../src/core/payments/callbacks.ts'
 import { fromPublic, newId } from '../src/lib/ids.ts'
 import { toCents } from '../src/lib/money.ts'
@@ -60,7 +60,7 @@ async function workOnce(): Promise<Map<string, number>> {
   const waiting = new Promise<void>((resolve) => {
     all = resolve
   })
-  const alarm: App['alarm'] = {
+  const alarm: FullApp['alarm'] = {
     ...app.alarm,
     wait(name, most_ms, signal) {
       waits.set(name, most_ms)

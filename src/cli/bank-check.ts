@@ -1,8 +1,8 @@
-import type { App } from '../core/app.ts'
 import { renewalHorizon } from '../core/banks/certificates.ts'
 import { callbackUrl, openConnection } from '../core/banks/commands.ts'
 import { type BankRecord, findBank } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
+import type { FullApp } from '../core/full-app.ts'
 import type { CallbackState, Inspection } from '../provider/bacen/bacen.ts'
 import type { Connection } from '../provider/bacen/connection.ts'
 import type { Check, Finding } from './checks.ts'
@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3600 * 1000
 const toCheck = (name: string, [state, detail]: Finding): Check => ({ name, state, detail })
 
 export async function requireBank(
-  { db, vault }: App,
+  { db, vault }: FullApp,
   company: Company,
 ): Promise<{ bank: BankRecord; connection: Connection }> {
   const bank = await findBank(db, company.id)
@@ -25,7 +25,7 @@ export async function requireBank(
 }
 
 /** Everything that has to be right for money to come in, and what to do where it is not. */
-export async function checkBank(app: App, company: Company): Promise<Check[]> {
+export async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
   const { bank, connection } = await requireBank(app, company)
   const { faults, scopes } = await app.providers.bacen.inspect(company)
   return [
@@ -98,7 +98,11 @@ const isSame = ({ kind, url }: CallbackState, wanted: string): boolean =>
   url === wanted || url === `${wanted}/${kind}`
 
 /** Registers what is not registered, or is registered elsewhere. */
-async function inspectCallbacks(app: App, company: Company, bank: BankRecord): Promise<Check[]> {
+async function inspectCallbacks(
+  app: FullApp,
+  company: Company,
+  bank: BankRecord,
+): Promise<Check[]> {
   const { bacen } = app.providers
   const wanted = callbackUrl(app.publicUrl, bank)
   if (!wanted.startsWith('https://')) {

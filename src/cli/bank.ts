@@ -1,8 +1,8 @@
-import type { App } from '../core/app.ts'
 import { callbackUrl, connectBank, disconnectBank, type NewBank } from '../core/banks/commands.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { systemClock } from '../lib/clock.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
 import { checkBank, requireBank } from './bank-check.ts'
@@ -49,7 +49,7 @@ function requirePayoutKey({ pixKey }: Company, { payouts, payoutKey }: NewBank):
   )
 }
 
-async function requireLive({ db }: App, id: string): Promise<Company> {
+async function requireLive({ db }: FullApp, id: string): Promise<Company> {
   const company = await requireCompany(db, id)
   if (company.mode === 'live') return company
   throw new Refusal(
@@ -95,7 +95,11 @@ const disconnect: Command = {
 }
 
 /** Null when none of ours is left, otherwise why not. Those of other programs are let alone. */
-async function removeCallbacks(app: App, company: Company, own: string): Promise<string | null> {
+async function removeCallbacks(
+  app: FullApp,
+  company: Company,
+  own: string,
+): Promise<string | null> {
   const { bacen } = app.providers
   try {
     const found = await bacen.findCallbacks(company)
@@ -117,7 +121,7 @@ const show: Command = {
     withApp((app) => (options.company ? showOne(app, options.company) : showAll(app))),
 }
 
-async function showAll({ db }: App): Promise<Answer> {
+async function showAll({ db }: FullApp): Promise<Answer> {
   const banks = await listCertificates(db)
   const heading = ['COMPANY ID', 'PROFILE', 'CERTIFICATE ENDS']
   const rows = banks.map(({ companyId, profile, certificateEndsAt }) => [
@@ -129,7 +133,7 @@ async function showAll({ db }: App): Promise<Answer> {
 }
 
 /** All but what opens the account. */
-async function showOne(app: App, id: string): Promise<Answer> {
+async function showOne(app: FullApp, id: string): Promise<Answer> {
   const company = await requireCompany(app.db, id)
   const { bank, connection } = await requireBank(app, company)
   const { profile, clientId, account, certificate } = connection

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Config, loadConfig } from '../config.ts'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { isWaiting } from '../core/mails/store.ts'
 import { readSandbox, resetSandbox } from '../sandbox.ts'
 import { listMails, readMail } from '../web/mails.ts'
@@ -54,7 +54,7 @@ function requireLocal(): Config {
 const [LOOK_AGAIN_MS, LOOKS] = [100, 100]
 
 /** If a code is still on its way, it is waited for, because the one before it is of no use. */
-async function findCode(app: App): Promise<string | null> {
+async function findCode(app: FullApp): Promise<string | null> {
   const companyId = readSandbox(app)?.companyId
   for (let look = 0; companyId && look < LOOKS; look += 1) {
     if (!(await isWaiting(app.db, companyId, 'withdrawal-code'))) break

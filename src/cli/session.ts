@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from '../config.ts'
-import type { App } from '../core/app.ts'
 import { hearEverywhere, waitUntilHeard } from '../core/companies/announce.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { databaseFault } from '../db/database-fault.ts'
@@ -76,7 +76,7 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
 }
 
 /** Acts with all that a server acts with, for commands that need more than the database. */
-export async function withApp<R>(act: (app: App) => Promise<R>): Promise<R> {
+export async function withApp<R>(act: (app: FullApp) => Promise<R>): Promise<R> {
   const config = loadConfig()
   const { url, publicUrl, close } = await openConnection(config)
   const log = createLog('silent')
@@ -97,5 +97,5 @@ async function waitForServers(url: string): Promise<string> {
 }
 
 /** The same as `waitForServers`, for a command that has an app. */
-export const waitForServersOf = async ({ db }: App): Promise<string> =>
+export const waitForServersOf = async ({ db }: FullApp): Promise<string> =>
   (await hearEverywhere(db)) ? '' : UNHEARD

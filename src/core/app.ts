@@ -11,12 +11,12 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Shares } from '../lib/shares.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
-import type { ChargeGroups } from './charges/group.ts'
-import type { DueSource } from './clocks/due.ts'
-import type { CallbackBatchers } from './payments/callbacks.ts'
 import type { Setbacks } from './setbacks.ts'
 
-/** What commands act with. Wired once in `main.ts`, or by a test with a clock of its own. */
+/**
+ * What commands act with. It knows no noun: `FullApp` adds what belongs to one. A command that needs
+ * some of that asks for it by name, such as `AppWithCharges`.
+ */
 export type App = {
   config: Config
   db: Database
@@ -36,15 +36,11 @@ export type App = {
   metrics: Metrics
   /** Companies whose work fails in a task. */
   setbacks: Setbacks
-  charges: ChargeGroups
-  callbacks: CallbackBatchers
   mailer: Mailer
   /** Wakes the tasks of this process when work for them was committed. */
   alarm: Alarm
   /** Where companies move their clocks: each one at a time, and few at once. */
   clockMoves: Shares
-  /** The kinds of work that a company's time brings about. */
-  due: readonly DueSource[]
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from '../core/app.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
 import type { Version } from '../versions/history.ts'
@@ -20,7 +20,7 @@ type RenderList = (data: unknown[]) => Promise<{ status: number; body: Buffer[] 
 type Sent = Omit<Answer, 'body'> & { body: string | Buffer[] }
 
 /** Makes the handler of a route: validate, act, render in the client's version. */
-export function compileRoute(app: App, route: Route) {
+export function compileRoute(app: FullApp, route: Route) {
   const serialize = serializerOf(route.data)
   const { items } = route.data as { items?: object }
   const serializeItem = serializerOf(items ?? route.data)
@@ -106,7 +106,7 @@ function send(
 const bytesOf = (body: string | Buffer[]): number =>
   [body].flat().reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
 
-function readerOf(app: App, route: Route) {
+function readerOf(app: FullApp, route: Route) {
   const { local } = app.config
   const { query, body, check } = route
   return inputReader({
@@ -119,7 +119,7 @@ function readerOf(app: App, route: Route) {
 }
 
 function answerCall(
-  app: App,
+  app: FullApp,
   route: Route,
   request: FastifyRequest,
   input: Input,
@@ -158,7 +158,12 @@ function answerCall(
 /** What happened to the answer while the command ran. */
 type State = { kept: boolean; rendered: { data: unknown; status: number; body: string } | null }
 
-function guardOf(app: App, request: FastifyRequest, path: string, { sent }: Input): Guard | null {
+function guardOf(
+  app: FullApp,
+  request: FastifyRequest,
+  path: string,
+  { sent }: Input,
+): Guard | null {
   const { idempotencyKey: key, session, method, version } = request
   if (key === null) return null
   const fingerprint = app.vault.fingerprint([method, path, version.name, canonical(sent)])
@@ -166,7 +171,7 @@ function guardOf(app: App, request: FastifyRequest, path: string, { sent }: Inpu
 }
 
 function makeCall(
-  app: App,
+  app: FullApp,
   request: FastifyRequest,
   path: string,
   { query, body, sent }: Input,

@@ -1,8 +1,8 @@
 import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import type { App } from '../core/app.ts'
 import { createCallbackFinder } from '../core/banks/commands.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
 import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
@@ -28,7 +28,7 @@ declare module 'fastify' {
  * `/pix`, `/rec` or `/cobr` to it, or do not. What is told is stored and answered at once; only what
  * the bank confirms when asked counts, so that nobody moves anything by knowing the address.
  */
-export function registerCallbacks(server: FastifyInstance, app: App): void {
+export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   const callerOf = finder(app)
   const gate = createGate(AT_ONCE)
   const admit = (companyId: Uuid, reply: FastifyReply) =>
@@ -59,7 +59,7 @@ export function registerCallbacks(server: FastifyInstance, app: App): void {
 }
 
 /** Finds whose bank calls, before the body is read. Who tries tokens out is soon not heard. */
-function finder(app: App): (request: FastifyRequest) => Promise<Uuid> {
+function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
   const findCompany = createCallbackFinder(app.db)
@@ -88,7 +88,7 @@ function requireNoWait(wait_s = 0): void {
   throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
 
-async function take(app: App, request: FastifyRequest): Promise<void> {
+async function take(app: FullApp, request: FastifyRequest): Promise<void> {
   const { companyId, ticket } = request.callback!
   // Whoever only looks whether somebody is here, as banks do before they register an address.
   const told = (request.body as Body | undefined)?.value
@@ -101,7 +101,7 @@ async function take(app: App, request: FastifyRequest): Promise<void> {
   }
 }
 
-async function receive(app: App, companyId: Uuid, told: unknown): Promise<void> {
+async function receive(app: FullApp, companyId: Uuid, told: unknown): Promise<void> {
   const { processed } = await receiveCallback(app, companyId, app.providers.bacen.name, told)
   processed.catch(() => {})
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
@@ -20,7 +20,7 @@ const READS_IN_ALL = { perSecond: 20, burst: 200 }
 const KEPT = 'public, max-age=3600'
 
 /** The OpenAPI documents and the pages made of them: limited, compressed and kept by readers. */
-export function registerDocs(server: FastifyInstance, app: App): void {
+export function registerDocs(server: FastifyInstance, app: FullApp): void {
   server.register(async (scope) => {
     limitReads(scope, app)
     keepCopies(scope)
@@ -36,7 +36,7 @@ export function registerDocs(server: FastifyInstance, app: App): void {
   })
 }
 
-function limitReads(scope: FastifyInstance, app: App): void {
+function limitReads(scope: FastifyInstance, app: FullApp): void {
   if (!app.config.rateLimit) return
   const byAddress = createBuckets(READS.perSecond, READS.burst)
   const inAll = createBuckets(READS_IN_ALL.perSecond, READS_IN_ALL.burst)

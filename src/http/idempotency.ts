@@ -1,4 +1,4 @@
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import type { StoredResponse } from '../core/idempotency.ts'
 import * as idempotency from '../core/idempotency.ts'
 import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
@@ -42,7 +42,7 @@ export function readKey(header: string | string[] | undefined): string | null {
  */
 export class KeyTaken extends Error {}
 
-function replay(app: App, kept: StoredResponse, guard: Guard): Answer {
+function replay(app: FullApp, kept: StoredResponse, guard: Guard): Answer {
   if (!kept.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
   const body = idempotency.openAnswer(app.vault, guard.companyId, kept)
   return { status: kept.status, body, headers: REPLAYED, kept: true }
@@ -64,7 +64,7 @@ const underWay = new Map<string, Promise<unknown>>()
  * the answer in that same transaction.
  */
 export async function runIdempotent(
-  app: App,
+  app: FullApp,
   guard: Guard,
   act: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -77,7 +77,7 @@ export async function runIdempotent(
 }
 
 async function attempt(
-  app: App,
+  app: FullApp,
   guard: Guard,
   act: () => Promise<Answer>,
   mayRepeat = true,
@@ -103,7 +103,7 @@ async function attempt(
  * Keeps an answer that had no effect of its own: nothing is lost if a crash comes first. Where
  * another process has kept one meanwhile, that is the answer.
  */
-async function keepAfter(app: App, guard: Guard, answer: Answer): Promise<Answer> {
+async function keepAfter(app: FullApp, guard: Guard, answer: Answer): Promise<Answer> {
   const kept = idempotency.sealAnswer(app.vault, guard, answer)
   const mine = await idempotency.keep(app.db, guard.companyId, kept, app.clock.now())
   if (!mine) throw new KeyTaken()
@@ -112,7 +112,7 @@ async function keepAfter(app: App, guard: Guard, answer: Answer): Promise<Answer
 
 /** Runs a command with its key in one transaction: both are there, or neither. */
 export async function commitOnce<T>(
-  app: App,
+  app: FullApp,
   guard: Guard,
   act: (tx: Tx) => Promise<T>,
   render: (data: T) => { status: number; body: string },
@@ -133,7 +133,7 @@ export async function commitOnce<T>(
 
 /** Puts another answer in the place of the one that is kept with its effect. */
 export async function amend(
-  app: App,
+  app: FullApp,
   guard: Guard,
   answer: { status: number; body: string },
 ): Promise<void> {

@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
-import type { App } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 
 /** Adds what is not counted but looked up when somebody asks. */
-export function watch(app: App): void {
+export function watch(app: FullApp): void {
   watchPool(app.metrics.registry, app)
   watchMoney(app.metrics.registry, app)
   watchBanks(app.metrics.registry, app)
@@ -18,7 +18,7 @@ export function watch(app: App): void {
 }
 
 /** If it is not near 0, nothing expires. */
-function watchClock(registry: Registry, { clockWatch }: App): void {
+function watchClock(registry: Registry, { clockWatch }: FullApp): void {
   new Gauge({
     name: 'vintem_clock_ahead_seconds',
     help: 'How far the clock of this machine is ahead of the clock of the database',
@@ -30,7 +30,7 @@ function watchClock(registry: Registry, { clockWatch }: App): void {
 }
 
 /** What an operator is woken for: books that differ, and work that is not getting done. */
-function watchMoney(registry: Registry, { db, clock }: App): void {
+function watchMoney(registry: Registry, { db, clock }: FullApp): void {
   new Gauge({
     name: 'vintem_ledger_differing_companies',
     help: 'Companies whose books differ, and whose payouts are stopped for it',
@@ -54,7 +54,7 @@ function watchMoney(registry: Registry, { db, clock }: App): void {
 }
 
 /** Work that fails of single companies, while that of all others goes on. */
-function watchSetbacks(registry: Registry, { db, systemClock }: App): void {
+function watchSetbacks(registry: Registry, { db, systemClock }: FullApp): void {
   new Gauge({
     name: 'vintem_set_aside_companies',
     help: 'Companies that a task leaves alone for a while, because their work failed',
@@ -69,7 +69,7 @@ function watchSetbacks(registry: Registry, { db, systemClock }: App): void {
 }
 
 /** What an operator has to see to: silent banks, certificates, and what no bank sends. */
-function watchBanks(registry: Registry, { db, clock }: App): void {
+function watchBanks(registry: Registry, { db, clock }: FullApp): void {
   new Gauge({
     name: 'vintem_bank_unasked_oldest_seconds',
     help: 'How long ago the bank was last asked what it has received that has answered least',
@@ -103,7 +103,7 @@ function watchBanks(registry: Registry, { db, clock }: App): void {
   })
 }
 
-function watchPool(registry: Registry, { db }: App): void {
+function watchPool(registry: Registry, { db }: FullApp): void {
   new Gauge({
     name: 'vintem_database_connections',
     help: 'Connections of each pool, and how many wait for one',

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { watch } from './metrics.ts'
 import type { ServerParts } from './server.ts'
 
@@ -8,7 +8,7 @@ import type { ServerParts } from './server.ts'
  * reasons, and metrics.
  */
 export async function buildOperator(
-  app: App,
+  app: FullApp,
   isReady: ServerParts['isReady'],
 ): Promise<FastifyInstance> {
   const server = Fastify({ logger: false, forceCloseConnections: true })

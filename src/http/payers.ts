@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { subscribeThrough } from '../core/recurrences/offers.ts'
 import { NewSubscription, SubscriptionView } from '../core/recurrences/view.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
@@ -33,7 +33,7 @@ type Order = {
   data: TSchema
   status: number
   message: string
-  act(app: App, order: never, params: never): Promise<unknown>
+  act(app: FullApp, order: never, params: never): Promise<unknown>
 }
 
 export const TAKEN: Order[] = [
@@ -67,7 +67,7 @@ export const TAKEN: Order[] = [
  * What payers post, who have no API key: the orders to the simulated bank, in which only codes that
  * this bank has issued can be paid or agreed to, and so no real money, and subscriptions.
  */
-export function registerPayers(server: FastifyInstance, app: App): void {
+export function registerPayers(server: FastifyInstance, app: FullApp): void {
   const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
   const places = createShares(ORDERS_AT_ONCE, 1, 1)
   for (const order of TAKEN) register(server, app, order, buckets || null, places)
@@ -99,7 +99,7 @@ const tooMany = () =>
 
 function register(
   server: FastifyInstance,
-  app: App,
+  app: FullApp,
   order: Order,
   buckets: Buckets | null,
   places: Shares,

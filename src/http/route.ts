@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
-import type { App } from '../core/app.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
+import type { FullApp } from '../core/full-app.ts'
 import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
@@ -10,7 +10,7 @@ import type { LongPage } from './long-pages.ts'
 /** One request that has a company, a version and a valid body, on its way to its answer. */
 export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   /** In the company's own time. */
-  app: App
+  app: FullApp
   company: Company
   path: string
   params: Record<string, string>

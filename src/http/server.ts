@@ -4,7 +4,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
@@ -35,7 +35,7 @@ declare module 'fastify' {
 }
 
 export type ServerParts = {
-  app: App
+  app: FullApp
   keys: KeyRing
   /** What keeps the server from doing its work, and what it does not do, in sentences. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>

@@ -1,8 +1,8 @@
-import type { App } from '../core/app.ts'
 import { asOf, type Charge, type ChargeStatus } from '../core/charges/rules.ts'
 import { findMany } from '../core/charges/store.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
+import type { FullApp } from '../core/full-app.ts'
 import type { Payment } from '../core/payments/rules.ts'
 import { findByIds as findPayments } from '../core/payments/store.ts'
 import type { Recurrence } from '../core/recurrences/rules.ts'
@@ -45,7 +45,7 @@ export type AgreementSeen = {
 }
 
 /** Looks a code up, as a bank does before it asks its customer. */
-export async function lookAt(app: App, code: string): Promise<Seen> {
+export async function lookAt(app: FullApp, code: string): Promise<Seen> {
   const read = parse(code)
   if (read.kind === 'fault') return { kind: 'fault', reason: read.reason }
   try {
@@ -59,7 +59,7 @@ export async function lookAt(app: App, code: string): Promise<Seen> {
   }
 }
 
-async function seePayment(app: App, code: string, read: BrCode): Promise<PaymentSeen> {
+async function seePayment(app: FullApp, code: string, read: BrCode): Promise<PaymentSeen> {
   const asked = await readPaymentCode(app, code)
   const { company } = asked
   const wanted = asked.charge ? [{ companyId: company.id, id: asked.charge }] : []
@@ -68,7 +68,7 @@ async function seePayment(app: App, code: string, read: BrCode): Promise<Payment
   return { kind: 'payment', company, read, asked, charge, status: charge?.status ?? 'OPEN' }
 }
 
-async function seeAgreement(app: App, code: string): Promise<AgreementSeen> {
+async function seeAgreement(app: FullApp, code: string): Promise<AgreementSeen> {
   const { company, id } = await readAgreementCode(app, code)
   const agreement = (await findAgreement(app.db, company.id, id))!
   const recurrence = await findRecurrence(app.db, company.id, id)
@@ -80,7 +80,7 @@ async function seeAgreement(app: App, code: string): Promise<AgreementSeen> {
 export type Done = { transfer: Transfer; payment: Payment | null }
 
 /** The payments with these ids to this company, in their order. */
-export async function findDone({ db }: App, company: Company, ids: string[]): Promise<Done[]> {
+export async function findDone({ db }: FullApp, company: Company, ids: string[]): Promise<Done[]> {
   const transfers = await findTransfers(db, company.id, ids)
   const payments = await findPayments(db, company.id, 'simulated', ids)
   return ids.flatMap((id) => {

@@ -1,8 +1,8 @@
-import type { App } from '../core/app.ts'
 import { ANY_CHARGE, search as searchCharges } from '../core/charges/search-store.ts'
 import { listStaticCodes } from '../core/charges/static-store.ts'
 import { readClock, type ShownClock } from '../core/clocks/commands.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { asOf } from '../core/recurrences/rules.ts'
 import { list as listRecurrences } from '../core/recurrences/store.ts'
 import { latestOfPayers, type Transfer } from '../core/simulated-bank/records.ts'
@@ -23,7 +23,11 @@ type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; no
 /** What the local sandbox company gives a payer to do, and what was done. */
 export type Lists = { open: OpenCode[]; history: Transfer[]; clock: ShownClock }
 
-export async function readLists(app: App, company: Company, language: Language): Promise<Lists> {
+export async function readLists(
+  app: FullApp,
+  company: Company,
+  language: Language,
+): Promise<Lists> {
   const clock = await readClock(app.db, app, company)
   const texts = BANK[language].open
   const found = await Promise.all([
@@ -37,7 +41,7 @@ export async function readLists(app: App, company: Company, language: Language):
 }
 
 async function openCharges(
-  { db }: App,
+  { db }: FullApp,
   { id: companyId }: Company,
   now: Date,
   { until }: BankTexts['open'],
@@ -52,7 +56,7 @@ async function openCharges(
 }
 
 async function openAgreements(
-  { db }: App,
+  { db }: FullApp,
   { id: companyId }: Company,
   now: Date,
   { monthly: note }: BankTexts['open'],
@@ -66,7 +70,7 @@ async function openAgreements(
 }
 
 async function staticCodes(
-  { db }: App,
+  { db }: FullApp,
   { id: companyId }: Company,
   { fixed: note }: BankTexts['open'],
 ): Promise<OpenCode[]> {

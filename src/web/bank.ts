@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from '../core/app.ts'
 import { moveClock, oneMoveAtATime, untilAdvanced } from '../core/clocks/commands.ts'
 import type { Move } from '../core/clocks/rules.ts'
 import { hearEverywhere } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company, Language } from '../core/companies/rules.ts'
 import { findCompany, hasSandbox } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
 import { payCode } from '../core/simulated-bank/payments.ts'
 import { addMonths, daysBetween, localDateOf } from '../lib/local-time.ts'
@@ -214,7 +214,7 @@ async function advance(site: Site, request: FastifyRequest, reply: FastifyReply)
 }
 
 /** Moves a company's clock and waits for what that brings about. False while it is moving. */
-async function move(app: App, company: Company, order: Move): Promise<boolean> {
+async function move(app: FullApp, company: Company, order: Move): Promise<boolean> {
   try {
     const act = () => app.db.transaction((tx) => moveClock(tx, app, company, order))
     await oneMoveAtATime(app, company.id, act)

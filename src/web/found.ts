@@ -1,9 +1,9 @@
-import type { App } from '../core/app.ts'
 import { find as findBilling } from '../core/billings/store.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import { type Uuid, unpackPair } from '../lib/ids.ts'
@@ -11,7 +11,7 @@ import type { LocalDate } from '../lib/local-time.ts'
 import { problem } from '../lib/problems.ts'
 
 /** Whose a page is; the app is in the company's time. */
-export type Owner = { app: App; company: Company; token: string }
+export type Owner = { app: FullApp; company: Company; token: string }
 
 /** What a page's address names: something to pay, or something to agree to. */
 export type Found = Owner & ({ charge: Charge } | { recurrence: Recurrence })
@@ -35,7 +35,7 @@ const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', '
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
 export async function lookUp(
-  app: App,
+  app: FullApp,
   token: string,
   findOwner = (id: Uuid) => findCompany(app.db, id),
 ): Promise<Found> {
@@ -55,7 +55,7 @@ export async function lookUp(
 export type Collection = { productName: string; dueOn: LocalDate }
 
 /** Null for a charge that is of no subscription. */
-export async function findCollection({ db }: App, charge: Charge): Promise<Collection | null> {
+export async function findCollection({ db }: FullApp, charge: Charge): Promise<Collection | null> {
   const { companyId, id, recurrenceId } = charge
   if (recurrenceId === null) return null
   const [recurrence, billing] = await Promise.all([

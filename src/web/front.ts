@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { App } from '../core/app.ts'
 import type { Language } from '../core/companies/rules.ts'
 import { hasSandbox } from '../core/companies/store.ts'
 import { countLiveWorkers } from '../core/deliveries/workers.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { LATEST } from '../versions/history.ts'
 import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { FRONT } from './front-texts.ts'
@@ -47,7 +47,7 @@ ${callsCard(app, key, language)}
 type State = { database: string | null; workers: number; plays: boolean }
 
 /** What is running; a database that does not answer must not keep the page from saying so. */
-async function readState({ db, config }: App): Promise<State> {
+async function readState({ db, config }: FullApp): Promise<State> {
   try {
     const [row] = await db.query<{ version: string }>({
       text: `select current_setting('server_version') as version`,
@@ -59,7 +59,7 @@ async function readState({ db, config }: App): Promise<State> {
   }
 }
 
-function runningCard({ config, publicUrl }: App, state: State, language: Language): Html {
+function runningCard({ config, publicUrl }: FullApp, state: State, language: Language): Html {
   const { running, names, database, mode, worker } = FRONT[language]
   const kind = config.local ? database.embedded : database.own
   const facts: [string, string][] = [
@@ -80,7 +80,7 @@ function runningCard({ config, publicUrl }: App, state: State, language: Languag
 }
 
 function linksCard(
-  { config }: App,
+  { config }: FullApp,
   { plays }: State,
   language: Language,
   chosen: Language | null,
@@ -136,7 +136,7 @@ echo "$CHARGE" | grep -oE '"(id|brCode|url|description)":"[^"]+"'`,
   }
 }
 
-function callsCard(app: App, key: string | null, language: Language): Html {
+function callsCard(app: FullApp, key: string | null, language: Language): Html {
   const { calls, call, ownKey } = FRONT[language]
   const texts = callsOf(app.publicUrl, key)
   const names = ['create', 'pay', 'read'] as const

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { App } from '../core/app.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -85,7 +85,7 @@ function startStream(reply: FastifyReply): void {
 }
 
 /** One look for all pages that are open, while there are any. */
-function createWatch(app: App) {
+function createWatch(app: FullApp) {
   const watchers = new Set<Watcher>()
   let timer: NodeJS.Timeout | null = null
   let looking = false
@@ -146,7 +146,7 @@ function createWatch(app: App) {
 }
 
 /** Many pages are of one company, which is asked for once in a look. */
-function rememberOwners(app: App): (id: Uuid) => Promise<Company | null> {
+function rememberOwners(app: FullApp): (id: Uuid) => Promise<Company | null> {
   const owners = new Map<Uuid, Promise<Company | null>>()
   return (id) => {
     const owner = owners.get(id) ?? findCompany(app.db, id)

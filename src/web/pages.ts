@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -22,7 +22,7 @@ export type Sandbox = { companyId: Uuid; apiKey: string }
 
 /** What pages are made with. */
 export type Site = {
-  app: App
+  app: FullApp
   assets: Assets
   /** Null: this is no local mode, or its sandbox is not there yet. */
   sandbox(): Sandbox | null
@@ -42,7 +42,7 @@ export type Pages = {
 }
 
 /** The pages for people. They need no key, take forms instead of JSON, and say sorry in words. */
-export function createPages(app: App, own: Pick<Site, 'sandbox' | 'resetSandbox'>): Pages {
+export function createPages(app: FullApp, own: Pick<Site, 'sandbox' | 'resetSandbox'>): Pages {
   const site: Site = { app, assets: readAssets(), ...own }
   return {
     register(server) {
@@ -95,7 +95,7 @@ function takeForms(scope: FastifyInstance): void {
   )
 }
 
-function limitByAddress(scope: FastifyInstance, app: App): void {
+function limitByAddress(scope: FastifyInstance, app: FullApp): void {
   if (!app.config.rateLimit) return
   const forms = createBuckets(FORMS.perSecond, FORMS.burst)
   const reads = createBuckets(READS.perSecond, READS.burst)

@@ -1,6 +1,6 @@
-import type { App } from '../core/app.ts'
 import type { Charge } from '../core/charges/rules.ts'
 import type { Language } from '../core/companies/rules.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { find as findProduct } from '../core/products/store.ts'
 import type { Terms } from '../core/recurrences/rules.ts'
 import type { UpcomingDebit } from '../core/recurrences/upcoming.ts'
@@ -17,7 +17,7 @@ const MAX_SHOWN = 280
 
 /** What the product is: as the link shows it, else as the product says today. */
 export async function findDescription(
-  { db }: App,
+  { db }: FullApp,
   companyId: Uuid,
   { productId }: Terms,
   link: Charge | null,

@@ -1,9 +1,9 @@
-import type { App } from '../core/app.ts'
 import type { Billing } from '../core/billings/rules.ts'
 import { claimDue } from '../core/billings/store.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { dueNow } from '../core/orders.ts'
 import { askAbout, reschedule } from '../core/recurrences/agreements.ts'
 import { type BillingJob, openBillingJobs, stepBilling } from '../core/recurrences/billing-jobs.ts'
@@ -24,7 +24,7 @@ const AT_ONCE = 10
 const MAX_CLAIMED = 50
 
 /** Generates the charges of due cycles, company by company. */
-export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
+export function generateDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.generate
   return inRounds(app, {
     task,
@@ -48,7 +48,7 @@ export function generateDue(app: App, signal?: AbortSignal, only: Uuid | null = 
 }
 
 /** Orders banks to collect due billings, and asks them about the results. */
-export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
+export function billDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.bill
   return inRounds(app, {
     task,
@@ -70,7 +70,7 @@ export function billDue(app: App, signal?: AbortSignal, only: Uuid | null = null
   })
 }
 
-async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, jobs: BillingJob[]) {
+async function stepAll(app: FullApp, rounds: Pick<Rounds, 'task' | 'only'>, jobs: BillingJob[]) {
   const silent = new Set<Uuid>()
   await forEachLimited(AT_ONCE, jobs, async (one) => {
     const companyId = one.company.id
@@ -90,7 +90,7 @@ async function stepAll(app: App, rounds: Pick<Rounds, 'task' | 'only'>, jobs: Bi
   })
 }
 
-async function open(app: App, companyId: Uuid, due: Billing[]): Promise<BillingJob[]> {
+async function open(app: FullApp, companyId: Uuid, due: Billing[]): Promise<BillingJob[]> {
   const company = await findCompany(app.db.light, companyId)
   return company ? openBillingJobs(withCompanyClock(app, company), company, due) : []
 }
@@ -99,7 +99,7 @@ const MAX_ASKED = 100
 const BANKS_AT_ONCE = 8
 
 /** Asks banks about agreements that had no callback for a while, or that have expired. */
-export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = null) {
+export function followDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   const task = TASK.agreements
   return inRounds(app, {
     task,
@@ -119,7 +119,7 @@ export function followDue(app: App, signal?: AbortSignal, only: Uuid | null = nu
 }
 
 /** If a bank does not answer about one agreement, the others wait until later. */
-async function followOf(app: App, companyId: Uuid, ids: Uuid[]): Promise<void> {
+async function followOf(app: FullApp, companyId: Uuid, ids: Uuid[]): Promise<void> {
   const company = await findCompany(app.db.light, companyId)
   if (!company) return
   const own = withCompanyClock(app, company)
@@ -132,7 +132,7 @@ async function followOf(app: App, companyId: Uuid, ids: Uuid[]): Promise<void> {
 }
 
 /** Returns whether the bank answered. */
-async function ask(app: App, company: Company, recurrence: Recurrence): Promise<boolean> {
+async function ask(app: FullApp, company: Company, recurrence: Recurrence): Promise<boolean> {
   return askAbout(app, company, recurrence).catch((error) => {
     const subscription = toPublic('rec', recurrence.id)
     app.log.error({ ...describeError(error), subscription }, 'an agreement was not asked about')

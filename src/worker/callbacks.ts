@@ -1,4 +1,4 @@
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { claimDue } from '../core/payments/callback-store.ts'
 import { processStored } from '../core/payments/callbacks.ts'
 import { TASK } from '../core/tasks.ts'
@@ -9,7 +9,7 @@ const MAX_CLAIMED = 512
 const MAX_OF_COMPANY = 64
 
 /** Processes callbacks that are stored and not processed yet. */
-export function processDueCallbacks(app: App, signal?: AbortSignal): Promise<void> {
+export function processDueCallbacks(app: FullApp, signal?: AbortSignal): Promise<void> {
   const [task, only] = [TASK.callbacks, null]
   return inRounds(app, {
     task,

@@ -1,11 +1,11 @@
-import type { App } from '../core/app.ts'
 import { renewalHorizon, warnOfExpiry } from '../core/banks/certificates.ts'
 import { findUnwarned } from '../core/banks/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { guarded } from './rounds.ts'
 
 /** Warns companies of certificates that expire soon, once for each bank connection. */
-export async function watchCertificates(app: App, signal?: AbortSignal): Promise<void> {
+export async function watchCertificates(app: FullApp, signal?: AbortSignal): Promise<void> {
   const rounds = { task: TASK.certificates, only: null }
   for (let warned = 1; warned > 0 && !signal?.aborted; ) {
     const except = app.setbacks.companiesOf(rounds.task)

@@ -1,4 +1,3 @@
-import type { App } from '../core/app.ts'
 import { expireCharges } from '../core/charges/commands.ts'
 import {
   type DueCharges,
@@ -8,6 +7,7 @@ import {
   findReleasable,
 } from '../core/charges/due-store.ts'
 import { nowOf } from '../core/companies/clock.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { matchBeforeExpiry } from '../core/payments/before-expiry.ts'
 import { releaseCharges } from '../core/payments/commands.ts'
 import type { Tx } from '../db/database.ts'
@@ -32,7 +32,12 @@ type Sweep = {
  * Changes due charges company by company, so that an error of one company does not delay others. If
  * the clock of this machine may be wrong, changes nothing, because nothing can be undone.
  */
-function sweep(app: App, sweeping: Sweep, only: Uuid | null, signal?: AbortSignal): Promise<void> {
+function sweep(
+  app: FullApp,
+  sweeping: Sweep,
+  only: Uuid | null,
+  signal?: AbortSignal,
+): Promise<void> {
   const { task, find, change, failed } = sweeping
   return inRounds(app, {
     task,
@@ -75,11 +80,11 @@ const RELEASE: Sweep = {
 }
 
 /** Stores that charges have expired, with their events. Readers see them as expired before. */
-export const expireDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+export const expireDueCharges = (app: FullApp, signal?: AbortSignal, only: Uuid | null = null) =>
   sweep(app, EXPIRE, only, signal)
 
 /** Makes received money withdrawable when the delay of the company is over. */
-export const releaseDueCharges = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+export const releaseDueCharges = (app: FullApp, signal?: AbortSignal, only: Uuid | null = null) =>
   sweep(app, RELEASE, only, signal)
 
 const AT_BANKS = { task: 'expire charges at banks', only: null }
@@ -91,7 +96,7 @@ const SILENCE_MS = 30_000
  * Expires charges of companies with a real bank, which is asked first. This is a task of its own,
  * so that a slow bank delays only the companies that use it.
  */
-export function createExpiringAtBanks(app: App): { run(signal?: AbortSignal): Promise<void> } {
+export function createExpiringAtBanks(app: FullApp): { run(signal?: AbortSignal): Promise<void> } {
   const silentUntil_ms = new Map<Uuid, number>()
   const expire = async ({ companyId, ids }: DueCharges): Promise<number> => {
     const over = await matchBeforeExpiry(app, companyId, ids)

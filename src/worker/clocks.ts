@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App } from '../core/app.ts'
 import { movedTo, setClock } from '../core/clocks/commands.ts'
 import { type DueWork, dueWorkOf } from '../core/clocks/due.ts'
 import { type ClockLocks, openClockLocks } from '../core/clocks/locks.ts'
@@ -8,6 +7,7 @@ import { find, findAdvancing } from '../core/clocks/store.ts'
 import { withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { DueTask, FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { assert } from '../lib/assert.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -30,7 +30,7 @@ const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [4, 200]
  * and stays there until the work is done. Its time is in the database, so if a worker dies, another
  * continues from there. A clock that waits for a slow receiver does not delay other clocks.
  */
-export async function advanceTestClocks(app: App, signal?: AbortSignal): Promise<void> {
+export async function advanceTestClocks(app: FullApp, signal?: AbortSignal): Promise<void> {
   if ((await findAdvancing(app.db)).length === 0) return
   const locks = await openClockLocks(app.db)
   const end = AbortSignal.any([locks.lost, ...(signal ? [signal] : [])])
@@ -50,7 +50,7 @@ export async function advanceTestClocks(app: App, signal?: AbortSignal): Promise
 
 /** Starts to advance the clocks that no process advances yet. */
 async function startAll(
-  app: App,
+  app: FullApp,
   locks: ClockLocks,
   steps: Shares,
   advancing: Map<Uuid, Promise<void>>,
@@ -67,7 +67,11 @@ async function startAll(
 }
 
 /** Resolves when one clock is done, or when it is time to search for more. */
-async function untilOneEnds(app: App, advancing: Map<Uuid, Promise<void>>, signal: AbortSignal) {
+async function untilOneEnds(
+  app: FullApp,
+  advancing: Map<Uuid, Promise<void>>,
+  signal: AbortSignal,
+) {
   const enough = new AbortController()
   const either = AbortSignal.any([signal, enough.signal])
   await Promise.race([...advancing.values(), app.alarm.wait(TASK.clocks, SEARCH_MS, either)])
@@ -76,7 +80,7 @@ async function untilOneEnds(app: App, advancing: Map<Uuid, Promise<void>>, signa
 
 /** Advances one clock to its target. If a step changes nothing, pauses before the next. */
 async function advance(
-  app: App,
+  app: FullApp,
   companyId: Uuid,
   steps: Shares,
   signal: AbortSignal,
@@ -103,7 +107,7 @@ const ARRIVED = 'arrived'
  * Does what is due at the present time of the company. If nothing is due, moves the clock to the
  * next due moment. Returns a text for the state of the clock, the same text if nothing has changed.
  */
-async function step(app: App, companyId: Uuid): Promise<string> {
+async function step(app: FullApp, companyId: Uuid): Promise<string> {
   const clock = await find(app.db, companyId)
   const company = await findCompany(app.db, companyId)
   assert(company, 'a clock has its company')
@@ -126,10 +130,10 @@ async function step(app: App, companyId: Uuid): Promise<string> {
 
 /** Does the work that is due by a clock, and returns its names. */
 async function runDue(
-  app: App,
+  app: FullApp,
   company: Company,
   { ahead_ms: clockAhead_ms }: TestClock,
-  work: DueWork[],
+  work: DueWork<DueTask>[],
 ): Promise<string[]> {
   const own = withCompanyClock(app, { clockAhead_ms })
   const now = own.clock.now()
@@ -138,5 +142,9 @@ async function runDue(
   return due.map(({ name }) => name)
 }
 
-const set = (app: App, companyId: Uuid, before: TestClock, after: TestClock): Promise<boolean> =>
-  app.db.transaction((tx) => setClock(tx, companyId, before, after))
+const set = (
+  app: FullApp,
+  companyId: Uuid,
+  before: TestClock,
+  after: TestClock,
+): Promise<boolean> => app.db.transaction((tx) => setClock(tx, companyId, before, after))

@@ -1,6 +1,6 @@
-import type { App } from '../core/app.ts'
 import { withCompanyClock } from '../core/companies/clock.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import {
   callBack,
   collectOfAll,
@@ -23,7 +23,7 @@ const MAX_COMPANIES = 50
  * Lets the simulated bank collect for all companies, each by its own clock. Companies with a moved
  * clock come first, so that nothing of them is due by real time afterwards.
  */
-export async function collectDue(app: App, signal?: AbortSignal): Promise<void> {
+export async function collectDue(app: FullApp, signal?: AbortSignal): Promise<void> {
   const aside = new Set(app.setbacks.companiesOf(COLLECT.task))
   for (const companyId of await findDueByClock(app)) {
     if (!aside.has(companyId) && !signal?.aborted) await collectOf(app, companyId)
@@ -32,7 +32,7 @@ export async function collectDue(app: App, signal?: AbortSignal): Promise<void> 
 }
 
 /** Returns whether it was done. */
-function collectOf(app: App, companyId: Uuid): Promise<boolean> {
+function collectOf(app: FullApp, companyId: Uuid): Promise<boolean> {
   const act = async () => {
     const company = await findCompany(app.db, companyId)
     if (company) await collectOfCompany(withCompanyClock(app, company), companyId)
@@ -42,7 +42,7 @@ function collectOf(app: App, companyId: Uuid): Promise<boolean> {
 }
 
 /** Collects in one transaction. The callbacks of each company are sent apart. */
-async function collectTogether(app: App, except: Uuid[]): Promise<Part> {
+async function collectTogether(app: FullApp, except: Uuid[]): Promise<Part> {
   try {
     const byCompany = await collectOfAll(app, except)
     const failed = 'the simulated bank did not send a callback'
@@ -61,7 +61,7 @@ async function collectTogether(app: App, except: Uuid[]): Promise<Part> {
 }
 
 /** Collects company by company. If one fails, the others are done. */
-async function collectApart(app: App, except: Uuid[]): Promise<Part> {
+async function collectApart(app: FullApp, except: Uuid[]): Promise<Part> {
   const companies = await findDueCompanies(app, MAX_COMPANIES, except)
   let done = 0
   for (const companyId of companies) done += Number(await collectOf(app, companyId))

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App } from '../core/app.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import { recordResults, resultOf, send } from '../core/deliveries/commands.ts'
 import {
@@ -17,6 +16,7 @@ import {
   reapDeadWorkers,
   registerWorker,
 } from '../core/deliveries/workers.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { isRowError } from '../db/database.ts'
 import { type Batcher, createBatcher } from '../lib/batch.ts'
@@ -66,7 +66,7 @@ export type DeliveryWorker = {
 }
 
 type WorkerContext = {
-  app: App
+  app: FullApp
   worker: number
   queues: WebhookQueues
   otherWorkers: OtherWorkers
@@ -81,7 +81,7 @@ type Recorder = Batcher<AttemptResult, 'continue' | 'stop'>
  * The delivery worker. It searches webhooks with due deliveries, leases those that no other worker
  * has, sends what is due outside of any transaction, and stores the results in groups.
  */
-export function createDeliveryWorker(app: App): DeliveryWorker {
+export function createDeliveryWorker(app: FullApp): DeliveryWorker {
   let self: RegisteredWorker | null = null
   const healths: Healths = new Map()
   const otherWorkers: OtherWorkers = { count: 0, counted_ms: Number.NEGATIVE_INFINITY }
@@ -145,7 +145,7 @@ const pauseAfter = (took_ms: number): number =>
 
 /** Until this task is woken, nothing is in progress any more, or it is time to search again. */
 async function waitForWork(
-  app: App,
+  app: FullApp,
   queues: WebhookQueues,
   again_ms: number,
   signal: AbortSignal,
@@ -208,7 +208,7 @@ async function read({ app, worker, queues }: WorkerContext): Promise<void> {
 
 /** Sends a delivery once and stores the result. Never rejects. */
 function attempt(
-  app: App,
+  app: FullApp,
   recorder: Recorder,
   delivery: DueDelivery,
   onAnswered: (end: AttemptEnd) => void,
@@ -237,7 +237,7 @@ function attempt(
  * If a result is not stored, the delivery is still due and is sent again under the same id. Its
  * company is set aside, because otherwise this would repeat without end.
  */
-async function onNotRecorded(app: App, companyId: Uuid, error: unknown): Promise<'stop'> {
+async function onNotRecorded(app: FullApp, companyId: Uuid, error: unknown): Promise<'stop'> {
   const about = { ...describeError(error), company: companyId }
   app.log.error(about, 'the result of a delivery was not stored')
   await app.setbacks.failed(TASK.deliver, companyId, error)

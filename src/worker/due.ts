@@ -1,7 +1,7 @@
 import { nextAt as nextBilling } from '../core/billings/store.ts'
 import { nextExpiry as nextChargeExpiry, nextRelease } from '../core/charges/due-store.ts'
-import type { DueSource } from '../core/clocks/due.ts'
 import { nextAttempt } from '../core/deliveries/due-store.ts'
+import type { DueTask } from '../core/full-app.ts'
 import { nextAt as nextRecurrence } from '../core/recurrences/store.ts'
 import { nextDue as nextRefund } from '../core/refunds/store.ts'
 import { collectOfCompany, nextCollection } from '../core/simulated-bank/collections.ts'
@@ -19,7 +19,7 @@ import { expireDueWithdrawals } from './withdrawals.ts'
 
 /** Runs a task for one company instead of all. */
 const forOne =
-  (task: typeof expireDueCharges): DueSource['run'] =>
+  (task: typeof expireDueCharges): DueTask['run'] =>
   (app, { id }) =>
     task(app, undefined, id)
 
@@ -35,7 +35,7 @@ async function nextFailureAction(tx: Tx, companyId: Uuid, now: Date): Promise<Da
  * All work that is due at a time, in the order in which it is done at one moment. Deliveries come
  * last, so that events of a moment are sent at that moment.
  */
-export const DUE_SOURCES: readonly DueSource[] = [
+export const DUE_TASKS: readonly DueTask[] = [
   {
     name: TASK.agreements,
     nextAt: (tx, companyId) => nextRecurrence(tx, companyId, 'CREATED'),

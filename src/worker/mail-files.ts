@@ -1,12 +1,12 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 
 /** Mails contain one-time codes and names of payers, so files are kept for one day. */
 const KEPT_MS = 24 * 3600 * 1000
 
 /** Deletes old mails from the folder that is used if there is no mail server. */
-export async function removeOldMails({ config, systemClock }: App): Promise<void> {
+export async function removeOldMails({ config, systemClock }: FullApp): Promise<void> {
   const folder = join(config.dataDir, 'mail')
   const names = await readdir(folder).catch(() => [])
   const before_ms = systemClock.now().getTime() - KEPT_MS

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { isExpired, type MailOutcome, retryAt } from '../core/mails/rules.ts'
 import { openLetter } from '../core/mails/sealing.ts'
 import {
@@ -44,7 +44,7 @@ type Sending = {
  * slow server delays one mail, the others are still sent, also those that become due later.
  */
 export async function sendDueMails(
-  app: App,
+  app: FullApp,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const last = { codes: FIRST_COMPANY, others: FIRST_COMPANY }
@@ -65,7 +65,7 @@ export async function sendDueMails(
   await Promise.all(sending.mails.keys())
 }
 
-async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<void> {
+async function begin(app: FullApp, sending: Sending, signal: AbortSignal): Promise<void> {
   const { mails } = sending
   while (!signal.aborted && mails.size < MAX_SENDING) {
     const mail = (await claim(app, sending, 'codes')) ?? (await claim(app, sending, 'others'))
@@ -80,7 +80,7 @@ async function begin(app: App, sending: Sending, signal: AbortSignal): Promise<v
 }
 
 /** Claims a mail of the next company. After the last company comes the first. */
-async function claim(app: App, sending: Sending, of: MailClass): Promise<DueMail | null> {
+async function claim(app: FullApp, sending: Sending, of: MailClass): Promise<DueMail | null> {
   const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
   if (of === 'others' && others.length >= MAX_OTHERS) return null
   const receipts = others.filter(({ kind }) => kind === 'receipt').length < MAX_RECEIPTS
@@ -108,7 +108,7 @@ function busyCompanies(others: DueMail[]): Uuid[] {
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
 
 /** If this fails, it is tried again soon. A mail that is sent twice has the same message id. */
-async function renew(app: App, sending: Sending): Promise<void> {
+async function renew(app: FullApp, sending: Sending): Promise<void> {
   const now = app.clock.now()
   if (now.getTime() - sending.renewed_ms < RENEW_MS) return
   try {
@@ -120,7 +120,7 @@ async function renew(app: App, sending: Sending): Promise<void> {
 }
 
 /** Resolves when a mail is sent, or when it is time to search for new ones. */
-async function waitForOne(app: App, sending: Promise<void>[], signal: AbortSignal) {
+async function waitForOne(app: FullApp, sending: Promise<void>[], signal: AbortSignal) {
   const enough = new AbortController()
   const either = AbortSignal.any([signal, enough.signal])
   await Promise.race([...sending, app.alarm.wait(TASK.mail, SEARCH_MS, either)])
@@ -131,7 +131,7 @@ async function waitForOne(app: App, sending: Promise<void>[], signal: AbortSigna
  * Never throws. If a mail is not accepted, it waits for its next attempt. If its outcome cannot be
  * stored, its company is set aside, because the mail would be sent again and again.
  */
-async function send(app: App, mail: DueMail): Promise<void> {
+async function send(app: FullApp, mail: DueMail): Promise<void> {
   const about = { mail: mail.id, kind: mail.kind, company: mail.companyId }
   try {
     const outcome = await attempt(app, mail)
@@ -147,7 +147,7 @@ async function send(app: App, mail: DueMail): Promise<void> {
   }
 }
 
-async function attempt(app: App, mail: DueMail): Promise<MailOutcome | 'RETRY'> {
+async function attempt(app: FullApp, mail: DueMail): Promise<MailOutcome | 'RETRY'> {
   if (isExpired(mail, app.clock.now())) return 'EXPIRED'
   try {
     const letter =
@@ -165,7 +165,7 @@ async function attempt(app: App, mail: DueMail): Promise<MailOutcome | 'RETRY'> 
 }
 
 /** Logs only the codes of a mail server, because its texts quote addresses. */
-function logFailure({ log }: App, mail: DueMail, error: unknown, next: Date | null): void {
+function logFailure({ log }: FullApp, mail: DueMail, error: unknown, next: Date | null): void {
   const { code, responseCode } = error as { code?: string; responseCode?: number }
   const about = { mail: mail.id, kind: mail.kind, company: mail.companyId }
   log.warn({ ...about, code, responseCode, next }, 'a mail was not accepted')

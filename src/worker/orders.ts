@@ -1,4 +1,4 @@
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import type { Claim } from '../core/orders.ts'
 import { claimDueRefunds, returnMoney } from '../core/refunds/returns.ts'
 import { TASK } from '../core/tasks.ts'
@@ -13,12 +13,12 @@ const AT_ONCE = 10
 type Orders<T> = {
   task: string
   failed: string
-  claim(app: App, most: number, only: Uuid | null, except: Uuid[]): Promise<Claim<T>[]>
-  act(app: App, claim: Claim<T>): Promise<void>
+  claim(app: FullApp, most: number, only: Uuid | null, except: Uuid[]): Promise<Claim<T>[]>
+  act(app: FullApp, claim: Claim<T>): Promise<void>
 }
 
 function carryOutDue<T extends { companyId: Uuid }>(
-  app: App,
+  app: FullApp,
   { task, failed, claim, act }: Orders<T>,
   signal: AbortSignal | undefined,
   only: Uuid | null,
@@ -38,7 +38,7 @@ function carryOutDue<T extends { companyId: Uuid }>(
 }
 
 /** Orders banks to return money, and asks again about refunds without an answer. */
-export const carryOutRefunds = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+export const carryOutRefunds = (app: FullApp, signal?: AbortSignal, only: Uuid | null = null) =>
   carryOutDue(
     app,
     {
@@ -52,7 +52,7 @@ export const carryOutRefunds = (app: App, signal?: AbortSignal, only: Uuid | nul
   )
 
 /** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */
-export const payOutWithdrawals = (app: App, signal?: AbortSignal, only: Uuid | null = null) =>
+export const payOutWithdrawals = (app: FullApp, signal?: AbortSignal, only: Uuid | null = null) =>
   carryOutDue(
     app,
     {

@@ -1,4 +1,4 @@
-import type { App } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 
@@ -18,7 +18,7 @@ export type Rounds = {
  * Does the due work in rounds. In a round, each company gets one part, and companies that are set
  * aside get none. Ends when nothing is left, or when a round has done nothing.
  */
-export async function inRounds({ setbacks }: App, rounds: Rounds): Promise<void> {
+export async function inRounds({ setbacks }: FullApp, rounds: Rounds): Promise<void> {
   const { task, only, signal, work } = rounds
   const served = new Set<Uuid>()
   let [wasFull, isMoving] = [false, false]
@@ -42,7 +42,7 @@ export async function inRounds({ setbacks }: App, rounds: Rounds): Promise<void>
  * returns `otherwise`.
  */
 export async function guarded<T>(
-  app: App,
+  app: FullApp,
   { task, only }: Pick<Rounds, 'task' | 'only'>,
   companyId: Uuid,
   act: () => Promise<T>,
@@ -65,7 +65,7 @@ export async function guarded<T>(
  * lease is over.
  */
 export async function doClaimed<T>(
-  app: App,
+  app: FullApp,
   rounds: Pick<Rounds, 'task' | 'only'>,
   claims: Iterable<[companyId: Uuid, claims: T[]]>,
   act: (claim: T) => Promise<unknown>,

@@ -1,4 +1,3 @@
-import type { App } from '../core/app.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import {
   deleteRows,
@@ -8,6 +7,7 @@ import {
   purge,
   type UndeliverableWebhook,
 } from '../core/deliveries/upkeep-store.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
 import { failureAction, WARN_AFTER_MS } from '../core/webhooks/health-rules.ts'
@@ -22,7 +22,7 @@ const DAY_MS = 24 * 3600 * 1000
 
 /** Warns companies of webhooks that only fail, and deactivates those that continue to fail. */
 export async function watchWebhooks(
-  app: App,
+  app: FullApp,
   signal?: AbortSignal,
   only: Uuid | null = null,
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function watchWebhooks(
   }
 }
 
-async function handleFailing(app: App, webhook: FailingWebhook): Promise<void> {
+async function handleFailing(app: FullApp, webhook: FailingWebhook): Promise<void> {
   const next = failureAction(webhook, app.clock.now())
   if (next === 'warn') await warnCompany(app, webhook)
   if (next === 'deactivate') await deactivateWebhook(app, { ...webhook, url: null }, 'FAILING')
@@ -49,7 +49,7 @@ async function handleFailing(app: App, webhook: FailingWebhook): Promise<void> {
  * companies that are set aside get none.
  */
 async function inParts(
-  app: App,
+  app: FullApp,
   task: string,
   webhooks: UndeliverableWebhook[],
   part: (webhook: UndeliverableWebhook) => Promise<number>,
@@ -70,12 +70,12 @@ async function inParts(
 }
 
 /** Removes deliveries to inactive and deleted webhooks from the queue, so that it stays short. */
-export async function clearQueue(app: App, signal?: AbortSignal): Promise<void> {
+export async function clearQueue(app: FullApp, signal?: AbortSignal): Promise<void> {
   const webhooks = await findUndeliverable(app.db, 'deliveries')
   await inParts(app, TASK.queue, webhooks, (webhook) => clear(app, webhook), signal)
 }
 
-function clear(app: App, webhook: UndeliverableWebhook): Promise<number> {
+function clear(app: FullApp, webhook: UndeliverableWebhook): Promise<number> {
   if (webhook.isDeleted) return deleteRows(app.db, 'deliveries', webhook, MAX_ROWS)
   const at = nowOf(app, webhook).toISOString()
   const reason = { at, status: null, error: 'webhook inactive', latencyMs: 0, response: '' }
@@ -83,7 +83,7 @@ function clear(app: App, webhook: UndeliverableWebhook): Promise<number> {
 }
 
 /** Deletes old deliveries, and those of deleted webhooks. */
-export async function purgeDeliveries(app: App, signal?: AbortSignal): Promise<void> {
+export async function purgeDeliveries(app: FullApp, signal?: AbortSignal): Promise<void> {
   const { db, systemClock, config } = app
   const now = systemClock.now()
   await purgeOld(app, new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS), signal)
@@ -93,7 +93,7 @@ export async function purgeDeliveries(app: App, signal?: AbortSignal): Promise<v
   await deletePreviousSecrets(db, now)
 }
 
-function purgeOld(app: App, before: Date, signal?: AbortSignal): Promise<void> {
+function purgeOld(app: FullApp, before: Date, signal?: AbortSignal): Promise<void> {
   const rounds = { task: TASK.purge, only: null, signal }
   return inRounds(app, {
     ...rounds,

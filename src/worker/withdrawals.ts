@@ -1,5 +1,5 @@
-import type { App } from '../core/app.ts'
 import { nowOf } from '../core/companies/clock.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { expireWithdrawal } from '../core/withdrawals/commands.ts'
 import { findDue } from '../core/withdrawals/store.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -9,7 +9,7 @@ const MAX_FOUND = 1000
 
 /** Returns the money of withdrawals whose code was not used in time. */
 export function expireDueWithdrawals(
-  app: App,
+  app: FullApp,
   signal?: AbortSignal,
   only: Uuid | null = null,
 ): Promise<void> {

@@ -1,7 +1,7 @@
-import type { App } from '../core/app.ts'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { removeOrphans } from '../core/charges/intents.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { purgeKept } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
@@ -29,12 +29,12 @@ export type Task = {
   every_ms: number
   /** Its work cannot be undone, so it waits while the clock of the machine may be wrong. */
   isTimed?: true
-  run(app: App, signal: AbortSignal): Promise<void>
+  run(app: FullApp, signal: AbortSignal): Promise<void>
 }
 
 /** A task that keeps state from one run to the next. */
 export type StatefulTask = Pick<Task, 'name' | 'every_ms'> & {
-  open(app: App): { run(signal: AbortSignal): Promise<void>; close?(): Promise<void> }
+  open(app: FullApp): { run(signal: AbortSignal): Promise<void>; close?(): Promise<void> }
 }
 
 /** Processed callbacks and finished mails are kept for a month. */
@@ -98,7 +98,7 @@ const MAX_IDLE_MS = 10_000
  * If this process writes nothing, tasks run less and less often, so that an idle service costs
  * little. A process that does not see the writes of another passes a `maxIdle_ms` of 0.
  */
-export function startWorker(app: App, tasks = TASKS, maxIdle_ms = MAX_IDLE_MS): Worker {
+export function startWorker(app: FullApp, tasks = TASKS, maxIdle_ms = MAX_IDLE_MS): Worker {
   const stopping = new AbortController()
   const own = { ...app, db: app.db.tasks }
   const loops = tasks.map((task) => work(own, task, maxIdle_ms, stopping.signal))
@@ -111,7 +111,7 @@ export function startWorker(app: App, tasks = TASKS, maxIdle_ms = MAX_IDLE_MS): 
 }
 
 async function work(
-  app: App,
+  app: FullApp,
   task: Task | StatefulTask,
   maxIdle_ms: number,
   signal: AbortSignal,
@@ -123,7 +123,12 @@ async function work(
   await opened.close?.()
 }
 
-async function loop(app: App, task: Task, maxIdle_ms: number, signal: AbortSignal): Promise<void> {
+async function loop(
+  app: FullApp,
+  task: Task,
+  maxIdle_ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { alarm } = app
   const { name, every_ms } = task
   let [wait_ms, writes] = [every_ms, -1]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, startApi } from '../support/api.ts'
@@ -26,7 +26,7 @@ const SILENT = async () => ({ kind: 'unknown', reason: 'no answer' }) as const
 const { simulator } = app.providers
 const silent = { ...simulator, listTransfers: SILENT, findReceived: SILENT, listReceived: SILENT }
 /** The app while banks do not answer. */
-const whileSilent: App = { ...app, providers: { ...app.providers, bankOf: () => silent } }
+const whileSilent: FullApp = { ...app, providers: { ...app.providers, bankOf: () => silent } }
 
 test('if the bank does not answer, a difference from before stays', async () => {
   const client = await api.client()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
 import { createCharge } from '../../src/core/charges/commands.ts'
 import { pixDraft } from '../../src/core/charges/drafts.ts'
 import { removeOrphans, withBankCode } from '../../src/core/charges/intents.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { LEASE_S } from '../../src/core/orders.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -272,7 +272,7 @@ test('the same request in another process is answered that the bank is being ask
   const shop = await openBanked(api)
   const company = await shop.fresh()
   const guard = { key: 'pedido-10', fingerprint: Buffer.alloc(32, 1) }
-  const create = (app: App) => {
+  const create = (app: FullApp) => {
     const draft = pixDraft(app, company, pixBody(), () => Buffer.alloc(32))
     return createCharge(app, company, draft, { show: ({ id }) => ({ id }), keep: null, guard })
   }
@@ -285,7 +285,7 @@ test('the same request in another process is answered that the bank is being ask
 })
 
 /** A second process, as far as the database can tell. */
-function openSecond(): App {
+function openSecond(): FullApp {
   const { databaseUrl, clock } = api
   const { config, publicUrl } = api.app
   const app = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { find as findBilling } from '../../src/core/billings/store.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { followAgreement } from '../../src/core/recurrences/agreements.ts'
 import { openBillingJobs, stepBilling } from '../../src/core/recurrences/billing-jobs.ts'
 import { find as findRecurrence } from '../../src/core/recurrences/store.ts'
@@ -21,7 +21,7 @@ const { app } = api
 const { simulator } = app.providers
 
 /** The app with a bank that does otherwise than the simulated one. */
-const withBank = (change: Partial<Provider>): App => ({
+const withBank = (change: Partial<Provider>): FullApp => ({
   ...app,
   providers: { ...app.providers, of: () => ({ ...simulator, ...change }) },
 })
@@ -36,7 +36,7 @@ async function scheduled() {
   const chargeId = fromPublic('charge', charge!.id)!
   const company = (await findCompany(app.db, client.company.id))!
   const billing = async () => (await findBilling(app.db, company.id, chargeId))!
-  const step = async (by: App) => {
+  const step = async (by: FullApp) => {
     const [open] = await openBillingJobs(by, company, [await billing()])
     return stepBilling(open!)
   }
@@ -95,7 +95,7 @@ test('an agreement expires by its company’s clock, and is then canceled at the
       return { kind: 'accepted', value: null }
     },
   })
-  const at = (ms: number): App => ({
+  const at = (ms: number): FullApp => ({
     ...bank,
     clock: { now: () => new Date(recurrence.expiresAt!.getTime() + ms) },
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { find as findBilling, insert } from '../../src/core/billings/store.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { openBillingJobs, stepBilling } from '../../src/core/recurrences/billing-jobs.ts'
 import { generateCharges } from '../../src/core/recurrences/generate.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
@@ -199,7 +199,7 @@ test('after weeks without a worker every missed cycle is charged, each on anothe
 })
 
 /** Another worker, as far as the database can tell. */
-function anotherApp(): App {
+function anotherApp(): FullApp {
   const { config, publicUrl } = app
   const { databaseUrl } = api
   const other = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })
@@ -213,7 +213,7 @@ test('workers at the same time, in one process or two, create one charge for a c
   const many: Subscription[] = []
   for (let n = 0; n < 12; n++) many.push(await approvedSubscription(api, client))
   const workers = [app, anotherApp(), app]
-  const together = (task: (worker: App) => Promise<void>) => Promise.all(workers.map(task))
+  const together = (task: (worker: FullApp) => Promise<void>) => Promise.all(workers.map(task))
   for (const day of ['2026-12-01', '2026-12-04', '2027-01-01', '2027-01-04']) {
     sleepUntil(at(day, '09:30:00'))
     await together((worker) => generateDue(worker))
@@ -245,7 +245,7 @@ test('the database refuses a second charge for a cycle', async () => {
   )
   // Somebody who believes that the cycle is still to be generated.
   const recurrenceId = fromPublic('rec', id)!
-  const forget = (tx: { query: App['db']['query'] }) =>
+  const forget = (tx: { query: FullApp['db']['query'] }) =>
     tx.query({
       text: 'update recurrences set cycles = 0, next_at = $3 where company_id = $1 and id = $2',
       values: [client.company.id, recurrenceId, clock.now()],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
 import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { fromPublic, newId, suffixOf, toPublic, type Uuid } from '../../src/lib/ids.ts'
@@ -76,7 +76,7 @@ const bystander = await api.client()
 /** The second is another process, as far as the database can tell: its own pool and groups. */
 const apps = [api.app, startSecond()]
 
-function startSecond(): App {
+function startSecond(): FullApp {
   const { config, clock, publicUrl } = api.app
   const { databaseUrl } = api
   const app = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import type { App } from '../../src/core/app.ts'
 import {
   findDue,
   findReleasable,
   nextExpiry,
   nextRelease,
 } from '../../src/core/charges/due-store.ts'
-import type { DueSource } from '../../src/core/clocks/due.ts'
+import type { DueTask, FullApp } from '../../src/core/full-app.ts'
 import type { Tx } from '../../src/db/database.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
@@ -52,7 +51,7 @@ const all = (start: Date) => LIVES_S.map((seconds) => after(start, seconds))
 const clockOf = async (client: Client) => (await client.get(CLOCK)).body.data
 
 /** Another worker, as far as the database can tell. */
-function anotherApp(): App {
+function anotherApp(): FullApp {
   const { config, publicUrl } = app
   const { databaseUrl } = api
   const other = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })
@@ -61,10 +60,13 @@ function anotherApp(): App {
 }
 
 /** The app with an eye on all that is run. */
-const watching = (watched: App, around: (run: () => Promise<void>) => Promise<void>): App => ({
+const watching = (
+  watched: FullApp,
+  around: (run: () => Promise<void>) => Promise<void>,
+): FullApp => ({
   ...watched,
   due: watched.due.map(
-    (source): DueSource => ({
+    (source): DueTask => ({
       ...source,
       run: (...asked) => around(() => source.run(...asked)),
     }),
@@ -123,10 +125,10 @@ test('if a worker dies during a move, another continues at once', async () => {
 test('two workers never advance the same clock at once, and advance several clocks together', async () => {
   const companies = [await advancing(), await advancing(), await advancing()]
   const [most, running] = [new Map<string, number>(), new Map<string, number>()]
-  const counted = (watched: App): App => ({
+  const counted = (watched: FullApp): FullApp => ({
     ...watched,
     due: watched.due.map(
-      (source): DueSource => ({
+      (source): DueTask => ({
         ...source,
         async run(own, company) {
           const now = (running.get(company.id) ?? 0) + 1
@@ -197,10 +199,10 @@ test('a second move has to wait for the first', async () => {
 test('work that fails is tried again, and time does not go past it', async () => {
   const { client, start } = await advancing()
   let failures = 0
-  const failing: App = {
+  const failing: FullApp = {
     ...app,
     due: app.due.map(
-      (source): DueSource => ({
+      (source): DueTask => ({
         ...source,
         async run(own, company) {
           failures += 1

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { connectBank, disconnectBank } from '../../src/core/banks/commands.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { acceptPayment } from '../../src/core/payments/commands.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
 import { completeManually, failManually } from '../../src/core/withdrawals/manual-payouts.ts'
@@ -192,7 +192,7 @@ const disconnect = ({ company }: Client) =>
   api.app.db.transaction((tx) => disconnectBank(tx, company.id))
 
 /** The app with a bank that answers nothing, but may have heard. */
-const withSilence = (send: Payouts['send']): App => ({
+const withSilence = (send: Payouts['send']): FullApp => ({
   ...api.app,
   providers: {
     ...api.app.providers,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import * as mails from '../../src/core/mails/store.ts'
 import { claimDue as claimCallbacks } from '../../src/core/payments/callback-store.ts'
 import { claimDueRefunds, returnMoney } from '../../src/core/refunds/returns.ts'
@@ -20,7 +20,7 @@ const SILENT = { kind: 'unknown', reason: 'no answer' } as const
 const REFUSED = { kind: 'rejected', reason: 'the account is closed' } as const
 
 /** The app with a bank that answers this to every order, and to every question about one. */
-function answering(outcome: Outcome<never>): App {
+function answering(outcome: Outcome<never>): FullApp {
   const answer = async () => outcome
   const changed: Provider = { ...bank, refund: answer, findRefund: answer }
   const payouts = { ...bank, send: answer, findSent: answer }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import type { Outcome, Payouts, SendOrder, Sent } from '../../src/provider/port.ts'
 import { payOutWithdrawals } from '../../src/worker/orders.ts'
@@ -24,7 +24,7 @@ const SILENT = { kind: 'unknown', reason: 'no answer' } as const
 const REFUSED = { kind: 'rejected', reason: 'the key is gone' } as const
 
 /** The app with a bank that does otherwise than the simulated one. */
-const withBank = (change: Partial<Payouts>): App => ({
+const withBank = (change: Partial<Payouts>): FullApp => ({
   ...api.app,
   providers: { ...api.app.providers, payoutsOf: () => ({ ...bank, ...change }) },
 })

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import type { App } from '../../src/core/app.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 
 export type Shop = { id: Uuid; key: string }
@@ -7,7 +7,7 @@ export type Shop = { id: Uuid; key: string }
 /** The service that is attacked, and what an attack is prepared with. */
 export type Scene = {
   url: string
-  app: App
+  app: FullApp
   /** A new sandbox company with a key. */
   company(fields?: { email?: string }): Promise<Shop>
   world: World

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { end, freePort, launch } from '../../bench/setup.ts'
 import { readConfig } from '../../src/config.ts'
-import type { App } from '../../src/core/app.ts'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { attachEmbedded } from '../../src/db/embedded.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -21,7 +21,7 @@ export type OpenScene = Scene & {
 }
 
 /** A sandbox company with a key of all scopes. */
-export async function makeShop(app: App, { email = 'dona@example.com' } = {}): Promise<Shop> {
+export async function makeShop(app: FullApp, { email = 'dona@example.com' } = {}): Promise<Shop> {
   const fields = { name: 'Padaria São João', taxId: '11222333000181', email }
   const now = app.clock.now()
   return app.db.transaction(async (tx) => {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import type { Company } from '../../src/core/companies/rules.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { TASK } from '../../src/core/tasks.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 import { startWorker, TASKS } from '../../src/worker/worker.ts'
@@ -33,7 +33,7 @@ export async function startHostile(): Promise<Hostile> {
 }
 
 /** Delivers without the worker's other tasks, until the end of the act. */
-export async function delivering<R>(app: App, act: () => Promise<R>): Promise<R> {
+export async function delivering<R>(app: FullApp, act: () => Promise<R>): Promise<R> {
   const worker = startWorker(
     app,
     TASKS.filter(({ name }) => name === TASK.deliver),
@@ -52,7 +52,11 @@ export type Healthy = {
   measure(events: number): Promise<number[]>
 }
 
-export async function startHealthy(app: App, company: Company, count: number): Promise<Healthy> {
+export async function startHealthy(
+  app: FullApp,
+  company: Company,
+  count: number,
+): Promise<Healthy> {
   const receiver = await startReceiver()
   const urls = Array.from({ length: count }, (_, n) => `${receiver.url}/${n}`)
   const hooks = await registerAll(app, company, urls)
@@ -78,7 +82,7 @@ export async function startHealthy(app: App, company: Company, count: number): P
 
 const idsOf = (hooks: Hook[]): Uuid[] => hooks.map(({ webhookId }) => webhookId)
 
-export async function deactivate(app: App, hooks: Hook[]): Promise<void> {
+export async function deactivate(app: FullApp, hooks: Hook[]): Promise<void> {
   await app.db.query({
     text: `update webhooks set status = 'INACTIVE' where id = any ($1)`,
     values: [idsOf(hooks)],
@@ -86,7 +90,7 @@ export async function deactivate(app: App, hooks: Hook[]): Promise<void> {
 }
 
 /** Takes webhooks out of the game, with all that waits for them. */
-export async function silence(app: App, hooks: Hook[]): Promise<void> {
+export async function silence(app: FullApp, hooks: Hook[]): Promise<void> {
   await deactivate(app, hooks)
   await app.db.query({
     text: 'delete from deliveries where webhook_id = any ($1)',
@@ -95,7 +99,7 @@ export async function silence(app: App, hooks: Hook[]): Promise<void> {
 }
 
 /** Lets them play again, as if nothing was known of them. */
-export async function unleash(app: App, hooks: Hook[]): Promise<void> {
+export async function unleash(app: FullApp, hooks: Hook[]): Promise<void> {
   await app.db.query({
     text: `update webhooks set status = 'ACTIVE', failures = 0, failing_since = null,
              paused_until = null
@@ -105,7 +109,7 @@ export async function unleash(app: App, hooks: Hook[]): Promise<void> {
 }
 
 /** Writes a backlog of deliveries that are due, without the events of others. */
-export async function pileUp(app: App, hook: Hook, count: number): Promise<void> {
+export async function pileUp(app: FullApp, hook: Hook, count: number): Promise<void> {
   const { companyId, webhookId } = hook
   await app.db.query({
     text: `with event as (

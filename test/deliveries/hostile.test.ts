@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as endOfTick } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { App } from '../../src/core/app.ts'
 import type { Company } from '../../src/core/companies/rules.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { createSender } from '../../src/lib/http-sender.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/process.ts'
@@ -97,11 +97,11 @@ test('every kind of hostile receiver is handled as decided, all of them at once'
 })
 
 /** Counts what is under way, so that one measurement does not run into the next. */
-function watched(app: App, limits: { deadline_ms: number }) {
+function watched(app: FullApp, limits: { deadline_ms: number }) {
   const real = createSender({ guarded: false, limits })
   atEnd(() => real.close())
   const flights = { now: 0, most: 0 }
-  const sender: App['sender'] = {
+  const sender: FullApp['sender'] = {
     ...real,
     post(...request) {
       flights.now += 1
@@ -223,7 +223,7 @@ const EVENTS_EACH = 3
 const LONG_DEADLINE_MS = isLong ? 6_000 : 30_000
 
 /** Companies with receivers of which every second one is dead. */
-async function gather(own: App, deadUrl: string) {
+async function gather(own: FullApp, deadUrl: string) {
   const receiver = await startReceiver()
   const companies: Company[] = []
   const dead: Hook[] = []

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import type { App } from '../../src/core/app.ts'
 import { createCompany } from '../../src/core/companies/commands.ts'
 import type { Company } from '../../src/core/companies/rules.ts'
 import type { Attempt } from '../../src/core/deliveries/rules.ts'
 import { chargeEvent, type Event, emit } from '../../src/core/events.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { createWebhook } from '../../src/core/webhooks/commands.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { createSender, type SenderOptions } from '../../src/lib/http-sender.ts'
@@ -39,7 +39,7 @@ export const environmentOf = (databaseUrl: string) => ({
 })
 
 /** An app of its own, like another process as far as the database can tell. */
-export function openApp(databaseUrl: string, clock: Clock = systemClock): App {
+export function openApp(databaseUrl: string, clock: Clock = systemClock): FullApp {
   const config = { ...readConfig(environmentOf(databaseUrl)), local: true }
   const log = createLog('silent')
   const app = createApp({ config, databaseUrl, clock, log, publicUrl: 'http://vintem.test' })
@@ -51,7 +51,7 @@ export function openApp(databaseUrl: string, clock: Clock = systemClock): App {
   return app
 }
 
-export const makeCompany = (app: App): Promise<Company> =>
+export const makeCompany = (app: FullApp): Promise<Company> =>
   app.db.transaction((tx) =>
     createCompany(
       tx,
@@ -67,21 +67,21 @@ export const makeCompany = (app: App): Promise<Company> =>
   )
 
 /** The engine under test. */
-export function openEngine(app: App): DeliveryWorker {
+export function openEngine(app: FullApp): DeliveryWorker {
   const engine = createDeliveryWorker(app)
   atEnd(() => engine.close())
   return engine
 }
 
 /** A worker that is stopped at the end at the latest. */
-export function openWorker(app: App, tasks = TASKS): Worker {
+export function openWorker(app: FullApp, tasks = TASKS): Worker {
   const worker = startWorker(app, tasks)
   atEnd(() => worker.stop())
   return worker
 }
 
 /** The same app with a sender that waits less for receivers than thirty seconds. */
-export function hasty(app: App, limits: NonNullable<SenderOptions['limits']>): App {
+export function hasty(app: FullApp, limits: NonNullable<SenderOptions['limits']>): FullApp {
   const sender = createSender({ guarded: false, limits })
   atEnd(() => sender.close())
   return { ...app, sender }
@@ -90,7 +90,7 @@ export function hasty(app: App, limits: NonNullable<SenderOptions['limits']>): A
 export type Hook = { companyId: Uuid; webhookId: Uuid; secret: string }
 
 /** Registers webhooks that want to hear of paid charges. */
-export async function registerAll(app: App, company: Company, urls: string[]): Promise<Hook[]> {
+export async function registerAll(app: FullApp, company: Company, urls: string[]): Promise<Hook[]> {
   return app.db.transaction(async (tx) => {
     const hooks: Hook[] = []
     for (const url of urls) {
@@ -102,7 +102,7 @@ export async function registerAll(app: App, company: Company, urls: string[]): P
   })
 }
 
-export async function register(app: App, company: Company, url: string): Promise<Hook> {
+export async function register(app: FullApp, company: Company, url: string): Promise<Hook> {
   const [hook] = await registerAll(app, company, [url])
   return hook!
 }
@@ -110,7 +110,7 @@ export async function register(app: App, company: Company, url: string): Promise
 const PAID = { amount: 1990, paymentStatus: 'PAID', devMode: false }
 
 /** Commits events of a company together. */
-export async function tell(app: App, companyId: Uuid, count = 1): Promise<Event[]> {
+export async function tell(app: FullApp, companyId: Uuid, count = 1): Promise<Event[]> {
   const at = app.clock.now()
   const events = Array.from({ length: count }, () =>
     chargeEvent('charge.paid', { companyId, id: newId(), ...PAID }, at),
@@ -124,7 +124,7 @@ export const publicId = ({ id }: Event): string => toPublic('evt', id)
 export type Waiting = { event_id: Uuid; tries: number; attempts: Attempt[]; next_attempt_at: Date }
 
 /** What still waits for a webhook, in the order in which it came about. */
-export const waitingOf = (app: App, { companyId, webhookId }: Hook): Promise<Waiting[]> =>
+export const waitingOf = (app: FullApp, { companyId, webhookId }: Hook): Promise<Waiting[]> =>
   app.db.query<Waiting>({
     text: `select event_id, tries, attempts, next_attempt_at from deliveries
            where company_id = $1 and webhook_id = $2 order by event_id`,
@@ -134,7 +134,7 @@ export const waitingOf = (app: App, { companyId, webhookId }: Hook): Promise<Wai
 export type Ended = { event_id: Uuid; status: string; attempts: Attempt[] }
 
 /** What has come to an end for a webhook, in the order in which it came about. */
-export const endedOf = (app: App, { companyId, webhookId }: Hook): Promise<Ended[]> =>
+export const endedOf = (app: FullApp, { companyId, webhookId }: Hook): Promise<Ended[]> =>
   app.db.query<Ended>({
     text: `select event_id, status, attempts from delivery_log
            where company_id = $1 and webhook_id = $2 order by event_id`,
@@ -149,7 +149,7 @@ export type Health = {
   paused_until: Date | null
 }
 
-export async function healthOf(app: App, { companyId, webhookId }: Hook): Promise<Health> {
+export async function healthOf(app: FullApp, { companyId, webhookId }: Hook): Promise<Health> {
   const [row] = await app.db.query<Health>({
     text: `select status, deactivated, failures, failing_since, paused_until from webhooks
            where company_id = $1 and id = $2`,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import type { App } from '../../src/core/app.ts'
 import { type RegisteredWorker, registerWorker } from '../../src/core/deliveries/workers.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -78,9 +78,9 @@ const expire = ({ companyId, webhookId }: Hook) =>
   })
 
 /** The same app with a sender that counts. */
-function counting(app: App): { app: App; sent(): number } {
+function counting(app: FullApp): { app: FullApp; sent(): number } {
   let sent = 0
-  const post: App['sender']['post'] = (...request) => {
+  const post: FullApp['sender']['post'] = (...request) => {
     sent += 1
     return app.sender.post(...request)
   }

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
-import type { App } from '../../src/core/app.ts'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createApp } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
@@ -34,7 +34,7 @@ export type Plan = {
 
 /** The database and the clients' word after the server was killed again and again. */
 export type Aftermath = {
-  app: App
+  app: FullApp
   shops: Shop[]
   journal: Journal
   caller: Caller
@@ -84,7 +84,7 @@ export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
 }
 
 type Scene = {
-  app: App
+  app: FullApp
   clock: ManualClock
   victim: Victim
   caller: Caller
@@ -118,7 +118,7 @@ async function prepare(plan: Plan): Promise<Scene> {
   }
 }
 
-async function makeShop(app: App, number: number): Promise<Shop> {
+async function makeShop(app: FullApp, number: number): Promise<Shop> {
   const email = `shop${number}@example.com`
   const now = app.clock.now()
   return app.db.transaction(async (tx) => {
@@ -205,7 +205,7 @@ async function sendAgain(caller: Caller, { sample }: Journal): Promise<string[]>
  * Lets time pass until nothing is left to do. What a killed server had taken up is due again only
  * when its lease is over, which no test should wait for.
  */
-async function finishWork(app: App, clock: ManualClock): Promise<Lines> {
+async function finishWork(app: FullApp, clock: ManualClock): Promise<Lines> {
   clock.advance((Date.now() - clock.now().getTime()) / 1000)
   const signal = new AbortController().signal
   for (let round = 0; ; round += 1) {

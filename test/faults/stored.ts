@@ -1,4 +1,4 @@
-import type { App } from '../../src/core/app.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import type { Row } from '../../src/db/database.ts'
 import { type Prefix, toPublic, type Uuid } from '../../src/lib/ids.ts'
 
@@ -7,13 +7,13 @@ export type Lines = string[]
 
 export const line = (...parts: (string | number)[]): string => parts.join(' ')
 
-export const read = <R extends Row>({ db }: App, text: string): Promise<R[]> =>
+export const read = <R extends Row>({ db }: FullApp, text: string): Promise<R[]> =>
   db.query<R>({ text })
 
 const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd'] satisfies Prefix[]
 
 /** Rows as lines. A column that is called like a prefix holds an id which is shown with it. */
-async function lines(app: App, text: string): Promise<Lines> {
+async function lines(app: FullApp, text: string): Promise<Lines> {
   const rows = await read<Record<string, string | number>>(app, text)
   return rows.map((row) =>
     Object.entries(row)
@@ -24,14 +24,14 @@ async function lines(app: App, text: string): Promise<Lines> {
   )
 }
 
-export const storedCharges = (app: App): Promise<Lines> =>
+export const storedCharges = (app: FullApp): Promise<Lines> =>
   lines(app, `select company_id, id as charge, amount from charges where kind = 'PIX'`)
 
-export const storedCodes = (app: App): Promise<Lines> =>
+export const storedCodes = (app: FullApp): Promise<Lines> =>
   lines(app, 'select company_id, id as qrs, amount from static_codes')
 
 /** A payment that a simulation made is called by its charge, of which it is the only one. */
-export const storedPayments = (app: App): Promise<Lines> =>
+export const storedPayments = (app: FullApp): Promise<Lines> =>
   lines(
     app,
     `select company_id, coalesce(t.order_id, p.end_to_end_id), p.amount, status from payments p
@@ -40,30 +40,30 @@ export const storedPayments = (app: App): Promise<Lines> =>
   )
 
 /** Charges that a static code was paid by, each with the payment that made it. */
-export const storedSales = (app: App): Promise<Lines> =>
+export const storedSales = (app: FullApp): Promise<Lines> =>
   lines(app, `select company_id, end_to_end_id, amount from charges where kind = 'STATIC'`)
 
-export const storedRefunds = (app: App): Promise<Lines> =>
+export const storedRefunds = (app: FullApp): Promise<Lines> =>
   lines(app, 'select company_id, id as rfnd, amount, status from refunds')
 
-export const storedWithdrawals = (app: App): Promise<Lines> =>
+export const storedWithdrawals = (app: FullApp): Promise<Lines> =>
   lines(app, 'select company_id, id as wd, value, status from withdrawals')
 
 /** What the bank has moved, by its own books. */
-export const movedByBank = (app: App): Promise<Lines> =>
+export const movedByBank = (app: FullApp): Promise<Lines> =>
   lines(
     app,
     `select account_id, direction, coalesce(order_id, end_to_end_id), amount
      from simulated_bank.transfers`,
   )
 
-export const storedBalances = (app: App): Promise<Lines> =>
+export const storedBalances = (app: FullApp): Promise<Lines> =>
   lines(app, 'select company_id, available, pending, held, unmatched from balances')
 
-export const storedMails = (app: App): Promise<Lines> =>
+export const storedMails = (app: FullApp): Promise<Lines> =>
   lines(app, 'select kind, outcome, count(*) from mails group by kind, outcome')
 
-export async function storedEvents(app: App): Promise<Lines> {
+export async function storedEvents(app: FullApp): Promise<Lines> {
   const rows = await read<{ company: Uuid; type: string; payload: string }>(
     app,
     'select company_id as company, type, payload from events',
@@ -77,7 +77,7 @@ export async function storedEvents(app: App): Promise<Lines> {
 }
 
 /** Work that somebody still has to do. */
-export const leftovers = (app: App): Promise<Lines> =>
+export const leftovers = (app: FullApp): Promise<Lines> =>
   lines(
     app,
     `select 'charge', id, payment_status from charges
@@ -91,7 +91,7 @@ export const leftovers = (app: App): Promise<Lines> =>
   )
 
 /** `empty` are keys that were taken, but have no answer to give again. */
-export async function keptAnswers(app: App): Promise<{ kept: number; empty: number }> {
+export async function keptAnswers(app: FullApp): Promise<{ kept: number; empty: number }> {
   const [row] = await read<{ kept: number; empty: number }>(
     app,
     'select count(*) as kept, count(*) filter (where status = 0) as empty from idempotency_keys',
@@ -100,7 +100,7 @@ export async function keptAnswers(app: App): Promise<{ kept: number; empty: numb
 }
 
 /** Work that was taken up once more: a server was killed over it, or the bank had not answered. */
-export async function takenUpAgain(app: App): Promise<Record<string, number>> {
+export async function takenUpAgain(app: FullApp): Promise<Record<string, number>> {
   const rows = await read<{ work: string; count: number }>(
     app,
     `select 'payouts' as work, count(*) from withdrawals where attempts > 1

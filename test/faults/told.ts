@@ -1,5 +1,5 @@
-import type { App } from '../../src/core/app.ts'
 import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import { toPublic, type Uuid } from '../../src/lib/ids.ts'
 import type { Charged, Journal, Shop } from './journal.ts'
 import { type Lines, line, read } from './stored.ts'
@@ -72,7 +72,7 @@ type ChargeRow = {
  * never be received; those are the events that may be there.
  */
 export async function toldEvents(
-  app: App,
+  app: FullApp,
   journal: Journal,
 ): Promise<{ due: Lines; possible: Lines }> {
   const charges = await read<ChargeRow>(

@@ -1,8 +1,8 @@
 import { after } from 'node:test'
 import { type Config, readConfig } from '../../src/config.ts'
-import type { App } from '../../src/core/app.ts'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
 import type { Company, NewCompany, Scope } from '../../src/core/companies/rules.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Lookup } from '../../src/lib/lookup.ts'
@@ -51,7 +51,7 @@ export type CallOptions = {
 }
 
 export type TestApi = {
-  app: App
+  app: FullApp
   clock: ManualClock
   service: Service
   url: string
@@ -150,7 +150,7 @@ function caller(url: string): TestApi['call'] {
 }
 
 async function makeClient(
-  app: App,
+  app: FullApp,
   callAny: TestApi['call'],
   fields: Partial<NewCompany> = {},
   { apiVersion = LATEST.name, scopes }: ClientOptions = {},

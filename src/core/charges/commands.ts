@@ -8,6 +8,7 @@ import type { App } from '../app.ts'
 import { find as findBilling } from '../billings/store.ts'
 import type { Company } from '../companies/rules.ts'
 import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
+import type { AppWithCharges } from './group.ts'
 import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './notify.ts'
 import { lockCharge, record } from './record.ts'
@@ -56,7 +57,7 @@ export type Showing<T> = {
 
 /** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(
-  app: App,
+  app: AppWithCharges,
   company: Company,
   draft: Draft,
   showing: Showing<T>,
@@ -84,7 +85,7 @@ export async function createCharge<T extends object>(
  * part of it. Any other is made while the database works.
  */
 async function write<T extends object>(
-  app: App,
+  app: AppWithCharges,
   company: Company,
   { charge, draft: { emailIndex } }: { charge: Charge; draft: Draft },
   { show, keep }: Showing<T>,
@@ -114,7 +115,11 @@ async function findEarlier(
   return null
 }
 
-export async function findCharge(app: App, companyId: Uuid, id: Uuid | null): Promise<Charge> {
+export async function findCharge(
+  app: AppWithCharges,
+  companyId: Uuid,
+  id: Uuid | null,
+): Promise<Charge> {
   const charge = id === null ? null : await app.charges.find({ companyId, id })
   if (!charge) throw problem('charge_not_found')
   return charge

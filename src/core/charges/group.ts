@@ -4,6 +4,7 @@ import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
+import type { App } from '../app.ts'
 import { type Event, eventColumns, eventInsertSql } from '../events.ts'
 import type { StoredResponse } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
@@ -31,6 +32,9 @@ export type ChargeGroups = {
   /** Reads a charge with others that are read at the same time. */
   find: Batcher<ChargeId, Charge | null>
 }
+
+/** The app with the batchers of charges. */
+export type AppWithCharges = App & { charges: ChargeGroups }
 
 /**
  * While the database writes one group, the next is prepared. If groups were larger, all waiting

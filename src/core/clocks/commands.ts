@@ -6,7 +6,7 @@ import type { App } from '../app.ts'
 import { announceChange } from '../companies/announce.ts'
 import type { Company } from '../companies/rules.ts'
 import { TASK } from '../tasks.ts'
-import { dueWorkOf } from './due.ts'
+import { type AppWithDue, dueWorkOf } from './due.ts'
 import { type Move, requireSandbox, type TestClock, targetOf } from './rules.ts'
 import * as store from './store.ts'
 
@@ -43,7 +43,7 @@ export async function stopClock(tx: Tx, companyId: Uuid): Promise<void> {
  */
 export async function moveClock(
   tx: Tx,
-  app: App,
+  app: AppWithDue,
   company: Company,
   move: Move,
 ): Promise<TestClock> {
@@ -92,7 +92,7 @@ export async function untilAdvanced({ db }: App, companyId: Uuid, max_ms: number
 /** A clock, and the work that is done at its present moment while it advances. */
 export type ShownClock = { now: Date; target: Date | null; running: string[] }
 
-export async function readClock(tx: Tx, app: App, company: Company): Promise<ShownClock> {
+export async function readClock(tx: Tx, app: AppWithDue, company: Company): Promise<ShownClock> {
   requireSandbox(company)
   const clock = await store.find(tx, company.id)
   const now = nowBy(app, clock)

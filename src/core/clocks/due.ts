@@ -1,7 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
-import type { Company } from '../companies/rules.ts'
 
 /**
  * A kind of work that is due at a moment of a company's time. A clock that advances stops at each
@@ -16,22 +15,23 @@ export type DueSource = {
    * without end.
    */
   nextAt(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null>
-  /** Does all work that is due now. The clock of the app is that of the company. */
-  run(app: App, company: Company): Promise<void>
 }
 
+/** The app with the kinds of work that are due at a company's time. */
+export type AppWithDue<S extends DueSource = DueSource> = App & { due: readonly S[] }
+
 /** Work that is due at a moment. */
-export type DueWork = { source: DueSource; at: Date }
+export type DueWork<S extends DueSource = DueSource> = { source: S; at: Date }
 
 /**
  * The next due work of a company of every kind, the earliest first. This is read often, so its
  * statements have plans that never search all companies.
  */
-export async function dueWorkOf(
-  { db, due }: Pick<App, 'db' | 'due'>,
+export async function dueWorkOf<S extends DueSource>(
+  { db, due }: Pick<AppWithDue<S>, 'db' | 'due'>,
   companyId: Uuid,
   now: Date,
-): Promise<DueWork[]> {
+): Promise<DueWork<S>[]> {
   const all = await Promise.all(
     due.map(async (source) => ({ source, at: await source.nextAt(db.light, companyId, now) })),
   )

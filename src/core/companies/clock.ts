@@ -8,14 +8,14 @@ export type InTime = Pick<Company, 'clockAhead_ms'>
  * The app with the company's own clock: what is done with it for the company happens in the
  * company's time. Of an app that is in somebody's time already it makes one in this company's.
  */
-export function withCompanyClock(app: App, { clockAhead_ms }: InTime): App {
+export function withCompanyClock<A extends App>(app: A, { clockAhead_ms }: InTime): A {
   const { systemClock } = app
   if (clockAhead_ms === 0) return app.clock === systemClock ? app : { ...app, clock: systemClock }
   return { ...app, clock: { now: () => new Date(systemClock.now().getTime() + clockAhead_ms) } }
 }
 
 /** The app for a request of a company, which gets its share of the database. */
-export const forCompany = (app: App, { id }: Pick<Company, 'id'>): App => ({
+export const forCompany = <A extends App>(app: A, { id }: Pick<Company, 'id'>): A => ({
   ...app,
   db: app.db.of(id),
 })

@@ -53,6 +53,9 @@ export type CallbackBatchers = {
   process: Batcher<Item, CallbackResult>
 }
 
+/** The app with the batchers of callbacks. */
+export type AppWithCallbacks = App & { callbacks: CallbackBatchers }
+
 type Item = { app: App; callback: Callback }
 
 type CallbackResult = 'processed' | 'unconfirmed' | 'failed'
@@ -112,7 +115,7 @@ const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:callback:${id}`
  * when that is not possible now; then a task tries it again.
  */
 export async function receiveCallback(
-  app: App,
+  app: AppWithCallbacks,
   companyId: Uuid,
   provider: string,
   body: unknown,
@@ -242,7 +245,10 @@ async function withoutPreConnection(
  * Processes stored callbacks of one company that are not processed yet. All are tried. Throws if
  * one of them fails.
  */
-export async function processStored(app: App, callbacks: DueCallback[]): Promise<void> {
+export async function processStored(
+  app: AppWithCallbacks,
+  callbacks: DueCallback[],
+): Promise<void> {
   const results = await Promise.all(callbacks.map((callback) => processAgain(app, callback)))
   const givenUp = callbacks.filter(
     ({ attempts }, i) => results[i] === 'unconfirmed' && attempts >= MAX_ATTEMPTS,
@@ -255,7 +261,7 @@ export async function processStored(app: App, callbacks: DueCallback[]): Promise
 }
 
 /** If a callback cannot be opened, it fails alone. */
-async function processAgain(app: App, due: DueCallback): Promise<CallbackResult> {
+async function processAgain(app: AppWithCallbacks, due: DueCallback): Promise<CallbackResult> {
   const { companyId, id, provider } = due
   try {
     const callback = { companyId, id, provider, ...openNamed(app, due) }

@@ -1,6 +1,6 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { formatReais } from '../../lib/money.ts'
-import type { App } from '../app.ts'
+import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, isPlayMoney } from '../charges/rules.ts'
 import { checkoutUrl } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
@@ -47,7 +47,10 @@ export function composeReceipt(company: Company, receipt: ReceiptLetter): Letter
 }
 
 /** Composes a queued receipt from the charge as it is now. Null if the payer has no address. */
-export async function findReceiptLetter(app: App, mail: SealedMail): Promise<Letter | null> {
+export async function findReceiptLetter(
+  app: AppWithCharges,
+  mail: SealedMail,
+): Promise<Letter | null> {
   const { companyId } = mail
   const company = await findCompany(app.db, companyId)
   const charge = await app.charges.find({ companyId, id: openReceipt(app.vault, mail).chargeId })

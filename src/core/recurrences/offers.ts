@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../charges/rules.ts'
 import { forCompany, withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
@@ -13,7 +13,7 @@ import { type NewSubscription, type SubscriptionView, showToPayer } from './view
 
 /** Starts the agreement of a payer who subscribes through a link. */
 export async function subscribeThrough(
-  app: App,
+  app: AppWithCharges,
   { customer }: Static<typeof NewSubscription>,
   { token }: { token: string },
 ): Promise<Static<typeof SubscriptionView>> {
@@ -31,7 +31,7 @@ export async function subscribeThrough(
 const unknownLink = () =>
   problem('recurrence_not_found', 'There is no subscription link with this address.')
 
-async function findOffer(app: App, companyId: Uuid, id: Uuid): Promise<Offer> {
+async function findOffer(app: AppWithCharges, companyId: Uuid, id: Uuid): Promise<Offer> {
   const now = app.clock.now()
   const template = await find(app.db, companyId, id)
   if (template?.isTemplate) return offerOfTemplate(asOf(template, now))

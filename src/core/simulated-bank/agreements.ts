@@ -9,7 +9,7 @@ import type { App } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { receiveCallback } from '../payments/callbacks.ts'
+import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { isPlayable } from '../payments/rules.ts'
 import type { BankAuthorization, BankDecision } from './view.ts'
 
@@ -18,7 +18,7 @@ import type { BankAuthorization, BankDecision } from './view.ts'
  * decision itself, then sends a callback as every bank does.
  */
 export async function decideAgreement(
-  app: App,
+  app: AppWithCallbacks,
   { emv, decision, funds }: Static<typeof BankDecision>,
 ): Promise<Static<typeof BankAuthorization>> {
   const { company, id } = await readAgreementCode(app, emv.trim())

@@ -2,7 +2,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { collectionsBody } from '../../provider/callback.ts'
 import type { Collected } from '../../provider/simulator/collections.ts'
 import type { App } from '../app.ts'
-import { receiveCallback } from '../payments/callbacks.ts'
+import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { listMovedClocks } from './store.ts'
 
 export { findNextAt as nextCollection } from '../../provider/simulator/collection-records.ts'
@@ -14,7 +14,7 @@ export const MAX_COLLECTED = 500
  * Lets the simulated bank make all attempts of a company that are due, and send their callbacks.
  * When this resolves the callbacks are processed. The app has the company's clock.
  */
-export async function collectOfCompany(app: App, companyId: Uuid): Promise<void> {
+export async function collectOfCompany(app: AppWithCallbacks, companyId: Uuid): Promise<void> {
   const { simulator } = app.providers
   for (let made = MAX_COLLECTED; made === MAX_COLLECTED; ) {
     const collected = await simulator.collectDue(companyId, app.clock.now(), MAX_COLLECTED)
@@ -49,7 +49,11 @@ export async function findDueByClock(app: App): Promise<Uuid[]> {
 }
 
 /** Sends the callback of what the simulated bank has collected for a company. */
-export async function callBack(app: App, companyId: Uuid, collected: Collected[]): Promise<void> {
+export async function callBack(
+  app: AppWithCallbacks,
+  companyId: Uuid,
+  collected: Collected[],
+): Promise<void> {
   const payments = collected.flatMap(({ payment }) => payment ?? [])
   const received = payments.map((payment) => ({ ...payment, receivedAt: payment.at }))
   const body = collectionsBody(collected, received)

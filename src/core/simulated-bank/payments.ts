@@ -10,7 +10,7 @@ import { findStaticCode } from '../charges/static-store.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { receiveCallback } from '../payments/callbacks.ts'
+import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { isPlayable, payableBy } from '../payments/rules.ts'
 import type { Transfer } from './records.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
@@ -29,7 +29,7 @@ export type PaymentCode = {
  * first records the transfer itself, then sends a callback as every bank does.
  */
 export async function payCode(
-  app: App,
+  app: AppWithCallbacks,
   order: Static<typeof BankPayment>,
 ): Promise<Static<typeof BankReceipt>> {
   const code = await readPaymentCode(app, order.brCode.trim())
