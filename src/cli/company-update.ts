@@ -5,8 +5,9 @@ import {
   OWN_FIELDS,
 } from '../core/companies/changes.ts'
 import { changeCompany } from '../core/companies/commands.ts'
-import type { Company, Language } from '../core/companies/rules.ts'
+import type { Company } from '../core/companies/rules.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { Language } from '../lib/language.ts'
 import { plainTaxId } from '../pix/tax-id.ts'
 import { type Args, type Command, columns, type Option, UsageFault } from './command.ts'
 import { inOptions } from './faults.ts'

@@ -1,5 +1,5 @@
 import type { ChargeStatus, UnmatchedReason } from '../core/charges/rules.ts'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import type { Fault } from '../pix/brcode.ts'
 import type { AgreementStatus, Frequency } from '../provider/port.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { formatReais, toCents } from '../lib/money.ts'
 import { writtenFields } from '../pix/brcode.ts'

@@ -1,5 +1,5 @@
 import type { ShippingFault, ShippingField } from '../core/charges/shipping.ts'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 
 type Ending = { title: string; text: string }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, type Page, sendPage } from './layout.ts'

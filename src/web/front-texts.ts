@@ -1,4 +1,4 @@
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 
 type Texts = {
   title: string

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 
 const LANGUAGES: Language[] = ['pt', 'en']
 /** More languages than any browser sends; the rest of the header is not read. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import { formatMoment } from '../lib/local-time.ts'
 import { problem } from '../lib/problems.ts'
 import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'

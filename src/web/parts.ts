@@ -1,6 +1,7 @@
 import { breakDown } from '../core/charges/breakdown.ts'
 import type { Charge } from '../core/charges/rules.ts'
-import type { Company, Language } from '../core/companies/rules.ts'
+import type { Company } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import { formatDay } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
 import { qrDataUrl } from '../pix/qr.ts'

@@ -1,4 +1,4 @@
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import type { State } from './found.ts'
 
 /** What a messenger shows of a link to a page: no word of who pays. */

@@ -1,4 +1,4 @@
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 
 /** What the page of a paid charge says beside the lines of its receipt. */
 export type ReceiptTexts = {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import { problem } from '../lib/problems.ts'
 import { isLocalHost } from './developer.ts'
 import { type Html, html } from './html.ts'

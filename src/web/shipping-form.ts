@@ -7,7 +7,7 @@ import {
   shippingFaults,
   stateOfPostalCode,
 } from '../core/charges/shipping.ts'
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Field, fieldsOf, type Option } from './forms.ts'
 import { type Html, html } from './html.ts'

@@ -1,4 +1,4 @@
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 import type { Frequency } from '../pix/calendar.ts'
 import type { PanelTexts } from './parts.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '../core/companies/rules.ts'
+import type { Language } from '../lib/language.ts'
 
 /** What every page says. A page's own words stand beside it. */
 export type Texts = {

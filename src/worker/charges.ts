@@ -1,3 +1,4 @@
+import { releaseCharges } from '../core/balance/release.ts'
 import { expireCharges } from '../core/charges/commands.ts'
 import {
   type DueCharges,
@@ -9,7 +10,6 @@ import {
 import { nowOf } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { matchBeforeExpiry } from '../core/payments/before-expiry.ts'
-import { releaseCharges } from '../core/payments/commands.ts'
 import type { Tx } from '../db/database.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'

@@ -1,13 +1,12 @@
 import { assert } from '../../lib/assert.ts'
 import { EMAIL_FORM } from '../../lib/email-form.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { toCents } from '../../lib/money.ts'
 import { invalid, type Problem } from '../../lib/problems.ts'
 import { isTaxIdShape, isValidTaxId, kindOfTaxId } from '../../pix/tax-id.ts'
 
 export type Mode = 'sandbox' | 'live'
-/** The language of the mails a company gets. */
-export type Language = 'pt' | 'en'
 
 export type Company = {
   id: Uuid
@@ -20,6 +19,7 @@ export type Company = {
   city: string
   mode: Mode
   apiVersion: string
+  /** The language of the mails it gets. */
   language: Language
   settlementDelay_s: number
   staticSalesLimit: number | null

@@ -1,7 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import type { ChangeableField } from './changes.ts'
-import type { Company, Language, Mode, Scope } from './rules.ts'
+import type { Company, Mode, Scope } from './rules.ts'
 
 export type ApiKey = {
   companyId: Uuid

@@ -1,6 +1,15 @@
 import { inkOn } from '../../lib/contrast.ts'
+import type { Language } from '../../lib/language.ts'
 import { oneLine } from '../../lib/one-line.ts'
-import type { Company } from '../companies/rules.ts'
+
+/** What letters say of the company that they are about. */
+export type LetterCompany = {
+  name: string
+  email: string
+  color: string
+  mode: 'sandbox' | 'live'
+  language: Language
+}
 
 /**
  * A part of a letter. The text part and the HTML part are made from the same blocks, so both say
@@ -23,7 +32,7 @@ const TEXT: { [K in Block['kind']]: (block: Extract<Block, { kind: K }>) => stri
   button: ({ label, url }) => `${oneLine(label)}:\n${oneLine(url)}`,
 }
 
-export function textOf(company: Company, { title, blocks, footer }: Page): string {
+export function textOf(company: LetterCompany, { title, blocks, footer }: Page): string {
   const parts = blocks.map((block) => (TEXT[block.kind] as (block: Block) => string)(block))
   const end = `--\n${oneLine(`${company.name} · ${footer}`)}`
   return `${[oneLine(title), ...parts, end].join('\n\n')}\n`
@@ -66,7 +75,7 @@ const TAGS = { pt: 'pt-BR', en: 'en' }
 /**
  * One column that fits a phone. It loads nothing, so nobody learns when it is read.
  */
-export function htmlOf(company: Company, { title, blocks, footer }: Page): string {
+export function htmlOf(company: LetterCompany, { title, blocks, footer }: Page): string {
   const { color, language, name } = company
   const body = blocks.map((block) =>
     (HTML[block.kind] as (block: Block, color: string) => string)(block, color),

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { Language } from '../../lib/language.ts'
 import { toCents } from '../../lib/money.ts'
 import { breakDown } from '../charges/breakdown.ts'
-import type { Company, Language } from '../companies/rules.ts'
+import { composeEmailChanged, composeEmailConfirmed } from '../companies/letters.ts'
+import type { Company } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
 import { composeReceipt } from '../receipts/letter.ts'
-import { composeEmailChanged, composeEmailConfirmed } from './company-letters.ts'
 import {
   composeCertificateEnding,
   composePaymentLink,

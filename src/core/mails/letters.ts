@@ -2,8 +2,7 @@ import { formatMoment } from '../../lib/local-time.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { maskPixKey } from '../../pix/masks.ts'
-import type { Company } from '../companies/rules.ts'
-import { type Block, htmlOf, textOf } from './layout.ts'
+import { type Block, htmlOf, type LetterCompany, textOf } from './layout.ts'
 import { RECEIPT_LETTERS } from './receipt-texts.ts'
 import { TEXTS } from './texts.ts'
 
@@ -23,7 +22,7 @@ type Contents = {
 }
 
 /** Makes both parts of a letter. If it is about play money, it says so. */
-export function compose(company: Company, contents: Contents): Letter {
+export function compose(company: LetterCompany, contents: Contents): Letter {
   const { to, subject, title, blocks, isTest = company.mode === 'sandbox' } = contents
   const { automatic, sandbox } = TEXTS[company.language]
   const note = isTest ? [paragraph(sandbox)] : []
@@ -41,7 +40,7 @@ export function compose(company: Company, contents: Contents): Letter {
 
 /** The code is in the body only, because locked screens show subjects. */
 export function composeWithdrawalCode(
-  company: Company,
+  company: LetterCompany,
   withdrawal: {
     code: string
     value: Cents
@@ -72,7 +71,7 @@ export function composeWithdrawalCode(
 }
 
 export function composeWithdrawalCompleted(
-  company: Company,
+  company: LetterCompany,
   withdrawal: { value: Cents; destination: string; endToEndId: string; finishedAt: Date },
 ): Letter {
   const { value, destination, endToEndId, finishedAt } = withdrawal
@@ -92,7 +91,7 @@ export function composeWithdrawalCompleted(
 }
 
 export function composeWithdrawalFailed(
-  company: Company,
+  company: LetterCompany,
   { value, reason }: { value: Cents; reason: string },
 ): Letter {
   const { amount, failed: texts } = TEXTS[company.language]
@@ -126,7 +125,10 @@ type Line = { name: string; quantity: number; total: bigint }
 const sumOf = (lines: Line[]): bigint => lines.reduce((sum, { total }) => sum + total, 0n)
 
 /** The items, one per row. The rows add up to the amount. */
-function purchase({ language }: Company, { lines, difference }: Breakdown): [string, string][] {
+function purchase(
+  { language }: LetterCompany,
+  { lines, difference }: Breakdown,
+): [string, string][] {
   const { link: texts } = TEXTS[language]
   const shown = lines.slice(0, MAX_ITEMS)
   const rest = lines.slice(MAX_ITEMS)
@@ -140,7 +142,7 @@ function purchase({ language }: Company, { lines, difference }: Breakdown): [str
   return facts
 }
 
-export function composePaymentLink(company: Company, link: LinkLetter): Letter {
+export function composePaymentLink(company: LetterCompany, link: LinkLetter): Letter {
   const { amount, link: texts } = TEXTS[company.language]
   const value = formatReais(link.amount)
   const facts: [string, string][] = [
@@ -165,7 +167,10 @@ export function composePaymentLink(company: Company, link: LinkLetter): Letter {
 }
 
 /** The name and address of a webhook, without the query string, which may be secret. */
-function webhookFacts({ language }: Company, { name, url }: { name: string; url: string }): Block {
+function webhookFacts(
+  { language }: LetterCompany,
+  { name, url }: { name: string; url: string },
+): Block {
   const { host, pathname } = new URL(url)
   const { webhook: texts } = TEXTS[language]
   const facts: [string, string][] = [
@@ -176,7 +181,7 @@ function webhookFacts({ language }: Company, { name, url }: { name: string; url:
 }
 
 export function composeWebhookFailing(
-  company: Company,
+  company: LetterCompany,
   webhook: { name: string; url: string; failingSince: Date; end: Date },
 ): Letter {
   const { failing: texts } = TEXTS[company.language]
@@ -194,7 +199,7 @@ export function composeWebhookFailing(
 }
 
 export function composeWebhookDeactivated(
-  company: Company,
+  company: LetterCompany,
   webhook: { name: string; url: string; reason: 'GONE' | 'FAILING' },
 ): Letter {
   const { deactivated: texts } = TEXTS[company.language]
@@ -213,7 +218,7 @@ export function composeWebhookDeactivated(
 
 /** In time for somebody to renew it, which at some banks takes days. */
 export function composeCertificateEnding(
-  company: Company,
+  company: LetterCompany,
   { bank, endsAt }: { bank: string; endsAt: Date },
 ): Letter {
   const { certificate: texts } = TEXTS[company.language]

@@ -1,4 +1,4 @@
-import type { Language } from '../companies/rules.ts'
+import type { Language } from '../../lib/language.ts'
 
 /** What a mail to a payer says when they have paid. */
 export type ReceiptLetterTexts = {

@@ -1,4 +1,4 @@
-import type { Language } from '../companies/rules.ts'
+import type { Language } from '../../lib/language.ts'
 
 /** The texts of letters in each language. */
 export type Texts = {

@@ -1,9 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
-import { chargeReleased, paymentAccepted } from '../../ledger/recipes.ts'
+import { paymentAccepted } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
@@ -11,10 +10,8 @@ import { chargeTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
-import { isReleasable, release, simulation, withCode } from '../charges/rules.ts'
-import { lockStates } from '../charges/store.ts'
+import { simulation, withCode } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
-import { heldFromPending } from '../refunds/store.ts'
 import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
 import { accept } from './rules.ts'
@@ -62,34 +59,6 @@ async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Pr
   // The simulated bank needs no network, so it may be called inside the transaction.
   const { brCode } = accepted(await app.providers.simulator.issueCharge(company, charge))
   await record(tx, company.id, [withCode(charge, brCode, app.clock.now())])
-}
-
-/** Makes the money of paid charges withdrawable if the company's delay is over. */
-export async function releaseCharges(
-  tx: Tx,
-  companyId: Uuid,
-  ids: Uuid[],
-  now: Date,
-): Promise<number> {
-  const locked = await lockStates(tx, companyId, ids)
-  const charges = locked.filter((charge) => isReleasable(charge, now))
-  await record(
-    tx,
-    companyId,
-    charges.map((charge) => release(charge, now)),
-  )
-  const returned = await heldFromPending(
-    tx,
-    companyId,
-    charges.flatMap(({ id, refunded }) => (refunded > 0 ? [id] : [])),
-  )
-  const postings = charges.flatMap(({ booked, endToEndId, amount, id }) => {
-    const left = toCents(amount - (returned.get(id) ?? 0))
-    if (!booked || left === 0) return []
-    return [chargeReleased({ endToEndId: endToEndId!, amount: left, chargeId: id })]
-  })
-  await post(tx, companyId, postings, now)
-  return charges.length
 }
 
 /** The merchant keeps a payment that matches no charge: its money is available at once. */

@@ -1,4 +1,4 @@
-import type { Language } from '../companies/rules.ts'
+import type { Language } from '../../lib/language.ts'
 import type { ReceiptLine } from './lines.ts'
 
 /** The labels of a receipt's lines, on its page and in its mail. */

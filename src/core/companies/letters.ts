@@ -1,9 +1,10 @@
+import type { Language } from '../../lib/language.ts'
 import { formatMoment } from '../../lib/local-time.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { maskEmail } from '../../pix/masks.ts'
-import type { Company, Language } from '../companies/rules.ts'
-import type { Block } from './layout.ts'
-import { compose, paragraph } from './letters.ts'
+import type { Block } from '../mails/layout.ts'
+import { compose, paragraph } from '../mails/letters.ts'
+import type { Company } from './rules.ts'
 
 type Texts = {
   changed: {

@@ -1,0 +1,37 @@
+import type { Tx } from '../../db/database.ts'
+import { post } from '../../ledger/post.ts'
+import { chargeReleased } from '../../ledger/recipes.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import { record } from '../charges/record.ts'
+import { isReleasable, release } from '../charges/rules.ts'
+import { lockStates } from '../charges/store.ts'
+import { heldFromPending } from '../refunds/store.ts'
+
+/** Makes the money of paid charges withdrawable if the company's delay is over. */
+export async function releaseCharges(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+  now: Date,
+): Promise<number> {
+  const locked = await lockStates(tx, companyId, ids)
+  const charges = locked.filter((charge) => isReleasable(charge, now))
+  await record(
+    tx,
+    companyId,
+    charges.map((charge) => release(charge, now)),
+  )
+  const returned = await heldFromPending(
+    tx,
+    companyId,
+    charges.flatMap(({ id, refunded }) => (refunded > 0 ? [id] : [])),
+  )
+  const postings = charges.flatMap(({ booked, endToEndId, amount, id }) => {
+    const left = toCents(amount - (returned.get(id) ?? 0))
+    if (!booked || left === 0) return []
+    return [chargeReleased({ endToEndId: endToEndId!, amount: left, chargeId: id })]
+  })
+  await post(tx, companyId, postings, now)
+  return charges.length
+}

@@ -1,0 +1,2 @@
+/** The languages of mails and pages. */
+export type Language = 'pt' | 'en'
