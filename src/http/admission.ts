@@ -8,7 +8,7 @@ import { createGate } from './gate.ts'
 import { readKey } from './idempotency.ts'
 import { createLoopShares } from './loop-shares.ts'
 import type { Route } from './route.ts'
-import type { ServerParts } from './server.ts'
+import type { ServerParts } from './server-parts.ts'
 
 /** Failed keys per address: enough for a mistake in a script, too few to guess with. */
 const FAILED_KEYS = { perSecond: 20, burst: 200 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { registerDocs } from './docs.ts'
 import { codeOf, statusOf } from './operator.ts'
-import type { ServerParts } from './server.ts'
+import type { ServerParts } from './server-parts.ts'
 
 /** How long an answer on readiness is given again: each is found by a write. */
 const READY_MS = 250

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import { watch } from './metrics.ts'
-import type { ServerParts } from './server.ts'
+import type { ServerParts } from './server-parts.ts'
 
 /**
  * What operators ask, apart from the port that everybody reaches: health, readiness with its

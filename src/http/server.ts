@@ -4,12 +4,11 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import type { FullApp } from '../core/full-app.ts'
 import { newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { admission, asked } from './admission.ts'
-import type { KeyRing, Session } from './auth.ts'
+import type { Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
@@ -21,7 +20,8 @@ import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
-import { refuseInSilence, type Silence } from './silence.ts'
+import type { ServerParts } from './server-parts.ts'
+import { refuseInSilence } from './silence.ts'
 import { isOver } from './slices.ts'
 
 declare module 'fastify' {
@@ -31,20 +31,6 @@ declare module 'fastify' {
     idempotencyKey: string | null
     route: Route | null
     ticket: Ticket | null
-  }
-}
-
-export type ServerParts = {
-  app: FullApp
-  keys: KeyRing
-  /** What keeps the server from doing its work, and what it does not do, in sentences. */
-  isReady(): Promise<{ faults: string[]; warnings: string[] }>
-  state: { closing: boolean }
-  silence: Silence
-  /** What people see, who come with a browser and without a key. */
-  pages: {
-    register(server: FastifyInstance): void
-    missing(request: FastifyRequest, reply: FastifyReply): void
   }
 }
 

@@ -28,7 +28,7 @@ import { isLocalHost, sendDeveloperPage } from './developer.ts'
 import { html } from './html.ts'
 import { chosenLanguage } from './language.ts'
 import { inLanguage, languageOf } from './layout.ts'
-import type { Form, Site } from './pages.ts'
+import type { Form, Site } from './site.ts'
 
 type Query = { code?: unknown; done?: unknown }
 

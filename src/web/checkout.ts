@@ -22,7 +22,6 @@ import {
 import { type Html, html } from './html.ts'
 import { inLanguage, type Spoken, spokenOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
-import type { Form, Site } from './pages.ts'
 import {
   codePanel,
   dueFact,
@@ -39,6 +38,7 @@ import { previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { receipt, receiptTitle } from './receipt.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
+import type { Form, Site } from './site.ts'
 import { actOnSubscription, showSubscription } from './subscription.ts'
 
 /** The page of a charge: everything its payer needs, whatever has become of it. */

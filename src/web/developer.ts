@@ -4,7 +4,7 @@ import type { Language } from '../lib/language.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, type Page, sendPage } from './layout.ts'
-import type { Site } from './pages.ts'
+import type { Site } from './site.ts'
 
 /**
  * Whether the local mode's own things may be shown: its key, its mails. Not under a name that is

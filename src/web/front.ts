@@ -11,8 +11,8 @@ import { FRONT } from './front-texts.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
-import type { Site } from './pages.ts'
 import { resetForm, resetNotice } from './sandbox-reset.ts'
+import type { Site } from './site.ts'
 
 const { version: VERSION } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),

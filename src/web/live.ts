@@ -9,7 +9,7 @@ import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 import { createTally, type Tally } from '../lib/tally.ts'
 import { isFinal, lookUp, type State, stateOf } from './found.ts'
-import type { Site } from './pages.ts'
+import type { Site } from './site.ts'
 
 /** How often what is watched is looked at, all of it at once. */
 const LOOK_MS = 500

@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts'
 import { chosenLanguage, type Spoken } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import { listMails, readMail, type SentMail } from './mails.ts'
-import type { Site } from './pages.ts'
+import type { Site } from './site.ts'
 
 const TEXTS = {
   pt: {

@@ -2,10 +2,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { FullApp } from '../core/full-app.ts'
 import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
-import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
-import { type Assets, readAssets, registerAssets } from './assets.ts'
+import { readAssets, registerAssets } from './assets.ts'
 import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
 import { refuseForeignForms } from './form-origin.ts'
@@ -15,20 +14,8 @@ import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
 import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
+import type { Form, Site } from './site.ts'
 import type { Fault } from './texts.ts'
-
-/** The company that local mode is ready to try at once. */
-export type Sandbox = { companyId: Uuid; apiKey: string }
-
-/** What pages are made with. */
-export type Site = {
-  app: FullApp
-  assets: Assets
-  /** Null: this is no local mode, or its sandbox is not there yet. */
-  sandbox(): Sandbox | null
-  /** Puts a new company in its place. */
-  resetSandbox(): Promise<unknown>
-}
 
 /** Forms sent per address: enough for a busy office, too few for a flood. */
 const FORMS = { perSecond: 10, burst: 100 }
@@ -74,9 +61,6 @@ function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   registerBank(scope, site)
   registerMailbox(scope, site)
 }
-
-/** A form as its fields: the first value of each name, since no form of ours repeats one. */
-export type Form = Record<string, string>
 
 const readForm = (text: string): Form => {
   const form: Form = Object.create(null)

@@ -8,7 +8,7 @@ import { CHECKOUT } from './checkout-texts.ts'
 import { type Field, fieldsOf } from './forms.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './layout.ts'
-import type { Form } from './pages.ts'
+import type { Form } from './site.ts'
 import { type PayerField, SUBSCRIPTION } from './subscription-texts.ts'
 
 export type PayerGiven = { person: Required<Pick<Person, PayerField>>; faults: PayerField[] }

@@ -12,9 +12,9 @@ import { problem } from '../lib/problems.ts'
 import type { Owner } from './found.ts'
 import { type Html, html } from './html.ts'
 import { inLanguage, type Spoken } from './language.ts'
-import type { Site } from './pages.ts'
 import { drawPicture, PICTURE, type PictureParts } from './preview/picture.ts'
 import { PREVIEW } from './preview-texts.ts'
+import type { Site } from './site.ts'
 
 /** What is shown of a page where its link is sent: never anything of its payer. */
 export type Preview = { description: string; url: string; image: string; imageAlt: string }

@@ -5,7 +5,7 @@ import { isLocalHost } from './developer.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, inLanguage } from './language.ts'
 import { icon } from './layout.ts'
-import type { Site } from './pages.ts'
+import type { Site } from './site.ts'
 
 const TEXTS = {
   pt: {

@@ -12,7 +12,7 @@ import { CHECKOUT } from './checkout-texts.ts'
 import { type Field, fieldsOf, type Option } from './forms.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './layout.ts'
-import type { Form } from './pages.ts'
+import type { Form } from './site.ts'
 
 /** An address as it was sent, and what is wrong with it. */
 export type ShippingGiven = {

@@ -17,12 +17,12 @@ import { type Found, isFinal, type Owner, type State, stateOf } from './found.ts
 import { type Html, html } from './html.ts'
 import { inLanguage, type Spoken } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
-import type { Form, Site } from './pages.ts'
 import { codePanel, facts, party, type Result, result, testNotice, webAddress } from './parts.ts'
 import { type PayerGiven, payerForm, readPayer } from './payer-form.ts'
 import { type Preview, previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
+import type { Form, Site } from './site.ts'
 import { about, datesCard, findDescription, purchaseOf, termsCard } from './subscription-parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 

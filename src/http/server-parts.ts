@@ -1,0 +1,19 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FullApp } from '../core/full-app.ts'
+import type { KeyRing } from './auth.ts'
+import type { Silence } from './silence.ts'
+
+/** What the server is built with. */
+export type ServerParts = {
+  app: FullApp
+  keys: KeyRing
+  /** What keeps the server from doing its work, and what it does not do, in sentences. */
+  isReady(): Promise<{ faults: string[]; warnings: string[] }>
+  state: { closing: boolean }
+  silence: Silence
+  /** What people see, who come with a browser and without a key. */
+  pages: {
+    register(server: FastifyInstance): void
+    missing(request: FastifyRequest, reply: FastifyReply): void
+  }
+}
