@@ -2,10 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { referencePages } from '../src/reference.ts'
 import { exampleFile } from './examples.ts'
+import { architecturePage } from './noun-graph.ts'
 
 /** Writes the generated pages. `npm test` fails when they are not what the code says. */
 const root = join(import.meta.dirname, '..')
-for (const [path, text] of Object.entries({ ...exampleFile(), ...referencePages() })) {
+const pages = { ...exampleFile(), ...referencePages(), ...architecturePage() }
+for (const [path, text] of Object.entries(pages)) {
   mkdirSync(dirname(join(root, path)), { recursive: true })
   writeFileSync(join(root, path), text)
   console.log(`wrote ${path}`)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -21,4 +21,16 @@ test('no sample of a proxy publishes the port of operators', () => {
     assert.match(text, /127\.0\.0\.1:3000\b/)
     assert.doesNotMatch(text, /metrics|OPERATOR/)
   }
+})
+
+test('every path that the architecture page names exists', () => {
+  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
+  const named = [...page.matchAll(/`((?:src|test|web|migrations)\/[\w./-]*)`/g)].map(
+    ([, path]) => path!,
+  )
+  assert.ok(named.length > 30)
+  assert.deepEqual(
+    named.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  )
 })
