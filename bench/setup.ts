@@ -52,7 +52,7 @@ const environment = (url: string, port: number) => ({
 })
 
 /** A process of its own, as in production; its log goes where a log goes, into a file. */
-export async function launch(
+export async function startServer(
   script: string,
   port: number,
   env: NodeJS.ProcessEnv,
@@ -79,7 +79,7 @@ export type Running = { port: number; stop(): Promise<void> }
 
 async function run(script: string, url: string): Promise<Running> {
   const port = await freePort()
-  const server = await launch(script, port, environment(url, port))
+  const server = await startServer(script, port, environment(url, port))
   return { port, stop: () => end(server) }
 }
 

@@ -134,3 +134,19 @@ test('no folder or file is named after what it vaguely helps with', () => {
   const vague = sources.filter((path) => /(^|\/)(utils?|helpers?|managers?|services)\b/.test(path))
   assert.deepEqual(vague, [])
 })
+
+/** Names of before that say in a picture what an ordinary word says. */
+const OLD_NAMES = [
+  'fly|flying|launch|landed|Landing|pump|Desk|Team|colleagues?|enlist\\w*|buryDead|FAREWELL\\w*',
+  'BREATH\\w*|despair|hasten|revive|shelve|Stranded|followTold|inTimeOf|onTheWall|hasCome|clocksOf',
+  'KeptAnswer|Guarded|isOfOne|isOfRows|overtaken|atOnce|BankSilent|isAtHome|MOST_\\w+|giveBack',
+  'putOff|withdrawCode|settleApart|settleTogether|type Lines|turns? of the event loop|app\\.wall',
+]
+
+test('names that were replaced do not come back', () => {
+  const old = new RegExp(`(?<!chromium\\.)\\b(?:${OLD_NAMES.join('|')})\\b`, 'g')
+  const found = sources
+    .filter((path) => path !== 'test/tidy.test.ts')
+    .flatMap((path) => [...textOf(path).matchAll(old)].map(([name]) => `${path}: ${name}`))
+  assert.deepEqual(found, [])
+})

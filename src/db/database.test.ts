@@ -90,7 +90,7 @@ test('what is no passing fault is not repeated', async () => {
   assert.equal(runs, 1)
 })
 
-test('one that was overtaken is run again', async () => {
+test('one that conflicts with another is run again', async () => {
   let runs = 0
   await db.transaction(async () => {
     runs += 1

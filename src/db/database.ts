@@ -113,7 +113,7 @@ export function violatedConstraint(error: unknown): string | null {
   return code === '23505' ? (constraint ?? '') : null
 }
 
-/** Thrown in a transaction that another one has overtaken: it is run again from its beginning. */
+/** Thrown in a transaction that conflicts with another: it is run again from its beginning. */
 export const serializationConflict = (): Error =>
   Object.assign(new Error('another transaction was faster'), { code: '40001' })
 

@@ -123,12 +123,12 @@ function canRun(native: string, { uid, gid }: Account): boolean {
 export function copyWithinReach(
   native: string,
   account: Account,
-  shelves = ['/var/cache/vintem', tmpdir(), '/var/tmp'],
+  folders = ['/var/cache/vintem', tmpdir(), '/var/tmp'],
 ): string {
   const faults: unknown[] = []
-  for (const shelf of shelves) {
+  for (const folder of folders) {
     try {
-      const copy = copyOnto(shelf, native)
+      const copy = copyOnto(folder, native)
       if (canRun(copy, account)) return copy
       faults.push(`${account.name} cannot run ${copy}`)
     } catch (fault) {
@@ -137,15 +137,15 @@ export function copyWithinReach(
   }
   throw new OperatorFault(
     `The user ${account.name} cannot run PostgreSQL from ${native}, nor from a copy in ` +
-      `${shelves.join(', ')} (${faults.join('; ')}). Move Vintém to a directory that other users ` +
+      `${folders.join(', ')} (${faults.join('; ')}). Move Vintém to a directory that other users ` +
       'can enter, start it as an ordinary user, or set DATABASE_URL.',
   )
 }
 
-function copyOnto(shelf: string, native: string): string {
-  if (mkdirSync(shelf, { recursive: true })) chmodSync(shelf, 0o755)
+function copyOnto(folder: string, native: string): string {
+  if (mkdirSync(folder, { recursive: true })) chmodSync(folder, 0o755)
   const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8'))
-  const shared = join(shelf, `postgres-${version}`)
+  const shared = join(folder, `postgres-${version}`)
   if (isOurs(shared) && isWhole(shared, native)) return shared
   const fresh = mkdtempSync(`${shared}-`)
   cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })

@@ -59,7 +59,7 @@ const patienceWithOwner_ms = 3_000
 const patienceWithSilence_ms = 60_000
 const patienceWithNewcomer_ms = 10_000
 const patienceWithGuests_ms = 5_000
-const launchAttempts = 7
+const startAttempts = 7
 
 /** Starts the database for a server, which has to be the only owner of its data directory. */
 export async function startEmbedded(options: {
@@ -122,11 +122,11 @@ async function claim(cluster: Cluster, patience_ms: number): Promise<Tenure | Ri
     if (rival?.state === 'owned' && waited_ms >= patience_ms) return rival
     if (rival?.state === 'silent' && waited_ms > patienceWithSilence_ms) throw inUse(cluster, rival)
     if (!rival || rival.state === 'evicted') {
-      const tenure = await launch(cluster, await freePort())
+      const tenure = await startCluster(cluster, await freePort())
       if (tenure) return tenure
       // Somebody took the port or was faster than us, or a killed postmaster's last processes
       // still hold its memory. The answer to each of them is to look again.
-      if (++failures === launchAttempts) throw doesNotStart(cluster)
+      if (++failures === startAttempts) throw doesNotStart(cluster)
     }
     await delay(rival ? 100 : 25 * 2 ** failures)
   }
@@ -155,7 +155,7 @@ async function challenge(cluster: Cluster, waited_ms: number): Promise<Rival | u
 }
 
 /** Starts a postmaster and takes its lock; undefined when it ends, or another was faster. */
-async function launch(cluster: Cluster, port: number): Promise<Tenure | undefined> {
+async function startCluster(cluster: Cluster, port: number): Promise<Tenure | undefined> {
   const postmaster = await spawnPostmaster(cluster, port)
   try {
     while (!hasEnded(postmaster)) {
@@ -243,7 +243,7 @@ async function renew(
 
 async function renewOnce(cluster: Cluster, old: Tenure): Promise<Tenure | undefined> {
   if (hasEnded(old.postmaster)) {
-    return findPostmaster(cluster) ? undefined : launch(cluster, old.port)
+    return findPostmaster(cluster) ? undefined : startCluster(cluster, old.port)
   }
   const lock = await connect(cluster, old.port)
   return lock && moveIn({ ...old, lock })

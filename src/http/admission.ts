@@ -80,7 +80,7 @@ export function admission({ app, keys }: ServerParts) {
         done(error as Error)
       }
     }
-    // A key that is remembered costs no turn of the event loop.
+    // A key that is remembered costs no tick of the event loop.
     const remembered = keys.recall(key)
     if (remembered) admit(remembered)
     else look(request, key).then(admit, done)

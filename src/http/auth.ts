@@ -36,7 +36,7 @@ const LOOKUPS = { most: 100, lanes: 2 }
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
   const remembered = new Map<string, { session: Session; until_ms: number }>()
   const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
-  // Counts what was heard, so that a lookup which a change has overtaken is not remembered.
+  // Counts announced changes, so that a lookup that began before a change is not remembered.
   let heard = 0
   const forget = (companyId: Uuid | null) => {
     heard += 1

@@ -32,7 +32,7 @@ export function createBatcher<T, R>(
   options: Options<T>,
 ): Batcher<T, R> {
   let gathered: Waiting<T, R>[] = []
-  let flying = 0
+  let running = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
   const { most, lanes = 1, isItemError = () => true, gather_ms, ownerOf } = options
@@ -60,24 +60,24 @@ export function createBatcher<T, R>(
     scheduled = false
     clearTimeout(gathering)
     gathering = undefined
-    while (flying < lanes && gathered.length > 0) {
+    while (running < lanes && gathered.length > 0) {
       if (ownerOf && gathered.length > most) {
         gathered = inTurns(gathered, ({ item }) => ownerOf(item))
       }
       const group = gathered.splice(0, most)
-      flying += 1
+      running += 1
       runGroup(group).finally(() => {
-        flying -= 1
+        running -= 1
         if (gathered.length > 0) schedule()
-        else if (flying === 0) for (const resolve of onIdle.splice(0)) resolve()
+        else if (running === 0) for (const resolve of onIdle.splice(0)) resolve()
       })
     }
   }
 
-  // A turn of the event loop hands over the requests of several sockets: waiting for its end
+  // A tick of the event loop hands over the requests of several sockets: waiting for its end
   // gathers them.
   function schedule(): void {
-    if (scheduled || flying >= lanes) return
+    if (scheduled || running >= lanes) return
     if (gather_ms !== undefined && gathered.length < most) {
       gathering ??= setTimeout(flush, gather_ms)
       return
@@ -93,7 +93,7 @@ export function createBatcher<T, R>(
     })
   const idle = () =>
     new Promise<void>((resolve) => {
-      if (flying === 0 && gathered.length === 0) resolve()
+      if (running === 0 && gathered.length === 0) resolve()
       else onIdle.push(resolve)
     })
   return Object.assign(batch, { idle })

@@ -25,7 +25,7 @@ export function createLog(level: string): Log {
   const output = createLogOutput(1)
   const log = pino({ level, base: null }, output)
   const info = log.levels.values.info
-  // There is one such line for every request: those of a turn of the event loop go out together.
+  // There is one such line for every request: those of a tick of the event loop go out together.
   let lines = ''
   const write = () => {
     output.write(lines)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { end, freePort, launch } from '../../bench/setup.ts'
+import { end, freePort, startServer } from '../../bench/setup.ts'
 import { readConfig } from '../../src/config.ts'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
 import type { FullApp } from '../../src/core/full-app.ts'
@@ -48,7 +48,7 @@ export async function openScene(world: World, scale: number): Promise<OpenScene>
   const environment = { ...own, TRUSTED_PROXIES: '127.0.0.1' }
   const watch = join(import.meta.dirname, 'loop-watch.ts')
   const env = { ...inherited, ...environment }
-  const server = await launch('src/main.ts', port, env, ['--import', watch])
+  const server = await startServer('src/main.ts', port, env, ['--import', watch])
   const embedded = await attachEmbedded({ dataDir: DATA_DIR })
   const config = readConfig(own)
   const url = `http://127.0.0.1:${port}`

@@ -83,7 +83,7 @@ export function openPostman(
       if (fault === 'held') return void held.push(callback)
       if (fault === 'reordered') return void late.push(callback)
       flush(fault === 'doubled' ? [callback, callback] : [callback])
-      // What was overtaken arrives after the one that came first.
+      // The delayed one arrives after the one that came first.
       flush(late.splice(0))
     },
     releaseHeld(order = 'as held') {

@@ -111,8 +111,8 @@ function watched(app: FullApp, limits: { deadline_ms: number }) {
       })
     },
   }
-  const landed = () => until('all landed', () => flights.now === 0)
-  return { app: { ...app, sender }, flights, landed }
+  const allAnswered = () => until('all are answered', () => flights.now === 0)
+  return { app: { ...app, sender }, flights, allAnswered }
 }
 
 /** The latencies of healthy receivers, without hostile ones and beside them. */
@@ -140,7 +140,7 @@ test(
   'if half of the receivers are hostile, the others are not slower, and memory stays bounded',
   patience,
   async (t) => {
-    const { app: own, flights, landed } = watched(app, { deadline_ms: DEADLINE_MS })
+    const { app: own, flights, allAnswered } = watched(app, { deadline_ms: DEADLINE_MS })
     const company = await makeCompany(own)
     const { urls, end } = await startHostile()
     const hostile = await registerAll(own, company, Object.values(urls))
@@ -148,7 +148,7 @@ test(
     await delivering(own, async () => {
       const calm = async () => {
         await silence(own, hostile)
-        await landed()
+        await allAnswered()
         return healthy.measure(EVENTS)
       }
       const beset = async () => {
@@ -162,7 +162,7 @@ test(
       assert.ok(flights.most >= SILENT, 'those that never come to an end were called')
       await deactivate(own, hostile)
       end()
-      await landed()
+      await allAnswered()
       const growth_mb = (await heapUsed_mb()) - before_mb
       t.diagnostic(`the heap has grown by ${growth_mb.toFixed(1)} MB`)
       assert.ok(growth_mb < 16, `${growth_mb} MB`)
@@ -190,7 +190,7 @@ for (const kind of DEAD) {
     `a dead receiver (${kind}) with ${BACKLOG} deliveries waiting does not slow the others`,
     patience,
     async (t) => {
-      const { app: own, landed } = watched(app, { deadline_ms: DEADLINE_MS })
+      const { app: own, allAnswered } = watched(app, { deadline_ms: DEADLINE_MS })
       const company = await makeCompany(own)
       const { urls, end } = await startHostile()
       const healthy = await startHealthy(own, company, 5)
@@ -199,7 +199,7 @@ for (const kind of DEAD) {
       await delivering(own, async () => {
         const calm = async () => {
           await deactivate(own, [dead])
-          await landed()
+          await allAnswered()
           return healthy.measure(EVENTS)
         }
         const beset = async () => {

@@ -46,7 +46,7 @@ async function gated() {
 }
 
 /** Somebody else who is a worker, as far as the others can tell. */
-async function enlistOther(): Promise<RegisteredWorker> {
+async function registerOther(): Promise<RegisteredWorker> {
   const other = await registerWorker(app.db)
   atEnd(() => other.close())
   return other
@@ -94,8 +94,8 @@ test('workers on one database share the deliveries and send none twice', async (
   const receiver = await startReceiver()
   const urls = Array.from({ length: WEBHOOKS }, (_, n) => `${receiver.url}/${n}`)
   await registerAll(app, company, urls)
-  // A worker counts its colleagues now and then, and this one is there before either looks.
-  await enlistOther()
+  // A worker counts the other workers now and then, and this one is there before either looks.
+  await registerOther()
   const told: string[] = []
   const shares = () => [first!.sent(), second!.sent()]
   await delivering(first!.app, () =>
@@ -133,7 +133,7 @@ test('deliveries of a dead worker are sent at once, those of a live one are left
   await deliverAll()
   assert.equal(receiver.received.length, 1)
 
-  const living = await enlistOther()
+  const living = await registerOther()
   await handOver(hook, living.id)
   await tell()
   await deliverAll()
@@ -164,7 +164,7 @@ test('a worker that is killed is noticed by the others within seconds', async (t
     receiver.answer = (response) => response.writeHead(200).end()
     await victim.end('SIGKILL')
     const killed_ms = performance.now()
-    const again = await until('a colleague has sent it', () => receiver.received[1] ?? null)
+    const again = await until('another worker has sent it', () => receiver.received[1] ?? null)
     const took_ms = again.at_ms - killed_ms
     t.diagnostic(`${(took_ms / 1000).toFixed(1)} s after the kill`)
     assert.ok(took_ms < (isLong ? 10_000 : LEASE_MS - 5_000), `${took_ms} ms`)
@@ -213,7 +213,7 @@ test('a late result of a worker that has lost its lease is ignored', async () =>
 
 test('a worker that has lost a lease sends only what it has read, and nothing twice', async () => {
   const { receiver, hook, tell } = await scene()
-  const other = await enlistOther()
+  const other = await registerOther()
   const events = await tell(2000)
   let lost: Promise<unknown> | null = null
   receiver.answer = async (response) => {

@@ -16,7 +16,7 @@ import { type Client, emptyJournal, type Journal, type Shop } from './journal.ts
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { createRandom, type Random } from './random.ts'
 import { sell } from './shop.ts'
-import { type Lines, leftovers } from './stored.ts'
+import { leftovers, type TextLines } from './stored.ts'
 import { withdraw } from './treasury.ts'
 import { createVictim, lowPort, type Victim } from './victim.ts'
 
@@ -43,7 +43,7 @@ export type Aftermath = {
   changed: string[]
   exitCode: number | null
   complaints: string[]
-  leftovers: Lines
+  leftovers: TextLines
   seconds: number
 }
 
@@ -205,7 +205,7 @@ async function sendAgain(caller: Caller, { sample }: Journal): Promise<string[]>
  * Lets time pass until nothing is left to do. What a killed server had taken up is due again only
  * when its lease is over, which no test should wait for.
  */
-async function finishWork(app: FullApp, clock: ManualClock): Promise<Lines> {
+async function finishWork(app: FullApp, clock: ManualClock): Promise<TextLines> {
   clock.advance((Date.now() - clock.now().getTime()) / 1000)
   const signal = new AbortController().signal
   for (let round = 0; ; round += 1) {

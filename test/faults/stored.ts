@@ -3,7 +3,7 @@ import type { Row } from '../../src/db/database.ts'
 import { type Prefix, toPublic, type Uuid } from '../../src/lib/ids.ts'
 
 /** Records as lines of text: lists of them are easily compared, and a difference easily read. */
-export type Lines = string[]
+export type TextLines = string[]
 
 export const line = (...parts: (string | number)[]): string => parts.join(' ')
 
@@ -13,7 +13,7 @@ export const read = <R extends Row>({ db }: FullApp, text: string): Promise<R[]>
 const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd'] satisfies Prefix[]
 
 /** Rows as lines. A column that is called like a prefix holds an id which is shown with it. */
-async function lines(app: FullApp, text: string): Promise<Lines> {
+async function lines(app: FullApp, text: string): Promise<TextLines> {
   const rows = await read<Record<string, string | number>>(app, text)
   return rows.map((row) =>
     Object.entries(row)
@@ -24,14 +24,14 @@ async function lines(app: FullApp, text: string): Promise<Lines> {
   )
 }
 
-export const storedCharges = (app: FullApp): Promise<Lines> =>
+export const storedCharges = (app: FullApp): Promise<TextLines> =>
   lines(app, `select company_id, id as charge, amount from charges where kind = 'PIX'`)
 
-export const storedCodes = (app: FullApp): Promise<Lines> =>
+export const storedCodes = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select company_id, id as qrs, amount from static_codes')
 
 /** A payment that a simulation made is called by its charge, of which it is the only one. */
-export const storedPayments = (app: FullApp): Promise<Lines> =>
+export const storedPayments = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
     `select company_id, coalesce(t.order_id, p.end_to_end_id), p.amount, status from payments p
@@ -40,30 +40,30 @@ export const storedPayments = (app: FullApp): Promise<Lines> =>
   )
 
 /** Charges that a static code was paid by, each with the payment that made it. */
-export const storedSales = (app: FullApp): Promise<Lines> =>
+export const storedSales = (app: FullApp): Promise<TextLines> =>
   lines(app, `select company_id, end_to_end_id, amount from charges where kind = 'STATIC'`)
 
-export const storedRefunds = (app: FullApp): Promise<Lines> =>
+export const storedRefunds = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select company_id, id as rfnd, amount, status from refunds')
 
-export const storedWithdrawals = (app: FullApp): Promise<Lines> =>
+export const storedWithdrawals = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select company_id, id as wd, value, status from withdrawals')
 
 /** What the bank has moved, by its own books. */
-export const movedByBank = (app: FullApp): Promise<Lines> =>
+export const movedByBank = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
     `select account_id, direction, coalesce(order_id, end_to_end_id), amount
      from simulated_bank.transfers`,
   )
 
-export const storedBalances = (app: FullApp): Promise<Lines> =>
+export const storedBalances = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select company_id, available, pending, held, unmatched from balances')
 
-export const storedMails = (app: FullApp): Promise<Lines> =>
+export const storedMails = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select kind, outcome, count(*) from mails group by kind, outcome')
 
-export async function storedEvents(app: FullApp): Promise<Lines> {
+export async function storedEvents(app: FullApp): Promise<TextLines> {
   const rows = await read<{ company: Uuid; type: string; payload: string }>(
     app,
     'select company_id as company, type, payload from events',
@@ -77,7 +77,7 @@ export async function storedEvents(app: FullApp): Promise<Lines> {
 }
 
 /** Work that somebody still has to do. */
-export const leftovers = (app: FullApp): Promise<Lines> =>
+export const leftovers = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
     `select 'charge', id, payment_status from charges

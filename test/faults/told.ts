@@ -2,12 +2,12 @@ import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { toPublic, type Uuid } from '../../src/lib/ids.ts'
 import type { Charged, Journal, Shop } from './journal.ts'
-import { type Lines, line, read } from './stored.ts'
+import { line, read, type TextLines } from './stored.ts'
 
-export type Difference = { missing: Lines; unexpected: Lines }
+export type Difference = { missing: TextLines; unexpected: TextLines }
 
 /** Lines are counted: one that stands in both lists, but twice in one of them, is a difference. */
-export function compare(told: Lines, stored: Lines): Difference {
+export function compare(told: TextLines, stored: TextLines): Difference {
   const counts = new Map<string, number>()
   for (const one of told) counts.set(one, (counts.get(one) ?? 0) + 1)
   for (const one of stored) counts.set(one, (counts.get(one) ?? 0) - 1)
@@ -16,34 +16,37 @@ export function compare(told: Lines, stored: Lines): Difference {
   return { missing: where((count) => count > 0), unexpected: where((count) => count < 0) }
 }
 
-export const toldCharges = (charges: Charged[]): Lines =>
+export const toldCharges = (charges: Charged[]): TextLines =>
   charges.map(({ company, id, amount }) => line(company, id, amount))
 
-export const toldPayments = ({ payments }: Journal): Lines =>
+export const toldPayments = ({ payments }: Journal): TextLines =>
   payments.map(({ company, name, amount, state }) => line(company, name, amount, state))
 
-export const toldSales = ({ payments }: Journal): Lines =>
+export const toldSales = ({ payments }: Journal): TextLines =>
   payments.flatMap(({ company, name, amount, atCounter }) =>
     atCounter ? [line(company, name, amount)] : [],
   )
 
 type Order = { company: string; id: string; amount: number; state: string }
 
-export const toldOrders = (orders: Order[]): Lines =>
+export const toldOrders = (orders: Order[]): TextLines =>
   orders.map(({ company, id, amount, state }) => line(company, id, amount, state))
 
 const completed = <T extends Order>(orders: T[]): T[] =>
   orders.filter(({ state }) => state === 'COMPLETED')
 
 /** What must have moved at the bank. */
-export const toldMoves = ({ payments, refunds, withdrawals }: Journal): Lines => [
+export const toldMoves = ({ payments, refunds, withdrawals }: Journal): TextLines => [
   ...payments.map(({ company, name, amount }) => line(company, 'received', name, amount)),
   ...completed(refunds).map(({ company, id, amount }) => line(company, 'returned', id, amount)),
   ...completed(withdrawals).map(({ company, id, amount }) => line(company, 'sent', id, amount)),
 ]
 
 /** Balances by what clients have done, without a look at any posting. */
-export function toldBalances(shops: Shop[], { payments, refunds, withdrawals }: Journal): Lines {
+export function toldBalances(
+  shops: Shop[],
+  { payments, refunds, withdrawals }: Journal,
+): TextLines {
   const ofCharges = refunds.filter(({ charge }) => charge !== null)
   return shops.map(({ company }) => {
     const sum = (all: Pick<Order, 'company' | 'amount' | 'state'>[], state: string) =>
@@ -74,7 +77,7 @@ type ChargeRow = {
 export async function toldEvents(
   app: FullApp,
   journal: Journal,
-): Promise<{ due: Lines; possible: Lines }> {
+): Promise<{ due: TextLines; possible: TextLines }> {
   const charges = await read<ChargeRow>(
     app,
     `select company_id as company, id, amount, payment_status as state, exists (
@@ -100,7 +103,7 @@ export async function toldEvents(
 }
 
 /** The total of a charge is told with every part of it that goes back. */
-function toldOfOthers({ charges, payments, refunds, withdrawals }: Journal): Lines {
+function toldOfOthers({ charges, payments, refunds, withdrawals }: Journal): TextLines {
   const totals = new Map(charges.map(({ id, amount }) => [id, amount]))
   return [
     ...completed(refunds).flatMap(({ company, charge }) =>

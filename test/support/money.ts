@@ -268,7 +268,7 @@ export const shownStatus = (model: Model, withdrawal: Withdrawal): string =>
 export const isOpen = ({ status }: { status: string }) =>
   status === 'PENDING_OTP' || status === 'PROCESSING'
 
-function giveBack(model: Model, withdrawal: Withdrawal, status: Withdrawal['status']): void {
+function returnFunds(model: Model, withdrawal: Withdrawal, status: Withdrawal['status']): void {
   withdrawal.status = status
   withdrawal.endedAt = status === 'EXPIRED' ? withdrawal.expiresAt : model.now
   move(model, 'held', 'available', withdrawal.amount)
@@ -279,7 +279,7 @@ export function startWithdrawal(model: Model, amount: number): 201 | 409 | 422 |
   if (open && !ranOut(model, open)) return 409
   if (wrongTries(model) >= 25) return 429
   if (amount > model.accounts.available + (open?.amount ?? 0)) return 422
-  if (open) giveBack(model, open, 'EXPIRED')
+  if (open) returnFunds(model, open, 'EXPIRED')
   move(model, 'available', 'held', amount)
   model.withdrawals.push({
     id: '',
@@ -311,21 +311,21 @@ export function confirmWithdrawal(
   withdrawal: Withdrawal,
   right: boolean,
 ): 200 | 400 | 409 | 410 {
-  if (ranOut(model, withdrawal)) giveBack(model, withdrawal, 'EXPIRED')
+  if (ranOut(model, withdrawal)) returnFunds(model, withdrawal, 'EXPIRED')
   if (withdrawal.status === 'EXPIRED') return 410
   if (withdrawal.status !== 'PENDING_OTP') return 409
   withdrawal.tries += 1
   if (right) {
     withdrawal.status = 'PROCESSING'
     withdrawal.dueAt = model.now
-  } else if (withdrawal.tries === 5) giveBack(model, withdrawal, 'CANCELED')
+  } else if (withdrawal.tries === 5) returnFunds(model, withdrawal, 'CANCELED')
   return right ? 200 : 400
 }
 
 export function cancelWithdrawal(model: Model, withdrawal: Withdrawal): 200 | 409 {
   if (withdrawal.status === 'CANCELED') return 200
   if (shownStatus(model, withdrawal) !== 'PENDING_OTP') return 409
-  giveBack(model, withdrawal, 'CANCELED')
+  returnFunds(model, withdrawal, 'CANCELED')
   return 200
 }
 
@@ -341,13 +341,13 @@ export function resendCode(model: Model, withdrawal: Withdrawal): 200 | 409 | 41
 
 export function expireWithdrawals(model: Model): void {
   for (const withdrawal of model.withdrawals) {
-    if (ranOut(model, withdrawal)) giveBack(model, withdrawal, 'EXPIRED')
+    if (ranOut(model, withdrawal)) returnFunds(model, withdrawal, 'EXPIRED')
   }
 }
 
 export function payOut(model: Model): void {
   for (const [withdrawal, done] of carryOut(model, model.withdrawals)) {
-    if (!done) giveBack(model, withdrawal, 'FAILED')
+    if (!done) returnFunds(model, withdrawal, 'FAILED')
     else {
       withdrawal.status = 'COMPLETED'
       move(model, 'held', 'bank', withdrawal.amount)
