@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { isAlive } from './db/embedded-cluster.ts'
+import { isAlive } from './db/embedded/cluster.ts'
 
 /** The server that runs on a data directory, as `DATA_DIR/server.json` names it in local mode. */
 type Running = { pid: number; url: string }

@@ -12,7 +12,7 @@ const locked: Record<string, Record<string, unknown>> = JSON.parse(
 const packages = Object.entries(locked).filter(([path]) => path !== '')
 const KINDS = ['dependencies', 'optionalDependencies', 'devDependencies']
 
-/** Those whose install script links libraries. src/db/embedded-binaries.ts does it instead. */
+/** Those whose install script links libraries. src/db/embedded/binaries.ts does it instead. */
 const POSTGRES = [
   ...['darwin-arm64', 'darwin-x64', 'linux-arm', 'linux-arm64', 'linux-ia32', 'linux-ppc64'],
   ...['linux-x64', 'windows-x64'],

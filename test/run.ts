@@ -7,7 +7,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { startEmbedded } from '../src/db/embedded.ts'
+import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { findChromium, NO_BROWSER } from './browser/chromium.ts'
 
@@ -23,8 +23,8 @@ const ALONE = [
     'test/start*.test.ts',
     'test/install.test.ts',
     'test/log.test.ts',
-    'src/db/embedded.test.ts',
-    'test/api/money-model.test.ts',
+    'src/db/embedded/embedded.test.ts',
+    'test/api/payments/money-model.test.ts',
   ],
   ...['test/deliveries/*.test.ts', 'src/lib/http-sender*.test.ts', 'test/cli.test.ts'],
   ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
@@ -32,7 +32,7 @@ const ALONE = [
 const SHARING = 6
 /** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
 const BANKS = [
-  ...['test/bank/*.test.ts', 'test/bank-cli.test.ts', 'test/api/bank-*.test.ts'],
+  ...['test/bank/*.test.ts', 'test/bank-cli.test.ts', 'test/api/banks/*.test.ts'],
   ...['test/journeys/bank.test.ts', 'test/faults/bank.test.ts'],
   ...['test/providers/bacen*.test.ts', 'test/providers/conformance.test.ts'],
   ...['src/provider/bacen/*.test.ts'],

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { type Config, readConfig } from '../src/config.ts'
-import { startEmbedded } from '../src/db/embedded.ts'
+import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { describeStartFault } from '../src/start-faults.ts'
 import { cloneDatabase } from './support/database.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from './support/process.ts'

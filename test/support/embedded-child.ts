@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { startEmbedded } from '../../src/db/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 
 /**
  * A process of its own that owns an embedded database, so that a test can kill it, interrupt it,

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCallbackFinder } from '../../../src/core/banks/commands.ts'
+import type { Query, Tx } from '../../../src/db/database.ts'
+import { createKeyRing } from '../../../src/http/auth.ts'
+import { newId, packPair } from '../../../src/lib/ids.ts'
+import { startApi } from '../../support/api.ts'
+
+const api = await startApi({ RATE_LIMIT: '1000' })
+const BELIEVED_MS = 10_000
+
+test('a neighbour at the same address who tries wrong keys locks out nobody whose key has worked', async (t) => {
+  const [known, fresh] = [await api.client(), await api.client()]
+  assert.equal((await known.get('/company')).status, 200)
+  // Time stands still, later than a key is believed without a look: no token comes back meanwhile.
+  const later = performance.now() + BELIEVED_MS + 1
+  t.mock.method(performance, 'now', () => later)
+  const wrong = { headers: { 'X-API-KEY': 'vk_sandbox_wrong' } }
+  let status = 401
+  for (let i = 0; i < 1000 && status === 401; i++) {
+    status = (await api.call('GET', '/company', wrong)).status
+  }
+  assert.equal(status, 429)
+  assert.equal((await fresh.get('/company')).status, 429, 'it could be a guess')
+  assert.equal((await known.get('/company')).status, 200)
+})
+
+/** A database that notes the names of its queries. */
+function noting<D extends Tx>(db: D): { db: D; names: (string | undefined)[] } {
+  const names: (string | undefined)[] = []
+  const query: D['query'] = (query: Query) => {
+    names.push(query.name)
+    return db.query(query)
+  }
+  return { db: { ...db, query }, names }
+}
+
+test('keys that come together are looked up together, so that guesses are cheap', async () => {
+  const client = await api.client()
+  const { db, names } = noting(api.app.db)
+  const { vault, log } = api.app
+  const ring = createKeyRing(db, vault, api.databaseUrl, log)
+  const guesses = Array.from({ length: 60 }, () => `vk_sandbox_${newId().replaceAll('-', '')}`)
+  const found = await Promise.all([...guesses, client.key].map((key) => ring.find(key)))
+  assert.ok(found.slice(0, -1).every((session) => session === null))
+  assert.equal(found.at(-1)?.company.id, client.company.id)
+  assert.deepEqual(names, ['find_active_keys'])
+  await ring.close()
+})
+
+test('tokens of callbacks that come together are looked up together', async () => {
+  const { db, names } = noting(api.app.db)
+  const find = createCallbackFinder(db)
+  const guesses = Array.from({ length: 60 }, () => packPair(newId(), newId()))
+  const found = await Promise.all([...guesses, 'nobody'].map(find))
+  assert.ok(found.every((companyId) => companyId === null))
+  assert.deepEqual(names, ['find_callback_ids'])
+})

@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Route } from '../../../src/http/route.ts'
+import { ROUTES } from '../../../src/http/routes/all.ts'
+import { newId, packPair, toPublic } from '../../../src/lib/ids.ts'
+import { VERSION_NAMES } from '../../../src/versions/history.ts'
+import { releaseDueCharges } from '../../../src/worker/charges.ts'
+import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
+import { type Code, makeCharge, makeUnmatched, pay } from '../../support/payments.ts'
+import {
+  makeCustomer,
+  makeRecurring,
+  makeSubscription,
+  RECURRENCES,
+} from '../../support/subscriptions.ts'
+import { feedCaughtUp } from '../../support/webhooks.ts'
+import { start } from '../../support/withdrawals.ts'
+import { fieldsOf } from '../paths.ts'
+import { rowsOfCompany, stored } from '../storage.ts'
+
+const api = await startApi()
+const owner = await api.client()
+const stranger = await api.client({ name: 'Outra Loja' })
+
+type Kind = 'charge' | 'rec' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'wd' | 'payment'
+type Records = Record<Kind | 'event', string>
+const CODES: Record<Kind, string> = {
+  charge: 'charge_not_found',
+  rec: 'recurrence_not_found',
+  clnt: 'customer_not_found',
+  prod: 'product_not_found',
+  webhook: 'webhook_not_found',
+  delivery: 'webhook_not_found',
+  wd: 'withdrawal_not_found',
+  payment: 'payment_not_found',
+}
+
+/** One record of each kind, of the company that owns it. */
+const records: Records = await makeRecords(owner)
+
+async function makeRecords(client: Client): Promise<Records> {
+  const idOf = ({ body }: Reply): string => body.data.id
+  const product = { name: 'Pão', description: 'Francês', price: 1000 }
+  const hook = { url: 'https://loja.example/', name: 'Loja', events: ['charge.paid'] }
+  const webhook = idOf(await client.post('/webhook', hook))
+  const tried = await client.post(`/webhook/${webhook}/test`)
+  return {
+    // Paid and released, so that it could be refunded; the payment is one that matched nothing.
+    charge: (await makeReceived(client)).id,
+    payment: await makeUnmatched(api, client, 700),
+    wd: await start(client, 700),
+    rec: (await makeSubscription(client)).id,
+    clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
+    prod: idOf(await client.post('/product', product)),
+    ...{ webhook, delivery: idOf(tried), event: tried.body.data.eventId },
+  }
+}
+
+async function makeReceived(client: Client): Promise<Code> {
+  const charge = await makeCharge(client, 700, { devMode: true })
+  await pay(api, charge.brCode)
+  api.clock.advance(client.company.settlementDelay_s)
+  await releaseDueCharges(api.app)
+  return charge
+}
+
+function unknown(kind: Kind): string {
+  if (kind === 'webhook') return newId()
+  if (kind === 'delivery') return packPair(newId(), newId())
+  if (kind === 'payment') return 'E99999999202608201500aaaaaaaaaaa'
+  return toPublic(kind, newId())
+}
+
+/** Ids that no record of this kind can have: of other kinds, cut, stretched, in other letters. */
+function impossible(kind: Kind): string[] {
+  const others = Object.entries(records).filter(([other]) => other !== kind)
+  const own = records[kind]
+  return [
+    ...others.map(([, id]) => id),
+    ...[own.slice(0, -1), `${own}0`, own.toUpperCase(), `${own}%00`, ` ${own}`.replace(' ', '%20')],
+    ...['x', '0', 'null', 'undefined', "'%20or%20true--", '🥖', 'x'.repeat(300)],
+    ...['charge_', 'charge_zzzzzzzzzzzzzzzzzzzzzzzzzz', '00000000-0000-0000-0000-000000000000'],
+  ]
+}
+
+const kindOf = ({ path }: Route): Kind => {
+  if (path.startsWith('/charge') || path.startsWith('/refund')) return 'charge'
+  if (path.startsWith('/pix-automatic')) return 'rec'
+  if (path.startsWith('/payment/unmatched')) return 'payment'
+  if (path.startsWith('/account-balance/withdraw')) return 'wd'
+  if (path.startsWith('/client')) return 'clnt'
+  if (path.startsWith('/product')) return 'prod'
+  if (path.startsWith('/webhook/delivery')) return 'delivery'
+  if (path.startsWith('/webhook')) return 'webhook'
+  throw new Error(`No record is known for ${path}: name its kind here.`)
+}
+
+/** What a subscription of the stranger's own would be to. */
+const subscribed = {
+  productId: await makeRecurring(stranger),
+  customerId: await makeCustomer(stranger),
+}
+
+type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
+
+/** Each place where an id can be put: paths from the route table, bodies by name. */
+const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
+  ...ROUTES.filter(({ path }) => path.includes('{')).map((route) => ({
+    name: `${route.method} ${route.path}`,
+    kind: kindOf(route),
+    ask: (id: string, headers: Record<string, string>) =>
+      stranger.call(route.method, route.path.replace(/\{\w+\}/, id), {
+        headers,
+        ...(route.body ? { json: { name: 'Taken', expiresIn: 60, otp: '000000' } } : {}),
+      }),
+  })),
+  ...[RECURRENCES, `${RECURRENCES}/template`].flatMap((path) =>
+    Object.entries({ productId: 'prod', customerId: 'clnt' } as const).map(([field, kind]) => ({
+      name: `POST ${path} ${field}`,
+      kind,
+      ask: (id: string, headers: Record<string, string>) =>
+        stranger.post(path, { ...subscribed, [field]: decodeURIComponent(id) }, { headers }),
+    })),
+  ),
+  {
+    name: 'PUT /client id',
+    kind: 'clnt',
+    ask: (id, headers) =>
+      stranger.put('/client', { id: decodeURIComponent(id), name: 'Taken' }, { headers }),
+  },
+  {
+    name: 'POST /charge/payment-link customerId',
+    kind: 'clnt',
+    ask: (id, headers) =>
+      stranger.post(
+        '/charge/payment-link',
+        { customerId: decodeURIComponent(id), total: 700 },
+        { headers },
+      ),
+  },
+  {
+    name: 'POST /charge/payment-link items[].productId',
+    kind: 'prod',
+    ask: (id, headers) =>
+      stranger.post(
+        '/charge/payment-link',
+        { customer: payer(), items: [{ productId: decodeURIComponent(id), quantity: 1 }] },
+        { headers },
+      ),
+  },
+]
+
+test('every id that a body or a query can name is tried here', () => {
+  const named = ROUTES.flatMap((route) =>
+    [...fieldsOf(route.body ?? {}), ...Object.keys(route.query?.properties ?? {})]
+      .filter((field) => /(^|\.)id$|Id$/.test(field) && !/(tax|external)Id$/.test(field))
+      .map((field) => `${route.operationId} ${field}`),
+  )
+  assert.deepEqual(named.sort(), [
+    'changeCustomer id',
+    'createPaymentLink customerId',
+    'createPaymentLink items[0].productId',
+    'createRecurrence customerId',
+    'createRecurrence productId',
+    'createRecurrenceTemplate customerId',
+    'createRecurrenceTemplate productId',
+    'listCharges customerId',
+    'listCharges endToEndId',
+    'summarizeCharges customerId',
+    'summarizeCharges endToEndId',
+  ])
+})
+
+for (const version of VERSION_NAMES) {
+  const headers = { 'X-Api-Version': version }
+  for (const { name, kind, ask } of places) {
+    test(`${version} ${name}: another company’s record answers like one that does not exist`, async () => {
+      const before = await stored(api)
+      const foreign = await ask(records[kind], headers)
+      const missing = await ask(unknown(kind), headers)
+      assert.equal(foreign.status, 404, foreign.text)
+      assert.equal(foreign.text, missing.text)
+      const code = version === '2025-01-01' ? foreign.body.error : foreign.body.errors[0].code
+      assert.equal(code, CODES[kind])
+      assert.deepEqual(comparable(foreign), comparable(missing))
+      assert.ok(!foreign.text.includes(records[kind]), 'the id is not echoed')
+      assert.deepEqual(await stored(api), before)
+    })
+
+    test(`${version} ${name}: an id of another kind or of no form answers the same`, async () => {
+      const before = await stored(api)
+      const missing = await ask(unknown(kind), headers)
+      const faults: string[] = []
+      for (const id of impossible(kind)) {
+        const { status, text } = await ask(id, headers)
+        // A body says what its texts may be at all; a path only that nothing is there.
+        const noText = status === 400 && !name.includes('{') && /%00|x{300}/.test(id)
+        if (!noText && text !== missing.text) faults.push(`${id.slice(0, 60)}: ${status} ${text}`)
+      }
+      assert.deepEqual(faults, [])
+      assert.deepEqual(await stored(api), before)
+    })
+  }
+}
+
+test('an id longer than any id answers the same on every path', async () => {
+  const faults: string[] = []
+  for (const { name, kind, ask } of places.filter(({ name }) => name.includes('{'))) {
+    const missing = await ask(unknown(kind), {})
+    for (const length of [512, 513, 5000]) {
+      const { status, text } = await ask('x'.repeat(length), {})
+      if (text !== missing.text) faults.push(`${name} ${length}: ${status}`)
+    }
+  }
+  assert.deepEqual(faults, [])
+})
+
+/** Everything of an answer that must not tell two cases apart. */
+function comparable({ status, headers, text }: Reply) {
+  const all = Object.fromEntries(headers)
+  delete all['x-request-id']
+  delete all.date
+  return { status, headers: all, text }
+}
+
+type Place = string | ((own: Records) => string)
+
+const LAST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
+
+/** Every list, with the kind of record that it names and a place after which a page can start. */
+const LISTS: [path: string, kind: keyof Records, after: Place][] = [
+  ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
+  [RECURRENCES, 'rec', records.rec.replace(/.$/, 'z')],
+  ['/client', 'clnt', records.clnt.replace(/.$/, 'z')],
+  ['/product', 'prod', records.prod.replace(/.$/, 'z')],
+  ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
+  ['/webhook/{id}/deliveries', 'delivery', ({ delivery }) => delivery],
+  ['/event', 'event', ({ event }) => event],
+  ['/payment/unmatched', 'payment', LAST],
+  ['/account-balance/withdraw', 'wd', records.wd.replace(/.$/, 'z')],
+  ['/account-balance/statement', 'payment', '1000'],
+  ['/refund/charge/{chargeId}', 'charge', toPublic('rfnd', LAST)],
+]
+
+test('lists show a company’s own records and never another’s', async () => {
+  const own = await makeRecords(stranger)
+  const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query?.properties.after)
+  assert.deepEqual(LISTS.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
+  for (const [client, { charge }] of [[stranger, own] as const, [owner, records] as const]) {
+    assert.equal((await client.post(`/refund/${charge}`, { value: 100 })).status, 201)
+  }
+  await feedCaughtUp(api)
+  const pathOf = (list: string, { webhook, charge }: Records) =>
+    list.replace('{id}', webhook).replace('{chargeId}', charge)
+  for (const [list, kind, place] of LISTS) {
+    const path = pathOf(list, own)
+    const after = typeof place === 'string' ? place : place(own)
+    for (const query of ['', '?limit=1000', `?after=${after}`]) {
+      const { body, text } = await stranger.get(path + query)
+      assert.ok(!text.includes(owner.company.id), `${path}${query}`)
+      for (const id of Object.values(records)) assert.ok(!text.includes(id), `${path}${query}`)
+      assert.equal(Array.isArray(body.data), true, text)
+    }
+    const all = await stranger.get(path)
+    assert.ok(all.text.includes(`"${own[kind]}"`), path)
+    const theirs = await owner.get(pathOf(list, records))
+    assert.ok(!theirs.text.includes(own[kind]), path)
+    assert.ok(theirs.text.includes(`"${records[kind]}"`), path)
+  }
+})
+
+test('a statement as a file, a balance and the refunds of a charge are a company’s own', async () => {
+  const reader = await api.client({ name: 'Leitora' })
+  const file = await reader.get('/account-balance/statement?format=csv')
+  assert.equal(file.text.split('\r\n').length, 3, 'the heading, the opening balance and the end')
+  const { body } = await reader.get('/account-balance')
+  assert.deepEqual(body.data, { available: 100_000, pending: 0, held: 0, unmatched: 0 })
+  await owner.post(`/refund/${records.charge}`, { value: 100 })
+  const refunds = await reader.get(`/refund/charge/${records.charge}`)
+  assert.deepEqual(
+    comparable(refunds),
+    comparable(await reader.get(`/refund/charge/${unknown('charge')}`)),
+  )
+})
+
+test('a filter by another company’s customer or tax id finds what an unknown one finds', async () => {
+  const foreign = await stranger.get(`/charge?customerId=${records.clnt}`)
+  const missing = await stranger.get(`/charge?customerId=${unknown('clnt')}`)
+  assert.deepEqual(comparable(foreign), comparable(missing))
+  const customer = payer({ taxId: '11144477735', email: 'own@example.com' })
+  const charge = { amount: 12_345, customer, devMode: true }
+  const { id } = (await owner.post('/charge/pix', charge)).body.data
+  await owner.post(`/charge/${id}/simulate-payment`)
+  const { endToEndId } = (await owner.get(`/charge/${id}`)).body.data
+  const named = ['email=own@example.com', 'taxId=11144477735', 'amount=12345']
+  const ids = [`endToEndId=${endToEndId}`, `txid=${id.slice('charge_'.length)}`]
+  for (const query of [...named, ...ids, `customerId=${records.clnt}`]) {
+    assert.deepEqual((await stranger.get(`/charge?${query}`)).body.data, [], query)
+    const counted = await stranger.get(`/charge/summary?${query}`)
+    assert.deepEqual([counted.body.data.count, counted.body.data.days], [0, []], query)
+  }
+  for (const query of [...named, ...ids]) {
+    const found = (await owner.get(`/charge?${query}`)).body.data
+    assert.equal(found.length, 1, query)
+  }
+  await owner.post('/client', { ...payer({ taxId: '39053344705' }), status: 'ACTIVE' })
+  const known = await stranger.get('/client?taxId=39053344705')
+  assert.deepEqual(known.body.data, [])
+})
+
+test('a payer of two companies is a customer of each, known to neither of the other', async () => {
+  const [one, two] = [await api.client(), await api.client()]
+  const customer = payer({ taxId: '11144477735', email: 'one@example.com' })
+  await one.post('/charge/pix', { amount: 700, customer })
+  await two.post('/charge/pix', {
+    amount: 700,
+    customer: { ...customer, email: 'two@example.com' },
+  })
+  const emails = await Promise.all(
+    [one, two].map(async (client) => {
+      const { body } = await client.get('/client')
+      return body.data.map(({ email }: { email: string }) => email)
+    }),
+  )
+  assert.deepEqual(emails, [['one@example.com'], ['two@example.com']])
+})
+
+test('whatever another company asks, a company’s rows and events stay as they are', async () => {
+  const rows = await rowsOfCompany(api, owner.company.id)
+  const events = await eventsOf(api, owner.company.id)
+  for (const { kind, ask } of places) await ask(records[kind], { 'Idempotency-Key': `k${kind}` })
+  assert.equal(await rowsOfCompany(api, owner.company.id), rows)
+  assert.deepEqual(await eventsOf(api, owner.company.id), events)
+  for (const [kind, path] of Object.entries({
+    charge: '/charge',
+    rec: RECURRENCES,
+    clnt: '/client/id',
+    prod: '/product',
+    webhook: '/webhook',
+    wd: '/account-balance/withdraw',
+  })) {
+    const { status } = await owner.get(`${path}/${records[kind as Kind]}`)
+    assert.equal(status, 200, `the owner still has its ${kind}`)
+  }
+  const { text } = await owner.get('/payment/unmatched')
+  assert.ok(text.includes(records.payment), 'the owner still has its payment')
+})

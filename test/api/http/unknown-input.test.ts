@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ROUTES } from '../../../src/http/routes/all.ts'
+import { parse } from '../../../src/pix/brcode.ts'
+import { VERSION_NAMES } from '../../../src/versions/history.ts'
+import { payer, startApi } from '../../support/api.ts'
+import { BODIES } from '../bodies.ts'
+import { stored } from '../storage.ts'
+
+const api = await startApi()
+const client = await api.client()
+
+const charge = (fields: object = {}) => ({ amount: 1990, customer: payer(), ...fields })
+const ignoredBy = async (json: unknown, headers: Record<string, string> = {}) => {
+  const reply = await client.post('/charge/pix', json, { headers })
+  return { ...reply, ignored: reply.headers.get('x-ignored-fields') }
+}
+
+test('every operation refuses a query parameter that it does not have, and does nothing', async () => {
+  const before = await stored(api)
+  for (const { method, path, query } of ROUTES) {
+    const what = `${method} ${path}`
+    const address = `${path.replaceAll(/\{\w+\}/g, 'x')}?unheardOf=1`
+    const { status, body } = await client.call(method, address)
+    assert.equal(status, 400, what)
+    const known = Object.keys(query?.properties ?? {}).join(', ') || 'none'
+    const told = body.errors.map(({ description }: { description: string }) => description)
+    const expected = `unheardOf: is not a query parameter of this operation, which takes ${known}`
+    assert.ok(told.includes(expected), `${what}: ${told}`)
+    assert.ok(
+      body.errors.every(({ code }: { code: string }) => code === 'invalid_value'),
+      what,
+    )
+  }
+  assert.deepEqual(await stored(api), before)
+})
+
+test('a parameter that is spelled almost right is told the right spelling', async () => {
+  const meant: Record<string, string> = {
+    ...{ paymentstatus: 'paymentStatus', payment_status: 'paymentStatus', limt: 'limit' },
+    ...{ stauts: 'status', 'created-from': 'createdFrom', externalID: 'externalId' },
+  }
+  for (const [wrong, right] of Object.entries(meant)) {
+    const { status, body } = await client.get(`/charge?${wrong}=PAID`)
+    assert.equal(status, 400)
+    assert.ok(body.message.startsWith(`${wrong}: is not a query parameter of`), body.message)
+    assert.ok(body.message.includes(` (did you mean ${right}?), which takes limit,`), body.message)
+  }
+  const { body } = await client.get('/charge?foo=1')
+  assert.ok(!body.message.includes('did you mean'), body.message)
+})
+
+test('an unknown parameter is one violation among the others, in each version', async () => {
+  for (const version of VERSION_NAMES) {
+    const headers = { 'X-Api-Version': version }
+    const { status, body } = await client.get('/charge?sort=asc&limit=0&status=x', { headers })
+    assert.equal(status, 400)
+    assert.match(body.message, /^sort: .*, and 2 more fields are invalid$/)
+  }
+})
+
+test('no name of a parameter, however odd or many, is a fault of ours or grows the answer', async () => {
+  const odd = [
+    '=',
+    '%00=1',
+    '%ed%a0%80=1',
+    'a%3Ab=1',
+    '%0d%0aX-Evil:1=1',
+    '__proto__=1',
+    'constructor',
+  ]
+  for (const query of [...odd, `${'x'.repeat(8000)}=1`]) {
+    const { status, text, headers } = await client.get(`/company?${query}`)
+    assert.equal(status, 400, query.slice(0, 40))
+    assert.ok(text.length < 1000, query.slice(0, 40))
+    assert.equal(headers.get('x-evil'), null)
+  }
+  const many = Array.from({ length: 2500 }, (_, i) => `p${i}`)
+  const { status, body, text } = await client.get(`/charge?${many.join('&')}`)
+  assert.deepEqual([status, body.errors.length], [400, 20])
+  assert.match(body.message, /, and 2499 more fields are invalid$/)
+  assert.ok(text.length < 20_000)
+})
+
+test('HEAD of a list is refused like its GET', async () => {
+  const headOf = (path: string) =>
+    fetch(api.url + path, { method: 'HEAD', headers: { 'X-API-KEY': client.key } })
+  assert.equal((await headOf('/charge?paymentstatus=PAID')).status, 400)
+  assert.equal((await headOf('/charge?limit=1')).status, 200)
+})
+
+test('payers’ orders are refused like operations; pages and what banks call take any query', async () => {
+  for (const path of ['/bank/pix', '/bank/authorizations', '/pay/x/subscription']) {
+    const { status, body } = await api.call('POST', `${path}?foo=1`, { json: {} })
+    assert.equal(status, 400, path)
+    assert.ok(body.message.startsWith('foo: is not a query parameter'), body.message)
+  }
+  const made = await client.post('/charge/pix', charge())
+  const url = made.body.data.url.replace('http://vintem.test', api.url)
+  assert.equal((await fetch(`${url}?utm_source=mail`)).status, 200)
+  const code = parse(made.body.data.brCode)
+  const location = code.kind === 'dynamic' ? code.location.replace('vintem.test', '') : ''
+  assert.equal((await api.call('GET', `${location}?codMun=3550308&DPP=2026-08-20`)).status, 200)
+})
+
+test('fields that nobody reads are named by their paths, and the charge is made without them', async () => {
+  const customer = payer({ foo: 1, address: 'Rua A' })
+  const { status, ignored, body } = await ignoredBy(charge({ customer, Amount: 5, meta: { a: 1 } }))
+  assert.equal(status, 201)
+  assert.equal(ignored, 'customer.foo, Amount, meta')
+  assert.ok(!JSON.stringify(body).includes('meta'))
+  assert.equal((await ignoredBy(charge())).ignored, null)
+  const productId = (await client.post('/product', { name: 'Pão', description: '', price: 900 }))
+    .body.data.id
+  const items = [
+    { productId, quantity: 1 },
+    { productId, quantity: 1, bar: 'x' },
+  ]
+  const link = await client.post('/charge/payment-link', { customer: payer(), items })
+  assert.equal(link.headers.get('x-ignored-fields'), 'items[1].bar')
+})
+
+test('every operation with a body names what it ignores, and so does one that takes none', async () => {
+  for (const { operationId, method, prepare } of BODIES) {
+    const own = await api.client()
+    const { path, good } = await prepare(own, api)
+    const reply = await own.call(method, path, { json: { ...good, unheardOf: 1 } })
+    assert.ok(reply.status < 300, `${operationId}: ${reply.text}`)
+    assert.equal(reply.headers.get('x-ignored-fields'), 'unheardOf', operationId)
+  }
+  const { body } = await client.post('/charge/pix', charge())
+  const cancel = await client.post(`/charge/${body.data.id}/cancel`, { reason: 'x' })
+  assert.equal(cancel.headers.get('x-ignored-fields'), 'reason')
+})
+
+test('a replay names the same fields as the first answer', async () => {
+  const key = { 'Idempotency-Key': 'ignored 1' }
+  const json = charge({ foo: 1, customer: payer({ bar: 2 }) })
+  const replies = [await ignoredBy(json, key), await ignoredBy(json, key)]
+  assert.equal(replies[1]!.headers.get('idempotent-replayed'), 'true')
+  for (const { ignored } of replies) assert.equal(ignored, 'customer.bar, foo')
+  const again = charge({ foo: 1, externalId: 'ignored 2' })
+  for (const { ignored } of [await ignoredBy(again), await ignoredBy(again)]) {
+    assert.equal(ignored, 'foo')
+  }
+})
+
+test('a refusal names them too: the missing field may be there under another name', async () => {
+  const { status, ignored } = await ignoredBy({ amount: 1990, customer: { name: 'M', taxID: '1' } })
+  assert.deepEqual([status, ignored], [400, 'customer.taxID'])
+  const link = { total: 500, customerId: 'clnt_00000000000000000000000000', foo: 1 }
+  const missing = await client.post('/charge/payment-link', link)
+  assert.deepEqual([missing.status, missing.headers.get('x-ignored-fields')], [404, 'foo'])
+})
+
+test('names are safe in a header: encoded, without values, bounded in number and length', async () => {
+  const odd = { 'a\r\nX-Evil: 1': 's3cret', 'a,b': 1, 'a.b': 1, é: 1, '': 1, '\ud800': 1 }
+  const { ignored, headers, status } = await ignoredBy(
+    charge({ 'a\r\nX-Evil: 1': 's3cret', 'a,b': 1 }),
+  )
+  assert.equal(status, 201)
+  assert.equal(ignored, 'a%0D%0AX-Evil%3A%201, a%2Cb')
+  assert.equal(headers.get('x-evil'), null)
+  const all = await ignoredBy(charge(odd))
+  assert.match(all.ignored!, /^[\x21-\x7e]+(, [\x21-\x7e]+)*$/)
+  const inherited = await ignoredBy(JSON.parse('{"constructor": 1, "toString": 2}'))
+  assert.equal(inherited.ignored, 'constructor, toString')
+  for (const name of ['x'.repeat(60_000), 'é'.repeat(20_000)]) {
+    const { ignored: long } = await ignoredBy(charge({ [name]: 1, ...odd }))
+    assert.ok(long!.length <= 1000, String(long!.length))
+  }
+  const many = Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`field${i}`, 1]))
+  const { ignored: cut } = await ignoredBy(charge(many))
+  assert.equal(cut!.split(', ').length, 21)
+  assert.ok(cut!.startsWith('field0, field1, ') && cut!.endsWith(', field19, ...'))
+})

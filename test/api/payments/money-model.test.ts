@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { auditCompany } from '../../../src/core/audits/commands.ts'
+import { toPublic } from '../../../src/lib/ids.ts'
+import { expireDueCharges, releaseDueCharges } from '../../../src/worker/charges.ts'
+import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { expireDueWithdrawals } from '../../../src/worker/withdrawals.ts'
+import { type Client, eventsOf, type Reply, startApi } from '../../support/api.ts'
+import { lastCode } from '../../support/mail.ts'
+import type { Model } from '../../support/money.ts'
+import * as models from '../../support/money.ts'
+import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../../support/money-situations.ts'
+import { makeCharge, makeCode, order, pay } from '../../support/payments.ts'
+import { cancel, confirm, PATH, resend, wrong } from '../../support/withdrawals.ts'
+
+const SEED = Number(process.env.MONEY_SEED ?? 11)
+const RUNS = Number(process.env.MONEY_RUNS ?? 7)
+const STEPS = Number(process.env.MONEY_STEPS ?? 150)
+
+const api = await startApi()
+const { app } = api
+
+type World = { client: Client; model: Model }
+
+/** One of the newest that an act is meant for, and now and then one that it is not. */
+function one<T>(list: T[], which: number, fits: (item: T) => boolean = () => true): T | undefined {
+  const chosen = which % 4 === 3 ? list : list.filter(fits)
+  const back = pick([0, 0, 1, 3], which >> 2)
+  return chosen[chosen.length - 1 - (back % chosen.length)]
+}
+const openCharge = ({ charges }: Model, which: number) =>
+  one(charges, which, ({ status }) => status === 'OPEN')
+const unmatched = ({ payments }: Model, which: number) =>
+  one(payments, which, ({ status }) => status === 'UNMATCHED')
+const openWithdrawal = ({ withdrawals }: Model, which: number) =>
+  one(withdrawals, which, models.isOpen)
+
+/** What was done, in a few words; null when there was nothing to do it to. */
+type Done = string | null
+type Act = (world: World, which: number, choice: number) => Promise<Done>
+
+function answered({ status, text }: Reply, expected: number): number {
+  assert.equal(status, expected, text)
+  return status
+}
+
+/** An act on one record: what is sent for it, and what the model makes of it. */
+function on<T extends { status: string }>(
+  choose: (model: Model, which: number) => T | undefined,
+  send: (client: Client, record: T) => Promise<Reply>,
+  expected: (model: Model, record: T) => number,
+): Act {
+  return async ({ client, model }, which) => {
+    const record = choose(model, which)
+    if (!record) return null
+    const { status } = record
+    return `${status} ${answered(await send(client, record), expected(model, record))}`
+  }
+}
+
+/** A task of ours, and the same in the model. */
+const task =
+  (ours: (app: typeof api.app) => Promise<void>, its: (model: Model) => void): Act =>
+  async ({ model }) => {
+    await ours(app)
+    its(model)
+    return ''
+  }
+const releaseAll = task(releaseDueCharges, models.releaseCharges)
+
+async function pass({ model }: World, seconds: number): Promise<Done> {
+  api.clock.advance(seconds)
+  models.advance(model, seconds)
+  return ''
+}
+
+const ACTS = {
+  advance: (world, _, choice) => pass(world, pick(SECONDS, choice)),
+  /** Long enough for payments to become too old to go back. */
+  advanceDays: (world) => pass(world, 91 * 86_400),
+  async charge({ client, model }, which, choice) {
+    const [amount, lifetime_s] = [pick(AMOUNTS, choice), pick(LIFETIMES_S, which)]
+    const devMode = choice % 4 === 0
+    const made = await makeCharge(client, amount, { devMode, expiresIn: lifetime_s })
+    models.addCharge(model, { ...made, amount, devMode }, lifetime_s)
+    return `${amount}`
+  },
+  async pay({ model }, which, choice) {
+    const issued = model.charges.filter(({ isSale }) => !isSale)
+    const charge = one(issued, which, ({ status }) => which > 5 || status === 'OPEN')
+    if (!charge) return null
+    const { amount: exact, status } = charge
+    const amount = pick([exact, exact, exact, exact, exact + 1, 1, 55_555, 66_666], choice)
+    models.pay(model, charge, amount, await pay(api, charge.brCode, { amount }))
+    return `${status} ${amount === exact ? 'exact' : 'other'}`
+  },
+  /** The payer's bank sends the same order again, or another under the same id. */
+  async payAgain({ model }, which, choice) {
+    const payment = one(model.payments, which)
+    if (!payment) return null
+    const { code, endToEndId } = payment
+    const [amount, expected] = choice % 2 ? [payment.amount + 1, 422] : [payment.amount, 201]
+    return `${answered(await order(api, { brCode: code.brCode, endToEndId, amount }), expected)}`
+  },
+  async simulate({ client, model }, which) {
+    const charge = one(model.charges, which, ({ devMode }) => devMode)
+    if (!charge) return null
+    const [before, expected] = [charge.status, models.simulation(charge)]
+    answered(await client.post(`/charge/${charge.id}/simulate-payment`), expected)
+    if (expected === 200 && before === 'OPEN') {
+      const { body } = await client.get(`/charge/${charge.id}`)
+      models.pay(model, charge, charge.amount, body.data.endToEndId)
+    }
+    return `${before} ${expected}`
+  },
+  async code({ client, model }, _, choice) {
+    const amount = pick([1, 250, ...AMOUNTS], choice)
+    model.codes.push({ amount, brCode: (await makeCode(client, amount)).brCode })
+    return ''
+  },
+  async sell({ client, model }, which, choice) {
+    const code = one(model.codes, which)
+    if (!code) return null
+    const amount = pick([code.amount, code.amount, code.amount, code.amount + 1], choice)
+    const endToEndId = await pay(api, code.brCode, { amount })
+    const [newest] = (await client.get('/charge?limit=1')).body.data
+    models.sell(model, code, amount, { id: newest?.id, endToEndId })
+    return amount === code.amount ? 'exact' : 'other'
+  },
+  cancelCharge: on(
+    openCharge,
+    (client, { id }) => client.post(`/charge/${id}/cancel`),
+    (_, charge) => models.cancelCharge(charge),
+  ),
+  async refund({ client, model }, which, choice) {
+    const charge = one(model.charges, which, models.isRefundable)
+    if (!charge) return null
+    const value = pick([undefined, 66_666, 55_555, 1, undefined, 55_555, charge.amount + 1], choice)
+    const reply = await client.post(`/refund/${charge.id}`, { value })
+    const { paymentStatus } = charge
+    return `${paymentStatus} ${answered(reply, models.refundCharge(model, charge, value))}`
+  },
+  refundPayment: on(
+    unmatched,
+    (client, { endToEndId }) => client.post(`/payment/unmatched/${endToEndId}/refund`),
+    models.refundPayment,
+  ),
+  accept: on(
+    unmatched,
+    (client, { endToEndId }) => client.post(`/payment/unmatched/${endToEndId}/accept`),
+    models.acceptPayment,
+  ),
+  async withdraw({ client, model }, _, choice) {
+    const all = Math.max(1, model.accounts.available)
+    const value = pick([all, 700, 55_555, all, 66_666, all, all + 1], choice)
+    const reply = await client.post(PATH, { value })
+    const status = answered(reply, models.startWithdrawal(model, value))
+    if (status === 201) model.withdrawals.at(-1)!.id = reply.body.data.withdrawId
+    return `${status}`
+  },
+  async confirm({ client, model }, which, choice) {
+    const withdrawal = openWithdrawal(model, which)
+    if (!withdrawal) return null
+    const [right, code] = [choice % 3 > 0, await lastCode(api, client.company.id)]
+    const reply = await confirm(client, withdrawal.id, right ? code : wrong(code))
+    return `${answered(reply, models.confirmWithdrawal(model, withdrawal, right))}`
+  },
+  /** Five wrong codes in a row. */
+  async guess({ client, model }, which) {
+    const withdrawal = openWithdrawal(model, which)
+    if (!withdrawal) return null
+    const code = wrong(await lastCode(api, client.company.id))
+    for (let tries = 0; tries < 5; tries++) {
+      const reply = await confirm(client, withdrawal.id, code)
+      answered(reply, models.confirmWithdrawal(model, withdrawal, false))
+    }
+    return withdrawal.status
+  },
+  cancelWithdrawal: on(
+    openWithdrawal,
+    (client, { id }) => cancel(client, id),
+    models.cancelWithdrawal,
+  ),
+  resend: on(openWithdrawal, (client, { id }) => resend(client, id), models.resendCode),
+  expireCharges: task(expireDueCharges, () => {}),
+  async release(world, which, choice) {
+    if (choice % 2) await pass(world, 60)
+    return releaseAll(world, which, choice)
+  },
+  carryOutRefunds: task(carryOutRefunds, models.carryOutRefunds),
+  expireWithdrawals: task(expireDueWithdrawals, models.expireWithdrawals),
+  payOut: task(payOutWithdrawals, models.payOut),
+  async audit({ client }) {
+    const { faults } = await auditCompany(app, client.company.id, { whole: false })
+    assert.deepEqual(faults, [])
+    return ''
+  },
+} satisfies Record<string, Act>
+
+type ActName = keyof typeof ACTS
+
+/** How often an act is taken; the first is what a failing sequence shrinks to. */
+const WEIGHTS: Record<ActName, number> = {
+  advance: 8,
+  advanceDays: 1,
+  charge: 9,
+  pay: 12,
+  payAgain: 3,
+  simulate: 4,
+  code: 3,
+  sell: 5,
+  cancelCharge: 3,
+  expireCharges: 2,
+  release: 6,
+  refund: 16,
+  refundPayment: 5,
+  accept: 4,
+  carryOutRefunds: 9,
+  withdraw: 9,
+  confirm: 8,
+  guess: 2,
+  cancelWithdrawal: 4,
+  resend: 4,
+  expireWithdrawals: 2,
+  payOut: 7,
+  audit: 3,
+}
+const NAMES = Object.entries(WEIGHTS).flatMap(([name, weight]) =>
+  Array.from({ length: weight }, () => name as ActName),
+)
+const STEP = fc.record({ act: fc.constantFrom(...NAMES), which: fc.nat(15), choice: fc.nat(23) })
+type Step = { act: ActName; which: number; choice: number }
+
+/** Some fields of records, in an order that is the same on both sides of a comparison. */
+const listed = (records: Record<string, unknown>[], ...fields: string[]): string[] =>
+  records.map((record) => fields.map((field) => record[field] ?? 0).join(' ')).sort()
+
+const total = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+/** The company is shown the model's numbers, and its postings make them. */
+async function requireBalance({ client, model }: World): Promise<void> {
+  const { bank, ...owed } = model.accounts
+  assert.deepEqual((await client.get('/account-balance')).body.data, owed)
+  const rows = await api.rows<{ account: string; sum: number }>(
+    `select account, sum(amount)::bigint as sum from (
+       select credit as account, amount from postings where company_id = $1
+       union all select debit, -amount from postings where company_id = $1
+     ) sides group by account`,
+    [client.company.id],
+  )
+  const sums = Object.fromEntries(rows.map(({ account, sum }) => [account, sum]))
+  const none = { available: 0, pending: 0, held: 0, unmatched: 0 }
+  assert.deepEqual({ ...none, ...sums }, { bank, ...owed })
+  assert.equal(total(Object.values(sums)), 0)
+  for (const [account, sum] of Object.entries(owed)) assert.ok(sum >= 0, account)
+}
+
+async function requireCharges({ client, model }: World): Promise<void> {
+  const { body } = await client.get('/charge?limit=1000')
+  assert.deepEqual(
+    listed(body.data, 'id', 'total', 'status', 'paymentStatus', 'refunded'),
+    listed(model.charges, 'id', 'amount', 'status', 'paymentStatus', 'refunded'),
+  )
+}
+
+type Held = { status: string; amount?: number; value?: number }
+
+/** Payments, refunds and withdrawals are what the model says, and the held money is theirs. */
+async function requireRecords({ client, model }: World): Promise<void> {
+  const all = (table: string) =>
+    api.rows<Held>(`select * from ${table} where company_id = $1`, [client.company.id])
+  assert.deepEqual(
+    listed(await all('payments'), 'end_to_end_id', 'amount', 'status'),
+    listed(model.payments, 'endToEndId', 'amount', 'status'),
+  )
+  const refunds = await all('refunds')
+  const fields = ['amount', 'source', 'status']
+  assert.deepEqual(listed(refunds, ...fields), listed(model.refunds, ...fields))
+  const { body } = await client.get(`${PATH}?limit=1000`)
+  assert.deepEqual(
+    listed(body.data, 'id', 'value', 'status'),
+    model.withdrawals.map((one) => `${one.id} ${one.amount} ${models.shownStatus(model, one)}`),
+  )
+  const held = [...refunds, ...(await all('withdrawals'))].filter(models.isOpen)
+  assert.equal(total(held.map(({ amount, value }) => amount ?? value!)), model.accounts.held)
+}
+
+type Booked = { id: string; paid: number; returned: number; pending: number }
+
+/** What the ledger says of each charge is what its status says. */
+async function requireAgreement({ client, model }: World): Promise<void> {
+  const rows = await api.rows<Booked>(
+    `select c.id, coalesce(sum(p.amount) filter (where p.kind = 'CHARGE_PAID'), 0)::bigint as paid,
+       coalesce(sum(p.amount) filter (where p.kind = 'REFUND_PAID'), 0)::bigint as returned,
+       coalesce(sum(case 'pending' when credit then p.amount when debit then -p.amount end), 0)
+         ::bigint as pending
+     from charges c left join postings p on p.company_id = c.company_id and p.charge_id = c.id
+     where c.company_id = $1 group by c.id`,
+    [client.company.id],
+  )
+  const booked = new Map(rows.map((row) => [toPublic('charge', row.id), row]))
+  for (const charge of model.charges) {
+    const { paid, returned, pending } = booked.get(charge.id)!
+    assert.equal(paid, charge.status === 'COMPLETED' ? charge.amount : 0)
+    assert.equal(returned === charge.amount, charge.paymentStatus === 'REFUNDED')
+    assert.equal(pending, charge.paymentStatus === 'PAID' ? models.unreleased(model, charge) : 0)
+  }
+}
+
+/** All that came and went at the bank, by its own record, leaves what the company is owed. */
+async function requireBank({ client, model }: World): Promise<void> {
+  const [row] = await api.rows<{ sum: number }>(
+    `select coalesce(sum(case direction when 'received' then amount else -amount end), 0)::bigint
+       as sum from simulated_bank.transfers where account_id = $1`,
+    [client.company.id],
+  )
+  assert.equal(100_000 + row!.sum + model.accounts.bank, 0)
+}
+
+/** Each thing that happened was told once. */
+async function requireEvents({ client, model }: World): Promise<void> {
+  const told = Map.groupBy(await eventsOf(api, client.company.id), ({ type }) => type)
+  const { charges, payments, withdrawals } = model
+  const ofCharges = model.refunds.filter(({ charge }) => charge)
+  const counted = <T extends { status: string }>(list: T[], status: string) =>
+    list.filter((one) => one.status === status).length
+  const expected = {
+    'charge.paid': counted(charges, 'COMPLETED'),
+    'charge.expired': counted(charges, 'EXPIRED'),
+    'charge.canceled': counted(charges, 'CANCELED'),
+    'charge.refunded': counted(ofCharges, 'COMPLETED'),
+    'payment.unmatched': payments.length - counted(payments, 'MATCHED'),
+    'withdrawal.completed': counted(withdrawals, 'COMPLETED'),
+    'withdrawal.failed': counted(withdrawals, 'FAILED'),
+  }
+  for (const [type, count] of Object.entries(expected)) {
+    assert.equal(told.get(type)?.length ?? 0, count, type)
+  }
+}
+
+/** What the company is shown of its money. */
+const requireShown = (world: World) => Promise.all([requireBalance(world), requireCharges(world)])
+
+/** Every so many steps all is looked at, not only what most steps change. */
+const THOROUGH = 6
+const requireAll = (world: World) =>
+  Promise.all([requireShown(world), requireRecords(world), requireAgreement(world)])
+
+const WORK = ['expireCharges', 'expireWithdrawals', 'release', 'carryOutRefunds', 'payOut'] as const
+
+/** Brings all that is under way to its end: codes run out, and the bank is asked once more. */
+async function end(world: World): Promise<void> {
+  for (const seconds of [3600, 5]) {
+    await pass(world, seconds)
+    for (const act of WORK) await ACTS[act](world, 0, 0)
+  }
+  await requireAll(world)
+  await requireBank(world)
+  await requireEvents(world)
+  assert.deepEqual([world.model.accounts.held, world.model.accounts.pending], [0, 0])
+  const { faults } = await auditCompany(app, world.client.company.id, { whole: true })
+  assert.deepEqual(faults, [])
+}
+
+/** How the acts ended, over all runs. */
+const met = new Set<string>()
+
+async function run(steps: Step[]): Promise<void> {
+  const world = { client: await api.client(), model: models.newModel(api.clock.now().getTime()) }
+  const trace: string[] = []
+  try {
+    for (const [number, { act, which, choice }] of steps.entries()) {
+      trace.push(`${act} ${which} ${choice}`)
+      const done = await ACTS[act](world, which, choice)
+      trace.push(`${trace.pop()}: ${done ?? 'nothing to do'}`)
+      if (done === null) continue
+      met.add(`${act} ${done}`)
+      await (number % THOROUGH === 0 ? requireAll(world) : requireShown(world))
+    }
+    await end(world)
+  } catch (error) {
+    throw new Error(`${trace.join('\n')}\n${(error as Error).message}`, { cause: error })
+  }
+  for (const { source, endedIn } of world.model.refunds) met.add(`${source}>${endedIn}`)
+  for (const { status } of world.model.withdrawals) met.add(`a withdrawal ${status}`)
+}
+
+test('any sequence of money commands ends as the plainest model does, to the cent and at every step', {
+  timeout: 3_600_000,
+}, async () => {
+  console.log(`money model: seed ${SEED}, ${RUNS} runs of up to ${STEPS} steps`)
+  const steps = fc.noBias(fc.array(STEP, { maxLength: STEPS, size: 'max' }))
+  await fc.assert(fc.asyncProperty(steps, run), { seed: SEED, numRuns: RUNS })
+  // A narrower or another choice of sequences may miss some.
+  if (process.env.MONEY_SEED || process.env.MONEY_RUNS || process.env.MONEY_STEPS) return
+  assert.ok(met.isSupersetOf(new Set(WANTED)), `not met: ${WANTED.filter((one) => !met.has(one))}`)
+})

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FullApp } from '../../../src/core/full-app.ts'
+import * as mails from '../../../src/core/mails/store.ts'
+import { claimDue as claimCallbacks } from '../../../src/core/payments/callback-store.ts'
+import { claimDueRefunds, returnMoney } from '../../../src/core/refunds/returns.ts'
+import { claimDue as claimRefunds } from '../../../src/core/refunds/store.ts'
+import { claimDuePayouts, payOut } from '../../../src/core/withdrawals/payouts.ts'
+import { claimPayouts } from '../../../src/core/withdrawals/store.ts'
+import type { Tx } from '../../../src/db/database.ts'
+import type { Outcome, Provider } from '../../../src/provider/port.ts'
+import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { type Client, startApi } from '../../support/api.ts'
+import { balancesOf, makePaid, movementsOf, transfersOf } from '../../support/payments.ts'
+import { balanceOf, confirmed, start } from '../../support/withdrawals.ts'
+
+const api = await startApi()
+const bank = api.app.providers.simulator
+const SILENT = { kind: 'unknown', reason: 'no answer' } as const
+const REFUSED = { kind: 'rejected', reason: 'the account is closed' } as const
+
+/** The app with a bank that answers this to every order, and to every question about one. */
+function answering(outcome: Outcome<never>): FullApp {
+  const answer = async () => outcome
+  const changed: Provider = { ...bank, refund: answer, findRefund: answer }
+  const payouts = { ...bank, send: answer, findSent: answer }
+  const providers = { ...api.app.providers, of: () => changed, payoutsOf: () => payouts }
+  return { ...api.app, providers }
+}
+
+async function refunding(amount: number): Promise<Client> {
+  const client = await api.client()
+  const { id } = await makePaid(api, client, amount)
+  assert.equal((await client.post(`/refund/${id}`)).status, 201)
+  return client
+}
+
+const stateOf = async (table: 'refunds' | 'withdrawals' | 'mails', { company }: Client) => {
+  const [row] = await api.rows<{ attempts: number; next_attempt_at: Date | null; status?: string }>(
+    `select * from ${table} where company_id = $1`,
+    [company.id],
+  )
+  const next = row!.next_attempt_at ?? api.clock.now()
+  const left_s = (next.getTime() - api.clock.now().getTime()) / 1000
+  return { status: row!.status, attempts: row!.attempts, left_s }
+}
+
+test('a refusal of a refund that comes late does not undo what another worker gets done', async () => {
+  const client = await refunding(1990)
+  const [slow] = await claimDueRefunds(api.app, 10)
+  api.clock.advance(60)
+  const [quick] = await claimDueRefunds(api.app, 10)
+  await returnMoney(answering(REFUSED), slow!)
+  const taken = { status: 'PROCESSING', attempts: 2, left_s: 60 }
+  assert.deepEqual(await stateOf('refunds', client), taken)
+  await returnMoney(api.app, quick!)
+  assert.equal((await stateOf('refunds', client)).status, 'COMPLETED')
+  for (const claim of [slow!, quick!]) {
+    await returnMoney(answering(REFUSED), claim)
+    await returnMoney(api.app, claim)
+  }
+  const moved = (await movementsOf(api, client)).map(([kind]) => kind)
+  assert.deepEqual(moved, ['CHARGE_PAID', 'REFUND_HELD', 'REFUND_PAID'])
+  const returned = (await transfersOf(api, client)).filter(([way]) => way === 'returned')
+  assert.equal(returned.length, 1)
+  assert.equal((await balancesOf(api, client)).held, 0)
+})
+
+test('a silence about a refund that comes late leaves the lease of the other worker alone', async () => {
+  const client = await refunding(1990)
+  const [slow] = await claimDueRefunds(api.app, 10)
+  api.clock.advance(60)
+  const [quick] = await claimDueRefunds(api.app, 10)
+  await returnMoney(answering(SILENT), slow!)
+  assert.equal((await stateOf('refunds', client)).left_s, 60)
+  await returnMoney(answering(SILENT), quick!)
+  assert.equal((await stateOf('refunds', client)).left_s, 30, 'its own word counts')
+  api.clock.advance(30)
+  await carryOutRefunds(api.app)
+})
+
+test('refunds are leased for a minute: one worker has them, and the next when it is over', async () => {
+  const client = await refunding(1990)
+  assert.equal((await claimDueRefunds(api.app, 10)).length, 1)
+  api.clock.advance(59.999)
+  assert.deepEqual(await claimDueRefunds(api.app, 10), [])
+  api.clock.advance(0.001)
+  const [claim] = await claimDueRefunds(api.app, 10)
+  assert.equal(claim!.orderedBefore, true, 'the bank may have been told of it')
+  await returnMoney(api.app, claim!)
+  assert.equal((await stateOf('refunds', client)).status, 'COMPLETED')
+})
+
+test('a silence about a payout that comes late leaves the lease of the other worker alone', async () => {
+  const client = await api.client()
+  await confirmed(api, client, 5000)
+  const [slow] = await claimDuePayouts(api.app, 10)
+  api.clock.advance(60)
+  const [quick] = await claimDuePayouts(api.app, 10)
+  await payOut(answering(SILENT), slow!)
+  assert.equal((await stateOf('withdrawals', client)).left_s, 60)
+  await payOut(api.app, quick!)
+  assert.equal((await stateOf('withdrawals', client)).status, 'COMPLETED')
+  assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 0 })
+})
+
+test('a mail that is given back late stays with the worker that has it meanwhile', async () => {
+  const client = await api.client()
+  await start(client, 700)
+  const claim = async (lease_s: number) => {
+    const now = api.clock.now()
+    const until = new Date(now.getTime() + lease_s * 1000)
+    for (let after = mails.FIRST_COMPANY; ; ) {
+      const filter = { of: 'codes' as const, after, except: [], receipts: true }
+      const mail = await mails.claimNext(api.app.db, filter, now, until)
+      if (mail!.companyId === client.company.id) return mail!
+      after = mail!.companyId
+    }
+  }
+  const slow = await claim(60)
+  api.clock.advance(60)
+  const quick = await claim(60)
+  await mails.postpone(api.app.db, slow, api.clock.now())
+  assert.equal((await stateOf('mails', client)).left_s, 60)
+  await mails.finish(api.app.db, quick, 'SENT', api.clock.now())
+  await mails.finish(api.app.db, slow, 'FAILED', api.clock.now())
+  await mails.postpone(api.app.db, quick, api.clock.now())
+  const [row] = await api.rows('select outcome, sealed from mails where company_id = $1', [
+    client.company.id,
+  ])
+  assert.deepEqual(row, { outcome: 'SENT', sealed: null })
+})
+
+test('the moment in which a bank was first told of a refund stays, however often it is told', async () => {
+  const client = await refunding(1990)
+  const orderedAt = async () =>
+    (await api.rows('select ordered_at from refunds where company_id = $1', [client.company.id]))[0]
+  await claimDueRefunds(api.app, 10)
+  const first = await orderedAt()
+  api.clock.advance(60)
+  const [again] = await claimDueRefunds(api.app, 10)
+  assert.ok(again!.orderedBefore)
+  assert.deepEqual(await orderedAt(), first)
+  await returnMoney(api.app, again!)
+})
+
+test('what one worker is about to claim is left to it by the others, who do not wait', async () => {
+  const client = await refunding(1990)
+  await confirmed(api, client, 700)
+  const now = api.clock.now()
+  const { db } = api.app
+  const request = { now, lease_s: 60, most: 10, only: null, except: [] }
+  const claims: Record<string, (tx: Tx) => Promise<unknown[]>> = {
+    refunds: (tx) => claimRefunds(tx, request),
+    withdrawals: (tx) => claimPayouts(tx, request),
+    callbacks: (tx) => claimCallbacks(tx, now, 10, []),
+    mails: async (tx) => {
+      const filter = {
+        of: 'others' as const,
+        after: mails.FIRST_COMPANY,
+        except: [],
+        receipts: true,
+      }
+      const mail = await mails.claimNext(tx, filter, now, new Date(now.getTime() + 60_000))
+      return mail ? [mail] : []
+    },
+  }
+  await api.rows('update bank_callbacks set processed_at = null, next_attempt_at = $1', [now])
+  await api.rows(`update mails set next_attempt_at = $1, kind = 'receipt'`, [now])
+  const count = await api.rows('select from mails where finished_at is null')
+  for (const [name, claim] of Object.entries(claims)) {
+    await db.transaction(async (tx) => {
+      let claimed = await claim(tx)
+      assert.ok(claimed.length > 0, name)
+      // Mails are claimed one by one.
+      for (let n = 1; name === 'mails' && n < count.length; n++) claimed = await claim(tx)
+      assert.deepEqual(await claim(db), [], name)
+    })
+  }
+})
+
+test('a company in its own time whose books differ returns and pays out nothing', async () => {
+  const client = await refunding(1990)
+  await confirmed(api, client, 700)
+  const { id } = client.company
+  await api.rows('insert into test_clocks (company_id, ahead_ms) values ($1, 60000)', [id])
+  await api.rows(`insert into audits values ($1, 0, null, 'R$ 1 is missing', now())`, [id])
+  for (const only of [null, id]) {
+    assert.deepEqual(await claimDueRefunds(api.app, 10, only), [])
+    assert.deepEqual(await claimDuePayouts(api.app, 10, only), [])
+  }
+  await api.rows('delete from audits where company_id = $1', [id])
+  assert.equal((await claimDueRefunds(api.app, 10, id)).length, 1)
+  assert.equal((await claimDuePayouts(api.app, 10, id)).length, 1)
+})
+
+test('a lease that is renewed late does not bring a mail forward that was given back', async () => {
+  const client = await api.client()
+  await start(client, 700)
+  const now = api.clock.now()
+  const later = (s: number) => new Date(now.getTime() + s * 1000)
+  const filter = { of: 'codes' as const, after: mails.FIRST_COMPANY, except: [], receipts: true }
+  let mail = await mails.claimNext(api.app.db, filter, now, later(8))
+  while (mail?.companyId !== client.company.id) {
+    mail = await mails.claimNext(api.app.db, filter, now, later(8))
+  }
+  await mails.postpone(api.app.db, mail, later(300))
+  await mails.renewLeases(api.app.db, [mail], later(10))
+  assert.equal((await stateOf('mails', client)).left_s, 300)
+})

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { auditCompany } from '../../../src/core/audits/commands.ts'
+import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import { fromPublic } from '../../../src/lib/ids.ts'
+import { chargeTxid } from '../../../src/provider/txid.ts'
+import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { startApi } from '../../support/api.ts'
+import { type Banked, charged, openBanked } from '../../support/bank.ts'
+import { balancesOf, movementsOf, order, stateOf } from '../../support/payments.ts'
+
+const api = await startApi()
+
+/** A scheme's id that a payer at any bank could have, with the number of the simulated bank. */
+let count = 0
+const newEndToEndId = (ispb = '99999999') =>
+  `E${ispb}202608201500${String(++count).padStart(11, '0')}`
+
+/** Waits until all callbacks of a bank are sent and processed. */
+async function heard({ bank }: Banked): Promise<void> {
+  await bank.callbacksSent()
+  await api.app.callbacks.process.idle()
+}
+
+async function audit({ company }: Banked): Promise<string[]> {
+  api.clock.advance(2000)
+  await reconcileDue(api.app)
+  return (await auditCompany(api.app, company.id, { whole: true })).faults
+}
+
+test('a simulated payment with the id of a real one takes nothing from the books', async () => {
+  for (const isFirst of [true, false]) {
+    const shop = await openBanked(api)
+    const [real, play] = [await charged(shop), await charged(shop, { devMode: true })]
+    const endToEndId = newEndToEndId()
+    const simulate = () => order(api, { brCode: play.brCode, endToEndId })
+    if (isFirst) assert.equal((await simulate()).status, 201)
+    shop.bank.payer.pay(real.brCode, { endToEndId })
+    await heard(shop)
+    if (!isFirst) assert.equal((await simulate()).status, 201)
+    for (const { id } of [real, play]) {
+      assert.deepEqual(await stateOf(shop, id), ['COMPLETED', 'PAID'])
+    }
+    assert.deepEqual(await movementsOf(api, shop), [
+      ['CHARGE_PAID', endToEndId, 'bank>pending', 1990],
+    ])
+    assert.deepEqual(await audit(shop), [])
+  }
+})
+
+test('the simulated bank takes no endToEndId but one of its own', async () => {
+  const shop = await openBanked(api)
+  const { brCode } = await charged(shop, { devMode: true })
+  const { status, body } = await order(api, { brCode, endToEndId: newEndToEndId('12345678') })
+  assert.deepEqual([status, body.errors[0].code], [400, 'invalid_value'])
+  assert.match(body.errors[0].description, /^endToEndId: must be E, 99999999/)
+})
+
+test('real money for a dev-mode code waits for a decision, and pays nothing', async () => {
+  const shop = await openBanked(api)
+  const play = await charged(shop, { devMode: true })
+  const counter = await shop.post('/charge/pix/static', { amount: 700, devMode: true })
+  const one = shop.bank.payer.pay(counter.body.data.brCode)
+  await heard(shop)
+  shop.bank.faults.nextCallback('lost')
+  const two = shop.bank.payer.payKey(shop.company.pixKey, 1990)
+  two.txid = chargeTxid(fromPublic('charge', play.id)!)
+  api.clock.advance(61)
+  await reconcileDue(api.app)
+  assert.deepEqual(await stateOf(shop, play.id), ['OPEN', 'PROCESSING'])
+  assert.deepEqual(await movementsOf(api, shop), [
+    ['PAYMENT_UNMATCHED', one.endToEndId, 'bank>unmatched', 700],
+    ['PAYMENT_UNMATCHED', two.endToEndId, 'bank>unmatched', 1990],
+  ])
+  assert.deepEqual(await audit(shop), [])
+})
+
+test('a decision on an id that both sources have is about the real money', async () => {
+  const shop = await openBanked(api)
+  const [accepted, refunded] = [newEndToEndId(), newEndToEndId()]
+  const { brCode } = await charged(shop, { devMode: true })
+  for (const endToEndId of [accepted, refunded]) {
+    assert.equal((await order(api, { brCode, amount: 5, endToEndId })).status, 201)
+    shop.bank.payer.payKey(shop.company.pixKey, 700, { endToEndId })
+  }
+  api.clock.advance(61)
+  await reconcileDue(api.app)
+  assert.equal((await shop.post(`/payment/unmatched/${accepted}/accept`)).body.data.amount, 700)
+  assert.equal((await shop.post(`/payment/unmatched/${refunded}/refund`, {})).body.data.value, 700)
+  await carryOutRefunds(api.app)
+  const rows = await api.rows(
+    'select source, amount, status from payments where company_id = $1 order by status, source',
+    [shop.company.id],
+  )
+  assert.deepEqual(rows, [
+    { source: 'bank', amount: 700, status: 'ACCEPTED' },
+    { source: 'bank', amount: 700, status: 'REFUNDED' },
+    { source: 'simulated', amount: 5, status: 'UNMATCHED' },
+    { source: 'simulated', amount: 5, status: 'UNMATCHED' },
+  ])
+  assert.deepEqual(await balancesOf(api, shop), {
+    available: 700,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
+  })
+  assert.deepEqual(await audit(shop), [])
+})
+
+type Step = { id: number; kind: 'real' | 'stray' | 'play' | 'play stray' | 'hear' | 'ask' }
+
+const steps = fc.array(
+  fc.record<Step>({
+    id: fc.nat({ max: 2 }),
+    kind: fc.constantFrom('real', 'stray', 'play', 'play stray', 'hear', 'ask'),
+  }),
+  { minLength: 4, maxLength: 10 },
+)
+
+test('in any order of simulated and real payments with the same ids the books are the real ones', async () => {
+  const shop = await openBanked(api)
+  const booked: string[] = []
+
+  async function run(all: Step[]): Promise<void> {
+    const ids = [newEndToEndId(), newEndToEndId(), newEndToEndId()]
+    const used = new Set<string>()
+    for (const { id, kind } of all) {
+      const endToEndId = ids[id]!
+      const isReal = kind === 'real' || kind === 'stray'
+      if (kind === 'hear') await heard(shop)
+      else if (kind === 'ask') {
+        api.clock.advance(61)
+        await reconcileDue(api.app)
+      } else if (!isReal) {
+        const { brCode } = await charged(shop, { devMode: true })
+        const amount = kind === 'play' ? 1990 : 1000
+        const { status } = await order(api, { brCode, amount, endToEndId })
+        assert.ok([201, 422].includes(status), String(status))
+      } else if (!used.has(endToEndId)) {
+        used.add(endToEndId)
+        const { brCode } = await charged(shop)
+        shop.bank.faults.nextCallback(id % 2 ? 'lost' : 'doubled')
+        shop.bank.payer.pay(brCode, { endToEndId, amount: kind === 'real' ? 1990 : 800 })
+        booked.push(
+          `${kind === 'real' ? 'CHARGE_PAID 1990' : 'PAYMENT_UNMATCHED 800'} ${endToEndId}`,
+        )
+      }
+    }
+    await heard(shop)
+    api.clock.advance(61)
+    await reconcileDue(api.app)
+    const movements = await movementsOf(api, shop)
+    const found = movements.map(([kind, ref, , amount]) => `${kind} ${amount} ${ref}`)
+    assert.deepEqual(found.toSorted(), booked.toSorted())
+  }
+  await fc.assert(fc.asyncProperty(steps, run), { numRuns: 12 })
+  assert.deepEqual(await audit(shop), [])
+})
