@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nounGraph, sortByUse } from '../scripts/noun-graph.ts'
+import { importsOf, nounGraph, sortByUse } from '../scripts/noun-graph.ts'
 
 /**
  * Which noun of core may use which, types too. If a change needs a new entry, it must not close a
@@ -112,4 +112,12 @@ test('a noun uses only the nouns that it may use', () => {
 
 test('the nouns of core are a graph without cycles', () => {
   assert.deepEqual(sortByUse(nounGraph()).cyclic, [])
+})
+
+test('no file of src imports itself through others', () => {
+  const imports = importsOf()
+  const own = [...imports].map(([path, targets]) => {
+    return [path, targets.filter((target) => imports.has(target))] as const
+  })
+  assert.deepEqual(sortByUse(new Map(own)).cyclic, [])
 })

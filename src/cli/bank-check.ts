@@ -5,9 +5,9 @@ import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { CallbackState, Inspection } from '../provider/bacen/bacen.ts'
 import type { Connection } from '../provider/bacen/connection.ts'
-import type { Check, Finding } from './checks.ts'
 import { Refusal } from './command.ts'
 import { asSentence } from './faults.ts'
+import type { Check, Finding } from './finding.ts'
 import { time } from './records.ts'
 
 const DAY_MS = 24 * 3600 * 1000

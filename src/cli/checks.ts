@@ -11,12 +11,9 @@ import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
 import { type Answer, columns } from './command.ts'
 import { tell } from './faults.ts'
+import type { Check, Finding, State } from './finding.ts'
 import { type Connection, openConnection } from './session.ts'
 import { inspectSettings } from './settings.ts'
-
-type State = 'ok' | 'warning' | 'failed'
-export type Check = { name: string; state: State; detail: string }
-export type Finding = [state: State, detail: string]
 
 const LEAST_VERSION = 15
 const CLOCK_TOLERANCE_MS = 2_000

@@ -2,9 +2,10 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import { type Config, ConfigFault, loadConfig } from '../config.ts'
 import { isLoopback } from '../lib/addresses.ts'
 import { findUnsafe } from '../safety.ts'
-import { type Check, check, checkDatabase, type Finding, inspectMail, report } from './checks.ts'
+import { check, checkDatabase, inspectMail, report } from './checks.ts'
 import type { Command } from './command.ts'
 import { tell } from './faults.ts'
+import type { Check, Finding } from './finding.ts'
 
 const MIB = 1024 * 1024
 const LITTLE_SPACE_MIB = 1024

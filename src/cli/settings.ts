@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
-import type { Finding } from './checks.ts'
+import type { Finding } from './finding.ts'
 
 /** Connections of a process beside those for requests and those for tasks. */
 const OTHER_CONNECTIONS = 16

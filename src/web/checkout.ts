@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
-import { type Charge, isSubscriptionLink } from '../core/charges/rules.ts'
+import { isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { matchSimulated, sendSimulated } from '../core/payments/commands.ts'
 import { isPlayable } from '../core/payments/rules.ts'
@@ -9,18 +9,11 @@ import { formatMoment } from '../lib/local-time.ts'
 import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
+import type { ChargePage } from './charge-page.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import {
-  type Collection,
-  findCollection,
-  isFinal,
-  lookUp,
-  type Owner,
-  type State,
-  stateOf,
-} from './found.ts'
+import { findCollection, isFinal, lookUp, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
-import { inLanguage, type Spoken, spokenOf } from './language.ts'
+import { inLanguage, spokenOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import {
   codePanel,
@@ -40,15 +33,6 @@ import { receipt, receiptTitle } from './receipt.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import type { Form, Site } from './site.ts'
 import { actOnSubscription, showSubscription } from './subscription.ts'
-
-/** The page of a charge: everything its payer needs, whatever has become of it. */
-export type ChargePage = Owner &
-  Spoken & {
-    charge: Charge
-    collection: Collection | null
-    /** What a paid charge was for. */
-    purchase?: string[]
-  }
 
 type Named = { Params: { token: string } }
 

@@ -10,7 +10,8 @@ import type { Block } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { RECEIPT_LETTERS } from '../mails/receipt-texts.ts'
 import { openReceipt, type SealedMail } from '../mails/sealing.ts'
-import { findPurchase, type ReceiptLine, receiptLines } from './lines.ts'
+import { findPurchase, receiptLines } from './lines.ts'
+import type { ReceiptLine } from './texts.ts'
 
 export type ReceiptLetter = {
   to: string

@@ -8,23 +8,7 @@ import { type Charge, isPlayMoney } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { find as findRecurrence } from '../recurrences/store.ts'
-import { RECEIPT_LABELS } from './texts.ts'
-
-/** The lines of a receipt, in this order. */
-export type ReceiptLine = {
-  kind:
-    | 'amount'
-    | 'refunded'
-    | 'paidAt'
-    | 'receiver'
-    | 'payer'
-    | 'purchase'
-    | 'method'
-    | 'endToEndId'
-    | 'chargeId'
-  label: string
-  values: string[]
-}
+import { RECEIPT_LABELS, type ReceiptLine } from './texts.ts'
 
 /** A receipt names at most this many products. */
 const MAX_ITEMS = 20

@@ -1,5 +1,20 @@
 import type { Language } from '../../lib/language.ts'
-import type { ReceiptLine } from './lines.ts'
+
+/** The lines of a receipt, in this order. */
+export type ReceiptLine = {
+  kind:
+    | 'amount'
+    | 'refunded'
+    | 'paidAt'
+    | 'receiver'
+    | 'payer'
+    | 'purchase'
+    | 'method'
+    | 'endToEndId'
+    | 'chargeId'
+  label: string
+  values: string[]
+}
 
 /** The labels of a receipt's lines, on its page and in its mail. */
 export type ReceiptLabels = {
