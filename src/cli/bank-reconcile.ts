@@ -4,8 +4,8 @@ import {
   type Comparison,
   compareWithBank,
 } from '../core/reconciliation/compare.ts'
-import { addDays, isLocalDate, startOfDay } from '../lib/local-time.ts'
 import { type Cents, formatReais } from '../lib/money.ts'
+import { addDays, isLocalDate, startOfDay } from '../pix/local-time.ts'
 import type { Period } from '../provider/port.ts'
 import { type Args, type Command, columns } from './command.ts'
 import { requireNone } from './faults.ts'

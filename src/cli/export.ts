@@ -10,19 +10,12 @@ import { listMade } from '../core/charges/store.ts'
 import type { Tx } from '../db/database.ts'
 import { readStatement } from '../ledger/statement.ts'
 import { systemClock } from '../lib/clock.ts'
-import {
-  BRAZILIAN,
-  type Cell,
-  type Column,
-  csvWriter,
-  type Dialect,
-  PLAIN,
-  type Writer,
-} from '../lib/csv.ts'
+import { type Cell, type Column, csvWriter, type Dialect, PLAIN, type Writer } from '../lib/csv.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { addDays, isLocalDate, startOfDay } from '../lib/local-time.ts'
 import { invalid } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
+import { BRAZILIAN } from '../pix/brazilian-csv.ts'
+import { addDays, isLocalDate, startOfDay } from '../pix/local-time.ts'
 import type { Args, Command, Print } from './command.ts'
 import { requireCompany } from './records.ts'
 import { withDatabase } from './session.ts'

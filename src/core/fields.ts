@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { EMAIL_FORM } from '../lib/email-form.ts'
-import { MAX_AMOUNT } from '../lib/money.ts'
+import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 
 /**

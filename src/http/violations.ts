@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { isLocalDate } from '../lib/local-time.ts'
 import { allInvalid } from '../lib/problems.ts'
+import { isLocalDate } from '../pix/local-time.ts'
 import { canonical } from './body.ts'
 import type { Schema } from './schema.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Money is told apart from other numbers, and a code from other text: people read them otherwise
- * than programs do. `signed` is what people read of an amount, with a minus where it leaves.
+ * Money and codes have cells of their own, because people and programs read them differently.
+ * `signed` is the amount for people, negative if money leaves.
  */
 export type Cell =
   | string
@@ -34,31 +34,6 @@ export const PLAIN: Dialect = {
   term: ({ code }) => code,
   time: (date) => date.toISOString(),
   flag: String,
-}
-
-const saoPaulo = new Intl.DateTimeFormat('pt-BR', {
-  timeZone: 'America/Sao_Paulo',
-  ...{ day: '2-digit', month: '2-digit', year: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
-})
-
-/**
- * For spreadsheets in Brazil, where the comma is the decimal one. A byte order mark tells them that
- * a file is UTF-8.
- */
-export const BRAZILIAN: Dialect = {
-  start: '\uFEFF',
-  separator: ';',
-  heading: 'title',
-  money: ({ cents, signed = cents }) => {
-    const digits = String(Math.abs(signed))
-      .padStart(3, '0')
-      .replace(/(?=..$)/, ',')
-    return signed < 0 ? `-${digits}` : digits
-  },
-  term: ({ word }) => word,
-  time: (date) => saoPaulo.format(date).replace(',', ''),
-  flag: (value) => (value ? 'sim' : 'não'),
 }
 
 /** What a file starts with, and its line for a record. */

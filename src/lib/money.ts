@@ -4,14 +4,6 @@ declare const cents: unique symbol
 /** An amount of money in integer centavos. Nothing in the product holds money in any other form. */
 export type Cents = number & { readonly [cents]: true }
 
-/**
- * The largest amount one charge may carry, R$ 9.999.999.999,99: what a BR Code's field 54 can
- * write.
- */
-export const MAX_AMOUNT = 999_999_999_999 as Cents
-/** The smallest amount of a dynamic charge or a payment link, R$ 5,00. */
-export const MIN_CHARGE = 500 as Cents
-
 export function toCents(value: number | string): Cents {
   const amount = Number(value)
   assert(Number.isSafeInteger(amount) && amount >= 0, 'money is a non-negative integer of cents')

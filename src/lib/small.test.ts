@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatMoment } from './local-time.ts'
 import { isAddress, readMailbox } from './mailbox.ts'
 import { formatReais, toCents } from './money.ts'
 import { oneLine } from './one-line.ts'
@@ -18,12 +17,6 @@ test('money is written as people in Brazil read it, to the last cent', () => {
   assert.deepEqual(shown.slice(0, 4), ['R$ 0,00', 'R$ 0,05', 'R$ 0,99', 'R$ 1,00'])
   assert.equal(formatReais(10n ** 20n), 'R$ 1.000.000.000.000.000.000,00')
   assert.deepEqual(shown.slice(4), ['R$ 1.234,56', 'R$ 1.000.000,00', 'R$ 90.071.992.547.409,91'])
-})
-
-test('a moment is written by the clock of Brasília', () => {
-  assert.equal(formatMoment(new Date('2026-08-20T15:04:59Z')), '20/08/2026 12:04')
-  assert.equal(formatMoment(new Date('2026-01-01T02:59:00Z')), '31/12/2025 23:59')
-  assert.equal(formatMoment(new Date('2026-01-01T03:00:00Z')), '01/01/2026 00:00')
 })
 
 test('a mailbox is one address, with a name or without', () => {

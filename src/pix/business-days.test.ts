@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addDays, daysBetween, weekdayOf } from '../lib/local-time.ts'
 import { easterOf, isBankHoliday, isBusinessDay, nextBusinessDay } from './business-days.ts'
+import { addDays, daysBetween, weekdayOf } from './local-time.ts'
 
 const daysOf = (year: number) =>
   Array.from({ length: daysBetween(`${year}-01-01`, `${year + 1}-01-01`) }, (_, i) =>

@@ -1,4 +1,4 @@
-import { addDays, daysBetween, type LocalDate, weekdayOf } from '../lib/local-time.ts'
+import { addDays, daysBetween, type LocalDate, weekdayOf } from './local-time.ts'
 
 // The days that Resolução CMN 4.880/2020, article 6, takes out of the banks' business days:
 // weekends, national holidays, and the three that are holidays for banks alone (Carnival's Monday

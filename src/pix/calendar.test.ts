@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addDays, daysBetween, type LocalDate } from '../lib/local-time.ts'
 import { isBusinessDay } from './business-days.ts'
 import {
   agreedDueDay,
@@ -13,6 +12,7 @@ import {
   retryDays,
   scheduleDay,
 } from './calendar.ts'
+import { addDays, daysBetween, type LocalDate } from './local-time.ts'
 
 const cycles = (first: LocalDate, frequency: Frequency, count: number) =>
   Array.from({ length: count }, (_, n) => generationDay(first, frequency, n))

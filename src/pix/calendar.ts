@@ -1,6 +1,6 @@
 import { assert } from '../lib/assert.ts'
-import { addDays, addMonths, daysBetween, type LocalDate } from '../lib/local-time.ts'
 import { nextBusinessDay } from './business-days.ts'
+import { addDays, addMonths, daysBetween, type LocalDate } from './local-time.ts'
 
 /** Whoever reads this calendar counts in its days. */
 export {
@@ -11,7 +11,7 @@ export {
   type LocalDate,
   localDateOf,
   startOfDay,
-} from '../lib/local-time.ts'
+} from './local-time.ts'
 
 export type Frequency = 'WEEKLY' | 'MONTHLY' | 'SEMIANNUAL' | 'ANNUAL'
 

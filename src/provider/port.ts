@@ -1,7 +1,7 @@
 import type { Uuid } from '../lib/ids.ts'
-import type { LocalDate } from '../lib/local-time.ts'
 import type { Cents } from '../lib/money.ts'
 import type { Frequency } from '../pix/calendar.ts'
+import type { LocalDate } from '../pix/local-time.ts'
 
 /**
  * The outcome of an order or a question at a bank. A timeout is `unknown`, never `rejected`,

@@ -1,7 +1,7 @@
 import type { Language } from '../lib/language.ts'
-import { formatMoment } from '../lib/local-time.ts'
 import { formatReais, toCents } from '../lib/money.ts'
 import { writtenFields } from '../pix/brcode.ts'
+import { formatMoment } from '../pix/local-time.ts'
 import { receiverTaxId } from '../pix/tax-id.ts'
 import type { AgreementSeen, Done, PaymentSeen, Seen } from './bank-code.ts'
 import { BANK } from './bank-texts.ts'

@@ -7,8 +7,8 @@ import type { FullApp } from '../core/full-app.ts'
 import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import { type Uuid, unpackPair } from '../lib/ids.ts'
-import type { LocalDate } from '../lib/local-time.ts'
 import { problem } from '../lib/problems.ts'
+import type { LocalDate } from '../pix/local-time.ts'
 
 /** Whose a page is; the app is in the company's time. */
 export type Owner = { app: FullApp; company: Company; token: string }

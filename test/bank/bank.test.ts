@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays } from '../../src/lib/local-time.ts'
 import { parse } from '../../src/pix/brcode.ts'
+import { addDays } from '../../src/pix/local-time.ts'
 import { openCaller } from './caller.ts'
 import { trust } from './certificates.ts'
 import { charge, KEY, open, PERIOD, TXID } from './scene.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/lib/clock.ts'
-import type { LocalDate } from '../../src/lib/local-time.ts'
+import type { LocalDate } from '../../src/pix/local-time.ts'
 import type { CallbackKind } from './document.ts'
 import type { Style } from './style.ts'
 

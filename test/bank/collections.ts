@@ -1,6 +1,6 @@
-import type { LocalDate } from '../../src/lib/local-time.ts'
-import { addDays, addMonths, daysBetween, localDateOf } from '../../src/lib/local-time.ts'
 import { nextBusinessDay } from '../../src/pix/business-days.ts'
+import type { LocalDate } from '../../src/pix/local-time.ts'
+import { addDays, addMonths, daysBetween, localDateOf } from '../../src/pix/local-time.ts'
 import { type Answer, type Body, type Handlers, notFound, refuse } from './answers.ts'
 import { type Attempt, type Books, type Cobr, type Pix, type Rec, shownChanges } from './books.ts'
 import { pixEntry } from './pix.ts'

@@ -1,5 +1,5 @@
-import { localDateOf } from '../../src/lib/local-time.ts'
 import { recurrenceCode } from '../../src/pix/brcode.ts'
+import { localDateOf } from '../../src/pix/local-time.ts'
 import {
   type Answer,
   type Body,

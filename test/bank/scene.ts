@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { localDateOf } from '../../src/lib/local-time.ts'
+import { localDateOf } from '../../src/pix/local-time.ts'
 import { manualClock } from '../support/api.ts'
 import { type StyleOptions, startBank } from './bank.ts'
 import { openCaller } from './caller.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/lib/ids.ts'
-import { addDays, atHour, localDateOf } from '../../src/lib/local-time.ts'
+import { addDays, atHour, localDateOf } from '../../src/pix/local-time.ts'
 import { findNextAt } from '../../src/provider/simulator/collection-records.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { given, openScene, reasonOf, type Scene, VALUE } from '../support/agreements.ts'

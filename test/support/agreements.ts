@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
-import { addDays, atHour, type LocalDate, localDateOf } from '../../src/lib/local-time.ts'
 import { toCents } from '../../src/lib/money.ts'
+import { addDays, atHour, type LocalDate, localDateOf } from '../../src/pix/local-time.ts'
 import type { Agreement, AgreementOrder, Outcome, Payee } from '../../src/provider/port.ts'
 import type { TestApi } from './api.ts'
 

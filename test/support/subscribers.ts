@@ -1,9 +1,9 @@
 import { sealPerson } from '../../src/core/customers/sealing.ts'
 import type { Tx } from '../../src/db/database.ts'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
-import { localDateOf, startOfDay } from '../../src/lib/local-time.ts'
 import type { Vault } from '../../src/lib/vault.ts'
 import type { Frequency } from '../../src/pix/calendar.ts'
+import { localDateOf, startOfDay } from '../../src/pix/local-time.ts'
 
 export type Crowd = { companyId: Uuid; count: number; value: number; frequency: Frequency }
 

@@ -1,5 +1,6 @@
 import type { Account, Kind } from '../../ledger/recipes.ts'
-import { BRAZILIAN, type Column, csvWriter, PLAIN } from '../../lib/csv.ts'
+import { type Column, csvWriter, PLAIN } from '../../lib/csv.ts'
+import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import type { DatedEntry } from './dates.ts'
 
 const KINDS: Record<Kind, string> = {

@@ -1,5 +1,4 @@
 import type { Uuid } from '../../lib/ids.ts'
-import { addDays, atHour, type LocalDate, localDateOf, startOfDay } from '../../lib/local-time.ts'
 import { nextBusinessDay } from '../../pix/business-days.ts'
 import {
   dueDay,
@@ -9,6 +8,7 @@ import {
   SCHEDULE_DAYS,
   scheduleDay,
 } from '../../pix/calendar.ts'
+import { addDays, atHour, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { Collection } from '../../provider/port.ts'
 
 export type BillingStatus = 'PLANNED' | 'SCHEDULED' | 'PAID' | 'FAILED' | 'CANCELED'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MAX_AMOUNT, toCents } from '../../lib/money.ts'
+import { toCents } from '../../lib/money.ts'
+import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import type { ShownProduct } from '../products/view.ts'
 import { breakDown, sumOf } from './breakdown.ts'
 

@@ -1,15 +1,15 @@
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { invalid } from '../../lib/problems.ts'
+import type { Vault } from '../../lib/vault.ts'
 import {
   addDays,
   endOfPeriod,
   localDateOf,
   startOfDay,
   startOfPeriod,
-} from '../../lib/local-time.ts'
-import { invalid } from '../../lib/problems.ts'
-import type { Vault } from '../../lib/vault.ts'
+} from '../../pix/local-time.ts'
 import { namedBy } from '../../provider/txid.ts'
 import { indexEmail } from '../customers/sealing.ts'
 import { findIdsByTaxId } from '../customers/store.ts'

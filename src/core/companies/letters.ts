@@ -1,6 +1,6 @@
 import type { Language } from '../../lib/language.ts'
-import { formatMoment } from '../../lib/local-time.ts'
 import type { Letter } from '../../lib/mailer.ts'
+import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
 import type { Block } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'

@@ -1,6 +1,6 @@
-import { formatMoment } from '../../lib/local-time.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
+import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import { type Block, htmlOf, type LetterCompany, textOf } from './layout.ts'
 import { RECEIPT_LETTERS } from './receipt-texts.ts'

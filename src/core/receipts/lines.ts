@@ -1,7 +1,7 @@
 import { toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
-import { formatSecond } from '../../lib/local-time.ts'
 import { formatReais } from '../../lib/money.ts'
+import { formatSecond } from '../../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../../pix/tax-id.ts'
 import type { App } from '../app.ts'
 import { type Charge, isPlayMoney } from '../charges/rules.ts'

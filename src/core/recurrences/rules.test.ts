@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newId } from '../../lib/ids.ts'
-import { type LocalDate, localDateOf, startOfDay } from '../../lib/local-time.ts'
 import { toCents } from '../../lib/money.ts'
 import { Problem } from '../../lib/problems.ts'
 import { isBusinessDay } from '../../pix/business-days.ts'
@@ -14,6 +13,7 @@ import {
   generationDay,
   maySchedule,
 } from '../../pix/calendar.ts'
+import { type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { Agreement, AgreementStatus } from '../../provider/port.ts'
 import type { Billing } from '../billings/rules.ts'
 import { make as makeProduct } from '../products/rules.ts'

@@ -1,6 +1,6 @@
-import { addDays, type LocalDate } from '../../lib/local-time.ts'
 import { nextBusinessDay } from '../../pix/business-days.ts'
 import { dueDay, firstGeneration, generationDay } from '../../pix/calendar.ts'
+import { addDays, type LocalDate } from '../../pix/local-time.ts'
 import type { Billing } from '../billings/rules.ts'
 import type { Recurrence, Terms } from './rules.ts'
 

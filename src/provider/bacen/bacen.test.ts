@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId, suffixOf } from '../../lib/ids.ts'
-import { addDays, localDateOf } from '../../lib/local-time.ts'
 import { toCents } from '../../lib/money.ts'
 import { parse } from '../../pix/brcode.ts'
+import { addDays, localDateOf } from '../../pix/local-time.ts'
 import type { Outcome } from '../port.ts'
 import {
   given,

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../lib/ids.ts'
-import type { LocalDate } from '../../lib/local-time.ts'
 import { formatDecimal } from '../../lib/money.ts'
+import type { LocalDate } from '../../pix/local-time.ts'
 import type { Attempt, Collection, CollectionOrder, Outcome, Provider } from '../port.ts'
 import { chargeTxid } from '../txid.ts'
 import { accept, notAnswered, notDone, reject, unsure } from './answers.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatDecimal, MAX_AMOUNT, toCents } from '../../lib/money.ts'
+import { formatDecimal, toCents } from '../../lib/money.ts'
+import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import { plainWords, readAmount, readDay, readLocation, readMoment, writeMoment } from './text.ts'
 
 test('every amount is read back as it was written, to the cent', () => {

@@ -1,6 +1,6 @@
-import { isLocalDate, type LocalDate } from '../../lib/local-time.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { oneLine } from '../../lib/one-line.ts'
+import { isLocalDate, type LocalDate } from '../../pix/local-time.ts'
 import type { Profile } from './profile.ts'
 
 /** A part of a bank's answer. Each field is checked before it is used. */

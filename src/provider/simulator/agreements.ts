@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database.ts'
 import { packPair, type Uuid } from '../../lib/ids.ts'
-import { localDateOf } from '../../lib/local-time.ts'
 import type { Cents } from '../../lib/money.ts'
 import { recurrenceCode } from '../../pix/brcode.ts'
+import { localDateOf } from '../../pix/local-time.ts'
 import type {
   Agreement,
   AgreementOrder,

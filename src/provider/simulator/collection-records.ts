@@ -1,8 +1,8 @@
 import { texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { LocalDate } from '../../lib/local-time.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
+import type { LocalDate } from '../../pix/local-time.ts'
 import type { Attempt, Collection } from '../port.ts'
 import type { AgreementRecord } from './agreement-records.ts'
 

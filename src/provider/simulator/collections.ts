@@ -1,7 +1,7 @@
 import type { Database, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { addDays, atHour, type LocalDate, localDateOf } from '../../lib/local-time.ts'
 import { maySchedule } from '../../pix/calendar.ts'
+import { addDays, atHour, type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import type { Attempt, Collection, CollectionOrder, Outcome, Payee, Provider } from '../port.ts'
 import { chargeTxid } from '../txid.ts'
 import { type AgreementRecord, findAgreement } from './agreement-records.ts'

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../lib/ids.ts'
-import { localDateOf } from '../../lib/local-time.ts'
 import { type Cents, formatDecimal } from '../../lib/money.ts'
+import { localDateOf } from '../../pix/local-time.ts'
 import { AGREEMENT_STATUS } from '../callback.ts'
 import type { Frequency, Payee } from '../port.ts'
 import { chargeTxid } from '../txid.ts'

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { LocalDate } from '../../lib/local-time.ts'
+import type { LocalDate } from '../../pix/local-time.ts'
 
 /**
  * A number that no participant of the scheme has, so that simulated payments differ from real ones.

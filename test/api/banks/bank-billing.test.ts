@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
-import { addDays, localDateOf } from '../../../src/lib/local-time.ts'
+import { addDays, localDateOf } from '../../../src/pix/local-time.ts'
 import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
 import { until } from '../../deliveries/until.ts'
 import { eventsOf, startApi } from '../../support/api.ts'

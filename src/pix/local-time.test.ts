@@ -6,6 +6,7 @@ import {
   addMonths,
   atHour,
   daysBetween,
+  formatMoment,
   isLocalDate,
   localDateOf,
   startOfDay,
@@ -114,4 +115,10 @@ test('what is no day cannot be counted from', () => {
     assert.throws(() => addMonths(text, 1), /assertion failed/, text)
     assert.throws(() => startOfDay(text), /assertion failed/, text)
   }
+})
+
+test('a moment is written by the clock of Brasília', () => {
+  assert.equal(formatMoment(new Date('2026-08-20T15:04:59Z')), '20/08/2026 12:04')
+  assert.equal(formatMoment(new Date('2026-01-01T02:59:00Z')), '31/12/2025 23:59')
+  assert.equal(formatMoment(new Date('2026-01-01T03:00:00Z')), '01/01/2026 00:00')
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BRAZILIAN, type Cell, type Column, csvWriter, PLAIN } from './csv.ts'
+import { type Cell, type Column, csvWriter, PLAIN } from '../lib/csv.ts'
+import { BRAZILIAN } from './brazilian-csv.ts'
 
 /** A reader of its own, after the grammar of RFC 4180: records of fields, quoted or not. */
 function read(text: string, separator: string): string[][] {
@@ -18,7 +19,8 @@ function read(text: string, separator: string): string[][] {
 
 const columns = (count: number): Column<Cell[]>[] =>
   Array.from({ length: count }, (_, i) => ({
-    ...{ name: `n${i}`, title: `T${i}` },
+    name: `n${i}`,
+    title: `T${i}`,
     of: (cells) => cells[i]!,
   }))
 

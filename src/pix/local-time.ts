@@ -1,8 +1,8 @@
-import { assert } from './assert.ts'
+import { assert } from '../lib/assert.ts'
 
-const ZONE = 'America/Sao_Paulo'
+export const ZONE = 'America/Sao_Paulo'
 const DAY_ms = 86_400_000
-// Older days stood hours apart from UTC that are no whole number.
+// Before the year 2000 the offset from UTC was not always a whole number of hours.
 const GIVEN_DATE = /^2\d{3}-\d\d-\d\d$/
 /** The day after the last that may be given can still be reckoned with. */
 const LOCAL_DATE = /^[23]\d{3}-\d\d-\d\d$/
