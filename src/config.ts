@@ -8,7 +8,7 @@ import { makeFolder } from './lib/make-folder.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
 /**
- * The only reader of the environment. Each option stands here once, with its default and its
+ * The only reader of the environment. Each option is listed here once, with its default and its
  * reason; `.env.example` and the reference page are generated from this table.
  */
 export const OPTIONS = {
@@ -189,7 +189,7 @@ export class ConfigFault extends OperatorFault {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
-/** Reads options one by one and remembers every fault, so that all are told at once. */
+/** Reads options one by one and remembers every fault, so that all are reported at once. */
 function reader(env: Environment) {
   const faults: string[] = []
   const fault = (name: OptionName, rule: string) => {

@@ -137,7 +137,7 @@ async function main(): Promise<void> {
   const undo: Undo[] = []
   let stopping: Promise<void> | null = null
   let starting: Promise<void> = Promise.resolve()
-  // What has just been begun can only be undone once it stands.
+  // A start that is under way can only be undone after it has ended.
   const end = (code: number) => {
     stopping ??= starting
       .catch(() => {})

@@ -35,8 +35,8 @@ export const openSandbox = (app: FullApp): Promise<Sandbox> =>
   alone(app, async () => write(app, (await kept(app)) ?? (await make(app))))
 
 /**
- * Puts a new company in the place of the sandbox. The former one is left as a record of what was
- * tried: it has no keys any more, tells nobody, and begins nothing new.
+ * Replaces the company of the sandbox with a new one. The former one is left as a record of what
+ * was tried: it has no keys any more, sends no webhooks, and begins nothing new.
  */
 export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
   alone(app, async () => {
@@ -49,7 +49,7 @@ export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
     return made
   })
 
-/** Tells this advisory lock from those of others. */
+/** The number of this advisory lock, which no other lock has. */
 const LOCK = 0x76696e73
 
 /**

@@ -47,11 +47,11 @@ export type Parts = {
   clock: Clock
   log: Log
   publicUrl: string
-  /** In place of this machine's name servers. */
+  /** Instead of this machine's name servers. */
   lookup?: Lookup
-  /** In place of the clock of the database, with which a clock of its own has nothing to do. */
+  /** Instead of the clock of the database, with which a clock of its own has nothing to do. */
   databaseTime?: () => Promise<Date>
-  /** In place of the ordinary limits on what a bank may take. */
+  /** Instead of the ordinary limits on what a bank may take. */
   bankLimits?: Partial<Limits>
 }
 

@@ -15,7 +15,7 @@ export type Session = { company: Company; keyId: Uuid; scopes: Set<Scope> }
 export type KeyRing = {
   /** The company of a key that is remembered, or null. */
   recall(text: string): Session | null
-  /** Whether the key has worked here before, and nothing was heard since that would end it. */
+  /** Whether the key has worked here before, and no change was received since that would end it. */
   isFamiliar(text: string): boolean
   /** The company of a key, or null when the key is unknown or revoked. */
   find(text: string): Promise<Session | null>
@@ -37,22 +37,22 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
   const remembered = new Map<string, { session: Session; until_ms: number }>()
   const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
   // Counts announced changes, so that a lookup that began before a change is not remembered.
-  let heard = 0
+  let changes = 0
   const forget = (companyId: Uuid | null) => {
-    heard += 1
+    changes += 1
     for (const [text, { session }] of remembered) {
       if (companyId === null || session.company.id === companyId) remembered.delete(text)
     }
   }
-  // Without a connection that hears of changes nothing may be remembered.
+  // Without a connection that receives changes, nothing may be remembered.
   const listener = listen(databaseUrl, forget, (error) =>
-    log.warn(describeError(error), 'lost the connection that hears of changed companies'),
+    log.warn(describeError(error), 'lost the connection that receives changes of companies'),
   )
 
   const findActive = createBatcher((ids: Uuid[]) => findActiveKeys(db, ids), LOOKUPS)
 
   async function look(text: string): Promise<Session | null> {
-    const before = listener.alive() ? heard : Number.NaN
+    const before = listener.alive() ? changes : Number.NaN
     // Looked up, hashed and compared in any case: a made-up key takes as long as a wrong one.
     const found = await findActive(keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
@@ -60,7 +60,7 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
     const { company, key } = found
     const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes) }
     if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    if (heard === before) {
+    if (changes === before) {
       remembered.set(text, { session, until_ms: performance.now() + BELIEVED_MS })
     }
     return session

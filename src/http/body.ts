@@ -33,7 +33,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** How deep brackets stand in each other, strings aside. */
+/** How deep brackets are nested, except those in strings. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0

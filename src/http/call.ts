@@ -58,8 +58,8 @@ function dialectOf(query: unknown): CsvDialect | null {
   return dialect === 'br' ? 'br' : 'plain'
 }
 
-/** Stands for a list in the envelope of its answer; JSON never has this character. */
-const PLACE = '\0'
+/** Marks where the list is in the envelope of its answer; JSON never has this character. */
+const LIST_MARK = '\0'
 
 /** How a list is written in a version. */
 function inEnvelope(
@@ -68,7 +68,7 @@ function inEnvelope(
   serialize: Serialize,
 ): Written<unknown> {
   const { inWords = (json) => json } = version
-  const [start, end] = version.success(status, message, () => PLACE, null).split(PLACE)
+  const [start, end] = version.success(status, message, () => LIST_MARK, null).split(LIST_MARK)
   const write = (item: unknown) => inWords(serialize(item))
   return { start: `${start}[`, write, separator: ',', end: `]${end}` }
 }
@@ -86,9 +86,12 @@ function send(
   if (reply.sent) return
   const fields = [
     ...more,
-    ...['x-request-id', reply.request.id],
-    ...['content-type', `${csv ? 'text/csv' : 'application/json'}; charset=utf-8`],
-    ...['content-length', String(bytesOf(body))],
+    'x-request-id',
+    reply.request.id,
+    'content-type',
+    `${csv ? 'text/csv' : 'application/json'}; charset=utf-8`,
+    'content-length',
+    String(bytesOf(body)),
   ]
   if (csv) fields.push('content-disposition', `attachment; filename="${csv.filename}"`)
   for (const [name, value] of Object.entries(headers)) fields.push(name, value)

@@ -24,8 +24,8 @@ declare module 'fastify' {
 }
 
 /**
- * What companies' banks tell us. The address names the company and cannot be guessed; banks add
- * `/pix`, `/rec` or `/cobr` to it, or do not. What is told is stored and answered at once; only what
+ * What companies' banks report. The address names the company and cannot be guessed; banks add
+ * `/pix`, `/rec` or `/cobr` to it, or do not. A report is stored and answered at once; only what
  * the bank confirms when asked counts, so that nobody moves anything by knowing the address.
  */
 export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
@@ -58,7 +58,7 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   })
 }
 
-/** Finds whose bank calls, before the body is read. Who tries tokens out is soon not heard. */
+/** Finds whose bank calls, before the body is read. Who tries tokens out is soon refused. */
 function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
@@ -91,18 +91,18 @@ function requireNoWait(wait_s = 0): void {
 async function take(app: FullApp, request: FastifyRequest): Promise<void> {
   const { companyId, ticket } = request.callback!
   // Whoever only looks whether somebody is here, as banks do before they register an address.
-  const told = (request.body as Body | undefined)?.value
-  if (request.method !== 'POST' || !told) return
+  const report = (request.body as Body | undefined)?.value
+  if (request.method !== 'POST' || !report) return
   ticket.begin()
   try {
-    await receive(app, companyId, told)
+    await receive(app, companyId, report)
   } finally {
     ticket.end()
   }
 }
 
-async function receive(app: FullApp, companyId: Uuid, told: unknown): Promise<void> {
-  const { processed } = await receiveCallback(app, companyId, app.providers.bacen.name, told)
+async function receive(app: FullApp, companyId: Uuid, report: unknown): Promise<void> {
+  const { processed } = await receiveCallback(app, companyId, app.providers.bacen.name, report)
   processed.catch(() => {})
 }
 

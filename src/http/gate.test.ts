@@ -16,7 +16,7 @@ function openGate(limits: Partial<GateLimits> = {}) {
   }
 }
 
-test('a request keeps its place until its work has ended, also when its client is gone', () => {
+test('a request keeps its slot until its work has ended, also when its client is gone', () => {
   const enter = openGate({ waiting: 0 })
   const first = enter('one')
   first.ticket!.begin()
@@ -26,7 +26,7 @@ test('a request keeps its place until its work has ended, also when its client i
   assert.ok(enter('one').ticket)
 })
 
-test('a request that leaves twice gives back one place', () => {
+test('a request that leaves twice gives back one slot', () => {
   const enter = openGate({ waiting: 0, inAll: 2 })
   const first = enter('one')
   first.ticket!.begin()

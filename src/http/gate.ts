@@ -5,11 +5,11 @@ import { type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
 /** How many requests are worked on and how many wait, of one company and of all together. */
 export type GateLimits = { running: number; waiting: number; inAll: number }
 
-/** The place of one request, from its admission to its end. */
+/** The slot of one request, from its admission to its end. */
 export type Ticket = {
   /** What it uses of the event loop. */
   spender: Spender
-  /** The request's own work has begun: its place is kept until that ends, even without a client. */
+  /** The request's own work has begun: its slot is kept until that ends, even without a client. */
   begin(): void
   end(): void
 }

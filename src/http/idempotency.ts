@@ -6,8 +6,8 @@ import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
 
 /**
- * The answer to a request, ready to be sent. `kept` tells that it is stored, or was when it was
- * made.
+ * The answer to a request, ready to be sent. If `kept` is true, it is stored, or was
+ * when it was made.
  */
 export type Answer = {
   status: number
@@ -38,7 +38,7 @@ export function readKey(header: string | string[] | undefined): string | null {
 }
 
 /**
- * Thrown inside a transaction when the key turns out to be taken, so that nothing of it remains.
+ * Thrown inside a transaction when the key is already taken, so that nothing of it remains.
  */
 export class KeyTaken extends Error {}
 
@@ -93,7 +93,7 @@ async function attempt(
     if (isLockTimeout(error)) throw inProgress()
     if (!lostRace(error)) throw error
     if (!mayRepeat) throw inProgress()
-    // Either another process was first, or a key older than a day stood in the way.
+    // Either another process was first, or a key older than a day is still stored.
     await idempotency.forgetOld(app.db, companyId, key, now)
     return attempt(app, guard, act, false)
   }
@@ -131,7 +131,7 @@ export async function commitOnce<T>(
   })
 }
 
-/** Puts another answer in the place of the one that is kept with its effect. */
+/** Replaces the answer that is kept with its effect. */
 export async function amend(
   app: FullApp,
   guard: Guard,

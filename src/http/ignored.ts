@@ -43,7 +43,7 @@ function find(schema: Schema | undefined, value: unknown, path: string, found: s
 }
 
 /**
- * A name of the client's own as it may stand in a header or a message: percent-encoded, so that no
+ * A name of the client's own as it may be written in a header or a message: percent-encoded, so that no
  * character of it ends a line, a path or an item of a list, and cut to a length.
  */
 export function encodeName(name: string): string {

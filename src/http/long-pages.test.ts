@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { longPageOf } from './long-pages.ts'
 
-/** Begins a long page, and tells whether it has begun. */
+/** Begins a long page, and shows whether it has begun. */
 function begin(companyId: string) {
   const page = longPageOf(companyId)
   const state = { hasBegun: false, begun: page.begin(), end: () => page.end() }
@@ -28,7 +28,7 @@ test('a company has one long page at a time, and two companies have one each', a
   for (const page of [second, third]) page!.end()
 })
 
-test('a page that becomes longer keeps its place, and gives back one', async () => {
+test('a page that becomes longer keeps its slot, and gives back one', async () => {
   const page = longPageOf('a')
   await page.begin()
   await page.begin()
@@ -45,7 +45,7 @@ test('a page that becomes longer keeps its place, and gives back one', async () 
   more.end()
 })
 
-test('a page that never was long has no place to give back', async () => {
+test('a page that never was long has no slot to give back', async () => {
   longPageOf('a').end()
   const pages = ['a', 'b', 'c'].map(begin)
   await settled()

@@ -7,7 +7,7 @@ export const LONG_PAGE = 100
 const AT_ONCE = 2
 const MAX_WAIT_MS = 30_000
 
-const places = createShares(AT_ONCE, 1)
+const slots = createShares(AT_ONCE, 1)
 const tooMany = () =>
   problem('service_unavailable', 'Too many long pages are asked for. Ask for one at a time.', {
     'Retry-After': '1',
@@ -25,16 +25,16 @@ export type LongPage = {
  * everybody. Short pages never wait for long ones.
  */
 export function longPageOf(companyId: string): LongPage {
-  let hasPlace = false
+  let hasSlot = false
   return {
     async begin() {
-      if (hasPlace) return
-      await places.take(companyId, MAX_WAIT_MS, tooMany)
-      hasPlace = true
+      if (hasSlot) return
+      await slots.take(companyId, MAX_WAIT_MS, tooMany)
+      hasSlot = true
     },
     end() {
-      if (hasPlace) places.give(companyId)
-      hasPlace = false
+      if (hasSlot) slots.give(companyId)
+      hasSlot = false
     },
   }
 }

@@ -200,7 +200,7 @@ test('requests beyond a company’s share wait in order, those of another begin 
   enter('small', 's2', 0)
   assert.deepEqual(begun, ['s1', 'h1', 's2'])
   first.emit('close')
-  assert.deepEqual(begun, ['s1', 'h1', 's2'], 'a free place is not a share')
+  assert.deepEqual(begun, ['s1', 'h1', 's2'], 'a free slot is not a share')
   third.emit('close')
   pass(1_100)
   enter('small', 's3', 0)

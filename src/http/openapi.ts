@@ -40,8 +40,12 @@ function parametersOf(route: Route, { show }: Components): unknown[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   const kind = PATH_PARAMETERS.find(([path]) => path.test(route.path))
   const path = names.map((name) => ({
-    ...{ name, in: 'path', required: true, description: kind?.[1] },
-    ...{ schema: { type: 'string' }, example: kind?.[2] },
+    name,
+    in: 'path',
+    required: true,
+    description: kind?.[1],
+    schema: { type: 'string' },
+    example: kind?.[2],
   }))
   const query = Object.entries(route.query?.properties ?? {}).map(([name, field]) => {
     const { description, ...schema } = show(field)
@@ -112,7 +116,9 @@ export function openApiDocument(publicUrl: string, version: Version = LATEST): u
   for (const route of ROUTES) {
     paths[route.path] ??= {}
     paths[route.path]![route.method.toLowerCase()] = {
-      ...{ operationId: route.operationId, tags: [route.tag], summary: route.summary },
+      operationId: route.operationId,
+      tags: [route.tag],
+      summary: route.summary,
       description: `${route.description ?? ''}\n\nScope: \`${route.scope}\``.trim(),
       'x-scope': route.scope,
       security: [{ ApiKey: [route.scope] }],

@@ -27,9 +27,9 @@ export function page(
   size = PAGE_SIZE,
 ): Page<Uuid, { id: Uuid }> {
   const { after } = call.query
-  const place = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
+  const publicCursorOf = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
   const start = after === undefined ? null : cursor(prefix, after)
-  return keyset(call, start, ({ id }) => id, place, size)
+  return keyset(call, start, ({ id }) => id, publicCursorOf, size)
 }
 
 /** One page of the deliveries to a webhook, which are ordered by their events. */
@@ -38,15 +38,15 @@ export function deliveryPage(
   webhookId: Uuid,
 ): Page<Uuid, { webhookId: Uuid; eventId: Uuid }> {
   const { after } = call.query
-  const place = after === undefined ? null : readDeliveryId(after)
-  if (after !== undefined && place?.webhookId !== webhookId) throw notOfThisList()
-  return keyset(call, place?.eventId ?? null, ({ eventId }) => eventId, deliveryIdOf)
+  const start = after === undefined ? null : readDeliveryId(after)
+  if (after !== undefined && start?.webhookId !== webhookId) throw notOfThisList()
+  return keyset(call, start?.eventId ?? null, ({ eventId }) => eventId, deliveryIdOf)
 }
 
 /** One page of a list whose entries are numbered. */
 export function numberedPage(call: PageCall<number>): Page<number, { entry: number }> {
-  const place = ({ entry }: { entry: number }) => entry
-  return keyset(call, call.query.after ?? null, place, place)
+  const entryOf = ({ entry }: { entry: number }) => entry
+  return keyset(call, call.query.after ?? null, entryOf, entryOf)
 }
 
 /**
@@ -57,7 +57,7 @@ function keyset<Cursor, Row>(
   call: PageCall<string | number>,
   after: Cursor | null,
   cursorOf: (row: Row) => Cursor,
-  place: (row: Row) => string | number,
+  publicCursorOf: (row: Row) => string | number,
   size = PAGE_SIZE,
 ): Page<Cursor, Row> {
   const { limit = size } = call.query
@@ -67,7 +67,7 @@ function keyset<Cursor, Row>(
     cursorOf,
     long: call.longPage,
     linkAfter(row) {
-      call.headers.Link = nextLink(call, place(row))
+      call.headers.Link = nextLink(call, publicCursorOf(row))
     },
   }
 }

@@ -69,8 +69,8 @@ export const TAKEN: Order[] = [
  */
 export function registerPayers(server: FastifyInstance, app: FullApp): void {
   const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
-  const places = createShares(ORDERS_AT_ONCE, 1, 1)
-  for (const order of TAKEN) register(server, app, order, buckets || null, places)
+  const slots = createShares(ORDERS_AT_ONCE, 1, 1)
+  for (const order of TAKEN) register(server, app, order, buckets || null, slots)
   for (const [path, read] of LOCATIONS) {
     server.get(path, async (request, reply) => {
       requireRoom(buckets || null, clientName(request.ip))
@@ -102,7 +102,7 @@ function register(
   app: FullApp,
   order: Order,
   buckets: Buckets | null,
-  places: Shares,
+  slots: Shares,
 ): void {
   const { status, message } = order
   // A real bank may take long to answer, and is not to hold up others.
@@ -115,7 +115,7 @@ function register(
     requireRoom(buckets, address)
     const { body: given } = read(request, reply)
     const act = () => order.act(app, given as never, request.params as never)
-    const data = await (isSimulated ? places.during(address, ORDER_WAIT_MS, tooMany, act) : act())
+    const data = await (isSimulated ? slots.during(address, ORDER_WAIT_MS, tooMany, act) : act())
     const { version } = request
     const body = version.success(status, message, serialize, data)
     reply.status(status).header('X-Api-Version', version.name)

@@ -25,8 +25,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
   /**
-   * Puts a later answer in the place of the one that was committed, for who has to wait for what
-   * they began.
+   * Replaces the committed answer with a later one, for commands whose work goes on after the
+   * commit.
    */
   revise(data: Data): Promise<Data>
   /** How the same request is known again where a bank is asked before anything is written. */
@@ -69,8 +69,8 @@ export type Route = {
   /** A body that works as it is, for the docs. */
   example?: object
   /**
-   * Rules that a schema cannot say, checked beside it so that every violation is told at once. The
-   * body may be anything yet.
+   * Rules that a schema cannot say, checked beside it so that every violation is reported at once.
+   * The body may be anything yet.
    */
   check?(body: Unchecked, around: { company: Company; local: boolean }): (string | null)[]
   data: TSchema

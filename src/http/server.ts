@@ -112,7 +112,7 @@ function registerRoutes(server: FastifyInstance, parts: ServerParts): void {
         request.route = route
         admit(request, reply, route, done)
       },
-      handler: holdPlace(compileRoute(parts.app, route)),
+      handler: holdSlot(compileRoute(parts.app, route)),
     })
   }
 }
@@ -146,10 +146,10 @@ function parseBody(
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /**
- * While a request is worked on, its place is not given away, whatever becomes of its client. Its
+ * While a request is worked on, its slot is not given away, whatever becomes of its client. Its
  * company pays for what is done before the first wait, which is all of validation, and for slices.
  */
-function holdPlace(handle: Handler): Handler {
+function holdSlot(handle: Handler): Handler {
   return async (request, reply) => {
     const { spender, begin, end } = request.ticket!
     begin()
@@ -168,7 +168,7 @@ function holdPlace(handle: Handler): Handler {
 const isReader = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
 
-/** Told before anything else of the request is looked at, its body included. */
+/** Thrown before anything else of the request is read, its body included. */
 const unknownRoute = (request: FastifyRequest) =>
   problem('route_not_found', `No operation answers ${request.method} on this path. See /docs.`)
 

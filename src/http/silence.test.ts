@@ -26,7 +26,7 @@ function startWatch(t: TestContext) {
     for (let s = 0; s < seconds; s++) {
       state.now_ms += 1000
       t.mock.timers.tick(1000)
-      for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+      for (let tick = 0; tick < 10; tick++) await Promise.resolve()
     }
   }
   return { silence, state, refused, add, pass }

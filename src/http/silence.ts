@@ -20,7 +20,7 @@ export type Silence = {
 }
 
 /**
- * Notices that a database is silent. A single statement cannot tell that: a long one is waited for.
+ * Notices that a database is silent. A single statement cannot show that: a long one is waited for.
  * So while a request waits for long, a question that takes no time is asked beside it. If that is
  * not answered either, all requests are refused, until the database answers again.
  */

@@ -6,7 +6,10 @@ import type { Schema } from './schema.ts'
 
 // A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may.
 const options = {
-  ...{ allErrors: true, verbose: true, strict: false, useDefaults: false },
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  useDefaults: false,
   code: { regExp: boundedExpression },
 } as const
 const bodies = new Ajv(options)

@@ -34,7 +34,9 @@ export function problemsOf(route: Route): ProblemCode[] {
 }
 
 const header = (description: string, schema: Schema, example: string | number) => ({
-  ...{ description, schema, example },
+  description,
+  schema,
+  example,
 })
 const TEXT = { type: 'string' }
 
@@ -159,7 +161,7 @@ const failed = (version: Version, code: ProblemCode, [first, ...others]: Refusal
   value: version.failure(first ? new Problem([first, ...others]) : problem(code)),
 })
 
-/** What tells how long to wait before the next try. */
+/** Errors whose answer says how long to wait before the next try. */
 const WAITING: ProblemCode[] = ['idempotency_in_progress', 'rate_limited', 'service_unavailable']
 
 function failure(

@@ -1,6 +1,6 @@
 import type { Schema } from '../../versions/shapes.ts'
 
-/** What may differ from place to place without making it another schema. */
+/** What may differ between two uses of a schema without making it another schema. */
 const ANNOTATIONS = ['description', 'default']
 
 export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
@@ -13,8 +13,8 @@ export type Components = {
 }
 
 /**
- * Collects the named schemas that a document refers to. `change` may put another schema in the
- * place of a named one.
+ * Collects the named schemas that a document refers to. `change` may replace a named
+ * schema with another.
  */
 export function createComponents(
   names: Record<string, object>,

@@ -17,27 +17,33 @@ const WITHDRAWAL = { ...OF, id: uuid(4), value: 5000 }
 const WEBHOOK = uuid(5)
 const UNMATCHED = {
   ...OF,
-  ...{ endToEndId: 'E9999999920260816120000000000001', amount: 1990 },
-  ...{ reason: 'DUPLICATE', chargeId: CHARGE.id },
+  endToEndId: 'E9999999920260816120000000000001',
+  amount: 1990,
+  reason: 'DUPLICATE',
+  chargeId: CHARGE.id,
   source: 'bank' as const,
 }
 
 type Documented = { type: events.AnyEventType; when: string; body: string }
 
 const charge = (type: events.EventType, paymentStatus: string, when: string): Documented => ({
-  ...{ type, when },
+  type,
+  when,
   body: events.chargeEvent(type, { ...CHARGE, paymentStatus }, AT).payload,
 })
 const agreement = (type: events.EventType, authStatus: string, when: string): Documented => ({
-  ...{ type, when },
+  type,
+  when,
   body: events.subscriptionEvent(type, { ...SUBSCRIPTION, authStatus }, AT).payload,
 })
 const collection = (type: events.EventType, paymentStatus: string, when: string): Documented => ({
-  ...{ type, when },
+  type,
+  when,
   body: events.collectionEvent(type, { ...COLLECTED, paymentStatus }, AT).payload,
 })
 const withdrawal = (type: events.EventType, status: string, when: string): Documented => ({
-  ...{ type, when },
+  type,
+  when,
   body: events.withdrawalEvent(type, { ...WITHDRAWAL, status }, AT).payload,
 })
 
@@ -77,7 +83,9 @@ const object = (properties: Record<string, Schema>, ...optional: string[]): Sche
 const text = (description: string): Schema => ({ type: 'string', description })
 const cents = { type: 'integer', description: 'Cents' }
 const oneOf = (values: readonly unknown[], description: string): Schema => ({
-  ...{ type: 'string', enum: values, description },
+  type: 'string',
+  enum: values,
+  description,
 })
 const AUTH_STATUSES = RecurrenceView.properties.recurrenceAuthStatus.enum
 
@@ -181,7 +189,10 @@ function headerParameters({ type, body }: Documented): unknown[] {
   const signed = { eventId, deliveryId, type, mode: 'live', body, signers: SIGNERS } as const
   const sent = headersOf({ ...signed, now: AT })
   const always = Object.entries(HEADERS).map(([name, description]) => ({
-    ...{ name, in: 'header', required: true, description },
+    name,
+    in: 'header',
+    required: true,
+    description,
     schema: { type: 'string', ...valuesOf(name, type) },
     example: sent[name.toLowerCase() as keyof typeof sent],
   }))
