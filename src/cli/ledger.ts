@@ -24,8 +24,11 @@ const audit: Command = {
 }
 
 const show = ({ company, proof, faults, bank }: AuditResult) => ({
-  ...{ companyId: company.id, entries: proof.entries, balance: proof.balance },
-  ...{ bank, differences: faults },
+  companyId: company.id,
+  entries: proof.entries,
+  balance: proof.balance,
+  bank,
+  differences: faults,
 })
 
 const reais = (amount: number): string => formatReais(toCents(amount))
@@ -36,8 +39,10 @@ function table(results: AuditResult[]): string {
   const rows = results.map(({ company, proof, faults, bank }) => [
     company.id,
     String(proof.entries),
-    ...[proof.balance.available, proof.balance.pending].map(reais),
-    ...[proof.balance.held, proof.balance.unmatched].map(reais),
+    reais(proof.balance.available),
+    reais(proof.balance.pending),
+    reais(proof.balance.held),
+    reais(proof.balance.unmatched),
     faults.length > 0 ? `${bank}, DIFFERS` : bank,
   ])
   return columns([heading, ...rows])

@@ -22,7 +22,8 @@ const list: Command = {
 }
 
 const show = ({ id, orderedAt, differs, ...fields }: WaitingPayout) => ({
-  ...{ id: toPublic('wd', id), ...fields },
+  id: toPublic('wd', id),
+  ...fields,
   note: noteOf({ orderedAt, differs }),
 })
 
@@ -40,7 +41,11 @@ function table(waiting: WaitingPayout[]): string {
   if (waiting.length === 0) return 'No withdrawal waits for you.\n'
   const heading = ['WITHDRAWAL ID', 'VALUE', 'TO PIX KEY', 'CONFIRMED', 'COMPANY', 'NOTE']
   const rows = waiting.map(({ id, value, destination, confirmedAt, companyName, ...rest }) => [
-    ...[toPublic('wd', id), formatReais(value), destination, time(confirmedAt), companyName],
+    toPublic('wd', id),
+    formatReais(value),
+    destination,
+    time(confirmedAt),
+    companyName,
     noteOf(rest) ?? '',
   ])
   return (

@@ -182,7 +182,10 @@ export function openDatabase(url: string, size: number, listener = NOBODY): Data
         const connectOnce = () => connect(sources.long, companyId, wait_ms)
         return isTask ? repeatWhileAway(connectOnce, patience_ms) : connectOnce()
       },
-      ...{ pools, waiting, refusedWrite, end },
+      pools,
+      waiting,
+      refusedWrite,
+      end,
     }
   }
   return view('requests', null)

@@ -150,7 +150,11 @@ test('no subject smuggles in a header or a part', async () => {
 test('a mail in somebody’s name keeps our address, and answers go to them', async () => {
   const smtp = await startSmtp()
   const names = [
-    ...['Padaria São João', 'João, "Pães" <& Cia>', '🍞🥐', 'a'.repeat(255), 'é'.repeat(255)],
+    'Padaria São João',
+    'João, "Pães" <& Cia>',
+    '🍞🥐',
+    'a'.repeat(255),
+    'é'.repeat(255),
     'Eve\r\nBcc: eve@example.com\r\n\r\n<p>eve</p>',
     'Eve <eve@example.com>, Adam',
   ]

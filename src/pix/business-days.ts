@@ -3,10 +3,7 @@ import { addDays, daysBetween, type LocalDate, weekdayOf } from './local-time.ts
 // The days that Resolução CMN 4.880/2020, article 6, takes out of the banks' business days:
 // weekends, national holidays, and the three that are holidays for banks alone (Carnival's Monday
 // and Tuesday, Corpus Christi). Holidays of a state or a city are not known here.
-const FIXED = new Set([
-  ...['01-01', '04-21', '05-01', '09-07', '10-12'],
-  ...['11-02', '11-15', '12-25'],
-])
+const FIXED = new Set(['01-01', '04-21', '05-01', '09-07', '10-12', '11-02', '11-15', '12-25'])
 /** Law 14.759/2023 made Consciência Negra a national holiday. */
 const CONSCIENCIA_NEGRA = { date: '11-20', since: 2024 }
 /** Days from Easter: Carnival's Monday and Tuesday, Good Friday, Corpus Christi. */

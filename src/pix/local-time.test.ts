@@ -101,10 +101,19 @@ test('adding days is undone by taking them away, and counted by the distance', (
 test('months keep the day of the anchor, or end with the month', () => {
   const later = (anchor: string, counts: number[]) => counts.map((n) => addMonths(anchor, n))
   assert.deepEqual(later('2026-01-31', [0, 1, 2, 3, 11, 12]), [
-    ...['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2026-12-31', '2027-01-31'],
+    '2026-01-31',
+    '2026-02-28',
+    '2026-03-31',
+    '2026-04-30',
+    '2026-12-31',
+    '2027-01-31',
   ])
   assert.deepEqual(later('2028-02-29', [1, 12, 24, 36, 48]), [
-    ...['2028-03-29', '2029-02-28', '2030-02-28', '2031-02-28', '2032-02-29'],
+    '2028-03-29',
+    '2029-02-28',
+    '2030-02-28',
+    '2031-02-28',
+    '2032-02-29',
   ])
   assert.deepEqual(later('2026-12-15', [1, -1, -12]), ['2027-01-15', '2026-11-15', '2025-12-15'])
 })

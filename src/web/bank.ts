@@ -96,7 +96,9 @@ ${found && codeCard(found, told, own?.id === found.company.id, language)}
 </div>
 <div class="column">${lists && listCards(lists, told, language)}</div>`
   return sendDeveloperPage(site, request, reply, 'bank', {
-    ...{ title: texts.title, language, body },
+    title: texts.title,
+    language,
+    body,
     kind: lists ? 'wide' : 'narrow',
     refresh_s: lists?.clock.target ? 3 : null,
     status: told.fault ? 422 : 200,
@@ -125,7 +127,8 @@ function refuse(
 ): Promise<FastifyReply> {
   const { code = '', amount } = formOf(request)
   return show(site, request, reply, {
-    ...{ code, fault: { field, text } },
+    code,
+    fault: { field, text },
     ...(amount === undefined ? {} : { amount }),
   })
 }

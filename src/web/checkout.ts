@@ -103,7 +103,9 @@ export function chargePage(page: ChargePage, given: ShippingGiven | null = null)
     title: charge.paymentDate
       ? receiptTitle(page)
       : CHECKOUT[language].title(formatReais(charge.amount)),
-    ...{ language, brand: company, kind: 'pay' },
+    language,
+    brand: company,
+    kind: 'pay',
     scripts: ['checkout.js', 'receipt.js', ...(state === 'form' ? ['form.js'] : [])],
     styles: ['receipt.css'],
     refresh_s: waits ? REFRESH_S : null,
@@ -199,7 +201,8 @@ function ending(page: ChargePage, state: Ended): Html {
   const failedUrl = state === 'collecting' ? null : webAddress(charge.link?.failedUrl)
   return result(
     {
-      ...{ ...SIGNS[state], ...texts[state] },
+      ...SIGNS[state],
+      ...texts[state],
       facts: [
         [texts.amount, formatReais(charge.amount), 'sum'],
         collection !== null && [texts.subscription, collection.productName],

@@ -79,8 +79,11 @@ function stateOfCharge(charge: Charge): State {
 }
 
 const STATES = {
-  ...{ CREATED: 'agreeing', APPROVED: 'approved', REJECTED: 'rejected' },
-  ...{ EXPIRED: 'expired', CANCELED: 'canceled' },
+  CREATED: 'agreeing',
+  APPROVED: 'approved',
+  REJECTED: 'rejected',
+  EXPIRED: 'expired',
+  CANCELED: 'canceled',
 } as const satisfies Record<Recurrence['authStatus'], State>
 
 function stateOfRecurrence({ isTemplate, status, authStatus }: Recurrence): State {

@@ -39,7 +39,9 @@ ${key !== null && keyCard(key, resetNotice(request.query, language), language)}
 ${callsCard(app, key, language)}
 </div>`
     return sendDeveloperPage(site, request, reply, 'front', {
-      ...{ title: texts.title, language, body },
+      title: texts.title,
+      language,
+      body,
     })
   })
 }

@@ -35,7 +35,10 @@ export async function readMail(folder: string, id: string): Promise<SentMail | n
 function toMail(id: Uuid, mail: Email): SentMail {
   const text = mail.text ?? ''
   return {
-    ...{ id, text, html: mail.html ?? '', subject: mail.subject ?? '' },
+    id,
+    text,
+    html: mail.html ?? '',
+    subject: mail.subject ?? '',
     to: mail.to?.map(({ address }) => address).join(', ') ?? '',
     from: mail.from?.name || (mail.from?.address ?? ''),
     at: new Date(mail.date ?? 0),

@@ -58,7 +58,10 @@ export function payerForm(given: PayerGiven | null, company: Company, language: 
     // Play money may carry made-up documents.
     const check = name === 'taxId' && company.mode === 'sandbox' ? 'tax-id-shape' : control.check!
     return {
-      ...{ ...control, check, name, label: texts.fields[name] },
+      ...control,
+      check,
+      name,
+      label: texts.fields[name],
       value: written(name, given?.person[name] ?? ''),
       fault: given?.faults.includes(name) ? texts.faults[name] : null,
       wrong: texts.faults[name],

@@ -45,10 +45,17 @@ export function previewTags(preview: Preview, title: string, site: string, lang:
   const { description, url, image, imageAlt } = preview
   const named = { description, 'twitter:card': 'summary_large_image' }
   const properties = {
-    ...{ 'og:type': 'website', 'og:site_name': site, 'og:locale': PREVIEW[lang].locale },
-    ...{ 'og:title': title, 'og:description': description, 'og:url': url },
-    ...{ 'og:image': image, 'og:image:type': 'image/png', 'og:image:alt': imageAlt },
-    ...{ 'og:image:width': PICTURE.width, 'og:image:height': PICTURE.height },
+    'og:type': 'website',
+    'og:site_name': site,
+    'og:locale': PREVIEW[lang].locale,
+    'og:title': title,
+    'og:description': description,
+    'og:url': url,
+    'og:image': image,
+    'og:image:type': 'image/png',
+    'og:image:alt': imageAlt,
+    'og:image:width': PICTURE.width,
+    'og:image:height': PICTURE.height,
   }
   return html`${Object.entries(named).map(([name, content]) => html`<meta name="${name}" content="${content}">\n`)}${Object.entries(properties).map(([name, content]) => html`<meta property="${name}" content="${content}">\n`)}`
 }

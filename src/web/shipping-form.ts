@@ -29,20 +29,31 @@ export function readShipping(form: Form): ShippingGiven {
   const state = text('state').toUpperCase() || (stateOfPostalCode(postalCode) ?? '')
   const shipping: Shipping = {
     postalCode,
-    ...{ address: text('address'), number: text('number'), line1: text('line1') },
-    ...{ district: text('district'), city: text('city'), state },
+    address: text('address'),
+    number: text('number'),
+    line1: text('line1'),
+    district: text('district'),
+    city: text('city'),
+    state,
   }
   return { shipping, faults: shippingFaults(shipping) }
 }
 
 const WIDTHS: Partial<Record<ShippingField, Field['width']>> = {
-  ...{ postalCode: 'half', number: 'third', line1: 'most', city: 'half', state: 'half' },
+  postalCode: 'half',
+  number: 'third',
+  line1: 'most',
+  city: 'half',
+  state: 'half',
 }
 
 const AUTOCOMPLETE: Partial<Record<ShippingField, string>> = {
-  ...{ postalCode: 'shipping postal-code', address: 'shipping address-line1' },
-  ...{ line1: 'shipping address-line2', district: 'shipping address-level3' },
-  ...{ city: 'shipping address-level2', state: 'shipping address-level1' },
+  postalCode: 'shipping postal-code',
+  address: 'shipping address-line1',
+  line1: 'shipping address-line2',
+  district: 'shipping address-level3',
+  city: 'shipping address-level2',
+  state: 'shipping address-level1',
 }
 
 export function shippingForm(given: ShippingGiven | null, language: Language): Html {
@@ -68,7 +79,8 @@ function written(name: ShippingField, given: ShippingGiven | null): string {
 const choices = (none: string): Option[] => [
   { value: '', label: none },
   ...Object.entries(CEPS).map(([state, ranges]) => ({
-    ...{ value: state, label: state },
+    value: state,
+    label: state,
     ceps: ranges.map((range) => range.join('-')).join(' '),
   })),
 ]
@@ -81,8 +93,11 @@ function fieldOf(name: ShippingField, given: ShippingGiven | null, language: Lan
   const said =
     fault === 'unknown' && isPostalCode ? texts.badPostalCode : fault && texts.faults[fault]
   return {
-    ...{ name, label: texts.fields[name], value: written(name, given) },
-    ...{ fault: said ?? null, wrong },
+    name,
+    label: texts.fields[name],
+    value: written(name, given),
+    fault: said ?? null,
+    wrong,
     ...(name === 'line1'
       ? { optional: texts.optional }
       : { check: isPostalCode ? 'postal-code' : 'filled' }),

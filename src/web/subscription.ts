@@ -74,7 +74,14 @@ async function offerOf(asked: Asked): Promise<Offer> {
   const terms = 'charge' in asked ? termsOfLink(asked.charge) : asked.recurrence
   const begun = source.payer && (await findStarted(app.db, company.id, source.id))
   return {
-    ...{ app, company, token, language, chosen, terms, charge, payer: source.payer },
+    app,
+    company,
+    token,
+    language,
+    chosen,
+    terms,
+    charge,
+    payer: source.payer,
     state: stateOf(asked),
     description: await findDescription(app, company.id, terms, charge),
     started: begun && asOf(begun, app.clock.now()),
@@ -111,7 +118,9 @@ function offerPage(offer: Offer, given: Given | null): Page {
   const { language, terms, company, state, token } = offer
   return {
     title: SUBSCRIPTION[language].title(terms.productName),
-    ...{ language, brand: company, kind: 'pay' },
+    language,
+    brand: company,
+    kind: 'pay',
     scripts: ['checkout.js', 'form.js'],
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
     preview: previewOfTerms(offer, terms),
@@ -171,7 +180,9 @@ function closedBody({ language, terms, company, charge, state }: Offer): Html {
   const failedUrl = webAddress(charge?.link?.failedUrl)
   return result(
     {
-      ...{ kind: 'bad', icon: state === 'expired' ? 'clock' : 'cross', ...texts.closed },
+      kind: 'bad',
+      icon: state === 'expired' ? 'clock' : 'cross',
+      ...texts.closed,
       facts: [
         [texts.product, terms.productName],
         [texts.receiver, party(company.name, receiverTaxId(company.taxId))],
@@ -200,7 +211,11 @@ async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page>
   const body = state === 'agreeing' ? agreeing(asked, known) : await decided(asked, known)
   return {
     title: SUBSCRIPTION[language].title(agreement.productName),
-    ...{ language, brand: company, kind: 'pay', scripts: ['checkout.js'], body },
+    language,
+    brand: company,
+    kind: 'pay',
+    scripts: ['checkout.js'],
+    body,
     refresh_s: state === 'agreeing' ? REFRESH_S : null,
     preview: previewOfTerms(asked, agreement),
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
@@ -245,7 +260,9 @@ async function decided(asked: Asked, { agreement, origin, description }: Known):
   const url = webAddress(isGood ? origin?.link?.successUrl : origin?.link?.failedUrl)
   const labels = CHECKOUT[language]
   const shown: Result = {
-    ...{ ...SIGNS[state], ...texts[state], leads: isGood },
+    ...SIGNS[state],
+    ...texts[state],
+    leads: isGood,
     facts: [
       [texts.product, agreement.productName],
       [texts.value, `${formatReais(agreement.value)} ${texts.each[agreement.frequency]}`, 'sum'],

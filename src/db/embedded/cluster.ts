@@ -118,10 +118,20 @@ async function initialise(cluster: Cluster): Promise<void> {
 
 async function runInitdb(cluster: Cluster, draft: string): Promise<void> {
   const args = (place: string, password: string) => [
-    ...['-D', place, '-U', 'vintem', '-A', 'scram-sha-256', `--pwfile=${password}`],
+    '-D',
+    place,
+    '-U',
+    'vintem',
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${password}`,
     // Text sorts by code point, alike on every machine, and ç is still the lower case of Ç.
-    ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
-    ...['--no-instructions', ...(cluster.settings.fsync === 'off' ? ['--no-sync'] : [])],
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-instructions',
+    ...(cluster.settings.fsync === 'off' ? ['--no-sync'] : []),
   ]
   const initdb = spawnProgram(cluster, 'initdb', [draft, cluster.passwordFile], args)
   const [code, signal] = await once(initdb, 'close').catch(() => [null, null])

@@ -9,7 +9,8 @@ const pack = promisify(deflate)
 export type Canvas = { width: number; height: number; ink: Uint8Array }
 
 export const createCanvas = (width: number, height: number): Canvas => ({
-  ...{ width, height },
+  width,
+  height,
   ink: new Uint8Array(width * height),
 })
 
@@ -171,9 +172,12 @@ export async function encode(
   // Eight bits, each the number of a color in the palette.
   header.set([8, 3], 8)
   return Buffer.concat([
-    ...[SIGNATURE, chunk('IHDR', header), chunk('PLTE', palette(ground, color))],
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('PLTE', palette(ground, color)),
     // Packed on another thread: requests go on meanwhile.
-    ...[chunk('IDAT', await pack(lines, { level: 6 })), chunk('IEND', Buffer.alloc(0))],
+    chunk('IDAT', await pack(lines, { level: 6 })),
+    chunk('IEND', Buffer.alloc(0)),
   ])
 }
 

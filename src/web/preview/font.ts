@@ -116,7 +116,8 @@ function readContours(data: Buffer, count: number): Point[][] {
   const xs = readDistances(data, at, flags, X_BYTE, X_SAME)
   const ys = readDistances(data, xs.end, flags, Y_BYTE, Y_SAME)
   const points = flags.map((flag, i) => ({
-    ...{ x: xs.places[i]!, y: ys.places[i]! },
+    x: xs.places[i]!,
+    y: ys.places[i]!,
     isOn: (flag & ON_CURVE) !== 0,
   }))
   return ends.map((end, i) => points.slice(i === 0 ? 0 : ends[i - 1]! + 1, end + 1))

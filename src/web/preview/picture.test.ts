@@ -7,7 +7,10 @@ import { readInter } from './font.ts'
 import { drawPicture, PICTURE, type PictureParts } from './picture.ts'
 
 const parts = (fields: Partial<PictureParts> = {}): PictureParts => ({
-  ...{ name: 'Padaria São João', color: '#0f766e', caption: 'Pagamento via Pix', mark: null },
+  name: 'Padaria São João',
+  color: '#0f766e',
+  caption: 'Pagamento via Pix',
+  mark: null,
   ...fields,
 })
 
