@@ -52,7 +52,7 @@ function readBytes({ options, fault }: Typed, name: string): Buffer | null {
   }
 }
 
-/** A secret stands in its file alone; the newline that editors put after it is no part of it. */
+/** A secret is alone in its file; the newline that editors put after it is no part of it. */
 function readSecret(typed: Typed, name: string): string | null {
   const text = readBytes(typed, name)?.toString('utf8').trim()
   if (text === undefined) return null
@@ -129,7 +129,7 @@ function readProfile(typed: Typed): Profile | null {
   return fault(`--profile: ${name} is none of ${PROFILE_NAMES.join(', ')}, custom`)
 }
 
-/** Addresses may be typed, all else stands in a file, which not every bank needs. */
+/** Addresses may be typed, all else is in a file, which not every bank needs. */
 function readCustom(typed: Typed): Profile | null {
   const { options, fault } = typed
   const { 'profile-file': file } = options

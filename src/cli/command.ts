@@ -28,7 +28,7 @@ export type Answer = { json: unknown; text: string; failed?: boolean }
 /** The command was typed wrongly: its usage is shown below the message. */
 export class UsageFault extends Error {}
 
-/** The command was understood and cannot be carried out, for a reason the operator can mend. */
+/** The command was understood and cannot be carried out, for a reason the operator can fix. */
 export class Refusal extends Error {}
 
 const JSON_OPTION = { json: { help: 'print JSON only' } } satisfies Record<string, Option>

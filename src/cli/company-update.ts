@@ -117,9 +117,11 @@ function tableOf({ name }: Company, changes: Change[]): string {
 /** What else a change brings about, and what it leaves to do. */
 function notesOf(before: Company, after: Company): string {
   const notes: string[] = []
-  const told = formerEmails(before, after, systemClock.now())
-  if (told.length > 0) {
-    notes.push(`A mail tells ${told.join(' and ')}. One-time codes go to ${after.email} at once.`)
+  const recipients = formerEmails(before, after, systemClock.now())
+  if (recipients.length > 0) {
+    notes.push(
+      `A mail tells ${recipients.join(' and ')}. One-time codes go to ${after.email} at once.`,
+    )
   }
   if (before.pixKey !== after.pixKey) {
     notes.push('Static codes that were made before hold the former Pix key: make them anew.')

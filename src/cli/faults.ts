@@ -1,7 +1,7 @@
 import { CATALOGUE, invalid, Problem } from '../lib/problems.ts'
 
 /**
- * Shared code says what an operator can mend with an Error of its own or a plain one, and
+ * Shared code reports what an operator can fix with an Error of its own or a plain one, and
  * PostgreSQL and the system answer with theirs. What is left are failed assertions and the errors
  * of JavaScript.
  */

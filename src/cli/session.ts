@@ -21,7 +21,7 @@ export type Connection = {
 }
 
 const INTERRUPTED = 130
-const UNHEARD = 'A running server has not confirmed this yet; it will within ten seconds.\n'
+const NOT_CONFIRMED = 'A running server has not confirmed this yet; it will within ten seconds.\n'
 
 /** Reaches the database. An interrupted command leaves no PostgreSQL of its own behind. */
 export function openConnection(config: Config): Promise<Connection> {
@@ -93,9 +93,9 @@ export async function withApp<R>(act: (app: FullApp) => Promise<R>): Promise<R> 
 }
 
 async function waitForServers(url: string): Promise<string> {
-  return (await waitUntilHeard(url)) ? '' : UNHEARD
+  return (await waitUntilHeard(url)) ? '' : NOT_CONFIRMED
 }
 
 /** The same as `waitForServers`, for a command that has an app. */
 export const waitForServersOf = async ({ db }: FullApp): Promise<string> =>
-  (await hearEverywhere(db)) ? '' : UNHEARD
+  (await hearEverywhere(db)) ? '' : NOT_CONFIRMED

@@ -34,7 +34,7 @@ function noteOf({
 }: Pick<WaitingPayout, 'orderedAt' | 'differs'>): string | null {
   if (differs) return 'the books differ: run vintem ledger audit before you send it'
   if (orderedAt === null) return null
-  return `the bank was told to send it on ${time(orderedAt)}: look at its statement first`
+  return `the bank was ordered to send it on ${time(orderedAt)}: look at its statement first`
 }
 
 function table(waiting: WaitingPayout[]): string {
@@ -97,8 +97,8 @@ function answer({ id, status, value, endToEndId, failure }: Withdrawal): Answer 
   const name = `The withdrawal ${toPublic('wd', id)} of ${formatReais(value)}`
   const text =
     status === 'COMPLETED'
-      ? `${name} is COMPLETED as ${endToEndId}. The company is told.\n`
-      : `${name} is FAILED (${failure}). Its money is available again, and the company is told.\n`
+      ? `${name} is COMPLETED as ${endToEndId}. The company is notified.\n`
+      : `${name} is FAILED (${failure}). Its money is available again, and the company is notified.\n`
   return { json: { id: toPublic('wd', id), status, value, endToEndId, failure }, text }
 }
 

@@ -17,7 +17,7 @@ export type Tx = {
 
 /**
  * A statement outside a transaction may be sent again when its connection is lost, so it must be
- * one that can be repeated: a read, or a write that skips what already stands.
+ * one that can be repeated: a read, or a write that skips rows that exist.
  */
 export type Database = Tx & {
   /** For the few statements that carry the load, whose plan never depends on their parameters. */
@@ -54,7 +54,7 @@ export type Kind = 'requests' | 'tasks' | 'hot' | 'light' | 'long'
 
 export type Connection = { client: pg.PoolClient; release(isLost?: boolean): void }
 
-/** How long a request waits for a database that is away before it is told so. */
+/** How long a request waits for a database that is away before it fails. */
 const PATIENCE_MS = 5_000
 /** Nobody waits for a task, and all of them connect at once when a process starts. */
 const TASK_PATIENCE_MS = 20_000
@@ -131,7 +131,7 @@ function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind
   return Object.fromEntries(entries) as Record<Kind, T>
 }
 
-/** Who hears what was committed. */
+/** Is called after each commit. */
 export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
 
@@ -349,7 +349,7 @@ const refusedWrite = (error: unknown): Problem =>
     { cause: error },
   )
 
-/** What a client may hear of an operating fault; anything else is passed on as it is. */
+/** What a client may know of an operating fault; anything else is passed on as it is. */
 function toPublicError(error: unknown): unknown {
   if (isAway(error)) return problem('service_unavailable')
   if (cannotWrite(error)) return refusedWrite(error)

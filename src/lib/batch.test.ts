@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createBatcher, inTurns } from './batch.ts'
+import { createBatcher, interleaveByOwner } from './batch.ts'
 
 test('items that arrive while a flush is on its way share the next one', async () => {
   const groups: number[][] = []
@@ -53,18 +53,18 @@ test('who has many items waiting keeps those of others waiting for one group at 
   ])
 })
 
-test('in turns nobody is left out, and each keeps its own order', () => {
+test('interleaving leaves out no owner, and each keeps its own order', () => {
   const owned = fc.array(fc.record({ owner: fc.constantFrom('a', 'b', 'c'), n: fc.nat() }))
   fc.assert(
     fc.property(owned, (all) => {
-      const ordered = inTurns(all, ({ owner }) => owner)
+      const ordered = interleaveByOwner(all, ({ owner }) => owner)
       assert.equal(ordered.length, all.length)
       for (const name of ['a', 'b', 'c']) {
         const of = (some: typeof all) => some.filter(({ owner }) => owner === name)
         assert.deepEqual(of(ordered), of(all))
         const places = ordered.flatMap(({ owner }, i) => (owner === name ? [i] : []))
         places.forEach((place, round) => {
-          assert.ok(place < (round + 1) * 3, 'others have had as many turns at most')
+          assert.ok(place < (round + 1) * 3, 'others have at most as many before it')
         })
       }
     }),
@@ -81,7 +81,7 @@ test('whatever items are bad, they alone fail, and every good one has its own re
           done.push(...items)
           return items.map((item) => -item)
         },
-        { most: 16, lanes: 2 },
+        { most: 16, concurrency: 2 },
       )
       const settled = await Promise.allSettled(goods.map((_, i) => batch(i)))
       settled.forEach((result, i) => {

@@ -10,16 +10,17 @@ type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: un
 
 type Options<T> = {
   most: number
-  /** Whose an item is: if not all fit into a group, it takes those of every owner in turns. */
+  /** Whose an item is. If not all fit into a group, it takes the first of every owner first. */
   ownerOf?: (item: T) => string
-  lanes?: number
+  /** How many groups run at the same time. */
+  concurrency?: number
   isItemError?: (error: unknown) => boolean
   /** Where nobody waits for the answer: how long a group that is not full gathers. */
   gather_ms?: number
 }
 
 /**
- * Groups calls that arrive together into one. While a flush is on its way, arriving items gather,
+ * Groups calls that arrive together into one. While a flush runs, arriving items gather,
  * and the next flush takes them all. Without `gather_ms` there are no timers: an idle server
  * flushes at once, a busy one batches by itself. `run` answers in the order of its items.
  *
@@ -35,7 +36,7 @@ export function createBatcher<T, R>(
   let running = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
-  const { most, lanes = 1, isItemError = () => true, gather_ms, ownerOf } = options
+  const { most, concurrency = 1, isItemError = () => true, gather_ms, ownerOf } = options
   let gathering: NodeJS.Timeout | undefined
 
   async function runGroup(group: Waiting<T, R>[]): Promise<void> {
@@ -60,9 +61,9 @@ export function createBatcher<T, R>(
     scheduled = false
     clearTimeout(gathering)
     gathering = undefined
-    while (running < lanes && gathered.length > 0) {
+    while (running < concurrency && gathered.length > 0) {
       if (ownerOf && gathered.length > most) {
-        gathered = inTurns(gathered, ({ item }) => ownerOf(item))
+        gathered = interleaveByOwner(gathered, ({ item }) => ownerOf(item))
       }
       const group = gathered.splice(0, most)
       running += 1
@@ -77,7 +78,7 @@ export function createBatcher<T, R>(
   // A tick of the event loop hands over the requests of several sockets: waiting for its end
   // gathers them.
   function schedule(): void {
-    if (scheduled || running >= lanes) return
+    if (scheduled || running >= concurrency) return
     if (gather_ms !== undefined && gathered.length < most) {
       gathering ??= setTimeout(flush, gather_ms)
       return
@@ -100,7 +101,7 @@ export function createBatcher<T, R>(
 }
 
 /** The first of each owner, then the second of each, and so on. */
-export function inTurns<T>(all: T[], ownerOf: (one: T) => string): T[] {
+export function interleaveByOwner<T>(all: T[], ownerOf: (one: T) => string): T[] {
   const counts = new Map<string, number>()
   const rounds: T[][] = []
   for (const one of all) {

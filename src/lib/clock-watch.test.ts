@@ -4,7 +4,7 @@ import { MAX_APART_MS, watchClock } from './clock-watch.ts'
 
 function scene() {
   const at = { machine_ms: 1_000_000, database_ms: 1_000_000, steady_ms: 0, asked: 0 }
-  const told: boolean[] = []
+  const reported: boolean[] = []
   const watch = watchClock({
     clock: { now: () => new Date(at.machine_ms) },
     ask: async () => {
@@ -12,12 +12,12 @@ function scene() {
       return new Date(at.database_ms)
     },
     steady: () => at.steady_ms,
-    onChange: (agrees) => told.push(agrees),
+    onChange: (agrees) => reported.push(agrees),
   })
   const pass = (ms: number) => {
     for (const name of ['machine_ms', 'database_ms', 'steady_ms'] as const) at[name] += ms
   }
-  return { at, watch, told, pass }
+  return { at, watch, reported, pass }
 }
 
 test('clocks agree up to a few seconds, in both directions', async () => {
@@ -32,8 +32,8 @@ test('clocks agree up to a few seconds, in both directions', async () => {
   }
 })
 
-test('a jump is seen at once, told once, and over when the clock is right again', async () => {
-  const { at, watch, told, pass } = scene()
+test('a jump is seen at once, reported once, and over when the clock is right again', async () => {
+  const { at, watch, reported, pass } = scene()
   assert.equal(await watch.agrees(), true)
   at.machine_ms += 3_600_000
   assert.equal(await watch.agrees(), false)
@@ -42,7 +42,7 @@ test('a jump is seen at once, told once, and over when the clock is right again'
   at.machine_ms -= 3_600_000
   assert.equal(await watch.agrees(), true)
   assert.equal(await watch.warning(), null)
-  assert.deepEqual(told, [false, true])
+  assert.deepEqual(reported, [false, true])
 })
 
 test('the database is asked now and then only, while nothing jumps', async () => {

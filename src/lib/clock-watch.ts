@@ -21,7 +21,7 @@ type Parts = {
   ask(): Promise<Date>
   /** Milliseconds that never jump. */
   steady(): number
-  /** Told when the clocks begin to differ, and when they agree again. */
+  /** Called when the clocks begin to differ, and when they agree again. */
   onChange(agrees: boolean, ahead_s: number): void
 }
 

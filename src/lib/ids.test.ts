@@ -11,7 +11,7 @@ test('ids are UUIDv7, unique, and sort in the order they were made', () => {
     assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   }
   const at = Number.parseInt(ids[0]!.slice(0, 13).replace('-', ''), 16)
-  assert.ok(Math.abs(at - Date.now()) < 5_000, 'the time stands in front')
+  assert.ok(Math.abs(at - Date.now()) < 5_000, 'the time comes first')
 })
 
 test('a TypeID is the published encoding of its UUID', () => {

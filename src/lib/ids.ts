@@ -20,7 +20,7 @@ const NIBBLE = Uint8Array.from({ length: 103 }, (_, code) =>
 const DIGIT = Uint8Array.from({ length: 123 }, (_, code) =>
   Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))),
 )
-/** Where the 32 digits stand in a UUID's text. */
+/** Where the 32 digits are in a UUID's text. */
 const DIGITS_AT = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((c, i) =>
   c === 'x' ? [i] : [],
 )
@@ -74,7 +74,7 @@ export const isUuid = (text: string): boolean => UUID_FORM.test(text)
 /** The 26 characters a UUID has in a TypeID. They also make a valid Pix txid. */
 export function suffixOf(id: Uuid): string {
   assert(id.length === 36, 'an id is a UUID')
-  // 26 digits of 5 bits hold 130 bits: the number is read as if two zero bits stood before it.
+  // 26 digits of 5 bits hold 130 bits: the number is read as if two zero bits were before it.
   let text = ''
   let value = 0
   let bits = 2

@@ -26,7 +26,7 @@ test('a flush with nothing to write ends at once', async () => {
   assert.equal(await createLogOutput(1).flush(LONG_MS), true)
 })
 
-test('lines that could not be written are lost, counted, and told once writing works again', async () => {
+test('lines that could not be written are lost, counted, and reported once writing works again', async () => {
   const path = join(folder, 'again')
   const fd = openSync(path, 'w')
   closeSync(fd)

@@ -25,7 +25,7 @@ test('a name with many addresses lets us try eight of them, the first ones', asy
   assert.deepEqual(await given(named(addresses(200))), addresses(8))
 })
 
-test('one address that is not public condemns the name, wherever it stands among others', async () => {
+test('a name with one address that is not public is refused, wherever it is among others', async () => {
   const inside = { address: '10.0.0.1', family: 4 }
   for (const at of [0, 4, 8, 20]) {
     const found = addresses(20).toSpliced(at, 0, inside)
@@ -34,7 +34,7 @@ test('one address that is not public condemns the name, wherever it stands among
   assert.deepEqual(await given(named([inside]), false), [inside])
 })
 
-test('a name without addresses, or whose servers are silent, is told as such', async () => {
+test('a name without addresses, or whose servers do not answer, is reported as such', async () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error(), { code }))
   await assert.rejects(given(named([])), /name not found/)
   await assert.rejects(given(failing('ENODATA')), /name not found/)

@@ -1,4 +1,4 @@
-/** One mail address, with the name that stands before it; empty where there is none. */
+/** One mail address, with the name before it; empty where there is none. */
 export type Mailbox = { name: string; address: string }
 
 const MAX_CHARACTERS = 254

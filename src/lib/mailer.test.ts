@@ -98,7 +98,7 @@ test('only a refusal of the recipient or of the message itself is for good', asy
 const drain = (stream: NodeJS.ReadableStream, done: (error: Error) => void, error: Error) =>
   stream.on('end', () => done(error)).resume()
 
-test('a wrong password and a server that is away can be mended', async () => {
+test('a wrong password and a server that is away are no permanent failures', async () => {
   const smtp = await startSmtp({
     disabledCommands: ['STARTTLS'],
     authOptional: false,
@@ -210,7 +210,7 @@ test('a retry writes the same file again, and files sort by time', async () => {
   )
 })
 
-test('a folder that cannot be written is told', async () => {
+test('a folder that cannot be written is reported', async () => {
   const file = join(temporaryFolder(), 'file')
   writeFileSync(file, '')
   await assert.rejects(intoFiles(join(file, 'mail')).check())

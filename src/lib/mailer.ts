@@ -121,7 +121,7 @@ const badRecipient = (): NodemailerError =>
 
 /**
  * Whether this mail will never be taken. A refused login or sender is no such case: those are ours,
- * and the operator can mend them while the mail waits.
+ * and the operator can fix them while the mail waits.
  */
 export function isPermanent(error: unknown): boolean {
   const { permanent, command = '' } = error as NodemailerError

@@ -1,5 +1,5 @@
 /**
- * Keeps what was used of late, a bounded number of it. Two halves take turns: when the young one is
+ * Keeps what was used of late, a bounded number of it. There are two halves: when the young one is
  * full, the old one is dropped, which costs nothing per entry.
  */
 export type Recent<T> = { get(name: string): T | undefined; set(name: string, value: T): void }

@@ -1,6 +1,6 @@
 /**
- * Text of others as one plain line: what breaks lines, ends strings or turns the direction of
- * reading becomes a space, so that nobody can write a line of ours.
+ * Text of others as one plain line: what breaks lines, ends strings or changes the direction
+ * of reading becomes a space, so that nobody can write a line of ours.
  */
 export const oneLine = (text: string): string =>
   text

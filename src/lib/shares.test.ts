@@ -51,7 +51,7 @@ test('who works for all companies may take every free place', (t) => {
   assert.equal(takeAll(shares, null), 10)
 })
 
-test('those that wait are served in turn, company by company, each in its own order', async () => {
+test('those that wait are served one company after another, each in its own order', async () => {
   const shares = createShares(1)
   shares.take('first', LONG_MS, late)
   const served: string[] = []
@@ -99,10 +99,10 @@ test('no place is given twice or lost, and none stays free while somebody may ha
           add(held, name, -1)
           shares.give(name)
         } else {
-          const turn = shares.take(name, LONG_MS, late)
-          if (turn) add(waiting, name, 1)
+          const taken = shares.take(name, LONG_MS, late)
+          if (taken) add(waiting, name, 1)
           else add(held, name, 1)
-          turn?.then(() => {
+          taken?.then(() => {
             add(waiting, name, -1)
             add(held, name, 1)
           })

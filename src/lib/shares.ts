@@ -2,7 +2,7 @@
  * Divides a fixed number of places among companies. A company takes another place only while it has
  * fewer than are free, and beside others only while it has fewer than a quarter of those. So one
  * company alone gets half of the places, and a newcomer finds a free one and little that runs
- * before it. Those that wait are served in turn, company by company.
+ * before it. Those that wait are served one company after another.
  */
 export type Shares = {
   /**

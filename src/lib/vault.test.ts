@@ -62,7 +62,7 @@ test('a value in an index of one company is not found where company and value ar
   assert.notDeepEqual(vault.index('a', 'bc'), vault.index('ab', 'c'))
 })
 
-test('keys for each use differ: no stored form of a text stands for another', () => {
+test('keys for each use differ: no stored form of a text equals another', () => {
   const text = '123456'
   const forms = [
     vault.index('', text),

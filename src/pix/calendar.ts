@@ -45,7 +45,7 @@ export function generationDay(first: LocalDate, frequency: Frequency, n: number)
 }
 
 /**
- * The day agreed for paying, business day or not. It stands equally far from every day of
+ * The day agreed for paying, business day or not. It is equally far from every day of
  * generation, so each of the scheme's cycles has exactly one.
  */
 export function agreedDueDay(generatedOn: LocalDate, dayDue: number | null): LocalDate {

@@ -8,8 +8,8 @@ import { drawPng, wordsPerRow } from './png.ts'
  * With these fixed, and for texts of one length, each module is an exclusive or of some bits of the
  * text and a constant: Reed-Solomon parity is linear, and placing and masking treat a bit alike
  * whatever its value. So flipping one bit of the text always flips the same modules. The `qr`
- * package owns the standard; from it we learn which modules those are, and then turn the last image
- * of a length into the next one. Codes of one company differ only in a token and a checksum.
+ * package owns the standard; from it we learn which modules those are, and then change the last
+ * image of a length into the next one. Codes of one company differ only in a token and a checksum.
  */
 
 /** The `qr` package finds this mask the best for four of five BR Codes. */
@@ -64,7 +64,7 @@ function draw(text: string): Matrix {
   return matrix
 }
 
-/** Turns a drawing into that of another text of the same length, unless too little is known. */
+/** Changes a drawing into that of another text of the same length, unless too little is known. */
 function redraw(drawing: Drawing, text: string): boolean {
   const { modules, codes } = drawing
   const known = lessonsFor(drawing.size)

@@ -19,7 +19,7 @@ export const faultLine = (field: Field, { fault }: Entry): Html | false =>
   fault?.field === field &&
   html`<p class="fault" id="${field}-fault" role="alert">${icon('alert')} ${fault.text}</p>`
 
-/** Whether a field is the one at fault, for those who cannot see where the words stand. */
+/** Marks the field at fault for screen readers. */
 const marks = (field: Field, entry: Entry): Html =>
   entry.fault?.field === field
     ? html` aria-invalid="true" aria-describedby="${field}-fault" autofocus`

@@ -80,7 +80,7 @@ async function show(
   const texts = BANK[language]
   const seen = entry.code === '' ? null : await lookAt(app, entry.code)
   const fault = isEmpty ? texts.faults.empty : faultOf(seen, language)
-  const told: Entry = fault ? { ...entry, fault: { field: 'code', text: fault } } : entry
+  const checked: Entry = fault ? { ...entry, fault: { field: 'code', text: fault } } : entry
   const found = seen?.kind === 'fault' ? null : seen
   const own = await ownCompany(site, request)
   const lists = own && (await readLists(app, own, language))
@@ -91,17 +91,17 @@ async function show(
 </section>
 <div class="column">
 ${receipts(payments, language)}
-${found && codeCard(found, told, own?.id === found.company.id, language)}
-<div class="card">${pasteForm(told, language)}</div>
+${found && codeCard(found, checked, own?.id === found.company.id, language)}
+<div class="card">${pasteForm(checked, language)}</div>
 </div>
-<div class="column">${lists && listCards(lists, told, language)}</div>`
+<div class="column">${lists && listCards(lists, checked, language)}</div>`
   return sendDeveloperPage(site, request, reply, 'bank', {
     title: texts.title,
     language,
     body,
     kind: lists ? 'wide' : 'narrow',
     refresh_s: lists?.clock.target ? 3 : null,
-    status: told.fault ? 422 : 200,
+    status: checked.fault ? 422 : 200,
   })
 }
 

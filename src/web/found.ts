@@ -51,7 +51,7 @@ export async function lookUp(
   return { ...owner, recurrence: asOf(recurrence, now) }
 }
 
-/** What the payer of a subscription's charge is told of it. */
+/** What the payer of a subscription's charge sees of the subscription. */
 export type Collection = { productName: string; dueOn: LocalDate }
 
 /** Null for a charge that is of no subscription. */

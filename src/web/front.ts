@@ -118,7 +118,7 @@ type Calls = { create: string; pay: string; read: string }
 const FIELD = (name: string) => `$(echo "$CHARGE" | sed -E 's/.*"${name}":"([^"]+)".*/\\1/')`
 const JSON_TYPE = "-H 'Content-Type: application/json'"
 
-/** Calls that a shell takes as they stand, the later ones with what the first has answered. */
+/** Calls that run in a shell unchanged. Later ones use what the first has answered. */
 function callsOf(url: string, key: string | null): Calls {
   const auth = key === null ? '-H "X-API-KEY: $VINTEM_KEY"' : `-H 'X-API-KEY: ${key}'`
   const customer = '{"name":"Maria da Silva","taxId":"52998224725","email":"maria@example.com"}'

@@ -9,7 +9,7 @@ test('values are text, in content and in attributes', () => {
   assert.equal(render(html`<p title="${EVIL}">${EVIL}</p>`), `<p title="${safe}">${safe}</p>`)
 })
 
-test('templates stand in templates as they are, and lists one after another', () => {
+test('templates are put into templates as they are, and lists one after another', () => {
   const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`)
   assert.equal(render(html`<ul>${items}</ul>`), '<ul><li>a</li><li>&lt;b&gt;</li></ul>')
   assert.equal(render(html`${raw('<svg></svg>')}`), '<svg></svg>')

@@ -22,7 +22,7 @@ function textOf(value: Shown): string {
   return typeof value === 'object' ? value[MARKUP] : escaped(String(value))
 }
 
-/** A page or a part of one. Values are escaped; attributes must stand in double quotes. */
+/** A page or a part of one. Values are escaped; attributes must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: Shown[]): Html {
   let text = parts[0]!
   for (const [i, value] of values.entries()) text += textOf(value) + parts[i + 1]!

@@ -15,7 +15,7 @@ export type Brand = Pick<Company, 'name' | 'color' | 'imageUrl'>
 export type Page = {
   title: string
   language: Language
-  /** What stands inside <main>. */
+  /** The content of <main>. */
   body: Shown
   /** Whose page it is; ours where none is named. */
   brand?: Brand | null

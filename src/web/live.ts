@@ -29,8 +29,8 @@ const MAX_OF_CHARGE = 20
 type Watcher = { token: string; state: State | null; reply: FastifyReply }
 
 /**
- * Tells open pages what becomes of what they show. A page hears a state and then asks for itself
- * again, so that there is one place that knows what a state looks like.
+ * Tells open pages that the state of what they show has changed. A page receives the state and then
+ * reloads itself, so that only one place knows what a state looks like.
  */
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }

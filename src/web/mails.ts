@@ -12,7 +12,7 @@ export type SentMail = {
   at: Date
   text: string
   html: string
-  /** The one-time code that it brings, which stands alone on its line. */
+  /** The one-time code in it, which is on a line of its own. */
   code: string | null
 }
 

@@ -20,8 +20,8 @@ const policy = (images: string | null, frames: boolean): string =>
   ].join('; ')
 
 /**
- * A page runs our own scripts and styles and no others, and its address, which is all that protects
- * it, is told to nobody.
+ * A page runs our own scripts and styles and no others. Its address is all that protects it, so no
+ * other site receives it.
  */
 export function secure(reply: FastifyReply, imageUrl: string | null, frames = false): FastifyReply {
   return reply.headers({

@@ -59,7 +59,7 @@ export async function showSubscription(
     return sendPage(request, reply, site.assets, await agreementPage(asked, asked.recurrence))
   }
   const offer = await offerOf(asked)
-  // Whoever has begun sees how that stands, until it has come to nothing.
+  // If the payer has started a subscription that is still open, show that one.
   if (offer.started?.status === 'OPEN') return reply.redirect(pageOf(offer.started, asked), 303)
   return sendPage(request, reply, site.assets, offerPage(offer, null))
 }

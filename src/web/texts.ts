@@ -1,6 +1,6 @@
 import type { Language } from '../lib/language.ts'
 
-/** What every page says. A page's own words stand beside it. */
+/** Texts that all pages share. The texts of one page are in a file beside it. */
 export type Texts = {
   /** The language as a browser names it. */
   tag: string

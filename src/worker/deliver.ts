@@ -92,7 +92,7 @@ export function createDeliveryWorker(app: FullApp): DeliveryWorker {
         stopped.has(delivery.receiver.webhookId) ? 'stop' : 'continue',
       )
     },
-    { most: MAX_RECORDED, lanes: 2, isItemError: isRowError, gather_ms: GATHER_MS },
+    { most: MAX_RECORDED, concurrency: 2, isItemError: isRowError, gather_ms: GATHER_MS },
   )
   return {
     async run(signal = new AbortController().signal) {

@@ -47,13 +47,13 @@ export function groupCharges(db: Database): ChargeGroups {
   return {
     create: createBatcher((group) => insertMany(db, group), {
       most: MAX_WRITES,
-      lanes: 2,
+      concurrency: 2,
       isItemError: isRowError,
       ownerOf: ({ charge }) => charge.companyId,
     }),
     find: createBatcher(createFinder(db), {
       most: MAX_READS,
-      lanes: 2,
+      concurrency: 2,
       isItemError: isRowError,
       ownerOf: ({ companyId }) => companyId,
     }),

@@ -67,7 +67,7 @@ export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): Call
         await insertCallbacks(db, callbacks)
         return callbacks.map(() => null)
       },
-      { most: MAX_STORED, lanes: 2, ownerOf: ({ companyId }) => companyId },
+      { most: MAX_STORED, concurrency: 2, ownerOf: ({ companyId }) => companyId },
     ),
     process: createProcessBatchers(syncNamed),
   }
@@ -81,7 +81,7 @@ function createProcessBatchers(syncNamed: SyncNamed): CallbackBatchers['process'
   const run = (items: Item[]) => processBatch(syncNamed, items)
   const simulated = createBatcher(run, {
     most: MAX_PROCESSED,
-    lanes: 2,
+    concurrency: 2,
     ownerOf: ({ callback }: Item) => callback.companyId,
   })
   const banks = new Map<Uuid, { batcher: Batcher<Item, CallbackResult>; waiting: number }>()

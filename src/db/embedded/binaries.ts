@@ -150,7 +150,7 @@ function copyOnto(folder: string, native: string): string {
   const fresh = mkdtempSync(`${shared}-`)
   cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
   openToAll(fresh)
-  // A copy of ours that lost files to a cleaner is replaced, which also mends its running server.
+  // If a cleanup deleted files of our copy, replace it. That also repairs its running server.
   if (isOurs(shared) && !isWhole(shared, native)) rmSync(shared, { recursive: true, force: true })
   return renameOnto(fresh, shared)
 }

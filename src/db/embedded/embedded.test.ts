@@ -140,7 +140,7 @@ describe('the embedded database', () => {
     await assert.rejects(query(stranger.href, 'SELECT 1'), { code: '28P01' })
   })
 
-  test('runs with durable settings unless told otherwise', async (t) => {
+  test('runs with durable settings unless configured otherwise', async (t) => {
     const database = await stage(t).start({ settings: { work_mem: '5MB' } })
     const rows = await query(
       database.url,
@@ -331,7 +331,7 @@ describe('whoever starts it', () => {
     assert.equal(first, join(shelf, 'postgres-18'))
     assert.equal(copy(), first, 'the copy is used again')
     rmSync(join(first, 'needed-later'))
-    assert.deepEqual([copy(), readdirSync(first)], [first, ['bin', 'needed-later']], 'and mended')
+    assert.deepEqual([copy(), readdirSync(first)], [first, ['bin', 'needed-later']], 'and replaced')
     chownSync(first, account.uid, account.gid)
     assert.notEqual(copy(), first, 'and not trusted once others could have changed it')
   })
@@ -357,7 +357,7 @@ describe('whoever starts it', () => {
     assert.equal(statSync(join(dataDir, 'postgres')).uid, uid)
   })
 
-  test("an ordinary user, in root's directory: told whose it is", async (t) => {
+  test("an ordinary user, in root's directory: the fault says whose it is", async (t) => {
     const { uid, gid } = outsider(t)
     if (!uid) return
     const { dataDir, spawn } = stage(t)

@@ -123,7 +123,7 @@ function readContours(data: Buffer, count: number): Point[][] {
   return ends.map((end, i) => points.slice(i === 0 ? 0 : ends[i - 1]! + 1, end + 1))
 }
 
-/** Places along one axis, each told by its distance from the one before. */
+/** Places along one axis, each stored as its distance from the one before. */
 function readDistances(data: Buffer, start: number, flags: number[], byte: number, same: number) {
   let at = start
   let place = 0

@@ -11,7 +11,7 @@ export type PictureParts = {
   name: string
   color: string
   caption: string
-  /** Stands in a box on top, for what is not real money. */
+  /** Text in a box on top, for what is not real money. */
   mark: string | null
 }
 
@@ -26,7 +26,7 @@ const SIZES: { size: number; lines: number }[] = [
 /** More would not fit in any size, and is not measured. */
 const MAX_CHARACTERS = 120
 const LINE = 1.2
-/** How far capitals reach above the line that they stand on. */
+/** The height of capitals above the baseline. */
 const CAPITAL = 0.73
 const CAPTION = { size: 44, baseline: 540 }
 const MARK = { size: 32, top: 64, high: 64, side: 32 }
@@ -41,7 +41,7 @@ export async function drawPicture(parts: PictureParts): Promise<Buffer> {
   const centered = async (text: string, size: number, baseline: number) => {
     const left = (PICTURE.width - widthOf(font, text, size)) / 2
     drawText(canvas, font, text, { left, baseline, size })
-    // A line takes a few milliseconds; others have their turn before the next one.
+    // A line takes a few milliseconds. Requests are served before the next one.
     await endOfTick()
   }
   const { lines, size } = fit(font, readable(font, parts.name) || 'Pix')
