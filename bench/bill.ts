@@ -165,7 +165,11 @@ export async function run(): Promise<void> {
   const clock = { now: () => time.now }
   const publicUrl = 'http://127.0.0.1:3000'
   const app = createApp({
-    ...{ config, databaseUrl: database.url, clock, log: createLog('error'), publicUrl },
+    config,
+    databaseUrl: database.url,
+    clock,
+    log: createLog('error'),
+    publicUrl,
   })
   try {
     const companies = await makeCompanies(app, COMPANIES)

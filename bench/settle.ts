@@ -38,7 +38,8 @@ async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
     values: [
       arrived.map(({ companyId }) => companyId),
       arrived.map(({ chargeId }) => chargeId),
-      ...[AMOUNT, receivedAt],
+      AMOUNT,
+      receivedAt,
     ],
   })
   await app.db.query({
@@ -49,7 +50,8 @@ async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
       arrived.map(({ companyId }) => companyId),
       arrived.map(({ pix }) => pix.endToEndId),
       arrived.map(({ pix }) => pix.txid),
-      ...[AMOUNT, receivedAt],
+      AMOUNT,
+      receivedAt,
     ],
   })
   return arrived
@@ -91,7 +93,11 @@ export async function run(): Promise<void> {
   const publicUrl = 'http://127.0.0.1:3000'
   const log = createLog('error')
   const app = createApp({
-    ...{ config, databaseUrl: database.url, clock: systemClock, log, publicUrl },
+    config,
+    databaseUrl: database.url,
+    clock: systemClock,
+    log,
+    publicUrl,
   })
   try {
     const [hot] = await makeCompanies(app, 1)

@@ -99,8 +99,15 @@ export const runScript = (name: string, url: string): Promise<Running> =>
   run(`bench/${name}.ts`, url)
 
 const companyArguments = [
-  ...['company', 'create', '--name', 'Bench', '--tax-id', '11222333000181'],
-  ...['--email', 'bench@example.com', '--json'],
+  'company',
+  'create',
+  '--name',
+  'Bench',
+  '--tax-id',
+  '11222333000181',
+  '--email',
+  'bench@example.com',
+  '--json',
 ]
 
 export type Sides = Record<string, () => Promise<number>>

@@ -115,9 +115,24 @@ test('bank show names the address of the running server, though it was given a p
   const live = ['--live', '--pix-key', 'viva@example.com']
   const { companyId } = await answerOf('company', 'create', ...fields, ...live)
   await run(
-    ...['bank', 'connect', '--company', companyId, '--profile', 'custom', '--client-id', 'x'],
-    ...['--client-secret-file', 'secret', '--certificate', 'own.pem', '--key', 'own.key'],
-    ...['--base-url', 'https://127.0.0.1:1/', '--token-url', 'https://127.0.0.1:1/token'],
+    'bank',
+    'connect',
+    '--company',
+    companyId,
+    '--profile',
+    'custom',
+    '--client-id',
+    'x',
+    '--client-secret-file',
+    'secret',
+    '--certificate',
+    'own.pem',
+    '--key',
+    'own.key',
+    '--base-url',
+    'https://127.0.0.1:1/',
+    '--token-url',
+    'https://127.0.0.1:1/token',
   )
   const { callbackUrl } = await answerOf('bank', 'show', '--company', companyId)
   assert.ok(callbackUrl.startsWith(`${server.url}/bank/callbacks/`), callbackUrl)

@@ -29,7 +29,14 @@ const vintem = (args: string[], own: Record<string, string> = {}): Promise<Resul
   hosted(args, { ...env, ...own })
 
 const command = (what: string, { company }: Client, from: string, to: string) => [
-  ...['export', what, '--company', company.id, '--from', from, '--to', to],
+  'export',
+  what,
+  '--company',
+  company.id,
+  '--from',
+  from,
+  '--to',
+  to,
 ]
 
 async function exported(args: string[]): Promise<string> {
@@ -61,7 +68,10 @@ test('charges are written with what an accountant needs and nothing else of the 
   const plain = await makeCharge(client, '2024-03-10T12:00:00Z')
   const customer = payer({ name: '=HYPERLINK("http://x";"y")' })
   const odd = await makeCharge(client, '2024-03-10T13:00:00.5Z', {
-    ...{ customer, externalId: '-1,2', devMode: true, amount: 123_456 },
+    customer,
+    externalId: '-1,2',
+    devMode: true,
+    amount: 123_456,
   })
   const args = command('charges', client, '2024-03-10', '2024-03-10')
   const csv = await exported(args)
@@ -84,10 +94,19 @@ test('charges are written with what an accountant needs and nothing else of the 
   )
   const [first, second, rest] = (await exported([...args, '--json'])).split('\n')
   assert.deepEqual(JSON.parse(first!), {
-    ...{ id: plain, external_id: null, kind: 'PIX', status: 'EXPIRED' },
-    ...{ payment_status: 'EXPIRED', amount_cents: 1990, refunded_cents: 0 },
-    ...{ created_at: '2024-03-10T12:00:00.000Z', expires_at: '2024-03-10T12:30:00.000Z' },
-    ...{ paid_at: null, end_to_end_id: null, dev_mode: false, payer_name: 'Maria da Silva' },
+    id: plain,
+    external_id: null,
+    kind: 'PIX',
+    status: 'EXPIRED',
+    payment_status: 'EXPIRED',
+    amount_cents: 1990,
+    refunded_cents: 0,
+    created_at: '2024-03-10T12:00:00.000Z',
+    expires_at: '2024-03-10T12:30:00.000Z',
+    paid_at: null,
+    end_to_end_id: null,
+    dev_mode: false,
+    payer_name: 'Maria da Silva',
   })
   assert.equal(JSON.parse(second!).payer_name, customer.name, 'JSON needs no apostrophe')
   assert.equal(rest, '')
@@ -211,7 +230,11 @@ test('for people a statement has signs, directions, and when money was paid and 
   assert.deepEqual(recordsIn(reply.text).toReversed(), records, 'the API gives the same')
   const at = formatMoment(api.clock.now()).replace(/$/, ':00')
   const short = records.map((record) => [
-    ...[record.Tipo, record.Valor, record.Movimento, record['Pago em'], record['Sacado em']],
+    record.Tipo,
+    record.Valor,
+    record.Movimento,
+    record['Pago em'],
+    record['Sacado em'],
   ])
   assert.deepEqual(short, [
     ['Saldo inicial', '1000,00', 'Entrada', '', ''],
@@ -245,7 +268,8 @@ test('what takes several pages is written whole, and a reader may leave before t
   assert.deepEqual(ids, ids.toSorted())
 
   const child = spawn(process.execPath, [CLI, ...args], {
-    ...{ cwd: home, env: { ...inherited, ...env } },
+    cwd: home,
+    env: { ...inherited, ...env },
   })
   let complaint = ''
   child.stderr.on('data', (text) => {

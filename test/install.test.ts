@@ -41,8 +41,11 @@ function lock(clone: string, { dependencies = [], dev = [], optional = [] }: Loc
   const named = (list: Published[]) =>
     Object.fromEntries(list.map(({ name, version }) => [name, version]))
   const own = {
-    ...{ name: 'clone', version: '1.0.0', dependencies: named(dependencies) },
-    ...{ devDependencies: named(dev), optionalDependencies: named(optional) },
+    name: 'clone',
+    version: '1.0.0',
+    dependencies: named(dependencies),
+    devDependencies: named(dev),
+    optionalDependencies: named(optional),
   }
   const entries = (list: Published[], more: object) =>
     list.map(({ name, bytes: _, ...entry }) => [`node_modules/${name}`, { ...entry, ...more }])

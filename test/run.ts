@@ -18,24 +18,33 @@ const BROWSER = 'test/browser/*.test.ts'
  * of their tests.
  */
 const ALONE = [
-  ...['test/faults/*.test.ts', 'test/journeys/*.test.ts', 'test/attack/*.test.ts', BROWSER],
-  ...[
-    'test/start*.test.ts',
-    'test/install.test.ts',
-    'test/log.test.ts',
-    'src/db/embedded/embedded.test.ts',
-    'test/api/payments/money-model.test.ts',
-  ],
-  ...['test/deliveries/*.test.ts', 'src/lib/http-sender*.test.ts', 'test/cli.test.ts'],
-  ...['test/export.test.ts', 'src/pix/qr.test.ts', 'test/webhooks/*.test.ts'],
+  'test/faults/*.test.ts',
+  'test/journeys/*.test.ts',
+  'test/attack/*.test.ts',
+  BROWSER,
+  'test/start*.test.ts',
+  'test/install.test.ts',
+  'test/log.test.ts',
+  'src/db/embedded/embedded.test.ts',
+  'test/api/payments/money-model.test.ts',
+  'test/deliveries/*.test.ts',
+  'src/lib/http-sender*.test.ts',
+  'test/cli.test.ts',
+  'test/export.test.ts',
+  'src/pix/qr.test.ts',
+  'test/webhooks/*.test.ts',
 ]
 const SHARING = 6
 /** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
 const BANKS = [
-  ...['test/bank/*.test.ts', 'test/bank-cli.test.ts', 'test/api/banks/*.test.ts'],
-  ...['test/journeys/bank.test.ts', 'test/faults/bank.test.ts'],
-  ...['test/providers/bacen*.test.ts', 'test/providers/conformance.test.ts'],
-  ...['src/provider/bacen/*.test.ts'],
+  'test/bank/*.test.ts',
+  'test/bank-cli.test.ts',
+  'test/api/banks/*.test.ts',
+  'test/journeys/bank.test.ts',
+  'test/faults/bank.test.ts',
+  'test/providers/bacen*.test.ts',
+  'test/providers/conformance.test.ts',
+  'src/provider/bacen/*.test.ts',
 ]
 const SHARING_BANKS = 2
 /** One more than most machines have cores at least, since many tests wait. */

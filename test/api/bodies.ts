@@ -5,6 +5,33 @@ import { makePaid, makeUnmatched } from '../support/payments.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
 import { companyBodies } from './company-bodies.ts'
+import {
+  AMOUNT,
+  ANY_AMOUNT,
+  COMMENT,
+  EMAIL,
+  EVENTS,
+  EXTERNAL_ID,
+  FREQUENCY,
+  LIFETIME,
+  MOMENT,
+  NAME,
+  NO_BOOLEAN,
+  NO_NUMBER,
+  NO_OBJECT,
+  NO_TEXT,
+  notNull,
+  OTP,
+  optional,
+  PHONE,
+  POSTAL_CODE,
+  PRICE,
+  STATUS,
+  TAX_ID,
+  TEXT,
+  TOO_LONG,
+  URL,
+} from './wrong-values.ts'
 
 /**
  * For each route that takes a body: a good one, which fields it must have, and for every field the
@@ -21,69 +48,6 @@ export type BodyCase = {
   prepare(client: Client, api: TestApi): Promise<{ path: string; good: Record<string, unknown> }>
 }
 
-const NO_TEXT = [5, true, null, {}, ['x']]
-const TOO_LONG = 'x'.repeat(256)
-const NO_NUMBER = ['1000', '', true, null, {}, [1000]]
-const NO_BOOLEAN = ['true', 1, 0, null, {}]
-const NO_OBJECT = ['text', 5, true, null, []]
-
-const AMOUNT = [...NO_NUMBER, 1000.5, 499, 0, -500, 1_000_000_000_000, 1e300]
-const ANY_AMOUNT = [...NO_NUMBER, 1000.5, 0, -1, 1_000_000_000_000, 1e300]
-const PRICE = [...NO_NUMBER, 0.5, -1, 1_000_000_000_000]
-const NAME = [...NO_TEXT, '', '   ', TOO_LONG]
-const TEXT = [...NO_TEXT, TOO_LONG]
-const TAX_ID = [
-  ...NO_TEXT,
-  '',
-  '5299822472',
-  '529982247255',
-  '529_982_247-25',
-  'ABCDEFGHIJK',
-  52998224725,
-]
-const EMAIL = [
-  ...NO_TEXT,
-  '',
-  'maria',
-  'maria@',
-  '@example.com',
-  'ma ria@example.com',
-  'a@b@example.com',
-]
-const PHONE = [
-  ...NO_TEXT,
-  '',
-  '119888888',
-  '119888888888',
-  '11/988888888',
-  '+541198888888',
-  11988888888,
-]
-const POSTAL_CODE = [...NO_TEXT, '', '0131010', '013101000', '01310_100', 1310100]
-const LIFETIME = [...NO_NUMBER, 1.5, 0, -1, 31_536_001]
-const EXTERNAL_ID = [...NO_TEXT, '', TOO_LONG]
-const URL = [
-  ...NO_TEXT,
-  ...['', 'example.com', 'ftp://example.com', 'javascript:alert(1)', 'data:text/html,x'],
-  ...['http://', 'https:///path', 'https://exa mple.com', `https://a.example/${'x'.repeat(2048)}`],
-]
-const STATUS = [...NO_TEXT, '', 'active', 'DELETED']
-const FREQUENCY = [5, true, {}, '', 'DAILY', 'monthly']
-const EVENTS = ['charge.paid', 5, true, null, {}, [], ['charge.nope'], ['Charge.Paid'], [5], [null]]
-
-const MOMENT = [
-  ...NO_TEXT,
-  ...['', 'today', '2026-08-16', '2026-08-16T12:00:00', '2026-13-01T00:00:00Z', 1_786_000_000_000],
-]
-const COMMENT = [...NO_TEXT, 'x'.repeat(141)]
-const OTP = [
-  ...NO_TEXT,
-  ...['', '12345', '1234567', '12345a', ' 123456', '123 456', '123456\n', '１２３４５６', 123456],
-]
-
-/** Optional text that is empty counts as absent, and so is not wrong. */
-const optional = (values: unknown[]) => values.filter((value) => value !== '')
-
 const ADDRESS = {
   postalCode: optional(POSTAL_CODE),
   address: TEXT,
@@ -98,11 +62,12 @@ const CUSTOMER = Object.fromEntries(
 )
 const FULL = {
   ...payer(),
-  ...{ postalCode: '01310100', address: 'Av. Paulista', district: 'Bela Vista' },
-  ...{ number: '1578', line1: 'cj. 3' },
+  postalCode: '01310100',
+  address: 'Av. Paulista',
+  district: 'Bela Vista',
+  number: '1578',
+  line1: 'cj. 3',
 }
-
-const notNull = (values: unknown[]) => values.filter((value) => value !== null)
 
 const URLS = { successUrl: optional(URL), failedUrl: optional(URL) }
 
@@ -113,8 +78,12 @@ const charges: BodyCase[] = [
     parents: { customer: true },
     required: ['amount', 'customer', 'customer.name', 'customer.taxId'],
     wrong: {
-      ...{ amount: AMOUNT, customer: NO_OBJECT, ...CUSTOMER },
-      ...{ expiresIn: LIFETIME, externalId: optional(EXTERNAL_ID), devMode: NO_BOOLEAN },
+      amount: AMOUNT,
+      customer: NO_OBJECT,
+      ...CUSTOMER,
+      expiresIn: LIFETIME,
+      externalId: optional(EXTERNAL_ID),
+      devMode: NO_BOOLEAN,
     },
     prepare: async () => ({
       path: '/charge/pix',
@@ -135,11 +104,17 @@ const charges: BodyCase[] = [
     parents: { customer: true, customerId: true, items: true, 'items[0]': true },
     required: ['customer.name', 'customer.taxId', 'items[0].productId', 'items[0].quantity'],
     wrong: {
-      ...{ total: AMOUNT, customer: NO_OBJECT, ...CUSTOMER, ...URLS },
+      total: AMOUNT,
+      customer: NO_OBJECT,
+      ...CUSTOMER,
+      ...URLS,
       // Beside a customer every customerId is wrong; these are wrong in themselves.
       customerId: [5, true, {}, TOO_LONG],
-      ...{ needShipping: NO_BOOLEAN, notifyCustomer: NO_BOOLEAN, devMode: NO_BOOLEAN },
-      ...{ externalId: optional(EXTERNAL_ID), expiresIn: LIFETIME },
+      needShipping: NO_BOOLEAN,
+      notifyCustomer: NO_BOOLEAN,
+      devMode: NO_BOOLEAN,
+      externalId: optional(EXTERNAL_ID),
+      expiresIn: LIFETIME,
       items: ['text', 5, null, {}],
       'items[0]': NO_OBJECT,
       'items[0].productId': [...NO_TEXT],
@@ -194,7 +169,8 @@ const customers: BodyCase[] = [
       ...Object.fromEntries(
         Object.entries(ADDRESS).map(([name, values]) => [name, notNull(values)]),
       ),
-      ...{ status: optional(STATUS), id: NO_TEXT },
+      status: optional(STATUS),
+      id: NO_TEXT,
     },
     async prepare(client) {
       const { body } = await client.post('/client', { ...FULL, status: 'ACTIVE' })
@@ -204,23 +180,32 @@ const customers: BodyCase[] = [
 ]
 
 const PRODUCT = {
-  ...{ name: NAME, description: [...NO_TEXT, 'x'.repeat(4097)], price: PRICE },
-  ...{ needShipping: NO_BOOLEAN, sku: notNull(TEXT), imageUrl: notNull(optional(URL)) },
+  name: NAME,
+  description: [...NO_TEXT, 'x'.repeat(4097)],
+  price: PRICE,
+  needShipping: NO_BOOLEAN,
+  sku: notNull(TEXT),
+  imageUrl: notNull(optional(URL)),
   categories: ['Jogos', 5, {}, ['Nope'], ['jogos'], [5]],
-  ...{ status: optional(STATUS), type: [...NO_TEXT, 'ONCE'], frequency: optional(FREQUENCY) },
+  status: optional(STATUS),
+  type: [...NO_TEXT, 'ONCE'],
+  frequency: optional(FREQUENCY),
   dayDue: ['1', true, {}, 0, 8, 1.5],
   dayGenerateCharge: ['1', true, {}, 0, 29, 1.5],
 }
 const GOOD_PRODUCT = {
-  ...{ name: 'Assinatura', description: 'Pão todo dia', price: 0, needShipping: true },
-  ...{ sku: 'PAO-1', imageUrl: 'https://loja.example/pao.png', categories: ['Outros'] },
-  ...{
-    status: 'ACTIVE',
-    type: 'RECURRING',
-    frequency: 'MONTHLY',
-    dayDue: 7,
-    dayGenerateCharge: 28,
-  },
+  name: 'Assinatura',
+  description: 'Pão todo dia',
+  price: 0,
+  needShipping: true,
+  sku: 'PAO-1',
+  imageUrl: 'https://loja.example/pao.png',
+  categories: ['Outros'],
+  status: 'ACTIVE',
+  type: 'RECURRING',
+  frequency: 'MONTHLY',
+  dayDue: 7,
+  dayGenerateCharge: 28,
 }
 
 const products: BodyCase[] = [
@@ -246,7 +231,9 @@ const products: BodyCase[] = [
 ]
 
 const WEBHOOK = {
-  ...{ url: URL, name: NAME, events: EVENTS },
+  url: URL,
+  name: NAME,
+  events: EVENTS,
 }
 const GOOD_WEBHOOK = { url: 'https://loja.example/hook', name: 'Loja', events: ['charge.paid'] }
 
@@ -265,7 +252,9 @@ const webhooks: BodyCase[] = [
     parents: {},
     required: [],
     wrong: {
-      ...{ url: optional(URL), name: optional(NAME), events: EVENTS },
+      url: optional(URL),
+      name: optional(NAME),
+      events: EVENTS,
       status: optional(STATUS),
     },
     async prepare(client) {
@@ -279,7 +268,8 @@ const webhooks: BodyCase[] = [
     parents: {},
     required: [],
     wrong: {
-      ...{ from: optional(MOMENT), to: optional(MOMENT) },
+      from: optional(MOMENT),
+      to: optional(MOMENT),
       status: [...NO_TEXT, 'failed', 'PENDING'],
     },
     async prepare(client) {
@@ -375,6 +365,12 @@ const sandbox: BodyCase[] = [
 ]
 
 export const BODIES: BodyCase[] = [
-  ...[...charges, ...customers, ...products, ...webhooks],
-  ...[...money, ...recurrences, ...sandbox, ...companyBodies({ NAME, EMAIL, URL })],
+  ...charges,
+  ...customers,
+  ...products,
+  ...webhooks,
+  ...money,
+  ...recurrences,
+  ...sandbox,
+  ...companyBodies({ NAME, EMAIL, URL }),
 ]

@@ -13,12 +13,10 @@ export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
     parents: {},
     required: [],
     wrong: {
-      ...{
-        name: sent(NAME),
-        email: sent(EMAIL),
-        city: sent(NAME),
-        mailsReceipts: [5, null, 'yes'],
-      },
+      name: sent(NAME),
+      email: sent(EMAIL),
+      city: sent(NAME),
+      mailsReceipts: [5, null, 'yes'],
       color: [5, true, null, {}, 'red', '#fff', '0f766e', '#0f766g', '#0f766e00'],
       imageUrl: sent(URL).filter((value) => value !== null),
       language: [5, true, null, {}, 'PT', 'pt-BR', 'fr'],
@@ -26,8 +24,12 @@ export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
     prepare: async () => ({
       path: '/company',
       good: {
-        ...{ name: 'Padaria Nova', email: 'nova@example.com', color: '#B45309' },
-        ...{ imageUrl: 'https://loja.example/nova.png', city: 'Recife', language: 'en' },
+        name: 'Padaria Nova',
+        email: 'nova@example.com',
+        color: '#B45309',
+        imageUrl: 'https://loja.example/nova.png',
+        city: 'Recife',
+        language: 'en',
         mailsReceipts: false,
       },
     }),

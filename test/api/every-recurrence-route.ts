@@ -41,7 +41,8 @@ async function prepareScene(api: TestApi, apiVersion: string) {
 }
 
 const linkOf = (productId: string) => ({
-  ...{ customer: payer(), items: [{ productId, quantity: 1 }] },
+  customer: payer(),
+  items: [{ productId, quantity: 1 }],
 })
 
 /** A subscription whose first charge is paid. */

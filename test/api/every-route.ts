@@ -9,19 +9,25 @@ const idOf = (reply: Reply): string => dataOf(reply).id
 
 const FULL = {
   ...payer(),
-  ...{ postalCode: '01310100', address: 'Av. Paulista', district: 'Bela Vista' },
-  ...{ number: '1578', line1: 'cj. 3' },
+  postalCode: '01310100',
+  address: 'Av. Paulista',
+  district: 'Bela Vista',
+  number: '1578',
+  line1: 'cj. 3',
 }
 const PRODUCT = {
-  ...{ name: 'Assinatura', description: 'Pão todo dia', price: 1990, needShipping: true },
-  ...{ sku: 'PAO-1', imageUrl: 'https://loja.example/pao.png', categories: ['Outros', 'UGC'] },
-  ...{
-    status: 'ACTIVE',
-    type: 'RECURRING',
-    frequency: 'MONTHLY',
-    dayDue: 7,
-    dayGenerateCharge: 28,
-  },
+  name: 'Assinatura',
+  description: 'Pão todo dia',
+  price: 1990,
+  needShipping: true,
+  sku: 'PAO-1',
+  imageUrl: 'https://loja.example/pao.png',
+  categories: ['Outros', 'UGC'],
+  status: 'ACTIVE',
+  type: 'RECURRING',
+  frequency: 'MONTHLY',
+  dayDue: 7,
+  dayGenerateCharge: 28,
 }
 // A link to one recurring product would be a subscription, so the link sells another kind.
 const SOLD = { ...PRODUCT, type: 'ONE_TIME', frequency: undefined, name: 'Bolo' }
@@ -32,7 +38,9 @@ const CHARGE = { amount: 1990, customer: payer() }
 export async function prepare(api: TestApi, apiVersion: string): Promise<[Client, Made]> {
   const client = await api.client(
     {
-      ...{ taxId: '39053344705', staticSalesLimit: 5000, pixKey: 'dona@example.com' },
+      taxId: '39053344705',
+      staticSalesLimit: 5000,
+      pixKey: 'dona@example.com',
       imageUrl: 'https://loja.example/logo.png',
     },
     { apiVersion },
@@ -41,8 +49,12 @@ export async function prepare(api: TestApi, apiVersion: string): Promise<[Client
   const product = await make('/product', PRODUCT)
   const customer = await make('/client', { ...FULL, status: 'ACTIVE' })
   const link = await make('/charge/payment-link', {
-    ...{ customerId: customer, devMode: true, externalId: 'order 2', needShipping: true },
-    ...{ successUrl: 'https://loja.example/ok', failedUrl: 'https://loja.example/no' },
+    customerId: customer,
+    devMode: true,
+    externalId: 'order 2',
+    needShipping: true,
+    successUrl: 'https://loja.example/ok',
+    failedUrl: 'https://loja.example/no',
     items: [{ productId: await make('/product', SOLD), quantity: 2 }],
   })
   const [paid, canceled, received] = [
@@ -78,7 +90,8 @@ const charges: Try[] = [
       client.post('/charge/payment-link', { total: 700, customerId: NO_CUSTOMER }),
     product_not_found: (client) =>
       client.post('/charge/payment-link', {
-        ...{ customer: payer(), items: [{ productId: NO_PRODUCT, quantity: 1 }] },
+        customer: payer(),
+        items: [{ productId: NO_PRODUCT, quantity: 1 }],
       }),
   }),
   ...on('getCharge', {
@@ -193,8 +206,12 @@ const company: Try[] = [
   ...on('changeCompany', {
     changed: async (client, _made, api) =>
       (await another(client, api)).put('/company', {
-        ...{ name: 'Padaria Nova', email: 'nova@example.com', color: '#B45309' },
-        ...{ imageUrl: 'https://loja.example/nova.png', city: 'Recife', language: 'en' },
+        name: 'Padaria Nova',
+        email: 'nova@example.com',
+        color: '#B45309',
+        imageUrl: 'https://loja.example/nova.png',
+        city: 'Recife',
+        language: 'en',
       }),
     'a logo taken away': async (client, _made, api) =>
       (await another(client, api)).put('/company', { imageUrl: null }),

@@ -47,13 +47,22 @@ const WEBHOOK = { url: 'https://loja.example/', name: 'Loja', events: ['charge.p
 
 const ids = (id: string) => ({ body: { id, name: 'Ana' }, other: { id, name: 'Eva' } })
 const renamed = (path: string): Write => ({
-  ...{ method: 'PUT', path, body: { name: 'Um' }, other: { name: 'Dois' } },
+  method: 'PUT',
+  path,
+  body: { name: 'Um' },
+  other: { name: 'Dois' },
 })
 const gone = (path: string): Write => ({
-  ...{ method: 'DELETE', path, body: {}, other: { ignored: true } },
+  method: 'DELETE',
+  path,
+  body: {},
+  other: { ignored: true },
 })
 const bare = (path: string): Write => ({
-  ...{ method: 'POST', path, body: {}, other: { ignored: true } },
+  method: 'POST',
+  path,
+  body: {},
+  other: { ignored: true },
 })
 
 export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Write>> = {
@@ -88,8 +97,10 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     const productId = await makeRecurring(client)
     const [one, two] = [await makeCustomer(client), await makeCustomer(client)]
     return {
-      ...{ method: 'POST', path: RECURRENCES },
-      ...{ body: { productId, customerId: one }, other: { productId, customerId: two } },
+      method: 'POST',
+      path: RECURRENCES,
+      body: { productId, customerId: one },
+      other: { productId, customerId: two },
     }
   },
   createRecurrenceTemplate: async (client) => {

@@ -51,7 +51,11 @@ async function run(parts: Parts, name: string): Promise<Result> {
   const context = await attack.open(scene)
   const tally: Tally = {}
   const result: Result = {
-    ...{ title, tally, without: [], with: [], block_ms: { without: 0, with: 0 } },
+    title,
+    tally,
+    without: [],
+    with: [],
+    block_ms: { without: 0, with: 0 },
     waiting: waiting ? { ...waiting, without_s: [], with_s: [] } : null,
   }
   for (let round = 0; round < rounds; round++) {

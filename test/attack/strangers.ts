@@ -85,7 +85,9 @@ const pages: Attack = {
 async function holdStream(outside: Outside, path: string, from: string): Promise<number> {
   const { signal } = outside
   const answer = await request(outside.url + path, {
-    ...{ dispatcher: outside.agent, signal, headers: { 'X-Forwarded-For': from } },
+    dispatcher: outside.agent,
+    signal,
+    headers: { 'X-Forwarded-For': from },
     bodyTimeout: 0,
   })
   await answer.body.dump({ limit: Number.POSITIVE_INFINITY }).catch(() => {})

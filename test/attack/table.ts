@@ -38,8 +38,15 @@ export function faultsOf(result: Result): string[] {
 }
 
 const HEAD = [
-  ...['attack', 'tries', 'refused', 'p50 without / with', 'p99 without / with', 'p99 ratio'],
-  ...['longest block without / with', 'the neighbour waits for', 'verdict'],
+  'attack',
+  'tries',
+  'refused',
+  'p50 without / with',
+  'p99 without / with',
+  'p99 ratio',
+  'longest block without / with',
+  'the neighbour waits for',
+  'verdict',
 ]
 
 function rowOf(result: Result): string[] {
@@ -54,7 +61,9 @@ function rowOf(result: Result): string[] {
     title,
     triesIn(tally).toLocaleString('en'),
     refused.toLocaleString('en'),
-    ...[both('p50_ms'), both('p99_ms'), ratioOf(result).toFixed(2)],
+    both('p50_ms'),
+    both('p99_ms'),
+    ratioOf(result).toFixed(2),
     `${Math.round(block_ms.without)} / ${Math.round(block_ms.with)} ms`,
     waiting
       ? `${waiting.what}: ${median(waiting.without_s).toFixed(1)} / ${median(waiting.with_s).toFixed(1)} s`

@@ -22,7 +22,10 @@ test('a link with shipping asks where to send it, then gives the code, and is pa
   const bread = await productOf(client, { name: 'Pão de queijo', price: 2490 })
   const items = [{ productId: bread, quantity: 2 }]
   const made = await client.post('/charge/payment-link', {
-    ...{ customer: payer(), items, needShipping: true, successUrl: 'https://loja.example/ok' },
+    customer: payer(),
+    items,
+    needShipping: true,
+    successUrl: 'https://loja.example/ok',
   })
   const { id, url } = made.body.data
   const page = await open(at(api, url), { phone: true })
@@ -106,7 +109,10 @@ test('whatever merchants and payers write is shown as text', async () => {
   const customer = payer({ name: INJECTION })
   const items = [{ productId: product, quantity: 1 }]
   const url = await linkTo(api, client, {
-    ...{ customer, items, needShipping: true, externalId: INJECTION },
+    customer,
+    items,
+    needShipping: true,
+    externalId: INJECTION,
     successUrl: `https://loja.example/?${encodeURI(INJECTION)}`,
   })
   const page = await open(url)

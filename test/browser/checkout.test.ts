@@ -77,7 +77,9 @@ test('the payer is led to successUrl when it has been paid, and not when they co
 
 test('an open page says that its time is over, and where to go', async () => {
   const url = await linkTo(api, client, {
-    ...{ total: 5000, expiresIn: 600, failedUrl: 'https://loja.example/sorry' },
+    total: 5000,
+    expiresIn: 600,
+    failedUrl: 'https://loja.example/sorry',
   })
   const page = await open(url)
   await mark(page)

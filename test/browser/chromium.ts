@@ -16,8 +16,14 @@ import { temporaryFolder } from '../support/process.ts'
 const MODULES = join(import.meta.dirname, '..', '..', 'node_modules')
 const PACKAGE = '@sparticuz/chromium'
 const FLAGS = [
-  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
   '--font-render-hinting=none',
 ]
 /** Where systems install a Chromium, for machines that the package has none for. */

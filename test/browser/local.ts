@@ -24,7 +24,8 @@ export async function startLocal(): Promise<Local> {
   }
   return {
     ...api,
-    ...{ apiKey, companyId },
+    apiKey,
+    companyId,
     post: (path, json) => send('POST', path, json),
     get: (path) => send('GET', path),
   }
@@ -41,8 +42,11 @@ export const charge = (
 /** An agreement that waits for its payer. */
 export async function subscription(local: Local, productName = 'Pão de todo dia') {
   const product = await local.post('/product', {
-    ...{ name: productName, description: 'Uma assinatura', price: 4990 },
-    ...{ type: 'RECURRING', frequency: 'MONTHLY' },
+    name: productName,
+    description: 'Uma assinatura',
+    price: 4990,
+    type: 'RECURRING',
+    frequency: 'MONTHLY',
   })
   const { id: customerId } = await local.post('/client', payer({ status: 'ACTIVE' }))
   return local.post('/pix-automatic/recurrences', { productId: product.id, customerId })

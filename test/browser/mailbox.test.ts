@@ -18,7 +18,9 @@ async function arrives(page: Page, subject: string) {
 
 const sendLink = (to: Local, name: string) =>
   to.post('/charge/payment-link', {
-    ...{ total: 5990, notifyCustomer: true, customer: payer({ name }) },
+    total: 5990,
+    notifyCustomer: true,
+    customer: payer({ name }),
   })
 
 test('nobody was sent anything yet, and the page says what to do', async () => {

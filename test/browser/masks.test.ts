@@ -114,7 +114,8 @@ test('a form with punctuation is sent without it, and given back with it when it
   }
   const own = await makeTemplate(client)
   const taken = await fetch(at(api, own.url), {
-    ...{ method: 'POST', redirect: 'manual' },
+    method: 'POST',
+    redirect: 'manual',
     body: new URLSearchParams({ ...person, taxId: '12.ABC.345/01DE-35' }),
   })
   assert.equal(taken.status, 303)

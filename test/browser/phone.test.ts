@@ -136,7 +136,9 @@ test('no word of ours breaks in two, and nothing sticks out, on phones and in bo
   const code = await (await open(paid)).inputValue('#code')
   await api.call('POST', '/bank/pix', { json: { brCode: code } })
   const urls = [
-    ...[await pixUrl({ devMode: true }), paid, await agreementUrl()],
+    await pixUrl({ devMode: true }),
+    paid,
+    await agreementUrl(),
     await linkTo(api, client, { items, total: 4000, needShipping: true }),
     at(api, (await makeTemplate(client)).url),
   ]

@@ -26,7 +26,9 @@ async function paid(client: Client, fields: object = {}): Promise<Paid> {
 async function paidForReal(): Promise<Paid> {
   const client = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
   const made = await client.post('/charge/pix', {
-    ...{ amount: 1990, customer: payer(), devMode: true },
+    amount: 1990,
+    customer: payer(),
+    devMode: true,
   })
   const { id, url: publicUrl } = made.body.data
   const charge = fromPublic('charge', id)!
@@ -51,7 +53,8 @@ test('a receipt states what a Pix receipt states, the payer masked', async () =>
   const client = await api.client()
   const productId = await productOf(client, { name: 'Pão de queijo', price: 2490 })
   const made = await client.post('/charge/payment-link', {
-    ...{ customer: payer(), items: [{ productId, quantity: 2 }] },
+    customer: payer(),
+    items: [{ productId, quantity: 2 }],
   })
   const { id, url } = made.body.data
   await fetch(at(api, url), { method: 'POST' })
@@ -61,9 +64,15 @@ test('a receipt states what a Pix receipt states, the payer masked', async () =>
   const text = await page.locator('main').innerText()
   const { company } = client
   for (const fact of [
-    ...['R$ 49,80', '20/08/2026 às 12:00:00\nhorário de Brasília', company.name],
-    ...['11.222.333/0001-81', 'Maria da Silva', '***.***.247-25', '2 × Pão de queijo'],
-    ...[endToEndId, id],
+    'R$ 49,80',
+    '20/08/2026 às 12:00:00\nhorário de Brasília',
+    company.name,
+    '11.222.333/0001-81',
+    'Maria da Silva',
+    '***.***.247-25',
+    '2 × Pão de queijo',
+    endToEndId,
+    id,
   ]) {
     assert.ok(text.includes(fact), `${fact} in ${text}`)
   }
@@ -102,7 +111,9 @@ test('where a browser can share, the address is shared and nothing of the payer'
 test('a page that has just been paid prints, and no longer leads away', async () => {
   const client = await api.client()
   const made = await client.post('/charge/payment-link', {
-    ...{ customer: payer(), total: 5000, successUrl: 'https://loja.example/ok' },
+    customer: payer(),
+    total: 5000,
+    successUrl: 'https://loja.example/ok',
   })
   const { id, url } = made.body.data
   await fetch(at(api, url), { method: 'POST' })
@@ -152,7 +163,9 @@ test('on paper it is one A4 page with whose it is and where to check it, in any 
 test('a receipt of play money says so on the screen, on paper and in its title', async () => {
   const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
   const made = await live.post('/charge/pix', {
-    ...{ amount: 1990, customer: payer(), devMode: true },
+    amount: 1990,
+    customer: payer(),
+    devMode: true,
   })
   await live.post(`/charge/${made.body.data.id}/simulate-payment`)
   const sandbox = await paid(await api.client())

@@ -43,8 +43,12 @@ async function makeCompany(target: Date | null): Promise<Uuid> {
     const { id } = await createCompany(
       tx,
       {
-        ...{ name: 'Padaria São João', taxId: '11222333000181', email: 'dona@example.com' },
-        ...{ mode: 'sandbox', apiVersion: LATEST.name, settlementDelay_s: 0 },
+        name: 'Padaria São João',
+        taxId: '11222333000181',
+        email: 'dona@example.com',
+        mode: 'sandbox',
+        apiVersion: LATEST.name,
+        settlementDelay_s: 0,
       },
       START,
     )
@@ -108,7 +112,8 @@ async function moveResting(): Promise<void> {
         if (deaths !== null) ahead_ms += again_s * 1000
         deaths = killed
         await rows('update test_clocks set ahead_ms = $2 where company_id = $1', [
-          ...[resting, ahead_ms],
+          resting,
+          ahead_ms,
         ])
       }
       const done = await rows('select 1 from billings where company_id = $1 and status = $2', [
@@ -129,8 +134,14 @@ async function untilPlayed(): Promise<void> {
 
 /** How many there are of each. */
 const EXPECTED = {
-  ...{ billings: CHARGES, cycles: CHARGES, charges: CHARGES, collections: CHARGES },
-  ...{ attempts: CHARGES, transfers: CHARGES, payments: CHARGES, matched: CHARGES },
+  billings: CHARGES,
+  cycles: CHARGES,
+  charges: CHARGES,
+  collections: CHARGES,
+  attempts: CHARGES,
+  transfers: CHARGES,
+  payments: CHARGES,
+  matched: CHARGES,
 }
 
 const counted = () =>
@@ -151,7 +162,10 @@ async function assertOnce(): Promise<void> {
     'select type, count(*)::int as count from events group by type order by type',
   )
   const types = [
-    ...['charge.paid', 'charge.pending', 'charge.processing', 'charge.received'],
+    'charge.paid',
+    'charge.pending',
+    'charge.processing',
+    'charge.received',
     'subscription.charge.paid',
   ]
   assert.deepEqual(

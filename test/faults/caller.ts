@@ -58,8 +58,13 @@ const isPostponed = ({ body }: Answer): boolean => POSTPONED.has(body?.errors?.[
 export function createCaller(victim: Victim): Caller {
   const agent = new Agent({ connections: 128, pipelining: 1 })
   const tally: Tally = {
-    ...{ answered: 0, cut: 0, unknown: 0, resolved: 0, hadHappened: 0 },
-    ...{ refused: 0, postponed: 0 },
+    answered: 0,
+    cut: 0,
+    unknown: 0,
+    resolved: 0,
+    hadHappened: 0,
+    refused: 0,
+    postponed: 0,
   }
   const goals = new Set<{ at: number; reached(): void }>()
 

@@ -48,8 +48,15 @@ export type Withdrawn = {
 }
 
 export const emptyJournal = (): Journal => ({
-  ...{ charges: [], staticCodes: [], payments: [], refunds: [], withdrawals: [] },
-  ...{ resent: 0, keys: 0, refusals: {}, sample: [] },
+  charges: [],
+  staticCodes: [],
+  payments: [],
+  refunds: [],
+  withdrawals: [],
+  resent: 0,
+  keys: 0,
+  refusals: {},
+  sample: [],
 })
 
 /** How an order to the simulated bank ends. */

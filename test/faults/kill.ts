@@ -69,7 +69,10 @@ export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
     const changed = await sendAgain(caller, journal)
     const exitCode = await victim.end('SIGTERM')
     return {
-      ...{ ...scene, changed, exitCode, complaints: victim.complaints() },
+      ...scene,
+      changed,
+      exitCode,
+      complaints: victim.complaints(),
       leftovers: await finishWork(app, clock),
       seconds: (performance.now() - started) / 1000,
     }
@@ -96,7 +99,8 @@ type Scene = {
 async function prepare(plan: Plan): Promise<Scene> {
   const [databaseUrl, dataDir, port] = [await cloneDatabase(), temporaryFolder(), await lowPort()]
   const environment = {
-    ...{ DATABASE_URL: databaseUrl, DATA_DIR: dataDir },
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
     SECRET_KEY: secretOf('faults'),
   }
   const victim = createVictim(port, environment)
@@ -113,7 +117,12 @@ async function prepare(plan: Plan): Promise<Scene> {
     Array.from({ length: plan.companies }, (_, n) => makeShop(app, n)),
   )
   return {
-    ...{ app, clock, victim, mailbox, shops, journal: emptyJournal() },
+    app,
+    clock,
+    victim,
+    mailbox,
+    shops,
+    journal: emptyJournal(),
     caller: createCaller(victim),
   }
 }
@@ -125,8 +134,12 @@ async function makeShop(app: FullApp, number: number): Promise<Shop> {
     const company = await createCompany(
       tx,
       {
-        ...{ name: `Padaria ${number}`, taxId: '11222333000181', email, mode: 'sandbox' },
-        ...{ apiVersion: LATEST.name, settlementDelay_s: number % 2 },
+        name: `Padaria ${number}`,
+        taxId: '11222333000181',
+        email,
+        mode: 'sandbox',
+        apiVersion: LATEST.name,
+        settlementDelay_s: number % 2,
       },
       now,
     )
@@ -158,7 +171,12 @@ function makeClients(
   stopping: () => boolean,
 ): (() => Promise<void>)[] {
   const client = (shop: Shop, name: string): Client => ({
-    ...{ name, shop, random: random.fork(), journal, caller, stopping },
+    name,
+    shop,
+    random: random.fork(),
+    journal,
+    caller,
+    stopping,
   })
   const selling = Array.from({ length: sellers }, (_, n) => client(shops[n >> 1]!, `seller ${n}`))
   const withdrawing = Array.from({ length: treasurers }, (_, n) => ({

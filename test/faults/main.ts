@@ -32,7 +32,11 @@ const child = spawn(process.execPath, ['test/run.ts', ...FILES], {
   stdio: 'inherit',
   env: {
     ...process.env,
-    ...{ KILLS: kills, SEED: seed, LOAD: load, REPORT: report, BANK_OPERATIONS: operations },
+    KILLS: kills,
+    SEED: seed,
+    LOAD: load,
+    REPORT: report,
+    BANK_OPERATIONS: operations,
     TEST_TIMEOUT_MS: String(600_000 + Number(kills) * MAX_MS),
   },
 })

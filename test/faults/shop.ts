@@ -100,7 +100,11 @@ async function payAgain(client: Client, brCode: string): Promise<void> {
     const { body } = await post(client, `${path}/refund`, {}, [201])
     const state = endOf(paid.amount)
     journal.refunds.push({
-      ...{ company: shop.company, id: body.data.id, amount: paid.amount, charge: null, state },
+      company: shop.company,
+      id: body.data.id,
+      amount: paid.amount,
+      charge: null,
+      state,
     })
     if (state === 'COMPLETED') paid.state = 'REFUNDED'
   }
@@ -118,7 +122,10 @@ async function refund(client: Client, id: string, amount: number): Promise<void>
     if (status === 422) return
     const returned: number = body.data.value
     journal.refunds.push({
-      ...{ company: shop.company, id: body.data.id, amount: returned, charge: id },
+      company: shop.company,
+      id: body.data.id,
+      amount: returned,
+      charge: id,
       state: endOf(returned),
     })
   }

@@ -83,7 +83,10 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     api.clock.advance(6)
     await carryOutRefunds(app)
     assert.deepEqual(await balancesOf(api, shop), {
-      ...{ available: 8_200, pending: 0, held: 0, unmatched: 0 },
+      available: 8_200,
+      pending: 0,
+      held: 0,
+      unmatched: 0,
     })
     assert.equal((await arrived())[0].event, 'Charge.Refunded')
   })

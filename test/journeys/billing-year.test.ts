@@ -199,14 +199,22 @@ async function assertStatement(client: Client, plan: Plan, charges: { id: string
   const numberOf = new Map(charges.map(({ id }, n) => [id, n]))
   assert.deepEqual(
     entries.map(({ createdAt, type, debit, credit, amount, chargeId, balance }) => [
-      ...[createdAt, type, `${debit}>${credit}`, amount, numberOf.get(chargeId)],
-      ...[balance.available, balance.pending],
+      createdAt,
+      type,
+      `${debit}>${credit}`,
+      amount,
+      numberOf.get(chargeId),
+      balance.available,
+      balance.pending,
     ]),
     expectedStatement(plan),
   )
   const available = OPENING + plan.cycles.length * plan.product.price
   assert.deepEqual((await client.get('/account-balance')).body.data, {
-    ...{ available, pending: 0, held: 0, unmatched: 0 },
+    available,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
   })
 }
 
@@ -216,7 +224,10 @@ async function assertYear(client: Client, id: string, plan: Plan): Promise<void>
   assert.deepEqual(
     charges.map(({ id, endToEndId, ...shown }) => shown),
     plan.cycles.map((cycle) => ({
-      ...{ status: 'COMPLETED', paymentStatus: 'RECEIVED', total, paymentDate: paidAt(cycle) },
+      status: 'COMPLETED',
+      paymentStatus: 'RECEIVED',
+      total,
+      paymentDate: paidAt(cycle),
       expiresAt: at(daysAfter(cycle[1], 8)),
     })),
   )
@@ -225,7 +236,9 @@ async function assertYear(client: Client, id: string, plan: Plan): Promise<void>
   const feed = await feedOf(api, client)
   assert.deepEqual(
     feed.map(({ createdAt, type, data }) => [
-      ...[createdAt, type, numberOf.get(data.charge?.id) ?? null],
+      createdAt,
+      type,
+      numberOf.get(data.charge?.id) ?? null,
       (data.charge ?? data.subscription).status,
     ]),
     expectedFeed(plan),

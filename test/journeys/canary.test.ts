@@ -207,8 +207,16 @@ test('nothing of it can be read in the database or in a refusal either', async (
   const made = execFileSync(
     process.execPath,
     [
-      ...['src/cli/main.ts', 'company', 'create', '--name', 'Canary', '--tax-id', '11222333000181'],
-      ...['--email', 'dona@example.com', '--json'],
+      'src/cli/main.ts',
+      'company',
+      'create',
+      '--name',
+      'Canary',
+      '--tax-id',
+      '11222333000181',
+      '--email',
+      'dona@example.com',
+      '--json',
     ],
     { env: { ...inherited, DATABASE_URL, SECRET_KEY }, encoding: 'utf8' },
   )

@@ -42,7 +42,10 @@ async function openShell(): Promise<Shell> {
   writeFileSync(kept, '')
   const run = (script: string) => {
     const lines = [
-      ...['set -euo pipefail', `. ${kept}`, place(script, server.url), `export -p > ${kept}`],
+      'set -euo pipefail',
+      `. ${kept}`,
+      place(script, server.url),
+      `export -p > ${kept}`,
     ]
     const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` }
     return execFileSync('bash', ['--norc', '-c', lines.join('\n')], {
@@ -82,7 +85,9 @@ const answersIn = (output: string): Any[] =>
 /** The README's receiver, as a user starts it and stops it by Ctrl-C. */
 async function startReceiver(folder: string, script: string) {
   const child = spawn('bash', ['--norc', '-euc', place(script, '')], {
-    ...{ cwd: folder, detached: true, env: { ...inherited, PORT: String(RECEIVER_PORT) } },
+    cwd: folder,
+    detached: true,
+    env: { ...inherited, PORT: String(RECEIVER_PORT) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')

@@ -11,8 +11,11 @@ const node = openNode(client, null)
 
 /** As people write it into a form. */
 const WRITTEN = {
-  ...{ name: 'Maria da Silva', taxId: '529.982.247-25', email: 'maria@example.com' },
-  ...{ phone: '(41) 99999-9999', postalCode: '80215-100' },
+  name: 'Maria da Silva',
+  taxId: '529.982.247-25',
+  email: 'maria@example.com',
+  phone: '(41) 99999-9999',
+  postalCode: '80215-100',
 }
 /** Fields that were opened in the form and left empty. */
 const BLANK_ADDRESS = { postalCode: '', address: '', district: '', number: '', line1: '' }

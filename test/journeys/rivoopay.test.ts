@@ -28,8 +28,12 @@ for (const [name, node] of Object.entries(nodes)) {
     assert.match(fixed.qrCodeImage, /^data:image\/png;base64,/)
     const link = bare(
       await node.post('/charge/payment-link', {
-        ...{ total: 1000, customer: payer(), needShipping: false, notifyCustomer: false },
-        ...{ successUrl: 'https://loja.example/ok', externalId: 'order 1' },
+        total: 1000,
+        customer: payer(),
+        needShipping: false,
+        notifyCustomer: false,
+        successUrl: 'https://loja.example/ok',
+        externalId: 'order 1',
       }),
       201,
     )

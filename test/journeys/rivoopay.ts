@@ -42,9 +42,15 @@ export function bare({ status, body, text }: Reply, expected: number): any {
 
 /** The events that its trigger subscribes to when none is chosen. */
 export const TRIGGER_EVENTS = [
-  ...['charge.pending', 'charge.processing', 'charge.paid', 'charge.received', 'charge.expired'],
-  ...['subscription.authorized', 'subscription.rejected'],
-  ...['subscription.charge.paid', 'subscription.charge.failed'],
+  'charge.pending',
+  'charge.processing',
+  'charge.paid',
+  'charge.received',
+  'charge.expired',
+  'subscription.authorized',
+  'subscription.rejected',
+  'subscription.charge.paid',
+  'subscription.charge.failed',
 ]
 
 /** Whether its trigger takes a delivery: the whole header has to be the one signature it makes. */

@@ -33,8 +33,20 @@ for (const { name, json, operations, resolve, closed } of documents) {
       assert.match(nameOf(data) ?? '', /schemas/, `answer of ${operationId}`)
     }
     for (const known of [
-      ...['Charge', 'Customer', 'Product', 'Webhook', 'Recurrence', 'Withdrawal', 'Refund'],
-      ...['Delivery', 'Event', 'UnmatchedPayment', 'Company', 'Balance', 'ApiError', 'ErrorCode'],
+      'Charge',
+      'Customer',
+      'Product',
+      'Webhook',
+      'Recurrence',
+      'Withdrawal',
+      'Refund',
+      'Delivery',
+      'Event',
+      'UnmatchedPayment',
+      'Company',
+      'Balance',
+      'ApiError',
+      'ErrorCode',
     ]) {
       assert.ok(json.components.schemas[known], known)
     }

@@ -24,7 +24,9 @@ for (const name of VERSION_NAMES) {
   test(`${name}: an independent generator makes a client of it, with named types that compile`, async () => {
     const output = temporaryFolder()
     await generate({
-      ...{ input: structuredClone(json), output, httpClient: HttpClient.FETCH },
+      input: structuredClone(json),
+      output,
+      httpClient: HttpClient.FETCH,
       useUnionTypes: true,
     })
     const read = (path: string) => readFileSync(join(output, path), 'utf8')
@@ -34,9 +36,14 @@ for (const name of VERSION_NAMES) {
     assert.ok(!existsSync(join(output, 'models/Charge1.ts')), 'nothing is there twice')
     assert.match(read('services/ChargesService.ts'), /requestBody: NewPixCharge/)
     const compilerOptions = {
-      ...{ strict: true, noEmit: true, skipLibCheck: true, types: [], lib: ['esnext', 'dom'] },
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      types: [],
+      lib: ['esnext', 'dom'],
       // The generator imports without extensions, as bundlers resolve them.
-      ...{ module: 'esnext', moduleResolution: 'bundler' },
+      module: 'esnext',
+      moduleResolution: 'bundler',
     }
     // Its index is left out: the generator has a class ApiError of its own.
     const config = { compilerOptions, include: ['models', 'services'] }

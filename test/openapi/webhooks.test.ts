@@ -77,7 +77,9 @@ test('a delivery has the headers that the document says, and no others of its ki
   const client = await api.client()
   const { receiver } = await makeReceiver(client, ['charge.paid'])
   const { body } = await client.post('/charge/pix', {
-    ...{ amount: 1990, customer: payer(), devMode: true },
+    amount: 1990,
+    customer: payer(),
+    devMode: true,
   })
   await client.post(`/charge/${body.data.id}/simulate-payment`)
   await openDeliveryWorker(api).run()

@@ -94,8 +94,12 @@ export async function startApi(
   const databaseUrl = own ?? (await cloneDatabase())
   const config: Config = {
     ...readConfig({
-      ...{ DATABASE_URL: databaseUrl, DATA_DIR: temporaryFolder(), SECRET_KEY, RATE_LIMIT: 'off' },
-      ...{ CODE_MAILS_PER_HOUR: '1000', CODE_MAILS_PER_DAY: '1000' },
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: temporaryFolder(),
+      SECRET_KEY,
+      RATE_LIMIT: 'off',
+      CODE_MAILS_PER_HOUR: '1000',
+      CODE_MAILS_PER_DAY: '1000',
       ...environment,
     }),
     local,
@@ -119,7 +123,12 @@ export async function startApi(
   })
   const call = caller(url)
   return {
-    ...{ app, clock, service, url, databaseUrl, call },
+    app,
+    clock,
+    service,
+    url,
+    databaseUrl,
+    call,
     atEnd: (close) => {
       closers.push(close)
     },

@@ -15,19 +15,30 @@ const address = (length: number) => `https://loja.example/${'a'.repeat(length - 
 /** A customer with everything as long as it may be. */
 export const LARGE_PAYER = {
   ...payer({ name: text(255) }),
-  ...{ postalCode: '01310100', address: text(255), district: text(255) },
-  ...{ number: text(255), line1: text(255) },
+  postalCode: '01310100',
+  address: text(255),
+  district: text(255),
+  number: text(255),
+  line1: text(255),
 }
 /** A product with everything as long as it may be. */
 export const LARGE_PRODUCT = {
-  ...{ name: text(255), description: text(4096), price: 1990, sku: text(255) },
-  ...{ imageUrl: address(2048), categories: ['Outros', 'UGC'], needShipping: true },
+  name: text(255),
+  description: text(4096),
+  price: 1990,
+  sku: text(255),
+  imageUrl: address(2048),
+  categories: ['Outros', 'UGC'],
+  needShipping: true,
 }
 
 export const largeLink = (productId: string) => ({
   customer: LARGE_PAYER,
-  ...{ devMode: true, externalId: text(255), needShipping: true },
-  ...{ successUrl: address(2048), failedUrl: address(2048) },
+  devMode: true,
+  externalId: text(255),
+  needShipping: true,
+  successUrl: address(2048),
+  failedUrl: address(2048),
   items: Array.from({ length: 100 }, () => ({ productId, quantity: 1 })),
 })
 
@@ -69,7 +80,8 @@ async function makeLarge(api: TestApi, client: Client) {
   const customer = (await make(client, '/client', { ...LARGE_PAYER, status: 'ACTIVE' })).id
   const link = await make(client, '/charge/payment-link', largeLink(product))
   const paid = await make(client, '/charge/payment-link', {
-    ...{ ...largeLink(product), externalId: 'paid' },
+    ...largeLink(product),
+    externalId: 'paid',
   })
   assert.equal((await client.post(`/charge/${paid.id}/simulate-payment`)).status, 200)
   const subscription = await makeSubscription(client)
@@ -103,7 +115,8 @@ export async function fillStore(api: TestApi): Promise<FullStore> {
   await of('payments', `status = 'UNMATCHED'`, payment)
   await of('postings', 'true order by entry desc', { entry: 's.entry + i', ref: 's.ref || i' })
   await api.rows('update balances set entries = entries + $2 where company_id = $1', [
-    ...[companyId, MANY],
+    companyId,
+    MANY,
   ])
   await of('withdrawals', `status = 'COMPLETED'`, NEW_ID)
   const agreement = { ...NEW_ID, external_id: 's.external_id || i' }
@@ -126,7 +139,8 @@ async function findPaths(api: TestApi, client: Client, url: string): Promise<Pat
   }
   const { brCode } = await make(client, '/charge/pix', { amount: 700, customer: payer() })
   return {
-    ...{ callback: new URL(callback).pathname, page },
+    callback: new URL(callback).pathname,
+    page,
     asset: find(/\/assets\/[\w.-]+\.js/),
     theme: find(/\/assets\/theme\/\w+\.css/),
     preview: find(/\/preview\/[\w-]+\/[\w-]+\.png/),

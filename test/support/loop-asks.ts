@@ -86,8 +86,10 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
 
 const pathOf = ({ url }: { url: string }) => new URL(url).pathname
 const pix = Array.from({ length: 380 }, (_, n) => ({
-  ...{ endToEndId: `E${`${n}`.padStart(31, '0')}`, txid: `${n}`.padStart(26, 'a') },
-  ...{ valor: '10.00', horario: '2026-08-20T15:00:00Z' },
+  endToEndId: `E${`${n}`.padStart(31, '0')}`,
+  txid: `${n}`.padStart(26, 'a'),
+  valor: '10.00',
+  horario: '2026-08-20T15:00:00Z',
 }))
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 const LARGE_FORM = form({ name: LONG, taxId: '1'.repeat(BODY_LIMIT_BYTES / 2) })

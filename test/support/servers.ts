@@ -78,7 +78,12 @@ export function certificateFor(name: string): Certified {
   const extension = der(0x30, bytes('0603551d11'), der(0x04, names))
   const content = der(
     0x30,
-    ...[bytes('a003020102'), bytes('020101'), ed25519, subject, der(0x30, ...times), subject],
+    bytes('a003020102'),
+    bytes('020101'),
+    ed25519,
+    subject,
+    der(0x30, ...times),
+    subject,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, der(0x30, extension)),
   )

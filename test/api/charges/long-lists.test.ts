@@ -31,7 +31,10 @@ test('a page has 100 records, and 1,000 where lists were published without pages
   })
   const long = described.filter(([, size]) => size === '1000').map(([path]) => path)
   assert.deepEqual(long.sort(), [
-    ...['/client', '/pix-automatic/recurrences', '/refund/charge/{chargeId}', '/webhook'],
+    '/client',
+    '/pix-automatic/recurrences',
+    '/refund/charge/{chargeId}',
+    '/webhook',
   ])
 })
 

@@ -32,8 +32,14 @@ describe('PUT /company', () => {
     const before = await read(client)
     assert.equal(before.language, 'pt')
     const fields = {
-      ...{ name: 'Padaria Nova', city: 'Recife', color: '#B45309', language: 'en' },
-      ...{ taxId: '52998224725', pixKey: 'ladrao@example.com', mode: 'live', apiVersion: 'x' },
+      name: 'Padaria Nova',
+      city: 'Recife',
+      color: '#B45309',
+      language: 'en',
+      taxId: '52998224725',
+      pixKey: 'ladrao@example.com',
+      mode: 'live',
+      apiVersion: 'x',
     }
     const { status, body } = await change(client, fields)
     assert.equal(status, 200)

@@ -246,7 +246,10 @@ test('without the header the pinned version answers, with it the one named', asy
   assert.deepEqual([bare.body, bare.headers.get('x-api-version')], [[], '2025-01-01'])
   const named = await old.get('/client', { headers: { 'X-Api-Version': '2026-08-16' } })
   assert.deepEqual(named.body, {
-    ...{ status: 200, message: 'Customers listed.', data: [], errors: [] },
+    status: 200,
+    message: 'Customers listed.',
+    data: [],
+    errors: [],
   })
   assert.equal(named.headers.get('x-api-version'), '2026-08-16')
 })

@@ -15,8 +15,19 @@ const { data } = (await client.post('/charge/pix', { amount: 1000, customer: pay
 test('every answer says what it is, who may keep it, and that no frame may show it', async () => {
   const page = new URL(at(api, data.url)).pathname
   for (const path of [
-    ...['/health', '/ready', '/openapi.json', '/docs', '/docs/', '/nowhere', '/', '/bank'],
-    ...['/charge', `/charge/${data.id}`, '/account-balance/statement?format=csv', '/%zz', page],
+    '/health',
+    '/ready',
+    '/openapi.json',
+    '/docs',
+    '/docs/',
+    '/nowhere',
+    '/',
+    '/bank',
+    '/charge',
+    `/charge/${data.id}`,
+    '/account-balance/statement?format=csv',
+    '/%zz',
+    page,
   ]) {
     const reply = await client.get(path)
     assert.equal(reply.headers.get('x-content-type-options'), 'nosniff', path)

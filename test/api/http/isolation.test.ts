@@ -52,7 +52,9 @@ async function makeRecords(client: Client): Promise<Records> {
     rec: (await makeSubscription(client)).id,
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
-    ...{ webhook, delivery: idOf(tried), event: tried.body.data.eventId },
+    webhook,
+    delivery: idOf(tried),
+    event: tried.body.data.eventId,
   }
 }
 
@@ -77,9 +79,21 @@ function impossible(kind: Kind): string[] {
   const own = records[kind]
   return [
     ...others.map(([, id]) => id),
-    ...[own.slice(0, -1), `${own}0`, own.toUpperCase(), `${own}%00`, ` ${own}`.replace(' ', '%20')],
-    ...['x', '0', 'null', 'undefined', "'%20or%20true--", '🥖', 'x'.repeat(300)],
-    ...['charge_', 'charge_zzzzzzzzzzzzzzzzzzzzzzzzzz', '00000000-0000-0000-0000-000000000000'],
+    own.slice(0, -1),
+    `${own}0`,
+    own.toUpperCase(),
+    `${own}%00`,
+    ` ${own}`.replace(' ', '%20'),
+    'x',
+    '0',
+    'null',
+    'undefined',
+    "'%20or%20true--",
+    '🥖',
+    'x'.repeat(300),
+    'charge_',
+    'charge_zzzzzzzzzzzzzzzzzzzzzzzzzz',
+    '00000000-0000-0000-0000-000000000000',
   ]
 }
 

@@ -176,12 +176,25 @@ test('the document takes the bodies that the server takes, and refuses those tha
 
 test('a body is said to be required where it has a field that is', () => {
   const expected: Record<string, boolean> = {
-    ...{ createPixCharge: true, createStaticCode: true, createPaymentLink: false },
-    ...{ duplicateCharge: false, createCustomer: true, changeCustomer: true },
-    ...{ createProduct: true, changeProduct: false, createWebhook: true, changeWebhook: false },
-    ...{ replayDeliveries: false, refundCharge: false, refundPayment: false },
-    ...{ startWithdrawal: true, confirmWithdrawal: true, moveClock: false },
-    ...{ createRecurrence: true, createRecurrenceTemplate: true, changeCompany: false },
+    createPixCharge: true,
+    createStaticCode: true,
+    createPaymentLink: false,
+    duplicateCharge: false,
+    createCustomer: true,
+    changeCustomer: true,
+    createProduct: true,
+    changeProduct: false,
+    createWebhook: true,
+    changeWebhook: false,
+    replayDeliveries: false,
+    refundCharge: false,
+    refundPayment: false,
+    startWithdrawal: true,
+    confirmWithdrawal: true,
+    moveClock: false,
+    createRecurrence: true,
+    createRecurrenceTemplate: true,
+    changeCompany: false,
   }
   const told = BODIES.map(({ operationId }) => [
     operationId,

@@ -37,8 +37,12 @@ test('every operation refuses a query parameter that it does not have, and does 
 
 test('a parameter that is spelled almost right is told the right spelling', async () => {
   const meant: Record<string, string> = {
-    ...{ paymentstatus: 'paymentStatus', payment_status: 'paymentStatus', limt: 'limit' },
-    ...{ stauts: 'status', 'created-from': 'createdFrom', externalID: 'externalId' },
+    paymentstatus: 'paymentStatus',
+    payment_status: 'paymentStatus',
+    limt: 'limit',
+    stauts: 'status',
+    'created-from': 'createdFrom',
+    externalID: 'externalId',
   }
   for (const [wrong, right] of Object.entries(meant)) {
     const { status, body } = await client.get(`/charge?${wrong}=PAID`)

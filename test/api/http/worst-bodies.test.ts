@@ -35,14 +35,16 @@ function readerOf(taken: Parameters<typeof inputReader>[0]): (raw: Buffer) => nu
 const around = { company: client.company, local: true }
 const OPERATIONS: Operation[] = [
   ...ROUTES.filter(({ body }) => body).map(({ method, path, body, check }) => ({
-    ...{ name: `${method} ${path}`, body: body as Schema },
+    name: `${method} ${path}`,
+    body: body as Schema,
     read: readerOf({
       body: body!,
       ...(check ? { check: (value: Record<string, unknown>) => check(value, around) } : {}),
     }),
   })),
   ...TAKEN.map(({ path, body }) => ({
-    ...{ name: `POST ${path}`, body: body as Schema },
+    name: `POST ${path}`,
+    body: body as Schema,
     read: readerOf({ body }),
   })),
 ]
@@ -75,7 +77,12 @@ const text = (place: Place, piece: string) =>
   )
 
 const itemsFor = ({ schema }: Place): string[] => [
-  ...['0', '""', '{}', '[]', 'null', '"\\u0000"'],
+  '0',
+  '""',
+  '{}',
+  '[]',
+  'null',
+  '"\\u0000"',
   ...(schema.items?.enum ? [JSON.stringify(schema.items.enum[0])] : []),
   ...(schema.items?.properties ? [`{"${Object.keys(schema.items.properties)[0]}":0}`] : []),
 ]

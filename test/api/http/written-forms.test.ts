@@ -48,7 +48,9 @@ test('a customer is made, changed and found by what is written with punctuation'
   const changes = { taxId: '12.abc.345/01de-35', phone: '(21) 3888-8888', postalCode: '20.040-002' }
   const changed = await own.put('/client', { id, ...changes })
   assert.deepEqual(pick(changed.body.data), {
-    ...{ taxId: '12.ABC.345/01DE-35', phone: '2138888888', postalCode: '20040002' },
+    taxId: '12.ABC.345/01DE-35',
+    phone: '2138888888',
+    postalCode: '20040002',
   })
   for (const taxId of ['12ABC34501DE35', '12.abc.345/01de-35', '12 ABC 345 01DE 35']) {
     const found = await own.get(`/client?taxId=${encodeURIComponent(taxId)}`)
@@ -70,7 +72,11 @@ test('a live company’s check digits are checked whatever the punctuation', asy
 
 test('a payer who subscribes may write with punctuation too', async () => {
   const product = await client.post('/product', {
-    ...{ name: 'Pão', description: '', price: 900, type: 'RECURRING', frequency: 'MONTHLY' },
+    name: 'Pão',
+    description: '',
+    price: 900,
+    type: 'RECURRING',
+    frequency: 'MONTHLY',
   })
   const { body } = await client.post('/pix-automatic/recurrences/template', {
     productId: product.body.data.id,
@@ -205,8 +211,13 @@ for (const version of VERSION_NAMES) {
   test(`${version}: the form of an automation tool, punctuated and half empty, makes a charge`, async () => {
     const headers = { 'Idempotency-Key': '', 'X-Api-Version': version }
     const customer = {
-      ...{ name: 'Maria da Silva', email: 'maria@example.com', ...WRITTEN },
-      ...{ address: '', district: '', number: '', line1: '' },
+      name: 'Maria da Silva',
+      email: 'maria@example.com',
+      ...WRITTEN,
+      address: '',
+      district: '',
+      number: '',
+      line1: '',
     }
     const json = { amount: 1990, customer, expiresIn: 1800, externalId: '', devMode: true }
     const { status, text } = await client.post('/charge/pix', json, { headers })

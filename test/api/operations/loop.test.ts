@@ -38,7 +38,8 @@ function send(method: string, ask: Ask): Promise<Answer> {
   const body = ask.form ?? (ask.json === undefined ? undefined : JSON.stringify(ask.json))
   const type = ask.form === undefined ? 'application/json' : FORM
   const headers = {
-    ...{ 'X-API-KEY': store.client.key, 'Accept-Encoding': 'gzip' },
+    'X-API-KEY': store.client.key,
+    'Accept-Encoding': 'gzip',
     ...(body === undefined ? {} : { 'Content-Type': type }),
   }
   return new Promise((resolve, reject) => {

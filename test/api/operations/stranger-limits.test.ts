@@ -24,7 +24,8 @@ test('pages are limited for each address, and an IPv6 network counts as one', as
   assert.equal(await countAnswered('/pay/nothing', 600), 500)
   assert.equal(await ask('/pay/nothing', '2001:db8:1:3::1'), 404, 'another network')
   const refused = await server.inject({
-    ...{ url: '/pay/nothing/status', headers: { 'x-forwarded-for': '2001:db8:1:2::9' } },
+    url: '/pay/nothing/status',
+    headers: { 'x-forwarded-for': '2001:db8:1:2::9' },
   })
   assert.equal(refused.statusCode, 429)
   assert.equal(refused.headers['retry-after'], '1')

@@ -82,7 +82,9 @@ test('an address that names nothing shows a page to people and JSON to programs'
   ])
   assert.ok(made.body.data.id)
   const paths = [
-    ...['/pay/short', `/pay/${'A'.repeat(43)}`, `/pay/${packPair(company.id, newId())}`],
+    '/pay/short',
+    `/pay/${'A'.repeat(43)}`,
+    `/pay/${packPair(company.id, newId())}`,
     `/pay/${packPair(company.id, row!.id)}`,
   ]
   for (const path of [...paths, '/no/such/page']) {
@@ -98,7 +100,9 @@ test('an address that names nothing shows a page to people and JSON to programs'
 test('a link that is sent twice at once gets one code, keeps one address, and tells it once', async () => {
   const client = await api.client()
   const made = await client.post('/charge/payment-link', {
-    ...{ customer: payer(), total: 5000, needShipping: true },
+    customer: payer(),
+    total: 5000,
+    needShipping: true,
   })
   const url = at(api, made.body.data.url)
   const answers = await Promise.all(
@@ -132,7 +136,9 @@ test('each version shows the merchant where to send things, and no charge withou
     const client = await api.client({}, { apiVersion })
     const bare = await client.post('/charge/payment-link', { customer: payer(), total: 5000 })
     const made = await client.post('/charge/payment-link', {
-      ...{ customer: payer(), total: 5000, needShipping: true },
+      customer: payer(),
+      total: 5000,
+      needShipping: true,
     })
     const dataOf = (reply: Reply) => reply.body.data ?? reply.body
     await send(at(api, dataOf(made).url), { ...ADDRESS, line1: '' })
@@ -149,10 +155,14 @@ test('each version shows the merchant where to send things, and no charge withou
 test('the address of who subscribes through a link is kept with the link', async () => {
   const client = await api.client()
   const productId = await productOf(client, {
-    ...{ name: 'Clube', type: 'RECURRING', frequency: 'WEEKLY' },
+    name: 'Clube',
+    type: 'RECURRING',
+    frequency: 'WEEKLY',
   })
   const made = await client.post('/charge/payment-link', {
-    ...{ customer: payer(), needShipping: true, items: [{ productId, quantity: 1 }] },
+    customer: payer(),
+    needShipping: true,
+    items: [{ productId, quantity: 1 }],
   })
   const url = at(api, made.body.data.url)
   assert.equal((await send(url)).status, 422)

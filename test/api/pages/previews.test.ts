@@ -62,7 +62,9 @@ test('each page that is sent as a link has a preview: charge, link, receipt, sub
 test('a preview of play money says so, one of real money does not', async () => {
   const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
   const trial = await live.post('/charge/pix', {
-    ...{ amount: 1990, customer: payer(), devMode: true },
+    amount: 1990,
+    customer: payer(),
+    devMode: true,
   })
   const sandbox = await linkTo(api, await api.client(), { total: 5000 })
   for (const url of [trial.body.data.url, sandbox]) {
@@ -105,7 +107,9 @@ test('there are no pictures but those of companies', async () => {
   const { company } = await api.client()
   const file = `pt-${'0'.repeat(20)}.png`
   for (const path of [
-    ...[`/preview/${newId()}/${file}`, `/preview/x/${file}`, `/preview/${company.id}/x.png`],
+    `/preview/${newId()}/${file}`,
+    `/preview/x/${file}`,
+    `/preview/${company.id}/x.png`,
     `/preview/${company.id}/de-${'0'.repeat(20)}.png`,
   ]) {
     assert.equal((await fetch(api.url + path)).status, 404, path)

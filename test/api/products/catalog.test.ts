@@ -238,14 +238,12 @@ test('PUT /product changes the fields sent, one by one, and no others', async ()
   const client = await api.client()
   let expected = await make(client, '/product', PRODUCT)
   const changes: Record<string, unknown> = {
-    ...{
-      name: 'Outra',
-      description: 'Outro',
-      price: 0,
-      needShipping: false,
-      sku: 'X',
-      status: 'INACTIVE',
-    },
+    name: 'Outra',
+    description: 'Outro',
+    price: 0,
+    needShipping: false,
+    sku: 'X',
+    status: 'INACTIVE',
     imageUrl: 'http://a.example/',
     categories: [],
     frequency: 'WEEKLY',
