@@ -10,11 +10,11 @@ import { findProfile } from '../../src/provider/bacen/profiles.ts'
 import type { Books, Course } from './books.ts'
 import { type Identity, toPfx, trust } from './certificates.ts'
 import { type Collected, collect } from './collections.ts'
-import { type Seen, serving } from './desk.ts'
 import { type Faults, openTroubles } from './faults.ts'
 import { type Client, type Office, openOffice, type Token } from './oauth.ts'
 import { type Payer, payer } from './payer.ts'
 import { finishRefunds } from './pix.ts'
+import { createRequestHandler, type HandledRequest } from './request-handler.ts'
 import { unique } from './scheme.ts'
 import { finishSends } from './sends.ts'
 import { movedTo, PLAIN, profileOf, type Style, styleOf } from './style.ts'
@@ -62,7 +62,7 @@ export type Bank = {
 }
 
 export type State = Omit<Books, 'tell' | 'nextId'> & {
-  requests: Seen[]
+  requests: HandledRequest[]
   tokens: Token[]
   callbacks: SentCallback[]
 }
@@ -110,7 +110,7 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
   const violations: string[] = []
   const postman = openPostman(books, troubles, trusted.server, violations)
   books.tell = postman.tell
-  const desk = serving({ books, office, troubles, client, violations, postman })
+  const handler = createRequestHandler({ books, office, troubles, client, violations, postman })
   const server = createServer(
     {
       key: trusted.server.key,
@@ -118,7 +118,7 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
       ca: trusted.ca,
       requestCert: true,
     },
-    (request: IncomingMessage, reply) => void desk.serve(request, reply),
+    (request: IncomingMessage, reply) => void handler.serve(request, reply),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -155,11 +155,11 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     revokeTokens: office.revoke,
     state: () => ({
       ...books,
-      requests: desk.seen,
+      requests: handler.seen,
       tokens: office.tokens,
       callbacks: postman.sent,
     }),
-    seen: (operation) => desk.seen.filter((one) => one.operation === operation).length,
+    seen: (operation) => handler.seen.filter((one) => one.operation === operation).length,
     violations: () => violations,
     callbacksSent: postman.callbacksSent,
     async close() {

@@ -45,10 +45,10 @@ export async function delivering<R>(app: FullApp, act: () => Promise<R>): Promis
   }
 }
 
-/** Receivers that answer at once, and what they were told. */
+/** Receivers that answer at once, and how long deliveries to them take. */
 export type Healthy = {
   hooks: Hook[]
-  /** Tells them one event after the other; gives the latency of every single arrival. */
+  /** Sends them one event after the other; returns the latency of every delivery. */
   measure(events: number): Promise<number[]>
 }
 
@@ -89,8 +89,8 @@ export async function deactivate(app: FullApp, hooks: Hook[]): Promise<void> {
   })
 }
 
-/** Takes webhooks out of the game, with all that waits for them. */
-export async function silence(app: FullApp, hooks: Hook[]): Promise<void> {
+/** Deactivates webhooks, and deletes their deliveries. */
+export async function deactivateAndClear(app: FullApp, hooks: Hook[]): Promise<void> {
   await deactivate(app, hooks)
   await app.db.query({
     text: 'delete from deliveries where webhook_id = any ($1)',
@@ -98,8 +98,8 @@ export async function silence(app: FullApp, hooks: Hook[]): Promise<void> {
   })
 }
 
-/** Lets them play again, as if nothing was known of them. */
-export async function unleash(app: FullApp, hooks: Hook[]): Promise<void> {
+/** Activates webhooks again, as if they had never failed. */
+export async function reactivate(app: FullApp, hooks: Hook[]): Promise<void> {
   await app.db.query({
     text: `update webhooks set status = 'ACTIVE', failures = 0, failing_since = null,
              paused_until = null
@@ -127,8 +127,8 @@ export async function pileUp(app: FullApp, hook: Hook, count: number): Promise<v
 export type Rounds = { calm_ms: number; hostile_ms: number; ratio: number }
 
 /**
- * Measures in turns, since a shared machine may be half as fast from one second to the next: the
- * medians of every round's slowest hundredth.
+ * Measures one after the other in rounds, because a shared machine may be half as fast from one
+ * second to the next. Returns the medians of every round's slowest hundredth.
  */
 export async function compare(
   rounds: number,

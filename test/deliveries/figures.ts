@@ -1,6 +1,6 @@
 /**
  * With HOSTILE=long figures are measured as they are promised, and have to hold. Without it they
- * are only told: a machine that is slow, or busy with other tests, says nothing about them.
+ * are only reported: a machine that is slow, or busy with other tests, says nothing about them.
  */
 export const isLong = process.env.HOSTILE === 'long'
 

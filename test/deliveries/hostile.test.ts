@@ -12,19 +12,18 @@ import { type Answer, HOSTILE, startReceiver } from '../support/receiver.ts'
 import {
   compare,
   deactivate,
+  deactivateAndClear,
   delivering,
   pileUp,
-  silence,
+  reactivate,
   startHealthy,
   startHostile,
-  unleash,
 } from './crowd.ts'
 import { isLong, p99, patience } from './figures.ts'
 import {
   atEnd,
   endedOf,
   type Hook,
-  hasty,
   makeCompany,
   openApp,
   openEngine,
@@ -32,6 +31,7 @@ import {
   registerAll,
   tell,
   waitingOf,
+  withSenderLimits,
 } from './scene.ts'
 import { until } from './until.ts'
 
@@ -44,7 +44,7 @@ const BACKLOG = isLong ? 100_000 : 10_000
 const ROUNDS = 7
 const EVENTS = isLong ? 250 : 40
 const DEADLINE_MS = isLong ? 1_500 : 30_000
-/** How receivers are dead: those that hang can be told from a slow machine. */
+/** How receivers are dead: those that hang can be distinguished from a slow machine. */
 const DEAD = isLong ? (['hang', 'error'] as const) : (['hang'] as const)
 /** Hostile receivers that never come to an end: they hang, drip, and drip their head. */
 const SILENT = 3
@@ -54,7 +54,7 @@ const ONSET = 10
 const app = openApp(await cloneDatabase())
 
 test('every kind of hostile receiver is handled as decided, all of them at once', async () => {
-  const engine = openEngine(hasty(app, { deadline_ms: 4_000 }))
+  const engine = openEngine(withSenderLimits(app, { deadline_ms: 4_000 }))
   const company = await makeCompany(app)
   const OUT_OF_TIME = /^no answer within 4 s$/
   const expected: Record<string, [status: number | null, error: RegExp | null]> = {
@@ -96,31 +96,34 @@ test('every kind of hostile receiver is handled as decided, all of them at once'
   }
 })
 
-/** Counts what is under way, so that one measurement does not run into the next. */
+/** Counts the open requests, so that a measurement begins after those of the last one. */
 function watched(app: FullApp, limits: { deadline_ms: number }) {
   const real = createSender({ guarded: false, limits })
   atEnd(() => real.close())
-  const flights = { now: 0, most: 0 }
+  const openRequests = { now: 0, most: 0 }
   const sender: FullApp['sender'] = {
     ...real,
     post(...request) {
-      flights.now += 1
-      flights.most = Math.max(flights.most, flights.now)
+      openRequests.now += 1
+      openRequests.most = Math.max(openRequests.most, openRequests.now)
       return real.post(...request).finally(() => {
-        flights.now -= 1
+        openRequests.now -= 1
       })
     },
   }
-  const allAnswered = () => until('all are answered', () => flights.now === 0)
-  return { app: { ...app, sender }, flights, allAnswered }
+  const allAnswered = () => until('all are answered', () => openRequests.now === 0)
+  return { app: { ...app, sender }, openRequests, allAnswered }
 }
 
 /** The latencies of healthy receivers, without hostile ones and beside them. */
-type Measured = { calm(): Promise<number[]>; beset(): Promise<number[]> }
+type Measured = { withoutHostile(): Promise<number[]>; withHostile(): Promise<number[]> }
 
-async function judge(t: TestContext, { calm, beset }: Measured): Promise<void> {
+async function assertLatency(
+  t: TestContext,
+  { withoutHostile, withHostile }: Measured,
+): Promise<void> {
   if (!isLong) {
-    const latencies_ms = await beset()
+    const latencies_ms = await withHostile()
     const most_ms = Math.max(...latencies_ms)
     t.diagnostic(
       `p99 ${p99(latencies_ms).toFixed(1)} ms beside them, ${most_ms.toFixed(1)} at most`,
@@ -128,7 +131,7 @@ async function judge(t: TestContext, { calm, beset }: Measured): Promise<void> {
     assert.ok(most_ms < DEADLINE_MS, 'somebody has waited until a hostile receiver was given up')
     return
   }
-  const { calm_ms, hostile_ms, ratio } = await compare(ROUNDS, calm, beset)
+  const { calm_ms, hostile_ms, ratio } = await compare(ROUNDS, withoutHostile, withHostile)
   t.diagnostic(
     `p99 ${hostile_ms.toFixed(1)} ms beside them, ${calm_ms.toFixed(1)} ms without, ` +
       `ratio ${ratio.toFixed(2)}`,
@@ -140,26 +143,26 @@ test(
   'if half of the receivers are hostile, the others are not slower, and memory stays bounded',
   patience,
   async (t) => {
-    const { app: own, flights, allAnswered } = watched(app, { deadline_ms: DEADLINE_MS })
+    const { app: own, openRequests, allAnswered } = watched(app, { deadline_ms: DEADLINE_MS })
     const company = await makeCompany(own)
     const { urls, end } = await startHostile()
     const hostile = await registerAll(own, company, Object.values(urls))
     const healthy = await startHealthy(own, company, hostile.length)
     await delivering(own, async () => {
-      const calm = async () => {
-        await silence(own, hostile)
+      const withoutHostile = async () => {
+        await deactivateAndClear(own, hostile)
         await allAnswered()
         return healthy.measure(EVENTS)
       }
-      const beset = async () => {
-        await unleash(own, hostile)
+      const withHostile = async () => {
+        await reactivate(own, hostile)
         await healthy.measure(ONSET)
         return healthy.measure(EVENTS)
       }
-      await beset()
+      await withHostile()
       const before_mb = await heapUsed_mb()
-      await judge(t, { calm, beset })
-      assert.ok(flights.most >= SILENT, 'those that never come to an end were called')
+      await assertLatency(t, { withoutHostile, withHostile })
+      assert.ok(openRequests.most >= SILENT, 'those that never come to an end were called')
       await deactivate(own, hostile)
       end()
       await allAnswered()
@@ -173,10 +176,10 @@ test(
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What is still used when all that can be given back is; buffers take a few turns longer. */
+/** What is still used when all that can be given back is; buffers take a few ticks longer. */
 async function heapUsed_mb(): Promise<number> {
   const used_mb: number[] = []
-  for (let turns = 0; turns < 10; turns++) {
+  for (let ticks = 0; ticks < 10; ticks++) {
     collect()
     await endOfTick()
     const { heapUsed, external } = process.memoryUsage()
@@ -197,18 +200,18 @@ for (const kind of DEAD) {
       const dead = await register(own, company, urls[kind])
       await pileUp(own, dead, BACKLOG)
       await delivering(own, async () => {
-        const calm = async () => {
+        const withoutHostile = async () => {
           await deactivate(own, [dead])
           await allAnswered()
           return healthy.measure(EVENTS)
         }
-        const beset = async () => {
-          await unleash(own, [dead])
+        const withHostile = async () => {
+          await reactivate(own, [dead])
           await healthy.measure(ONSET)
           return healthy.measure(EVENTS)
         }
-        await judge(t, { calm, beset })
-        await silence(own, [dead])
+        await assertLatency(t, { withoutHostile, withHostile })
+        await deactivateAndClear(own, [dead])
         end()
       })
     },
@@ -244,7 +247,7 @@ for (const kind of DEAD) {
     `of ${CROWD} receivers half are dead (${kind}): no other waits for them, from the first delivery on`,
     patience,
     async (t) => {
-      const own = hasty(app, { deadline_ms: LONG_DEADLINE_MS })
+      const own = withSenderLimits(app, { deadline_ms: LONG_DEADLINE_MS })
       const { urls, end } = await startHostile()
       const { companies, dead, received } = await gather(own, urls[kind])
       const measure = async (then = () => {}) => {
@@ -259,12 +262,12 @@ for (const kind of DEAD) {
         })
       }
       if (isLong) {
-        await silence(own, dead)
+        await deactivateAndClear(own, dead)
         t.diagnostic(`${(await measure()).toFixed(0)} ms without the dead`)
-        await unleash(own, dead)
+        await reactivate(own, dead)
       }
       const took_ms = await measure(end)
-      await silence(own, dead)
+      await deactivateAndClear(own, dead)
       t.diagnostic(`${took_ms.toFixed(0)} ms beside the dead`)
       assert.ok(took_ms < LONG_DEADLINE_MS - 1000, `${took_ms} ms`)
     },

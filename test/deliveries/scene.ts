@@ -80,8 +80,11 @@ export function openWorker(app: FullApp, tasks = TASKS): Worker {
   return worker
 }
 
-/** The same app with a sender that waits less for receivers than thirty seconds. */
-export function hasty(app: FullApp, limits: NonNullable<SenderOptions['limits']>): FullApp {
+/** The same app with a sender that has other limits. */
+export function withSenderLimits(
+  app: FullApp,
+  limits: NonNullable<SenderOptions['limits']>,
+): FullApp {
   const sender = createSender({ guarded: false, limits })
   atEnd(() => sender.close())
   return { ...app, sender }
@@ -89,7 +92,7 @@ export function hasty(app: FullApp, limits: NonNullable<SenderOptions['limits']>
 
 export type Hook = { companyId: Uuid; webhookId: Uuid; secret: string }
 
-/** Registers webhooks that want to hear of paid charges. */
+/** Registers webhooks that subscribe to paid charges. */
 export async function registerAll(app: FullApp, company: Company, urls: string[]): Promise<Hook[]> {
   return app.db.transaction(async (tx) => {
     const hooks: Hook[] = []

@@ -7,10 +7,10 @@ import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { delivering } from './crowd.ts'
 import { patience } from './figures.ts'
-import { atEnd, hasty, makeCompany, openApp, registerAll, tell } from './scene.ts'
+import { atEnd, makeCompany, openApp, registerAll, tell, withSenderLimits } from './scene.ts'
 import { until } from './until.ts'
 
-/** More receivers than there are places, on hosts of their own. */
+/** More receivers than requests that may be open at once, on hosts of their own. */
 const COMPANIES = 22
 const EACH = 50
 
@@ -39,7 +39,7 @@ test(
   `${COMPANIES * EACH} receivers that take their time keep no other company waiting`,
   patience,
   async () => {
-    const own = hasty(app, { deadline_ms: 300_000, connect_ms: 300_000 })
+    const own = withSenderLimits(app, { deadline_ms: 300_000, connect_ms: 300_000 })
     const { held, answer, urlOf } = await startSlow()
     const slow = []
     for (let n = 0; n < COMPANIES; n++) {

@@ -62,7 +62,7 @@ async function deliverAll(): Promise<void> {
   }
 }
 
-/** Gives a line to a worker, as the table of lines has it. */
+/** Gives the lease of a webhook to a worker. */
 const handOver = ({ companyId, webhookId }: Hook, worker: number) =>
   app.db.query({
     text: `insert into webhook_leases values ($1, $2, $3, now() + interval '30 seconds')
@@ -70,7 +70,7 @@ const handOver = ({ companyId, webhookId }: Hook, worker: number) =>
     values: [companyId, webhookId, worker],
   })
 
-/** Lets a worker's hold on a line run out, as if it had not renewed it for long. */
+/** Lets the lease of a webhook expire, as if its worker had not renewed it for long. */
 const expire = ({ companyId, webhookId }: Hook) =>
   app.db.query({
     text: `update webhook_leases set until = now() where company_id = $1 and webhook_id = $2`,
@@ -96,16 +96,16 @@ test('workers on one database share the deliveries and send none twice', async (
   await registerAll(app, company, urls)
   // A worker counts the other workers now and then, and this one is there before either looks.
   await registerOther()
-  const told: string[] = []
+  const events: string[] = []
   const shares = () => [first!.sent(), second!.sent()]
   await delivering(first!.app, () =>
     delivering(second!.app, async () => {
-      // Who has worked looks again after who has not, so that each gets something in its turn.
+      // A worker that had work looks again later than one that had none, so that each gets a share.
       await until('both have their share', async () => {
-        told.push(...(await tell(app, company.id, 3)).map(publicId))
-        const all = told.length * WEBHOOKS
+        events.push(...(await tell(app, company.id, 3)).map(publicId))
+        const all = events.length * WEBHOOKS
         await until('all has arrived', () => receiver.received.length >= all)
-        return told.length >= EVENTS && Math.min(...shares()) > 0
+        return events.length >= EVENTS && Math.min(...shares()) > 0
       })
       await until('nothing waits', async () => {
         const [row] = await app.db.query<{ count: number }>({
@@ -118,7 +118,7 @@ test('workers on one database share the deliveries and send none twice', async (
   )
   assert.deepEqual(
     receiver.received.map(({ path, headers }) => `${path} ${headers['webhook-id']}`).sort(),
-    urls.flatMap((url) => told.map((id) => `${new URL(url).pathname} ${id}`)).sort(),
+    urls.flatMap((url) => events.map((id) => `${new URL(url).pathname} ${id}`)).sort(),
   )
   t.diagnostic(`${shares().join(' and ')} deliveries`)
   if (isLong) assert.ok(Math.min(...shares()) > 0.1 * Math.max(...shares()), shares().join())

@@ -73,7 +73,7 @@ const startNext = async () => {
   workers.push(await startWorkerProcess(databaseUrl))
 }
 
-/** Steps that are behind: a charge generated, told to the bank, paid. */
+/** Steps that are behind: a charge generated, sent to the bank, paid. */
 async function progress(): Promise<number> {
   const [row] = await rows<{ steps: number }>(
     `select coalesce(sum(1 + ordered::int + (status = 'PAID')::int), 0)::int as steps from billings`,
@@ -158,7 +158,7 @@ const counted = () =>
 
 async function assertOnce(): Promise<void> {
   assert.deepEqual(await counted(), [EXPECTED])
-  const told = await rows<{ type: string; count: number }>(
+  const events = await rows<{ type: string; count: number }>(
     'select type, count(*)::int as count from events group by type order by type',
   )
   const types = [
@@ -169,7 +169,7 @@ async function assertOnce(): Promise<void> {
     'subscription.charge.paid',
   ]
   assert.deepEqual(
-    told,
+    events,
     types.map((type) => ({ type, count: CHARGES })),
   )
   for (const [name, company] of Object.entries({ played, resting })) {
@@ -192,7 +192,7 @@ test(`a worker that is killed ${kills} times over ${total} subscriptions bills e
     'select count(*)::int as left from bank_callbacks where processed_at is null',
   )) as [{ left: number }]
   await assertOnce()
-  // What the bank has told to workers that died over it changes nothing when it is taken up late.
+  // Callbacks that killed workers had received change nothing when they are processed late.
   const later = openApp(databaseUrl, manualClock(new Date(Date.now() + 3_600_000).toISOString()))
   await processDueCallbacks(later)
   await assertOnce()

@@ -30,7 +30,7 @@ export type Tally = {
   cut: number
   /** Requests of which, after that, nobody knew whether they had been carried out. */
   unknown: number
-  /** Of those: whose retry was answered, and whose retry told that they had been. */
+  /** Of those: whose retry was answered, and whose retry said that they had been. */
   resolved: number
   hadHappened: number
   /** Came while the server was away. */

@@ -2,7 +2,7 @@ import { REFUSED_AMOUNT } from '../../src/provider/simulator/simulator.ts'
 import type { Answer, Caller, Request } from './caller.ts'
 import type { Random } from './random.ts'
 
-/** All that clients were told, which is what must be true in the end. */
+/** All that was answered to clients, which is what must be true in the end. */
 export type Journal = {
   charges: Charged[]
   staticCodes: Charged[]

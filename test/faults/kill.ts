@@ -208,7 +208,7 @@ async function strike(
   }
 }
 
-/** A client that comes back much later is told the same again. */
+/** A client that sends a key again much later gets the same answer. */
 async function sendAgain(caller: Caller, { sample }: Journal): Promise<string[]> {
   const changed: string[] = []
   for (const { request, digest } of sample) {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
+import * as expected from './expected.ts'
 import type { Paid } from './journal.ts'
 import { killAgainAndAgain, type Plan } from './kill.ts'
 import * as stored from './stored.ts'
-import * as told from './told.ts'
 
 /** A few kills with every test run; `npm run test:faults` asks for more. */
 const { SEED = '1', KILLS = '6', LOAD = '30', REPORT } = process.env
@@ -22,7 +22,7 @@ const aftermath = await killAgainAndAgain(plan)
 const { app, shops, journal, caller, mailbox } = aftermath
 const { charges, staticCodes, payments, refunds, withdrawals } = journal
 
-const SAME: told.Difference = { missing: [], unexpected: [] }
+const SAME: expected.Difference = { missing: [], unexpected: [] }
 
 test('kills hit in the middle of the work, and every request is answered in the end', async (t) => {
   const { tally } = caller
@@ -50,33 +50,51 @@ test('kills hit in the middle of the work, and every request is answered in the 
 })
 
 test('every charge that was acknowledged is there with its amount, and no other', async () => {
-  assert.deepEqual(told.compare(told.toldCharges(charges), await stored.storedCharges(app)), SAME)
-  assert.deepEqual(told.compare(told.toldCharges(staticCodes), await stored.storedCodes(app)), SAME)
+  assert.deepEqual(
+    expected.compare(expected.expectedCharges(charges), await stored.storedCharges(app)),
+    SAME,
+  )
+  assert.deepEqual(
+    expected.compare(expected.expectedCharges(staticCodes), await stored.storedCodes(app)),
+    SAME,
+  )
 })
 
 test('every payment is there once, and has become what the merchant has decided', async () => {
-  assert.deepEqual(told.compare(told.toldPayments(journal), await stored.storedPayments(app)), SAME)
-  assert.deepEqual(told.compare(told.toldSales(journal), await stored.storedSales(app)), SAME)
+  assert.deepEqual(
+    expected.compare(expected.expectedPayments(journal), await stored.storedPayments(app)),
+    SAME,
+  )
+  assert.deepEqual(
+    expected.compare(expected.expectedSales(journal), await stored.storedSales(app)),
+    SAME,
+  )
 })
 
 test('every refund and every withdrawal is there once, in the state that it had to reach', async () => {
-  assert.deepEqual(told.compare(told.toldOrders(refunds), await stored.storedRefunds(app)), SAME)
   assert.deepEqual(
-    told.compare(told.toldOrders(withdrawals), await stored.storedWithdrawals(app)),
+    expected.compare(expected.expectedOrders(refunds), await stored.storedRefunds(app)),
+    SAME,
+  )
+  assert.deepEqual(
+    expected.compare(expected.expectedOrders(withdrawals), await stored.storedWithdrawals(app)),
     SAME,
   )
 })
 
 test('the bank has moved all of it exactly once', async () => {
-  assert.deepEqual(told.compare(told.toldMoves(journal), await stored.movedByBank(app)), SAME)
+  assert.deepEqual(
+    expected.compare(expected.expectedMoves(journal), await stored.movedByBank(app)),
+    SAME,
+  )
 })
 
 test('every event was written exactly once', async () => {
-  const { due, possible } = await told.toldEvents(app, journal)
+  const { due, possible } = await expected.expectedEvents(app, journal)
   const once = new Set(possible)
   const events = await stored.storedEvents(app)
   assert.deepEqual(
-    told.compare(
+    expected.compare(
       due,
       events.filter((event) => !once.delete(event)),
     ),
@@ -86,7 +104,7 @@ test('every event was written exactly once', async () => {
 
 test('balances are what the clients have done, to the cent', async () => {
   assert.deepEqual(
-    told.compare(told.toldBalances(shops, journal), await stored.storedBalances(app)),
+    expected.compare(expected.expectedBalances(shops, journal), await stored.storedBalances(app)),
     SAME,
   )
 })
@@ -116,8 +134,10 @@ test('no work is left, and every mail was sent', async () => {
     ['withdrawal-completed', ends('COMPLETED')],
     ['withdrawal-failed', ends('FAILED')],
   ] as const
-  const expected = mails.flatMap(([kind, count]) => (count > 0 ? [`${kind} SENT ${count}`] : []))
-  assert.deepEqual(told.compare(expected, await stored.storedMails(app)), SAME)
+  const expectedMails = mails.flatMap(([kind, count]) =>
+    count > 0 ? [`${kind} SENT ${count}`] : [],
+  )
+  assert.deepEqual(expected.compare(expectedMails, await stored.storedMails(app)), SAME)
   assert.equal(
     await mailbox.count(),
     mails.reduce((total, [, count]) => total + count, 0),

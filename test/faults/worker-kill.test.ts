@@ -22,7 +22,7 @@ import { type Received, startReceiver } from '../support/receiver.ts'
 const { SEED = '1', KILLS = '2', EVENTS = '300' } = process.env
 const [kills, total] = [Number(KILLS), Number(EVENTS)]
 const WEBHOOKS = 3
-/** So many events may be on their way before the next are told. */
+/** So many events may wait for delivery before the next are written. */
 const OUTSTANDING = 150
 const MAX_AT_ONCE = 10
 /** Receivers take their time, so that a kill meets deliveries on their way. */
@@ -71,18 +71,18 @@ async function startNext(): Promise<void> {
 
 /** Tells one event after the other, as fast as they arrive. */
 async function tellAll(): Promise<Event[]> {
-  const told: Event[] = []
+  const events: Event[] = []
   const seen = new Set<string>()
   let looked = 0
-  while (told.length < total) {
-    const count = Math.min(1 + below(MAX_AT_ONCE), total - told.length)
-    told.push(...(await tell(app, company.id, count)))
+  while (events.length < total) {
+    const count = Math.min(1 + below(MAX_AT_ONCE), total - events.length)
+    events.push(...(await tell(app, company.id, count)))
     await until('deliveries keep up', () => {
       for (; looked < received.length; looked += 1) seen.add(nameOf(received[looked]!))
-      return seen.size >= (told.length - OUTSTANDING) * WEBHOOKS
+      return seen.size >= (events.length - OUTSTANDING) * WEBHOOKS
     })
   }
-  return told
+  return events
 }
 
 /** Strikes while a delivery arrives, after about as many of them each time. */
@@ -107,16 +107,16 @@ test(`a worker that is killed ${kills} times loses no event and doubles only wha
   timeout: 600_000 + kills * 10_000,
 }, async (t) => {
   await startNext()
-  const [told] = await Promise.all([tellAll(), killAgainAndAgain()])
+  const [events] = await Promise.all([tellAll(), killAgainAndAgain()])
   await until('nothing waits', async () => (await countWaiting()) === 0)
   assert.equal(await workers.at(-1)!.end('SIGTERM'), 0)
 
   const byName = Map.groupBy(arrivals, nameOf)
   const expected = hooks.flatMap((_, n) =>
-    told.map((event) => `${new URL(urls[n]!).pathname} ${publicId(event)}`),
+    events.map((event) => `${new URL(urls[n]!).pathname} ${publicId(event)}`),
   )
   assert.deepEqual([...byName.keys()].sort(), expected.sort(), 'every event has arrived')
-  const payloads = new Map(told.map((event) => [publicId(event), event.payload]))
+  const payloads = new Map(events.map((event) => [publicId(event), event.payload]))
   for (const same of byName.values()) {
     for (const { headers, body } of same) {
       assert.equal(body, payloads.get(String(headers['webhook-id'])))

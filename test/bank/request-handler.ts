@@ -23,8 +23,13 @@ export type Parts = {
   postman: Postman
 }
 
-/** A call that has come in; no status when it was not answered. */
-export type Seen = { operation: string; path: string; status: number | null; fault: Fault | null }
+/** A request that was received; its status is null if it was not answered. */
+export type HandledRequest = {
+  operation: string
+  path: string
+  status: number | null
+  fault: Fault | null
+}
 
 type Found = {
   operation: string
@@ -39,9 +44,9 @@ type Incoming = { method: string; path: string; query: Params; headers: Params; 
 const TOKEN = 'POST token'
 const PAGE = '<!doctype html><title>Manutenção</title><h1>Serviço indisponível</h1>'
 
-export function serving(parts: Parts) {
+export function createRequestHandler(parts: Parts) {
   const { books, troubles } = parts
-  const seen: Seen[] = []
+  const seen: HandledRequest[] = []
   const handlers: Handlers = {
     ...charges(books),
     ...received(books),
@@ -57,11 +62,11 @@ export function serving(parts: Parts) {
     const found = isToken ? null : find(books, method, path)
     const operation = isToken ? TOKEN : (found?.operation ?? `${method} ${path}`)
     const fault = troubles.ofCall(operation)
-    const entry: Seen = { operation, path, status: null, fault }
+    const entry: HandledRequest = { operation, path, status: null, fault }
     seen.push(entry)
     if (fault === 'drop') return void request.socket.destroy()
     if (fault === 'expired token') parts.office.revoke()
-    const answer = standIn(fault) ?? (await act(parts, handlers, found, incoming))
+    const answer = answerOfFault(fault) ?? (await act(parts, handlers, found, incoming))
     if (fault === 'lose answer') return void request.socket.destroy()
     if (fault === 'slow') await Promise.race([troubles.held(), gone(request.socket as TLSSocket)])
     entry.status = fault === '5xx after effect' ? 500 : answer.status
@@ -79,8 +84,8 @@ const gone = (socket: TLSSocket): Promise<void> =>
 const unavailable = (status: number): Answer =>
   refuse(status, 'ServicoIndisponivel', 'Serviço não está disponível no momento.')
 
-/** What answers instead of the bank, which never sees the call then. */
-function standIn(fault: Fault | null): Answer | null {
+/** The answer of a fault, if it replaces the one of the bank: then no handler runs. */
+function answerOfFault(fault: Fault | null): Answer | null {
   if (fault === '5xx') return unavailable(503)
   if (fault === 'html') return { status: 502, body: PAGE }
   if (fault === 'html 200') return { status: 200, body: PAGE }
@@ -111,7 +116,7 @@ async function act(
   return inStyle(books.style, answer)
 }
 
-/** Why a call does not come to the bank's counter at all, or null. */
+/** The answer that refuses a call before its handler runs, or null. */
 function admission(parts: Parts, found: Found | null, incoming: Incoming): Answer | null {
   const { books, office, client, violations } = parts
   const { method, path, headers } = incoming
@@ -148,7 +153,7 @@ function find({ style }: Books, method: string, path: string): Found | null {
   return null
 }
 
-/** What a bank wants in every query is none of the document's business. */
+/** Without the fields that a bank demands in every query, because the document has none of them. */
 function ownQuery({ style }: Books, query: Params): Params {
   const own = { ...query }
   for (const { name, place } of style.demands) if (place !== 'header') delete own[name]

@@ -6,44 +6,44 @@ import { line, read, type TextLines } from './stored.ts'
 
 export type Difference = { missing: TextLines; unexpected: TextLines }
 
-/** Lines are counted: one that stands in both lists, but twice in one of them, is a difference. */
-export function compare(told: TextLines, stored: TextLines): Difference {
+/** Lines are counted: one that is in both lists, but twice in one of them, is a difference. */
+export function compare(expected: TextLines, stored: TextLines): Difference {
   const counts = new Map<string, number>()
-  for (const one of told) counts.set(one, (counts.get(one) ?? 0) + 1)
+  for (const one of expected) counts.set(one, (counts.get(one) ?? 0) + 1)
   for (const one of stored) counts.set(one, (counts.get(one) ?? 0) - 1)
   const where = (is: (count: number) => boolean) =>
     [...counts].flatMap(([one, count]) => (is(count) ? [one] : []))
   return { missing: where((count) => count > 0), unexpected: where((count) => count < 0) }
 }
 
-export const toldCharges = (charges: Charged[]): TextLines =>
+export const expectedCharges = (charges: Charged[]): TextLines =>
   charges.map(({ company, id, amount }) => line(company, id, amount))
 
-export const toldPayments = ({ payments }: Journal): TextLines =>
+export const expectedPayments = ({ payments }: Journal): TextLines =>
   payments.map(({ company, name, amount, state }) => line(company, name, amount, state))
 
-export const toldSales = ({ payments }: Journal): TextLines =>
+export const expectedSales = ({ payments }: Journal): TextLines =>
   payments.flatMap(({ company, name, amount, atCounter }) =>
     atCounter ? [line(company, name, amount)] : [],
   )
 
 type Order = { company: string; id: string; amount: number; state: string }
 
-export const toldOrders = (orders: Order[]): TextLines =>
+export const expectedOrders = (orders: Order[]): TextLines =>
   orders.map(({ company, id, amount, state }) => line(company, id, amount, state))
 
 const completed = <T extends Order>(orders: T[]): T[] =>
   orders.filter(({ state }) => state === 'COMPLETED')
 
 /** What must have moved at the bank. */
-export const toldMoves = ({ payments, refunds, withdrawals }: Journal): TextLines => [
+export const expectedMoves = ({ payments, refunds, withdrawals }: Journal): TextLines => [
   ...payments.map(({ company, name, amount }) => line(company, 'received', name, amount)),
   ...completed(refunds).map(({ company, id, amount }) => line(company, 'returned', id, amount)),
   ...completed(withdrawals).map(({ company, id, amount }) => line(company, 'sent', id, amount)),
 ]
 
 /** Balances by what clients have done, without a look at any posting. */
-export function toldBalances(
+export function expectedBalances(
   shops: Shop[],
   { payments, refunds, withdrawals }: Journal,
 ): TextLines {
@@ -74,7 +74,7 @@ type ChargeRow = {
  * Events as they are due. A charge of which all goes back before its money is withdrawable need
  * never be received; those are the events that may be there.
  */
-export async function toldEvents(
+export async function expectedEvents(
   app: FullApp,
   journal: Journal,
 ): Promise<{ due: TextLines; possible: TextLines }> {
@@ -85,25 +85,25 @@ export async function toldEvents(
          and r.source = 'available') as received
      from charges c`,
   )
-  const tell = (type: string, { company, id, amount }: ChargeRow) =>
+  const eventLine = (type: string, { company, id, amount }: ChargeRow) =>
     line(company, `charge.${type}`, toPublic('charge', id), amount)
   const mustReceive = ({ state, received }: ChargeRow) => state === 'RECEIVED' || received
   return {
     due: [
       ...['pending', 'processing', 'paid'].flatMap((type) =>
-        charges.map((charge) => tell(type, charge)),
+        charges.map((charge) => eventLine(type, charge)),
       ),
-      ...charges.filter(mustReceive).map((charge) => tell('received', charge)),
-      ...toldOfOthers(journal),
+      ...charges.filter(mustReceive).map((charge) => eventLine('received', charge)),
+      ...otherEvents(journal),
     ],
     possible: charges
       .filter((charge) => !mustReceive(charge))
-      .map((charge) => tell('received', charge)),
+      .map((charge) => eventLine('received', charge)),
   }
 }
 
-/** The total of a charge is told with every part of it that goes back. */
-function toldOfOthers({ charges, payments, refunds, withdrawals }: Journal): TextLines {
+/** The event of every partial refund has the total of the charge. */
+function otherEvents({ charges, payments, refunds, withdrawals }: Journal): TextLines {
   const totals = new Map(charges.map(({ id, amount }) => [id, amount]))
   return [
     ...completed(refunds).flatMap(({ company, charge }) =>
