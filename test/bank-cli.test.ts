@@ -345,7 +345,7 @@ test('an operator sees which withdrawals wait, and says what became of them', as
   const done = await complete(id)
   assert.deepEqual([done.code, done.stderr], [0, ''])
   assert.match(done.stdout, new RegExp(`${first} of R\\$ 40,00 is COMPLETED as ${id}`))
-  assert.equal((await complete(id)).stdout, done.stdout, 'told again')
+  assert.equal((await complete(id)).stdout, done.stdout, 'the same answer again')
 
   const second = await confirmed(api, { company, ...client }, 5000)
   assert.match((await complete(id, second)).stderr, /^--end-to-end-id: .* another withdrawal, wd_/)

@@ -169,7 +169,7 @@ describe('beside a running server', () => {
     assertSentence(unknown, /"money:print" is none of payments:read, /)
   })
 
-  test('unknown ids and versions are told in a sentence', async () => {
+  test('unknown ids and versions are reported in a sentence', async () => {
     const id = '01a1dd72-59aa-7000-95e6-7e9739663010'
     assertSentence(await vintem(['company', 'show', id]), /No company has the id 01a1dd72/)
     assertSentence(await vintem(['company', 'pin', id, '1']), /Choose one of 2025-01-01, 2026/)
@@ -188,7 +188,7 @@ describe('on a database of one’s own', () => {
     assert.match(stdout, /The live company Padaria is created[\s\S]*vk_live_[\s\S]*shown this once/)
   })
 
-  test('a command that changes a company ends when every server has heard of it', async () => {
+  test('a command that changes a company ends when every server knows of it', async () => {
     const { companyId } = await answerOf(company(), env)
     const server = new pg.Client({ connectionString: env.DATABASE_URL, application_name: LISTENER })
     await server.connect()
@@ -285,7 +285,7 @@ describe('on a database of one’s own', () => {
     assert.equal(code, 1)
   })
 
-  test('a database that is away or refuses us is told in a sentence, without the password', async () => {
+  test('a database that is away or refuses us is reported in a sentence, without the password', async () => {
     const away = { ...env, DATABASE_URL: 'postgres://u:sesame@127.0.0.1:1/x' }
     assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 refuses connections/)
     const wrong = new URL(env.DATABASE_URL)

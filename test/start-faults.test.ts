@@ -31,7 +31,7 @@ async function refusal(
   assert.equal(server.output().trim().split('\n').length, 1, server.output())
 }
 
-test('a database that refuses, is unknown, keeps us out or is missing is told in a sentence', async () => {
+test('a database that refuses, is unknown, keeps us out or is missing is reported in a sentence', async () => {
   const url = new URL(await cloneDatabase())
   const changed = (change: (url: URL) => void) => {
     const copy = new URL(url)
@@ -57,7 +57,7 @@ test('a database that refuses, is unknown, keeps us out or is missing is told in
   )
 })
 
-test('an address that cannot be listened on is told in a sentence', async () => {
+test('an address that cannot be listened on is reported in a sentence', async () => {
   const DATABASE_URL = await cloneDatabase()
   // A documentation address, which no machine has.
   const PUBLIC_URL = 'https://pix.example.com'
@@ -71,7 +71,7 @@ test('an address that cannot be listened on is told in a sentence', async () => 
   )
 })
 
-test('a port that needs more rights is told in a sentence', () => {
+test('a port that needs more rights is reported in a sentence', () => {
   const config: Config = readConfig({ DATABASE_URL: 'postgres://x/y', SECRET_KEY, PORT: '80' })
   const fault = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' })
   assert.match(describeStartFault(fault, config), /may not listen on port 80. Choose a PORT above/)
@@ -81,7 +81,7 @@ test('a bug shows where it is', () => {
   assert.match(describeStartFault(new TypeError('x is not a function')), /^\s+at /m)
 })
 
-test('an option that does not exist is told in a sentence', async () => {
+test('an option that does not exist is reported in a sentence', async () => {
   const DATABASE_URL = 'postgres://127.0.0.1:1/x'
   await refusal({ DATABASE_URL }, /Unknown option '--port'. The only option is --role/, [
     '--port=1',
@@ -104,7 +104,7 @@ function damaged(damage: (dataDir: string) => void): { DATA_DIR: string } {
   return { DATA_DIR }
 }
 
-test('a data directory without its password, its version or its files is told in a sentence', async () => {
+test('a data directory without its password, its version or its files is reported in a sentence', async () => {
   await refusal(
     damaged((dir) => rmSync(join(dir, 'postgres.password'))),
     /postgres.password is missing.*Restore it from a backup/,
@@ -130,7 +130,7 @@ test('a damaged cluster quotes what PostgreSQL says now, not what an older run h
   )
 })
 
-test('a place that cannot hold data is told in a sentence, and is not waited for', async () => {
+test('a place that cannot hold data is reported in a sentence, and is not waited for', async () => {
   const file = join(temporaryFolder(), 'file')
   writeFileSync(file, '')
   await refusal({ DATA_DIR: file }, /data directory .* cannot be used .* Choose a folder/)
@@ -142,7 +142,7 @@ test('a place that cannot hold data is told in a sentence, and is not waited for
   assert.match(server.output(), /DATA_DIR must be a folder that Vintém can write to/)
 })
 
-test('a data directory that may not be written is told in a sentence', async () => {
+test('a data directory that may not be written is reported in a sentence', async () => {
   const { DATA_DIR } = damaged((dir) => chmodSync(dir, 0o555))
   // Root may write anywhere, so it becomes nobody for this.
   const spawning = process.getuid?.() === 0 ? { uid: 65_534 } : {}

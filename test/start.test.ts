@@ -46,7 +46,7 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
 })
 
-test('a taken port is told in a sentence, and the database is stopped again', async () => {
+test('a taken port is reported in a sentence, and the database is stopped again', async () => {
   const { port } = await serve(() => {})
   const server = await startServer({ DATA_DIR, PORT: String(port) })
   assert.equal(await server.ended, 1)

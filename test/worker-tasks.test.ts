@@ -125,18 +125,18 @@ async function makeDue() {
   const paid = await makePaid(api, client, 1990)
   clock.advance(client.company.settlementDelay_s)
   await client.post(`/refund/${(await makePaid(api, client, 700)).id}`)
-  const told = await makeCharge(client, 800, { expiresIn: 30 * HOUR_S })
-  await tellLate(companyId, told.id)
+  const notified = await makeCharge(client, 800, { expiresIn: 30 * HOUR_S })
+  await tellLate(companyId, notified.id)
   const found = await makeCharge(client, 900, { expiresIn: 30 * HOUR_S })
-  await arriveUntold(companyId, found.id, 900)
+  await arriveWithoutCallback(companyId, found.id, 900)
   const late = await makeCharge(client, 600, { expiresIn: 60 })
   await confirmed(api, client, 5000)
   const other = await api.client()
   const waiting = await start(other, 700)
   const subscription = await approvedSubscription(api, client)
-  const untold = await makeSubscription(client)
+  const withoutCallback = await makeSubscription(client)
   await api.app.providers.simulator.decide(
-    ...([companyId, fromPublic('rec', untold.id)!, 'approve', true, clock.now()] as const),
+    ...([companyId, fromPublic('rec', withoutCallback.id)!, 'approve', true, clock.now()] as const),
   )
   const stopped = await register(client, 'http://127.0.0.1:9/', ['charge.canceled'])
   await strand(companyId, stopped.id)
@@ -160,7 +160,7 @@ async function makeDue() {
     {
       task: 'settle callbacks',
       done: `select status = 'COMPLETED' ${status}`,
-      values: chargeOf(told.id),
+      values: chargeOf(notified.id),
     },
     {
       task: 'reconcile',
@@ -176,7 +176,7 @@ async function makeDue() {
     { task: 'pay out withdrawals', done: all('withdrawals', `status = 'COMPLETED'`) },
     {
       task: 'follow agreements',
-      values: [companyId, fromPublic('rec', untold.id)],
+      values: [companyId, fromPublic('rec', withoutCallback.id)],
       done: `select auth_status = 'APPROVED' from recurrences where company_id = $1 and id = $2`,
     },
     {
@@ -214,7 +214,11 @@ async function tellLate(companyId: string, chargeId: string): Promise<void> {
   await simulator.pay({ id: companyId }, { txid, amount: toCents(800), endToEndId })
 }
 
-async function arriveUntold(companyId: string, chargeId: string, amount: number): Promise<void> {
+async function arriveWithoutCallback(
+  companyId: string,
+  chargeId: string,
+  amount: number,
+): Promise<void> {
   const txid = chargeTxid(fromPublic('charge', chargeId)!)
   await app.providers.simulator.pay({ id: companyId }, { txid, amount: toCents(amount) })
 }

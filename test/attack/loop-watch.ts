@@ -20,6 +20,6 @@ process.on('message', () => {
   process.send!({ longest_ms })
   longest_ms = 0
 })
-// If whoever started the service is gone, it ends as if it had been told to.
+// If whoever started the service is gone, it ends as if it had been asked to.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 process.channel?.unref()

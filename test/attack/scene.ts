@@ -74,8 +74,8 @@ export async function openScene(world: World, scale: number): Promise<OpenScene>
 }
 
 async function longestBlock_ms(server: ChildProcess): Promise<number> {
-  const told = once(server, 'message')
+  const reported = once(server, 'message')
   server.send('longest block')
-  const [{ longest_ms }] = await told
+  const [{ longest_ms }] = await reported
   return longest_ms
 }

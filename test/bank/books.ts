@@ -123,7 +123,7 @@ export type Books = {
   sending: Course
   /** Keys of somebody else. */
   foreignKeys: Set<string>
-  /** Tells the receiver, if it wants to be told. */
+  /** Sends a callback to the receiver, if it has registered for it. */
   tell(kind: CallbackKind, key: string | null, body: unknown): void
   nextId(): number
 }

@@ -114,11 +114,11 @@ export function finishRefunds(books: Books, isDone = true): void {
     if (refund.status === 'EM_PROCESSAMENTO') finish(books, refund, isDone)
 }
 
-/** Only what has a txid is told of, to who has registered for its key. */
+/** Sends callbacks only for payments with a txid, to the receiver that registered for the key. */
 export function tellPix(books: Books, pix: Pix[]): void {
-  const told = pix.filter(({ txid, key }) => txid !== null && key !== null)
-  for (const key of new Set(told.map((one) => one.key)))
+  const reported = pix.filter(({ txid, key }) => txid !== null && key !== null)
+  for (const key of new Set(reported.map((one) => one.key)))
     books.tell('pix', key, {
-      pix: told.filter((one) => one.key === key).map((one) => pixEntry(books, one)),
+      pix: reported.filter((one) => one.key === key).map((one) => pixEntry(books, one)),
     })
 }

@@ -72,7 +72,7 @@ test('a wide window shows the QR image first, without being asked, even without 
   }
 })
 
-/** The page's time goes on only when it is told to, however slow the machine is. */
+/** The page's time goes on only when a test moves it, however slow the machine is. */
 async function stopTime(page: Page): Promise<void> {
   await page.clock.install({ time: 0 })
   await page.clock.pauseAt(1000)
@@ -118,7 +118,7 @@ test('the last minutes are announced once, and no tick of the clock is', async (
   assert.equal(await page.locator('.deadline').getAttribute('aria-live'), null)
 })
 
-test('of hours the seconds are left out, and of days the date is told', async () => {
+test('of hours the seconds are left out, and of days the date is shown', async () => {
   const hours = await open(await pixUrl({ expiresIn: 3 * 3600 + 300 }))
   assert.match(await hours.locator('.countdown').innerText(), /^Expira em 3 h 0\d min$/)
   const days = await open(await pixUrl({ expiresIn: 3 * 86_400 }))

@@ -31,13 +31,13 @@ const decide = async (page: Page, decision: string) => {
   assert.equal(decided.status, 200, decided.text)
 }
 
-test('a payer subscribes through a link: told what is charged when, asked who they are, approved', async () => {
+test('a payer subscribes through a link: sees what is charged when, says who they are, approves', async () => {
   const client = await api.client()
   const page = await open(await template(client), { phone: true })
-  const told = await page.locator('main').innerText()
-  assert.match(told, /R\$ 49,90 por mês/)
+  const shown = await page.locator('main').innerText()
+  assert.match(shown, /R\$ 49,90 por mês/)
   // Thursday the 20th and 3 days is a Sunday, so that the bank collects on Monday.
-  assert.match(told, /1ª cobrança\s+24\/08\/2026.+2ª cobrança\s+23\/09\/2026/s)
+  assert.match(shown, /1ª cobrança\s+24\/08\/2026.+2ª cobrança\s+23\/09\/2026/s)
   await isAccessible(page)
   await fitsTheWindow(page)
   await fillPayer(page)
@@ -86,8 +86,8 @@ test('a subscription link for a known payer asks nothing, and leads back to what
   const successUrl = 'https://loja.example/ok'
   const url = await linkTo(api, client, { items: [{ productId, quantity: 1 }], successUrl })
   const page = await open(url)
-  const told = await page.locator('main').innerText()
-  assert.ok(told.includes('***.***.247-25') && !told.includes('52998224725'))
+  const shown = await page.locator('main').innerText()
+  assert.ok(shown.includes('***.***.247-25') && !shown.includes('52998224725'))
   assert.equal(await page.locator('#name').count(), 0)
   await isAccessible(page)
   await goOn(page)

@@ -121,10 +121,10 @@ export async function isAccessible(page: Page): Promise<void> {
   const found = await page.evaluate<{ violations: Violation[] }>(
     `axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
   )
-  const told = found.violations.map(({ id, help, nodes }) => ({
+  const reported = found.violations.map(({ id, help, nodes }) => ({
     [`${id}: ${help}`]: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`),
   }))
-  assert.deepEqual(told, [], page.url())
+  assert.deepEqual(reported, [], page.url())
 }
 
 /** A name that is markup, should anybody take it for that. */

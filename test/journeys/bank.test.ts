@@ -25,8 +25,13 @@ test('all that the interface offers works at a real bank: sell, match, release, 
   const shop = await openBanked(api)
   const { bank, company } = shop
   const delivering = openDeliveryWorker(api)
-  const told = ['charge.paid', 'charge.received', 'charge.refunded', 'subscription.charge.paid']
-  const { receiver, webhook } = await makeReceiver(shop, told)
+  const subscribed = [
+    'charge.paid',
+    'charge.received',
+    'charge.refunded',
+    'subscription.charge.paid',
+  ]
+  const { receiver, webhook } = await makeReceiver(shop, subscribed)
   const processCallbacks = async () => {
     await bank.callbacksSent()
     await app.callbacks.process.idle()

@@ -158,7 +158,7 @@ const generatedAt = ({ approvedAt }: Plan, [day]: Cycle) =>
 const paidAt = ([, due]: Cycle) => at(due, '08:00:00')
 const receivedAt = ([, due]: Cycle) => at(due, '08:01:00')
 
-/** The feed by the plan: moment, type, number of the cycle and what is told of its charge. */
+/** The feed by the plan: moment, type, number of the cycle and the fields of its charge. */
 function expectedFeed(plan: Plan): unknown[][] {
   const ofCycles = plan.cycles.flatMap((cycle, n): [string, string, number, string][] => [
     [generatedAt(plan, cycle), 'charge.pending', n, 'PENDING'],

@@ -41,14 +41,14 @@ async function dump(url: string): Promise<string> {
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
 type Answer = { status: number; text: string; data: any }
 
-/** A running service as its owner sees it, and what it has told. */
+/** A running service as its owner sees it, and what it has printed and sent. */
 type Shop = {
   call(method: string, path: string, json?: unknown, key?: string): Promise<Answer>
   /** The text of every refusal. */
   refusals: string[]
   /** Where mails are kept, and so the one place where a code may be read. */
   mails: string
-  /** Secrets that the owner was told. */
+  /** Secrets that the owner was given. */
   secrets: string[]
   codes: string[]
 }

@@ -198,26 +198,26 @@ async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> 
   )
 }
 
-type Told = { request: string; status: number; data: Any }
+type Answered = { request: string; status: number; data: Any }
 
 /**
  * Does what a page shows from its first line to its last. An `export` with a … gets the field of the
  * answer before it that its comment names.
  */
-function follow(run: Script, page: string): Told[] {
-  const told: Told[] = []
+function follow(run: Script, page: string): Answered[] {
+  const answers: Answered[] = []
   const exported = [KEY]
   for (const part of blocksOf(page).flatMap((block) => block.trim().split('\n\n'))) {
     if (part.startsWith('export')) {
       for (const [, name, field] of part.matchAll(/^export (\w+)=.*….*# (?:the|its) (\w+)/gm)) {
-        exported.push(`export ${name}='${told.at(-1)!.data[field!]}'`)
+        exported.push(`export ${name}='${answers.at(-1)!.data[field!]}'`)
       }
     } else {
       const { status, data } = JSON.parse(run([...exported, part].join('\n')))
-      told.push({ request: part, status, data })
+      answers.push({ request: part, status, data })
     }
   }
-  return told
+  return answers
 }
 
 /** The README's line that takes the key. */
@@ -227,15 +227,15 @@ const statesOf = (charges: Any[]) =>
   charges.map(({ status, paymentStatus }) => [status, paymentStatus])
 const PAID = ['COMPLETED', 'RECEIVED']
 
-test('what the guide to subscriptions shows works as it stands', async () => {
+test('what the guide to subscriptions shows works as it is written', async () => {
   const { run } = await openShell()
-  const told = follow(run, GUIDE)
+  const answers = follow(run, GUIDE)
   assert.deepEqual(
-    told.filter(({ status }) => status >= 300),
+    answers.filter(({ status }) => status >= 300),
     [],
   )
   const answersTo = (part: string) =>
-    told.filter(({ request }) => request.includes(part)).map(({ data }) => data)
+    answers.filter(({ request }) => request.includes(part)).map(({ data }) => data)
   const [, played] = answersTo('/recurrences/$SUBSCRIPTION -H')
   assert.deepEqual(statesOf(played.charges), [PAID, PAID, PAID])
   const [failed] = answersTo('paymentStatus=EXPIRED')

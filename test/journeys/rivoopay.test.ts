@@ -74,8 +74,8 @@ for (const [name, node] of Object.entries(nodes)) {
     const { id } = bare(await node.post('/charge/pix', pix), 201)
     await node.post(`/charge/${id}/simulate-payment`)
     await delivering.run()
-    const told = received.map(({ headers }) => headers['x-webhook-event'])
-    assert.deepEqual(told.sort(), ['charge.paid', 'charge.pending', 'charge.processing'])
+    const sent = received.map(({ headers }) => headers['x-webhook-event'])
+    assert.deepEqual(sent.sort(), ['charge.paid', 'charge.pending', 'charge.processing'])
     for (const delivery of received) {
       assert.ok(triggerAccepts(delivery, webhook.secret))
       assert.ok(delivery.headers['x-webhook-delivery'] && delivery.headers['x-webhook-timestamp'])

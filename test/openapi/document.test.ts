@@ -77,9 +77,9 @@ for (const { name, json, operations, resolve, closed } of documents) {
       for (const [status, given] of Object.entries<Any>(operation.responses)) {
         if (Number(status) < 400) continue
         const { description, content } = resolve(given)
-        const told = [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code)
+        const listed = [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code)
         const { examples } = content['application/json']
-        assert.deepEqual(Object.keys(examples), told, `${operation.operationId} ${status}`)
+        assert.deepEqual(Object.keys(examples), listed, `${operation.operationId} ${status}`)
         for (const [code, example] of Object.entries(examples)) {
           const { value } = resolve(example)
           const shown = value.errors?.[0].code ?? value.error ?? 'withdrawal_pending'
@@ -90,7 +90,7 @@ for (const { name, json, operations, resolve, closed } of documents) {
     }
   })
 
-  test(`${name}: every answer tells of its headers, each write of its Idempotency-Key`, () => {
+  test(`${name}: every answer lists its headers, each write of its Idempotency-Key`, () => {
     for (const { method, operation } of operations) {
       const what = operation.operationId
       const parameters = operation.parameters.map(resolve).map((one: Any) => one.name)
@@ -112,7 +112,7 @@ for (const { name, json, operations, resolve, closed } of documents) {
     }
   })
 
-  test(`${name}: the introduction tells of keys, errors, lists, retries, versions and events`, () => {
+  test(`${name}: the introduction explains keys, errors, lists, retries, versions and events`, () => {
     const headings = [...json.info.description.matchAll(/^## (.*)$/gm)].map(([, text]) => text)
     const expected = ['Keys', 'Errors', 'Lists', 'Retries', 'Versions', 'Events', 'Trying out']
     assert.deepEqual(headings, expected)

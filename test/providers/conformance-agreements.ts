@@ -126,7 +126,7 @@ const find = async ({ provider, payee }: Ground, id: Uuid): Promise<Collection |
   given(await provider.findCollection(payee, id))
 
 /** Status, then each attempt with its day and status. */
-const told = (collection: Collection | null) =>
+const summaryOf = (collection: Collection | null) =>
   collection && [
     collection.status,
     ...collection.attempts.map(({ on, status }) => `${on} ${status}`),
@@ -141,12 +141,12 @@ export function collections(guarantee: Guarantee): void {
     assert.equal(await find(ground, id), null)
     for (let round = 0; round < 2; round++) {
       assert.equal(given(await schedule(ground, agreement, dueDay(ground), id)).status, 'SCHEDULED')
-      assert.deepEqual(told(await find(ground, id)), ['SCHEDULED', `${dueOn} SCHEDULED`])
+      assert.deepEqual(summaryOf(await find(ground, id)), ['SCHEDULED', `${dueOn} SCHEDULED`])
     }
     goTo(ground, dueOn)
     await ground.collect(true)
     const paid = (await find(ground, id))!
-    assert.deepEqual(told(paid), ['PAID', `${dueOn} PAID`])
+    assert.deepEqual(summaryOf(paid), ['PAID', `${dueOn} PAID`])
     const { endToEndId } = paid.attempts[0]!
     const received = given(await provider.findReceived(payee, [endToEndId!]))
     const pix = { endToEndId, txid: chargeTxid(id), amount: VALUE, receivedAt: clock.now() }
@@ -203,14 +203,14 @@ export function retries(guarantee: Guarantee): void {
     if (!agrees) return
     const { id, dueOn } = await failed(ground)
     const lost = await find(ground, id)
-    assert.deepEqual(told(lost), ['FAILED', `${dueOn} FAILED`])
+    assert.deepEqual(summaryOf(lost), ['FAILED', `${dueOn} FAILED`])
     assert.equal(lost!.attempts[0]!.endToEndId, null, 'no Pix came of it')
     const retry = (days: number): Promise<Outcome<Collection>> =>
       provider.retryCollection(payee, id, addDays(dueOn, days))
     const [second, third] = [addDays(dueOn, 2), addDays(dueOn, 4)]
     for (let round = 0; round < 2; round++) {
       const again = given(await retry(2))
-      assert.deepEqual(told(again), ['SCHEDULED', `${dueOn} FAILED`, `${second} SCHEDULED`])
+      assert.deepEqual(summaryOf(again), ['SCHEDULED', `${dueOn} FAILED`, `${second} SCHEDULED`])
     }
     reasonOf(await retry(3))
     goTo(ground, second)
@@ -218,7 +218,7 @@ export function retries(guarantee: Guarantee): void {
     given(await retry(4))
     goTo(ground, third)
     await ground.collect(true)
-    assert.deepEqual(told(await find(ground, id)), [
+    assert.deepEqual(summaryOf(await find(ground, id)), [
       'PAID',
       `${dueOn} FAILED`,
       `${second} FAILED`,
@@ -234,7 +234,7 @@ export function retries(guarantee: Guarantee): void {
       const { provider, payee, agrees } = ground
       if (!agrees) return
       const once = await failed(ground, { retries: false })
-      assert.deepEqual(told(await find(ground, once.id)), ['FAILED', `${once.dueOn} FAILED`])
+      assert.deepEqual(summaryOf(await find(ground, once.id)), ['FAILED', `${once.dueOn} FAILED`])
       reasonOf(await provider.retryCollection(payee, once.id, addDays(once.dueOn, 1)))
       const { id, dueOn } = await failed(ground)
       reasonOf(await provider.retryCollection(payee, id, addDays(dueOn, 8)))

@@ -68,7 +68,7 @@ export type FedEvent = {
   data: any
 }
 
-/** All that a company was told, in the order of its feed. */
+/** All events of a company, in the order of its feed. */
 export async function feedOf(api: TestApi, client: Client): Promise<FedEvent[]> {
   await feedCaughtUp(api)
   const { status, body, text } = await client.get('/event?limit=1000')
@@ -76,8 +76,8 @@ export async function feedOf(api: TestApi, client: Client): Promise<FedEvent[]> 
   return body.data
 }
 
-/** What was told of charges and subscriptions, each with its moment. */
-export const toldOf = async (api: TestApi, client: Client): Promise<string[]> =>
+/** The events of charges and subscriptions, each with its time. */
+export const eventLinesOf = async (api: TestApi, client: Client): Promise<string[]> =>
   (await feedOf(api, client)).map(({ type, createdAt }) => `${createdAt} ${type}`)
 
 type Collection = { status: string; due_on: string; attempts: { on: Day; status: string }[] }

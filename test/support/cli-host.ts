@@ -1,5 +1,5 @@
 /**
- * A process that runs one command of the CLI after the other as it is told, each from its first
+ * A process that runs one command of the CLI after the other as it is asked, each from its first
  * line to its exit code: to start a process takes longer than all that most commands do.
  */
 export type Order = { args: string[]; env: Record<string, string>; cwd: string }

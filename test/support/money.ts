@@ -1,5 +1,5 @@
 /**
- * The plainest account of what money does, told a second time and without a look at the product.
+ * The plainest account of what money does, written a second time and without a look at the product.
  * Every act changes the model and gives the HTTP status that the product must answer with.
  */
 export type Accounts = Record<'bank' | 'available' | 'pending' | 'held' | 'unmatched', number>
@@ -31,7 +31,7 @@ export type Payment = {
   receivedAt: number
 }
 
-/** Money that a bank is told to move. */
+/** Money that a bank is ordered to move. */
 type Order = { amount: number; dueAt: number; tellings: number }
 
 export type Refund = Order & {

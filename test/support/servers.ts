@@ -19,7 +19,7 @@ export type TestServer = {
   isClosed(): Promise<void>
 }
 
-/** Servers on the loopback that answer as they are told, well or badly. */
+/** Servers on the loopback that answer as a test says, well or badly. */
 async function listening(server: Server, scheme = 'http'): Promise<TestServer> {
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => sockets.push(socket.on('error', () => {})))

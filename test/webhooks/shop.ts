@@ -5,7 +5,7 @@ import { makePaid } from '../support/payments.ts'
 
 export type Shop = {
   client: Client
-  /** Sells something, delivers what there is to tell of it, and gives the body it is told in. */
+  /** Sells something, delivers its event, and returns the body of the delivery. */
   sell(amount: number): Promise<{ event: 'Charge.Paid'; charge: object }>
 }
 

@@ -115,7 +115,7 @@ test('what only the bank has is found after the callback’s grace, and what onl
     { id },
     { txid: null, amount: 321 as never },
   )
-  assert.deepEqual(await audit(client), [], 'it may still be told of')
+  assert.deepEqual(await audit(client), [], 'its callback may still arrive')
   api.clock.advance(121)
   const [missing] = await audit(client)
   assert.equal(missing, `the bank has received 321 in ${endToEndId}, our books say nothing`)

@@ -17,17 +17,17 @@ const api = await startApi()
 const { app } = api
 const { simulator } = app.providers
 
-/** What was told, and which of the names are dealt with when that is asked. */
-const told: { company: string; agreements: string[]; collections: string[] }[] = []
+/** The callbacks that were processed, and which of their names count as done. */
+const processed: { company: string; agreements: string[]; collections: string[] }[] = []
 let deals: (name: string) => boolean = () => true
 const groups = createCallbackBatchers(app.db, async (_app, company, _provider, names) => {
-  told.push({ company: company.id, ...names })
+  processed.push({ company: company.id, ...names })
   return new Set([...names.agreements, ...names.collections].filter((name) => deals(name)))
 })
 Object.assign(app.callbacks, groups)
 
-const toldOf = ({ company }: Client) =>
-  told
+const processedOf = ({ company }: Client) =>
+  processed
     .filter((one) => one.company === company.id)
     .map(({ agreements, collections }) => ({ agreements, collections }))
 
@@ -68,7 +68,7 @@ test('a payer approves: the bank answers, records it, and calls back', async () 
   })
   const { status, ...found } = given(await simulator.findAgreement(client.company, { id }))!
   assert.deepEqual([status, found.decidedAt], ['APPROVED', decidedAt])
-  assert.deepEqual(toldOf(client), [{ agreements: [externalId], collections: [] }])
+  assert.deepEqual(processedOf(client), [{ agreements: [externalId], collections: [] }])
   assert.equal(await waiting(client), 0)
 })
 
@@ -176,10 +176,10 @@ test('what the bank collects is recorded and announced: payments first, then eve
   given(await scene.schedule(rich, { id: paid, inDays: 2 }))
   given(await scene.schedule(poor, { id: failed, inDays: 2 }))
   await collectDue(app)
-  assert.deepEqual(toldOf(client), [], 'nothing is due yet')
+  assert.deepEqual(processedOf(client), [], 'nothing is due yet')
   api.clock.advance(2 * 24 * 3600)
   for (let round = 0; round < 2; round++) await collectDue(app)
-  const [names, ...others] = toldOf(client)
+  const [names, ...others] = processedOf(client)
   assert.deepEqual([others, names!.agreements], [[], []])
   assert.deepEqual(names!.collections.toSorted(), [paid, failed].map(chargeTxid).sort())
   // No charge of ours has this txid here, so the money waits where no money is lost.
@@ -221,7 +221,9 @@ test('the callback of a canceled agreement names the collections that ended with
   given(await scene.schedule(agreement, { id }))
   await decide({ emv: agreement.brCode, decision: 'cancel' })
   const { externalId } = agreement
-  assert.deepEqual(toldOf(client), [{ agreements: [externalId], collections: [chargeTxid(id)] }])
+  assert.deepEqual(processedOf(client), [
+    { agreements: [externalId], collections: [chargeTxid(id)] },
+  ])
 })
 
 test('a name that is not done is tried again until it is, also after a failure', async () => {
@@ -241,5 +243,5 @@ test('a name that is not done is tried again until it is, also after a failure',
   await processDueCallbacks(app)
   assert.equal(await waiting(client), 0)
   const expected = { agreements: ['R1', 'R2'], collections: [] }
-  assert.deepEqual(toldOf(client), [expected, expected, expected])
+  assert.deepEqual(processedOf(client), [expected, expected, expected])
 })

@@ -75,8 +75,8 @@ test('a forged callback moves nothing, nor does one of another company', async (
   shop.bank.payer.pay(brCode)
   await heard(shop)
   for (let i = 0; i < 3; i++) {
-    const [told] = shop.bank.state().callbacks.filter(({ kind }) => kind === 'pix')
-    await tell(shop.callback, told!.body)
+    const [sent] = shop.bank.state().callbacks.filter(({ kind }) => kind === 'pix')
+    await tell(shop.callback, sent!.body)
   }
   await heard(shop)
   assert.equal(await bookedBy(shop), 1990)

@@ -123,7 +123,7 @@ test('a charge that is being taken back is not given to who comes again meanwhil
   const before = made.length
   shop.bank.faults.next('PATCH /cob/{txid}', 'slow')
   const taking = removeOrphans(api.app)
-  await until('the bank has been told', async () => made.length > before)
+  await until('the bank has the request', async () => made.length > before)
   // The task stands still for longer than its lease.
   api.clock.advance(61)
   const again = await shop.post('/charge/pix', pixBody(), { headers })
@@ -278,7 +278,7 @@ test('the same request in another process is answered that the bank is being ask
   }
   shop.bank.faults.next('PUT /cob/{txid}', 'slow')
   const first = create(api.app)
-  await until('the bank has been told', async () => shop.bank.faults.made.length === 1)
+  await until('the bank has the request', async () => shop.bank.faults.made.length === 1)
   await assert.rejects(create(openSecond()), { code: 'idempotency_in_progress' })
   shop.bank.faults.release()
   assert.deepEqual([...shop.bank.state().charges.keys()], [suffixOf((await first).shown.id)])

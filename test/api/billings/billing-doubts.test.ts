@@ -26,7 +26,7 @@ const withBank = (change: Partial<Provider>): FullApp => ({
   providers: { ...app.providers, of: () => ({ ...simulator, ...change }) },
 })
 
-/** A charge that the bank was told to collect. */
+/** A charge that the bank was ordered to collect. */
 async function scheduled() {
   const client = await api.client()
   const { id } = await approvedSubscription(api, client)
@@ -45,16 +45,16 @@ async function scheduled() {
 
 test('if the bank does not say whether it has a collection, it gets no second order', async () => {
   const { billing, step } = await scheduled()
-  let told = 0
+  let orders = 0
   const silent = withBank({
     findCollection: async () => ({ kind: 'unknown', reason: 'no answer' }),
     scheduleCollection: async () => {
-      told += 1
+      orders += 1
       return { kind: 'unknown', reason: 'no answer' }
     },
   })
   assert.equal(await step(silent), false)
-  assert.equal(told, 0)
+  assert.equal(orders, 0)
   assert.equal((await billing()).unanswered, 1)
 })
 

@@ -120,9 +120,9 @@ test('a cancellation by the payer without a callback is found when the bank is a
   await beginOn('2026-09-15')
   const waiting = await subscribed()
   await work()
-  const untold = await subscribed()
+  const unscheduled = await subscribed()
   await generateDue(app)
-  for (const { client, id } of [waiting, untold]) {
+  for (const { client, id } of [waiting, unscheduled]) {
     const decided = await simulator.decide(
       ...([client.company.id, fromPublic('rec', id)!, 'cancel', null, clock.now()] as const),
     )
@@ -131,7 +131,7 @@ test('a cancellation by the payer without a callback is found when the bank is a
   await work()
   sleepUntil(at('2026-09-18', '12:00:00'))
   await work()
-  for (const { client, id } of [waiting, untold]) {
+  for (const { client, id } of [waiting, unscheduled]) {
     assert.deepEqual(await statesOf(client, id), ['CANCELED PROCESSING'])
     const { status, recurrenceAuthStatus } = await readSubscription(client, id)
     assert.deepEqual([status, recurrenceAuthStatus], ['CANCELED', 'CANCELED'])

@@ -12,11 +12,11 @@ import {
   attemptsOf,
   chargesOf,
   collectionsOf,
+  eventLinesOf,
   feedOf,
   moveTo,
   type Subscription,
   statesOf,
-  toldOf,
 } from '../../support/billing.ts'
 import { startPlaying } from '../../support/clocks.ts'
 import { balancesOf, movementsOf, transfersOf } from '../../support/payments.ts'
@@ -134,7 +134,7 @@ test('a payer who has rejected is never charged', async () => {
   const { id, emv } = await makeSubscription(client)
   await decide(api, emv, 'reject')
   await moveTo(client, at('2026-12-31'))
-  assert.deepEqual(await toldOf(api, client), [`${APPROVED_AT} subscription.rejected`])
+  assert.deepEqual(await eventLinesOf(api, client), [`${APPROVED_AT} subscription.rejected`])
   const { status, recurrenceAuthStatus, charges } = await readSubscription(client, id)
   assert.deepEqual([status, recurrenceAuthStatus, charges], ['CANCELED', 'REJECTED', []])
   assert.deepEqual(await collectionsOf(api, client), [])
@@ -153,7 +153,7 @@ const ENDINGS = {
 
 /** How far on its way the charge of a subscription is, and how it comes there. */
 const onItsWay: Record<string, { funds: boolean; go(client: Client): Promise<void> }> = {
-  'generated, and not told to the bank': { funds: true, go: generate },
+  'generated, and not sent to the bank': { funds: true, go: generate },
   'scheduled at the bank': {
     funds: true,
     async go(client) {
@@ -172,7 +172,7 @@ const onItsWay: Record<string, { funds: boolean; go(client: Client): Promise<voi
   },
 }
 
-/** What was told since, of what kind. */
+/** The types of the events since then. */
 const typesSince = async (client: Client, count: number) =>
   (await feedOf(api, client)).slice(count).map(({ type }) => type)
 
@@ -183,14 +183,14 @@ for (const [side, end] of Object.entries(ENDINGS)) {
       const { client, id } = subscription
       await go(client)
       assert.deepEqual(await statesOf(client, id), ['OPEN PROCESSING'])
-      const told = (await feedOf(api, client)).length
+      const eventCount = (await feedOf(api, client)).length
       await end(subscription)
       await bill(client)
       const types = ['subscription.canceled', 'charge.canceled']
-      assert.deepEqual(await typesSince(client, told), types)
+      assert.deepEqual(await typesSince(client, eventCount), types)
       assert.deepEqual(await statesOf(client, id), ['CANCELED PROCESSING'])
       await moveTo(client, at('2026-12-31'))
-      assert.deepEqual(await typesSince(client, told), types, 'nothing more comes of it')
+      assert.deepEqual(await typesSince(client, eventCount), types, 'nothing more comes of it')
       const { status, recurrenceAuthStatus } = await readSubscription(client, id)
       assert.deepEqual([status, recurrenceAuthStatus], ['CANCELED', 'CANCELED'])
       assert.deepEqual(await transfersOf(api, client), [])
@@ -202,10 +202,10 @@ for (const [side, end] of Object.entries(ENDINGS)) {
     const subscription = await subscribed()
     const { client, id } = subscription
     await moveTo(client, at(DUE, '09:00:00'))
-    const told = (await feedOf(api, client)).length
+    const eventCount = (await feedOf(api, client)).length
     await end(subscription)
     await moveTo(client, at('2026-12-31'))
-    assert.deepEqual(await typesSince(client, told), ['subscription.canceled'])
+    assert.deepEqual(await typesSince(client, eventCount), ['subscription.canceled'])
     assert.deepEqual(await statesOf(client, id), ['COMPLETED RECEIVED'])
     assert.equal((await balancesOf(api, client)).available, 100_000 + 1990)
   })
@@ -238,12 +238,12 @@ for (const [state, { funds, go }] of Object.entries(onItsWay)) {
     const { client, id, emv } = await subscribed({}, funds)
     await go(client)
     const [charge] = await chargesOf(client, id)
-    const told = (await feedOf(api, client)).length
+    const eventCount = (await feedOf(api, client)).length
     for (let round = 0; round < 2; round++) {
       const { status, body, text } = await client.post(`/charge/${charge!.id}/cancel`)
       assert.deepEqual([status, body.data?.status], [200, 'CANCELED'], text)
     }
-    assert.deepEqual(await typesSince(client, told), ['charge.canceled'])
+    assert.deepEqual(await typesSince(client, eventCount), ['charge.canceled'])
     for (const { status } of await collectionsOf(api, client)) assert.equal(status, 'CANCELED')
     await moveTo(client, at('2026-09-19'))
     await decide(api, emv, 'approve', true)
@@ -276,7 +276,7 @@ test('a charge is not canceled while the bank is getting its order', async () =>
   await api.rows(text, [client.company.id])
   const { status, body } = await client.post(`/charge/${charge!.id}/cancel`)
   assert.deepEqual([status, body.errors[0].code], [503, 'service_unavailable'])
-  // Nor by somebody who has looked before it was written that the bank is told.
+  // Nor by somebody who has looked before it was written that the bank gets the order.
   const chargeId = fromPublic('charge', charge!.id)!
   await assert.rejects(
     app.db.transaction((tx) => cancelCharge(tx, app, client.company.id, chargeId, false)),

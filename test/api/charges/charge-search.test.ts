@@ -221,7 +221,7 @@ test('a summary counts what the list shows, by day and status', async () => {
   )
 })
 
-test('a summary covers 31 days unless told otherwise, and at most 366', async () => {
+test('a summary covers 31 days unless asked otherwise, and at most 366', async () => {
   const today = localDateOf(api.clock.now())
   const { data } = (await client.get('/charge/summary')).body
   assert.equal(Date.parse(data.to) - Date.parse(data.from), 31 * 24 * HOUR_S * 1000)

@@ -171,7 +171,7 @@ test('a paid or expired charge cannot be canceled', async () => {
   assert.deepEqual(await stored(api), before)
 })
 
-test('the status endpoint tells the state of a charge, and when it was paid', async () => {
+test('the status endpoint shows the state of a charge, and when it was paid', async () => {
   const client = await api.client()
   const id = await makeCharge(client)
   const open = await client.get(`/charge/${id}/status`)

@@ -83,7 +83,7 @@ for (const [name, prepare] of Object.entries(WAYS)) {
     const expired = events.filter(
       ({ type, payload }) => type === 'charge.expired' && payload.charge.id === made[2],
     )
-    assert.equal(expired.length, 1, 'the expired one is told once')
+    assert.equal(expired.length, 1, 'the expired one has one event')
   })
 }
 

@@ -244,7 +244,7 @@ test('items beyond every limit are shown to the cent, by page, API and mail, bes
   assert.match(letter!.text, /R\$ 5,00/)
 })
 
-test('items beyond the limit are no total, and the refusal tells their sum to the cent', async () => {
+test('items beyond the limit are no total, and the refusal has their sum to the cent', async () => {
   const client = await api.client()
   const productId = await makeProduct(client, { price: 999_999_999_999 })
   const items = Array.from({ length: 100 }, () => ({ productId, quantity: 1_000_000 }))

@@ -62,7 +62,7 @@ test('all that is due in one move happens at its own moment and in order', async
   const client = await api.client({ settlementDelay_s: 100 })
   const events = ['charge.expired', 'charge.received', 'charge.refunded', 'withdrawal.completed']
   const { receiver } = await makeReceiver(client, events)
-  // The second that is told is refused once.
+  // The second delivery is refused once.
   receiver.answer = (response) =>
     response.writeHead(receiver.received.length === 2 ? 503 : 200).end()
   const begin = clock.now()
@@ -73,12 +73,12 @@ test('all that is due in one move happens at its own moment and in order', async
   const withdrawal = await startWithdrawal(client, 5000)
   assert.equal((await advance(client, HOUR_S)).toISOString(), after(begin, HOUR_S))
 
-  const told = receiver.received.map((request) => [
+  const sent = receiver.received.map((request) => [
     request.headers['x-webhook-event'],
     timeOf(request),
   ])
-  assert.deepEqual(told, [
-    // The bank was told at once, and asked five seconds later what became of it.
+  assert.deepEqual(sent, [
+    // The bank got the order at once, and was asked five seconds later what became of it.
     ['charge.refunded', after(begin, 5)],
     ['charge.expired', after(begin, 30)],
     // Again, a minute after it was refused.

@@ -208,7 +208,7 @@ test('the simulated bank lives in the time of its account, and its books agree w
   assert.equal((await balancesOf(api, client)).available, 100_000 - 5000 + 1990 - 500)
 })
 
-test('a payment that no callback told of is found in the company’s time', async () => {
+test('a payment without a callback is found in the company’s time', async () => {
   const client = await api.client()
   const company = client.company.id
   await advance(client, YEAR_S)

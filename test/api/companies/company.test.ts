@@ -47,7 +47,7 @@ describe('PUT /company', () => {
     assert.deepEqual(body.data, { ...before, ...expected })
     assert.deepEqual(await read(client), body.data)
     assert.deepEqual((await change(client, {})).body.data, body.data)
-    assert.deepEqual(await mailsOf(client), [], 'nobody is told of these')
+    assert.deepEqual(await mailsOf(client), [], 'no mail is sent for these')
   })
 
   test('null takes the logo away, and only the logo can be taken away', async () => {
@@ -88,7 +88,7 @@ describe('PUT /company', () => {
     assert.deepEqual([company.name, company.color], ['Padaria Nova', '#b45309'])
   })
 
-  test('under an Idempotency-Key a change of address is made and told once', async () => {
+  test('under an Idempotency-Key a change of address is made and mailed once', async () => {
     const client = await api.client()
     const options = { headers: { 'Idempotency-Key': 'change 1' } }
     const first = await client.put('/company', { email: 'nova@example.com' }, options)
@@ -100,7 +100,7 @@ describe('PUT /company', () => {
 })
 
 describe('a changed e-mail address', () => {
-  test('is told to the former address, with what to do, and to the new one', async () => {
+  test('is mailed to the former address, with what to do, and to the new one', async () => {
     const client = await api.client()
     await change(client, { email: 'nova@example.com' })
     const [former, present] = await lettersOf(api, client.company.id)
@@ -169,7 +169,7 @@ describe('a changed e-mail address', () => {
     assert.deepEqual(await mailsOf(client), ['withdrawal-code to ladrao@example.com'])
   })
 
-  test('that is changed again within the day leaves codes with the first, and tells it', async () => {
+  test('that is changed again within the day leaves codes with the first, and mails it', async () => {
     const client = await api.client()
     await change(client, { email: 'um@example.com' })
     await mailsOf(client)
@@ -203,7 +203,7 @@ describe('a changed e-mail address', () => {
     assert.deepEqual(await mailsOf(client), ['withdrawal-code to dona@example.com'])
   })
 
-  test('by the operator gets codes at once, and the former address is told', async () => {
+  test('by the operator gets codes at once, and the former address gets a mail', async () => {
     const client = await api.client()
     await operate(client, { email: 'nova@example.com' })
     const [former] = await lettersOf(api, client.company.id)

@@ -86,11 +86,11 @@ test('a delivery is shown with every attempt: when, what was answered, and what 
 })
 
 function latencyAside({ attempts, ...delivery }: Any): Any {
-  const told = attempts.map(({ latencyMs, ...attempt }: Any) => {
+  const compared = attempts.map(({ latencyMs, ...attempt }: Any) => {
     assert.ok(Number.isInteger(latencyMs) && latencyMs >= 0)
     return attempt
   })
-  return { ...delivery, attempts: told }
+  return { ...delivery, attempts: compared }
 }
 
 test('an attempt without an answer says why instead of a status', async () => {

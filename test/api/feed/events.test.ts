@@ -24,7 +24,7 @@ const makeEvent = ({ company }: Client): Event => testEvent(company.id, newId(),
 
 const write = (...events: Event[]) => db.transaction((tx) => emit(tx, events))
 
-/** Writes an event in a transaction that stays open until it is told to commit. */
+/** Writes an event in a transaction that stays open until the test commits it. */
 async function hold(event: Event): Promise<() => Promise<void>> {
   const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const done = db.transaction(async (tx) => {

@@ -47,7 +47,7 @@ const BODIES: Record<string, { raw: string; type: string; answer: [number, strin
 }
 
 for (const [name, { raw, type, answer: bodyAnswer }] of Object.entries(BODIES)) {
-  test(`route, key, version, Idempotency-Key and then ${name}: the first fault is told`, async () => {
+  test(`route, key, version, Idempotency-Key and then ${name}: the first fault is reported`, async () => {
     const before = await stored(api)
     for (let first = 0; first <= FAULTS.length; first++) {
       const rest = FAULTS.slice(first)

@@ -116,7 +116,7 @@ test('a whole character written as two escapes is text like any other', async ()
   assert.equal(shown.body.data.customer.name, '😀 da Silva')
 })
 
-test('a __proto__ key is refused however it is written and wherever it stands', async () => {
+test('a __proto__ key is refused however it is written and wherever it is', async () => {
   const rest = JSON.stringify(charge).slice(1)
   const forms = {
     __proto__: `{"__proto__":{"polluted":1},${rest}`,

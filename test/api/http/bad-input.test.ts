@@ -175,7 +175,7 @@ const mixed = [
 ]
 
 for (const { name, path, body, fields, live } of mixed) {
-  test(`${name} hears of all that is wrong at once`, async () => {
+  test(`${name} is answered with all that is wrong at once`, async () => {
     const asking = live ? await api.client({ mode: 'live', pixKey: 'dona@example.com' }) : client
     const before = await stored(api)
     const named = new Set(namedFields(await asking.post(path, body), name))
@@ -187,10 +187,10 @@ for (const { name, path, body, fields, live } of mixed) {
 for (const version of VERSION_NAMES) {
   const headers = { 'X-Api-Version': version }
 
-  test(`${version}: the message tells the first violation and how many more fields are invalid`, async () => {
+  test(`${version}: the message names the first violation and how many more fields are invalid`, async () => {
     const before = await stored(api)
     const customer = payer()
-    const told: [body: object, message: string][] = [
+    const cases: [body: object, message: string][] = [
       [{ amount: 499, customer }, 'amount: must be at least 500'],
       [
         { amount: 499, customer: { ...customer, name: '' } },
@@ -201,7 +201,7 @@ for (const version of VERSION_NAMES) {
         'amount: must be at least 500, and 2 more fields are invalid',
       ],
     ]
-    for (const [json, message] of told) {
+    for (const [json, message] of cases) {
       const { status, body } = await client.post('/charge/pix', json, { headers })
       assert.deepEqual([status, body.message], [400, message])
     }

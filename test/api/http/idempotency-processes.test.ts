@@ -75,7 +75,7 @@ for (const [operationId, prepare] of Object.entries(WRITES)) {
 
 const TAKE = `insert into idempotency_keys values ($1, 'k', '\\x00', 0, '\\x00', $2)`
 
-test('while the first still runs elsewhere a duplicate is told so, and goes through later', async () => {
+test('while the first still runs elsewhere a duplicate is refused, and goes through later', async () => {
   const clients = [await api.client(), await api.client()] as const
   const requests: Request[] = [
     { method: 'POST', path: '/charge/pix', body: { amount: 1990, customer: payer() } },

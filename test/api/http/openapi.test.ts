@@ -196,14 +196,14 @@ test('a body is said to be required where it has a field that is', () => {
     createRecurrenceTemplate: true,
     changeCompany: false,
   }
-  const told = BODIES.map(({ operationId }) => [
+  const documented = BODIES.map(({ operationId }) => [
     operationId,
     operationOf(operationId).requestBody.required ?? false,
   ])
-  assert.deepEqual(Object.fromEntries(told), expected)
+  assert.deepEqual(Object.fromEntries(documented), expected)
 })
 
-test('no default is told that the server does not apply', () => {
+test('no default is documented that the server does not apply', () => {
   const bodyOf = (id: string) =>
     resolve(operationOf(id).requestBody.content['application/json'].schema)
   const schema = bodyOf('duplicateCharge')

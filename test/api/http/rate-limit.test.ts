@@ -10,7 +10,7 @@ const charge = { amount: 1990, customer: payer() }
 const burst = (count: number, ask: () => Promise<Reply>): Promise<Reply[]> =>
   Promise.all(Array.from({ length: count }, ask))
 
-test('a key that asks too fast is told when to go on, and nothing is stored for it', async (t) => {
+test('a key that asks too fast gets the time to go on, and nothing is stored for it', async (t) => {
   const time = stopTime(t)
   const client = await api.client()
   const replies = await burst(30, () => client.post('/charge/pix', charge))

@@ -24,9 +24,9 @@ test('every operation refuses a query parameter that it does not have, and does 
     const { status, body } = await client.call(method, address)
     assert.equal(status, 400, what)
     const known = Object.keys(query?.properties ?? {}).join(', ') || 'none'
-    const told = body.errors.map(({ description }: { description: string }) => description)
+    const descriptions = body.errors.map(({ description }: { description: string }) => description)
     const expected = `unheardOf: is not a query parameter of this operation, which takes ${known}`
-    assert.ok(told.includes(expected), `${what}: ${told}`)
+    assert.ok(descriptions.includes(expected), `${what}: ${descriptions}`)
     assert.ok(
       body.errors.every(({ code }: { code: string }) => code === 'invalid_value'),
       what,
@@ -35,7 +35,7 @@ test('every operation refuses a query parameter that it does not have, and does 
   assert.deepEqual(await stored(api), before)
 })
 
-test('a parameter that is spelled almost right is told the right spelling', async () => {
+test('a parameter that is spelled almost right is answered with the right spelling', async () => {
   const meant: Record<string, string> = {
     paymentstatus: 'paymentStatus',
     payment_status: 'paymentStatus',

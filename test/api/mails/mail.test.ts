@@ -79,7 +79,7 @@ test('a queued mail arrives whole, and nothing of it is left behind', async () =
   assert.equal(smtp.received.length, 1)
 })
 
-test('while it waits, the database tells neither code nor address', async () => {
+test('while it waits, the database shows neither code nor address', async () => {
   const client = await api.client()
   await queueCode(api, { ...client.company, email: 'secret-reader@example.com' }, '735190')
   const stored = await dump(api)

@@ -197,7 +197,7 @@ test('a receipt lists what was bought, and says what has been returned before it
   assert.match(mail.text!, /^Valor devolvido: R\$ 10,00$/m)
 })
 
-test('while a receipt waits, the database tells nothing of its payer', async () => {
+test('while a receipt waits, the database shows nothing of its payer', async () => {
   const client = await api.client()
   const { brCode } = await makeCharge(client, 1990, {
     customer: payer({ email: 'hidden-payer@example.com' }),

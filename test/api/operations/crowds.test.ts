@@ -136,7 +136,7 @@ async function pageOf(shop: Shop): Promise<string> {
   return body.data.url.replace('http://vintem.test', api.url)
 }
 
-test('at most 20 pages of a charge are told live, and 100 of an address', async () => {
+test('at most 20 pages of a charge are updated live, and 100 of an address', async () => {
   const shop = await api.client()
   const pages = []
   const statuses: number[] = []

@@ -54,7 +54,7 @@ test('OPERATOR_PORT is served on the loopback by servers and workers, and is off
   }
 })
 
-test('an operator port that is taken is told in a sentence', async () => {
+test('an operator port that is taken is reported in a sentence', async () => {
   const { port } = await serve(() => {})
   const server = await startServer({
     DATABASE_URL: await cloneDatabase(),

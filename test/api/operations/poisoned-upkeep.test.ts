@@ -101,7 +101,7 @@ test('a company whose records cannot be changed keeps nobody else waiting in tas
   assert.deepEqual(await listSetbacks(app.db, new Date(0)), [])
 })
 
-test('callbacks take turns: a backlog of one company is taken a part at a time', async () => {
+test('callbacks of companies alternate: a backlog of one company is taken a part at a time', async () => {
   const [large, small] = [await api.client(), await api.client()]
   const store = (client: Client, n: number) =>
     api.rows(
@@ -169,21 +169,21 @@ test('repeated failures have the time of the first, and those in progress togeth
   const { company } = await api.client()
   const began = clock.now()
   const fail = () => app.setbacks.failed('audit', company.id, new Error('x'))
-  const told = async () => {
+  const reported = async () => {
     const all = await listSetbacks(app.db, clock.now())
     const own = all.filter(({ companyId }) => companyId === company.id)
     return own.map(({ failures, since }) => [failures, since])
   }
   await Promise.all([fail(), fail(), fail()])
-  assert.deepEqual(await told(), [[1, began]])
+  assert.deepEqual(await reported(), [[1, began]])
   clock.advance(5)
-  assert.deepEqual([app.setbacks.companiesOf('audit'), await told()], [[], []])
+  assert.deepEqual([app.setbacks.companiesOf('audit'), await reported()], [[], []])
   await fail()
-  assert.deepEqual(await told(), [[2, began]])
+  assert.deepEqual(await reported(), [[2, began]])
   clock.advance(9)
   assert.deepEqual(app.setbacks.companiesOf('audit'), [company.id])
   await app.setbacks.worked('audit', company.id)
-  assert.deepEqual([app.setbacks.companiesOf('audit'), await told()], [[], []])
+  assert.deepEqual([app.setbacks.companiesOf('audit'), await reported()], [[], []])
 })
 
 test('work for one company alone is done though it is set aside, and does not set it aside', async () => {

@@ -193,7 +193,7 @@ test('a company that fails is tried again later and later, at most every ten min
   assert.deepEqual(waits, [5, 10, 20, 40, 600, 600])
 })
 
-test('companies take turns: one with a backlog keeps another waiting for one part only', async () => {
+test('companies alternate: one with a backlog keeps another waiting for one part only', async () => {
   const [large, small] = [await api.client(), await api.client()]
   await fillHead(large)
   clock.advance(1)

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/process.ts'
 
 const newCharge = () => ({ amount: 1000, customer: payer() })
 
-test('a read-only database makes the server not ready, and clients are told 503', async () => {
+test('a read-only database makes the server not ready, and clients are answered 503', async () => {
   const api = await startApi()
   const client = await api.client()
   const name = new URL(api.databaseUrl).pathname.slice(1)
@@ -77,7 +77,7 @@ async function processesOf(url: string, dataDir: string): Promise<number[]> {
   return [Number(postmaster), ...rows.map(({ pid }) => pid as number)]
 }
 
-test('with a frozen database readiness is told in two seconds, and requests are refused', async () => {
+test('with a frozen database readiness is answered in two seconds, and requests are refused', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const settings = { fsync: 'off', shared_buffers: '16MB' }
   const database = await startEmbedded({ dataDir, settings })

@@ -92,7 +92,7 @@ test('what recognises a request again cannot be searched for a tax id', async ()
   assert.deepEqual(row!.fingerprint, api.app.vault.fingerprint(text.split('\n')))
 })
 
-test('a record that somebody holds too long is told as such, not as a fault of ours', async () => {
+test('a record that somebody holds too long is reported as such, not as a fault of ours', async () => {
   const client = await api.client()
   const made = await client.post('/charge/pix', { amount: 1000, customer: payer() })
   await onSide(async (holder) => {

@@ -65,7 +65,7 @@ test('a live company without a bank cannot sell, and nothing is stored', async (
   assert.deepEqual(await stored(api), before)
 })
 
-test('bad input to a live company is told before the missing bank', async () => {
+test('bad input to a live company is reported before the missing bank', async () => {
   const reply = await live.post('/charge/pix', { amount: 1, customer: payer() })
   assert.deepEqual([reply.status, first(reply).code], [400, 'invalid_value'])
 })

@@ -97,7 +97,7 @@ test('an address that names nothing shows a page to people and JSON to programs'
   assert.equal(program.body.errors?.[0]?.code ?? program.body.error?.code, 'route_not_found')
 })
 
-test('a link that is sent twice at once gets one code, keeps one address, and tells it once', async () => {
+test('a link that is sent twice at once gets one code, keeps one address, and has its event once', async () => {
   const client = await api.client()
   const made = await client.post('/charge/payment-link', {
     customer: payer(),

@@ -116,7 +116,7 @@ test('there are no pictures but those of companies', async () => {
   }
 })
 
-test('whoever asks for pictures without end is told to wait', async (t) => {
+test('whoever asks for pictures without end is asked to wait', async (t) => {
   const limited = await startApi({ RATE_LIMIT: '100' })
   const { company } = await limited.client()
   const path = `${limited.url}/preview/${company.id}/pt-${'0'.repeat(20)}.png`

@@ -67,7 +67,7 @@ test('a charge of a subscription shows its due day and its product, scheduled an
   assert.match(paid, due)
 })
 
-test('a charge that no bank could debit is not told to be an expired code', async () => {
+test('a charge that no bank could debit is not shown as an expired code', async () => {
   const { client, id } = await subscribed(false)
   await moveTo(client, moment('2026-09-02'))
   const failed = await chargeSays(client, id)

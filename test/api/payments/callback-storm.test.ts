@@ -71,7 +71,7 @@ async function each<T>(
 
 const api = await startApi()
 const companies = await Promise.all(times(6, () => api.client()))
-/** Is told of other companies' payments only. */
+/** Gets callbacks of other companies' payments only. */
 const bystander = await api.client()
 /** The second is another process, as far as the database can tell: its own pool and groups. */
 const apps = [api.app, startSecond()]
@@ -191,8 +191,8 @@ type Callback = { companyId: Uuid; body: unknown }
 function tell({ company }: Client, payments: Pix[]): Callback {
   const receivedAt = api.clock.now()
   const pix = payments.flatMap(({ endToEndId, amount }) => {
-    const told = toCents(random() < 0.1 ? 100 * amount : amount)
-    return callbackBody({ endToEndId, txid: null, amount: told, receivedAt }).pix
+    const claimed = toCents(random() < 0.1 ? 100 * amount : amount)
+    return callbackBody({ endToEndId, txid: null, amount: claimed, receivedAt }).pix
   })
   return { companyId: company.id, body: { pix } }
 }
@@ -263,7 +263,7 @@ const nonsense = NONSENSE.map((body) => ({ companyId: bystander.company.id, body
 /** The storm itself: what became of its callbacks, and how many forged ones wait after each try. */
 async function storm() {
   const first = await send(shuffle([...genuine, ...forged, ...nonsense]))
-  const toldOf = await count('payments')
+  const paymentCount = await count('payments')
   api.clock.advance(60)
   // While late callbacks come, and old ones again, both processes ask the bank by themselves.
   const repeated = genuine.slice(0, late.length)
@@ -276,10 +276,10 @@ async function storm() {
     api.clock.advance(3600)
   }
   await reconcileDue(api.app)
-  return { first, second, toldOf, waiting }
+  return { first, second, paymentCount, waiting }
 }
 
-const { first, second, toldOf, waiting } = await storm()
+const { first, second, paymentCount, waiting } = await storm()
 const sent = 2 * late.length + genuine.length + forged.length + nonsense.length
 console.log(`callback storm: seed ${SEED}, ${SIZE} payments, ${sent} callbacks`)
 console.log(first, second)
@@ -372,7 +372,7 @@ test('callbacks that the bank does not confirm move nothing, and are given up in
 
 test('payments without a callback were found by asking the bank', async () => {
   const known = companies.flatMap((client) => paymentsOf(client, 'soon')).length
-  assert.ok(toldOf <= known, 'they were not known before')
+  assert.ok(paymentCount <= known, 'they were not known before')
   assert.equal(second.unconfirmed ?? 0, 0)
   assert.equal(await count('payments'), cases.flatMap(({ payments }) => payments).length)
 })

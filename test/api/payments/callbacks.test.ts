@@ -15,7 +15,7 @@ import { stored } from '../storage.ts'
 const api = await startApi()
 const { app } = api
 
-/** Money arrives at the bank, which has not told us yet. */
+/** Money arrives at the bank, which has sent no callback yet. */
 async function arrive({ company }: Client, chargeId: string, amount = 1990): Promise<Transfer> {
   const txid = chargeTxid(fromPublic('charge', chargeId)!)
   return app.providers.simulator.pay(company, { txid, amount: toCents(amount) })
@@ -69,8 +69,8 @@ test('callbacks repeated, at once and in any order, credit each payment once', a
   const client = await api.client()
   const charges = await Promise.all(Array.from({ length: 10 }, () => makeCharge(client, 1990)))
   const transfers = await Promise.all(charges.map(({ id }) => arrive(client, id)))
-  const told = [...transfers, ...transfers.toReversed(), ...transfers]
-  const results = await Promise.all(told.map((transfer) => tell(client, transfer)))
+  const repeated = [...transfers, ...transfers.toReversed(), ...transfers]
+  const results = await Promise.all(repeated.map((transfer) => tell(client, transfer)))
   assert.deepEqual([...new Set(results)], ['processed'])
   assert.equal((await balancesOf(api, client)).pending, 19_900)
   assert.equal((await movementsOf(api, client)).length, 10)
@@ -100,7 +100,7 @@ test('a callback that was stored and not processed is processed when its lease i
   const client = await api.client()
   const { id } = await makeCharge(client, 1990)
   const early = await arrive(client, id, 700)
-  // Told before the bank has it on its list, so that it stays stored and open.
+  // The callback arrives before the bank lists the payment, so that it stays stored and open.
   await api.rows('delete from simulated_bank.transfers where end_to_end_id = $1', [
     early.endToEndId,
   ])

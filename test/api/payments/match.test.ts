@@ -23,7 +23,7 @@ const DAY_S = 24 * 3600
 
 const txidOf = (chargeId: string) => chargeTxid(fromPublic('charge', chargeId)!)
 
-/** Money arrives at the bank, which has told nobody yet. */
+/** Money arrives at the bank, which has sent no callback yet. */
 const arrive = ({ company }: Client, chargeId: string, amount: number) =>
   app.providers.simulator.pay(company, { txid: txidOf(chargeId), amount: toCents(amount) })
 
@@ -136,7 +136,7 @@ const matchAll = ({ company }: Client, payments: Arriving[], source: Source = 's
     matchPayments(tx, app, company, payments, { source, now: api.clock.now() }),
   )
 
-test('of payments of the same moment the same one pays, in whatever order they are told', async () => {
+test('of payments of the same moment the same one pays, in whatever order their callbacks arrive', async () => {
   for (const turn of [(all: Arriving[]) => all, (all: Arriving[]) => all.toReversed()]) {
     const client = await api.client()
     const { id } = await makeCharge(client, 1990)

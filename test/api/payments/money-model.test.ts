@@ -318,9 +318,9 @@ async function requireBank({ client, model }: World): Promise<void> {
   assert.equal(100_000 + row!.sum + model.accounts.bank, 0)
 }
 
-/** Each thing that happened was told once. */
+/** Each thing that happened has one event. */
 async function requireEvents({ client, model }: World): Promise<void> {
-  const told = Map.groupBy(await eventsOf(api, client.company.id), ({ type }) => type)
+  const events = Map.groupBy(await eventsOf(api, client.company.id), ({ type }) => type)
   const { charges, payments, withdrawals } = model
   const ofCharges = model.refunds.filter(({ charge }) => charge)
   const counted = <T extends { status: string }>(list: T[], status: string) =>
@@ -335,7 +335,7 @@ async function requireEvents({ client, model }: World): Promise<void> {
     'withdrawal.failed': counted(withdrawals, 'FAILED'),
   }
   for (const [type, count] of Object.entries(expected)) {
-    assert.equal(told.get(type)?.length ?? 0, count, type)
+    assert.equal(events.get(type)?.length ?? 0, count, type)
   }
 }
 

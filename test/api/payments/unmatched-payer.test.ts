@@ -54,7 +54,7 @@ test('of money that pays a charge the bank’s name of the payer is not kept', a
 test('payers are read as banks write them: beside the document, in extras, or masked', async () => {
   const client = await openBanked(api)
   const key = client.company.pixKey
-  const told: [extras: Record<string, unknown>, shown: object | undefined][] = [
+  const cases: [extras: Record<string, unknown>, shown: object | undefined][] = [
     [
       { pagador: { nome: 'Ana Lima', cpf: '529.982.247-25' } },
       { name: 'Ana Lima', taxId: '***.***.247-25' },
@@ -69,11 +69,11 @@ test('payers are read as banks write them: beside the document, in extras, or ma
     [{ pagador: { nome: 7, cpf: null } }, undefined],
     [{}, undefined],
   ]
-  for (const [i, [extras]] of told.entries()) {
+  for (const [i, [extras]] of cases.entries()) {
     client.bank.payer.payKey(key, 1000 + i, { extras })
     api.clock.advance(1)
   }
   api.clock.advance(120)
   await reconcileDue(api.app)
-  assert.deepEqual(await payersOf(client), told.map(([, shown]) => shown).toReversed())
+  assert.deepEqual(await payersOf(client), cases.map(([, shown]) => shown).toReversed())
 })

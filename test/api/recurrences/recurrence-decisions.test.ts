@@ -36,26 +36,31 @@ const stateOf = async (client: Client, { id }: { id: string }) => {
 const cancel = (client: Client, { id }: { id: string }) =>
   client.post(`${RECURRENCES}/${id}/cancel`)
 
-/** What a company was told of its subscriptions, each as its body is. */
-const told = async ({ company }: Client) =>
+/** The events of a company about its subscriptions, each with its body. */
+const subscriptionEvents = async ({ company }: Client) =>
   (await eventsOf(api, company.id)).filter(({ type }) => /^subscription\.[a-z]+$/.test(type))
 
 const AUTHORIZED = ['subscription.authorized', 'Subscription.Authorized', 'APPROVED'] as const
 const REJECTED = ['subscription.rejected', 'Subscription.Rejected', 'REJECTED'] as const
 const CANCELED = ['subscription.canceled', 'Subscription.Canceled', 'CANCELED'] as const
-type Told = typeof AUTHORIZED | typeof REJECTED | typeof CANCELED
+type ExpectedEvent = typeof AUTHORIZED | typeof REJECTED | typeof CANCELED
 
-/** Asserts that exactly these things were told of a subscription, in this order. */
-async function assertTold(client: Client, { id }: Subscription, ...expected: Told[]) {
+/** Asserts that a subscription has exactly these events, in this order. */
+async function assertEvents(client: Client, { id }: Subscription, ...expected: ExpectedEvent[]) {
   const events = expected.map(([type, event, status]) => ({
     type,
     payload: { event, subscription: { id, status, value: '1990' } },
   }))
-  assert.deepEqual(await told(client), events)
+  assert.deepEqual(await subscriptionEvents(client), events)
 }
 
-/** A decision that the bank has taken and never told of. */
-async function decideUntold(client: Client, { id }: Subscription, decision: Decision, now: Date) {
+/** A decision that the bank has stored and sent no callback for. */
+async function decideWithoutCallback(
+  client: Client,
+  { id }: Subscription,
+  decision: Decision,
+  now: Date,
+) {
   const own = fromPublic('rec', id)!
   given(await simulator.decide(client.company.id, own, decision, null, now))
 }
@@ -63,7 +68,7 @@ async function decideUntold(client: Client, { id }: Subscription, decision: Deci
 const atBank = async ({ company }: Client, { id }: Subscription) =>
   given(await simulator.findAgreement(company, { id: fromPublic('rec', id)! }))!.status
 
-const ENDS: [Decision[], string[], Told[]][] = [
+const ENDS: [Decision[], string[], ExpectedEvent[]][] = [
   [['approve'], ['OPEN', 'APPROVED'], [AUTHORIZED]],
   [['reject'], ['CANCELED', 'REJECTED'], [REJECTED]],
   [['cancel'], ['CANCELED', 'CANCELED'], [CANCELED]],
@@ -75,7 +80,7 @@ const ENDS: [Decision[], string[], Told[]][] = [
 ]
 
 for (const [decisions, state, events] of ENDS) {
-  test(`a payer decides ${decisions.join(', then ')}: known at once and told once, however often the bank says it`, async () => {
+  test(`a payer decides ${decisions.join(', then ')}: known at once and one event each, however often the bank says it`, async () => {
     const { client, made } = await open()
     assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
     for (const decision of decisions) {
@@ -86,19 +91,19 @@ for (const [decisions, state, events] of ENDS) {
     const body = { recs: [{ idRec: made.externalRecurrenceId }] }
     const again = await receiveCallback(api.app, client.company.id, 'simulator', body)
     assert.equal(await again.processed, 'processed')
-    await assertTold(client, made, ...events)
+    await assertEvents(client, made, ...events)
   })
 }
 
 test('a callback that names another company’s agreement shows nothing and changes nothing', async () => {
   const { client, made } = await open()
   const stranger = await api.client()
-  await decideUntold(client, made, 'approve', api.clock.now())
+  await decideWithoutCallback(client, made, 'approve', api.clock.now())
   const body = { recs: [{ idRec: made.externalRecurrenceId }] }
   const heard = await receiveCallback(api.app, stranger.company.id, 'simulator', body)
   assert.equal(await heard.processed, 'unconfirmed')
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
-  assert.deepEqual([await told(client), await told(stranger)], [[], []])
+  assert.deepEqual([await subscriptionEvents(client), await subscriptionEvents(stranger)], [[], []])
 })
 
 test('a callback that the bank does not confirm changes nothing', async () => {
@@ -108,11 +113,11 @@ test('a callback that the bank does not confirm changes nothing', async () => {
   const heard = await receiveCallback(api.app, client.company.id, 'simulator', body)
   await heard.processed
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
-  await assertTold(client, made)
+  await assertEvents(client, made)
 })
 
 /** Each state, how it comes about, and what a merchant's wish to end it is answered with. */
-const CANCELLATIONS: [string, Decision[], number, Told[]][] = [
+const CANCELLATIONS: [string, Decision[], number, ExpectedEvent[]][] = [
   ['nobody has decided on', [], 200, [CANCELED]],
   ['is approved', ['approve'], 200, [AUTHORIZED, CANCELED]],
   ['was canceled by the payer', ['approve', 'cancel'], 200, [AUTHORIZED, CANCELED]],
@@ -137,17 +142,17 @@ for (const [name, decisions, status, events] of CANCELLATIONS) {
       const reply = await api.call('POST', '/bank/authorizations', { json: late })
       assert.deepEqual([reply.status, reply.body.errors[0].code], [409, 'recurrence_not_decidable'])
     }
-    await assertTold(client, made, ...events)
+    await assertEvents(client, made, ...events)
   })
 }
 
 test('if the bank knows an agreement as rejected, canceling it answers that it has ended', async () => {
   const { client, made } = await open()
-  await decideUntold(client, made, 'reject', api.clock.now())
+  await decideWithoutCallback(client, made, 'reject', api.clock.now())
   const { status, body } = await cancel(client, made)
   assert.deepEqual([status, body.errors[0]?.code], [409, 'recurrence_not_cancelable'])
   assert.deepEqual(await stateOf(client, made), ['CANCELED', 'REJECTED'])
-  await assertTold(client, made, REJECTED)
+  await assertEvents(client, made, REJECTED)
 })
 
 test('a payer and a merchant who decide at the same time end it, with events in order', async () => {
@@ -161,8 +166,8 @@ test('a payer and a merchant who decide at the same time end it, with events in 
     assert.equal(canceled.status, 200, canceled.text)
     assert.deepEqual(await stateOf(client, made), ['CANCELED', 'CANCELED'])
     assert.equal(await atBank(client, made), 'CANCELED')
-    const isApproved = (await told(client)).length === 2
-    await assertTold(client, made, ...(isApproved ? [AUTHORIZED, CANCELED] : [CANCELED]))
+    const isApproved = (await subscriptionEvents(client)).length === 2
+    await assertEvents(client, made, ...(isApproved ? [AUTHORIZED, CANCELED] : [CANCELED]))
     const rows = await api.rows('select 1 from billings where company_id = $1', [client.company.id])
     assert.deepEqual(rows, [])
   }
@@ -172,7 +177,7 @@ test('twenty cancellations at once are one', async () => {
   const { client, made } = await open()
   const replies = await Promise.all(Array.from({ length: 20 }, () => cancel(client, made)))
   assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
-  await assertTold(client, made, CANCELED)
+  await assertEvents(client, made, CANCELED)
 })
 
 test('canceling a template emits no event, because no subscription ends', async () => {
@@ -182,7 +187,7 @@ test('canceling a template emits no event, because no subscription ends', async 
     const { status, body } = await cancel(client, template)
     assert.deepEqual([status, body.data.status], [200, 'CANCELED'])
   }
-  assert.deepEqual(await told(client), [])
+  assert.deepEqual(await subscriptionEvents(client), [])
 })
 
 const storedStateOf = async ({ company }: Client) => {
@@ -209,7 +214,7 @@ test('undecided for thirty days it is expired for every reader at once, and soon
   assert.equal((await api.call('POST', '/bank/authorizations', { json })).status, 409)
   await followDue(api.app)
   assert.deepEqual(await storedStateOf(client), ['EXPIRED', 'EXPIRED', null])
-  await assertTold(client, made)
+  await assertEvents(client, made)
 })
 
 test('by the test clock it expires at its end, and not a second before', async () => {
@@ -219,31 +224,31 @@ test('by the test clock it expires at its end, and not a second before', async (
   await advance(client, 1)
   assert.deepEqual(await storedStateOf(client), ['EXPIRED', 'EXPIRED', null])
   assert.deepEqual(await stateOf(client, made), ['EXPIRED', 'EXPIRED'])
-  await assertTold(client, made)
+  await assertEvents(client, made)
 })
 
-const LOST: [Decision, string[], Told][] = [
+const LOST: [Decision, string[], ExpectedEvent][] = [
   ['approve', ['OPEN', 'APPROVED'], AUTHORIZED],
   ['reject', ['CANCELED', 'REJECTED'], REJECTED],
   ['cancel', ['CANCELED', 'CANCELED'], CANCELED],
 ]
 
 for (const [decision, state, event] of LOST) {
-  test(`${decision}: what the bank never told of is found by asking it, within a day, and told once`, async () => {
+  test(`${decision}: a decision without a callback is found by asking the bank, within a day, and has one event`, async () => {
     const { client, made } = await open()
     const now = await advance(client, 3600)
-    await decideUntold(client, made, decision, now)
+    await decideWithoutCallback(client, made, decision, now)
     assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
     await advance(client, DAY_S)
     assert.deepEqual(await stateOf(client, made), state)
-    await assertTold(client, made, event)
+    await assertEvents(client, made, event)
     const [row] = await api.rows<{ decided_at: Date }>(
       'select decided_at from recurrences where company_id = $1',
       [client.company.id],
     )
     assert.deepEqual(row!.decided_at, now, 'decided when the payer did, not when we heard of it')
     await advance(client, DAY_S)
-    await assertTold(client, made, event)
+    await assertEvents(client, made, event)
     const { charges } = await readSubscription(client, made.id)
     assert.equal(charges.length, decision === 'approve' ? 1 : 0)
   })
@@ -253,11 +258,11 @@ test('an approved agreement that ended without a callback is found when the bank
   const { client, made } = await open()
   await decide(api, made.emv, 'approve')
   const now = await advance(client, 10 * DAY_S)
-  await decideUntold(client, made, 'cancel', now)
+  await decideWithoutCallback(client, made, 'cancel', now)
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'APPROVED'])
   await advance(client, 30 * DAY_S)
   assert.deepEqual(await stateOf(client, made), ['CANCELED', 'CANCELED'])
-  await assertTold(client, made, AUTHORIZED, CANCELED)
+  await assertEvents(client, made, AUTHORIZED, CANCELED)
   const { charges } = await readSubscription(client, made.id)
   const states = charges.map(({ status }: { status: string }) => status)
   assert.deepEqual(states, ['CANCELED', 'COMPLETED'])

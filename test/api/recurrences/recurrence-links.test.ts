@@ -169,7 +169,7 @@ const CUSTOMERS: [unknown, RegExp][] = [
   [{ customer: payer({ phone: '1' }) }, /^customer\.phone: /],
 ]
 
-test('a payer who does not say rightly who they are is told so, and nothing is stored', async () => {
+test('a payer who does not say rightly who they are is refused with the reason, and nothing is stored', async () => {
   const client = await api.client()
   const { url } = await makeTemplate(client)
   const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })

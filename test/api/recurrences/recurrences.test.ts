@@ -220,7 +220,7 @@ test('a subscription of another company is not found, neither to read nor to can
   assert.equal((await readSubscription(other, id)).status, 'OPEN')
 })
 
-test('a live company without a bank is told so, and nothing is stored', async () => {
+test('a live company without a bank is refused with the reason, and nothing is stored', async () => {
   const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
   const [productId, customerId] = [await makeRecurring(live), await makeCustomer(live)]
   const before = await stored(api)

@@ -86,7 +86,7 @@ test('refunds are leased for a minute: one worker has them, and the next when it
   assert.deepEqual(await claimDueRefunds(api.app, 10), [])
   api.clock.advance(0.001)
   const [claim] = await claimDueRefunds(api.app, 10)
-  assert.equal(claim!.orderedBefore, true, 'the bank may have been told of it')
+  assert.equal(claim!.orderedBefore, true, 'the bank may have got the order')
   await returnMoney(api.app, claim!)
   assert.equal((await stateOf('refunds', client)).status, 'COMPLETED')
 })
@@ -131,7 +131,7 @@ test('a mail that is given back late stays with the worker that has it meanwhile
   assert.deepEqual(row, { outcome: 'SENT', sealed: null })
 })
 
-test('the moment in which a bank was first told of a refund stays, however often it is told', async () => {
+test('the time of the first order of a refund stays, however often it is sent', async () => {
   const client = await refunding(1990)
   const orderedAt = async () =>
     (await api.rows('select ordered_at from refunds where company_id = $1', [client.company.id]))[0]

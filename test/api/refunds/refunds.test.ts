@@ -40,12 +40,12 @@ async function release(seconds = 60): Promise<void> {
 async function paid(amount: number) {
   const client = await api.client()
   const charge = await makePaid(api, client, amount)
-  const told = (await eventsOf(api, client.company.id)).length
+  const count = (await eventsOf(api, client.company.id)).length
   return {
     client,
     ...charge,
     since: async () => (await movementsOf(api, client)).slice(1),
-    told: async () => (await eventsOf(api, client.company.id)).slice(told),
+    newEvents: async () => (await eventsOf(api, client.company.id)).slice(count),
     returned: async () =>
       (await transfersOf(api, client)).filter(([direction]) => direction === 'returned'),
   }
@@ -57,7 +57,7 @@ const refunded = (id: string, status: string, total: number) => ({
 })
 
 test('a full refund before the release takes the money from pending, and the charge is REFUNDED', async () => {
-  const { client, id, endToEndId, since, told, returned } = await paid(1990)
+  const { client, id, endToEndId, since, newEvents, returned } = await paid(1990)
   const createdAt = api.clock.now().toISOString()
   const reply = await refund(client, id, { comment: 'Sem estoque' })
   const refundId = reply.body.data.id
@@ -74,12 +74,12 @@ test('a full refund before the release takes the money from pending, and the cha
   assert.deepEqual([reply.status, reply.body.data], [201, shown])
   assert.deepEqual(await since(), [['REFUND_HELD', refundId, 'pending>held', 1990]])
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'], 'nothing has gone back yet')
-  assert.deepEqual(await told(), [])
+  assert.deepEqual(await newEvents(), [])
   api.clock.advance(5)
   await carryOut()
   assert.deepEqual((await since()).slice(1), [['REFUND_PAID', refundId, 'held>bank', 1990]])
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
-  assert.deepEqual(await told(), [refunded(id, 'REFUNDED', 1990)])
+  assert.deepEqual(await newEvents(), [refunded(id, 'REFUNDED', 1990)])
   const [transfer] = await returned()
   assert.deepEqual((await client.get(`/refund/charge/${id}`)).body.data, [
     {
@@ -117,7 +117,7 @@ test('a refund after the release takes the money from available', async () => {
 })
 
 test('partial refunds add up to the whole, each with its event, and no cent more', async () => {
-  const { client, id, told, returned } = await paid(1000)
+  const { client, id, newEvents, returned } = await paid(1000)
   for (const value of [1, 499]) {
     await started(client, id, { value })
     await carryOut()
@@ -131,7 +131,7 @@ test('partial refunds add up to the whole, each with its event, and no cent more
   assert.deepEqual(await stored(api), before)
   await started(client, id)
   await carryOut()
-  const [first, second, received, last] = await told()
+  const [first, second, received, last] = await newEvents()
   assert.deepEqual([first, second], [refunded(id, 'PAID', 1000), refunded(id, 'PAID', 1000)])
   assert.equal(received!.type, 'charge.received')
   assert.deepEqual(last, refunded(id, 'REFUNDED', 1000))
@@ -184,7 +184,7 @@ test('a refund under way counts: two cannot return more than was paid, also at o
 })
 
 test('a refund that the bank refuses fails, and its money comes back to pending', async () => {
-  const { client, id, endToEndId, since, told, returned } = await paid(70_000)
+  const { client, id, endToEndId, since, newEvents, returned } = await paid(70_000)
   const refundId = await started(client, id, { value: REFUSED })
   await carryOut()
   assert.deepEqual((await since()).slice(1), [
@@ -194,7 +194,7 @@ test('a refund that the bank refuses fails, and its money comes back to pending'
   assert.equal(shown.status, 'FAILED')
   assert.equal(shown.failureReason, 'the simulated bank refuses this amount')
   assert.equal(shown.returnId, undefined)
-  assert.deepEqual([await told(), await returned()], [[], []])
+  assert.deepEqual([await newEvents(), await returned()], [[], []])
   await release()
   assert.deepEqual((await since()).at(-1), [
     'CHARGE_SETTLED',
@@ -222,8 +222,8 @@ test('money of a refused refund whose charge was released meanwhile becomes avai
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
 })
 
-test('a refund without an answer is asked about, completed once and never told twice', async () => {
-  const { client, id, since, told, returned } = await paid(UNANSWERED)
+test('a refund without an answer is asked about, completed once and never ordered twice', async () => {
+  const { client, id, since, newEvents, returned } = await paid(UNANSWERED)
   const refundId = await started(client, id)
   await carryOut()
   assert.equal((await returned()).length, 1, 'the bank has done it and did not say so')
@@ -240,7 +240,7 @@ test('a refund without an answer is asked about, completed once and never told t
   assert.equal(await processing(), false)
   assert.deepEqual((await since()).slice(1), [['REFUND_PAID', refundId, 'held>bank', UNANSWERED]])
   assert.equal((await returned()).length, 1)
-  assert.deepEqual(await told(), [refunded(id, 'REFUNDED', UNANSWERED)])
+  assert.deepEqual(await newEvents(), [refunded(id, 'REFUNDED', UNANSWERED)])
 })
 
 test('only a paid charge can be refunded', async () => {

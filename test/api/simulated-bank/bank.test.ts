@@ -182,9 +182,9 @@ for (const [name, { reason, amount = 1990, prepare }] of Object.entries(CASES)) 
     ]
     const endToEndId = await pay(api, brCode, { amount })
     assert.equal((await client.get(`/charge/${id}`)).text, before.text)
-    const told = (await eventsOf(api, client.company.id)).slice(events.length)
+    const added = (await eventsOf(api, client.company.id)).slice(events.length)
     const payment = { endToEndId, amount, reason, chargeId: id }
-    assert.deepEqual(told, [
+    assert.deepEqual(added, [
       { type: 'payment.unmatched', payload: { event: 'Payment.Unmatched', payment } },
     ])
     const posted = (await movementsOf(api, client)).slice(movements.length)

@@ -22,7 +22,7 @@ async function charge(fields: object = {}) {
   return { id: body.data.id as string, path: pathOf(read.body.data.brCode) }
 }
 
-test('where a code points to stands what is to be paid, and nobody’s data', async () => {
+test('where a code points to is what is to be paid, and nobody’s data', async () => {
   const { id, path } = await charge({ expiresIn: 600 })
   const reply = await api.call('GET', path)
   assert.equal(reply.status, 200)
@@ -51,7 +51,7 @@ test('it follows the charge: paid, and taken back by the merchant', async () => 
   assert.equal(status, 'REMOVIDA_PELO_USUARIO_RECEBEDOR')
 })
 
-test('where a code to agree to points to stands what is agreed to, and nobody’s data', async () => {
+test('where a code to agree to points to is what is agreed to, and nobody’s data', async () => {
   const { id, emv } = await makeSubscription(shop, { price: 4990 })
   const { externalRecurrenceId } = await readSubscription(shop, id)
   const reply = await api.call('GET', pathOf(emv))

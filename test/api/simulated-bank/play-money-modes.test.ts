@@ -78,7 +78,7 @@ test('the own key of a live company pays a dev-mode charge in production, and bo
 })
 
 /** The modes of all deliveries to a client, and the devMode of all events in its feed. */
-async function told(client: Client, act: () => Promise<unknown>) {
+async function modesAfter(client: Client, act: () => Promise<unknown>) {
   const types = ['charge.pending', 'charge.processing', 'charge.paid', 'payment.unmatched']
   const { receiver } = await makeReceiver(client, types)
   await act()
@@ -96,20 +96,20 @@ async function told(client: Client, act: () => Promise<unknown>) {
 
 test('every event of play money says so, in its delivery and in the feed', async () => {
   const sandbox = await home.client()
-  const ofSandbox = await told(sandbox, async () => {
+  const ofSandbox = await modesAfter(sandbox, async () => {
     const { brCode } = await makeCharge(sandbox, 1990)
     for (let i = 0; i < 2; i++) await order(home, { brCode })
   })
   assert.deepEqual([ofSandbox.modes, ofSandbox.devModes], [['sandbox'], [true]])
   const trying = await openBanked(home)
-  const ofTrial = await told(trying, async () => {
+  const ofTrial = await modesAfter(trying, async () => {
     const { brCode } = await makeCharge(trying, 1990, { devMode: true })
     for (let i = 0; i < 2; i++) await order(home, { brCode })
     await order(home, { brCode: (await makeCode(trying, 700, true)).brCode })
   })
   assert.deepEqual([ofTrial.modes, ofTrial.devModes], [['dev'], [true]])
   const shop = await openBanked(home)
-  const ofMoney = await told(shop, async () => {
+  const ofMoney = await modesAfter(shop, async () => {
     const { brCode } = await charged(shop)
     for (let i = 0; i < 2; i++) shop.bank.payer.pay(brCode)
     await shop.bank.callbacksSent()

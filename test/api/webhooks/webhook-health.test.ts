@@ -100,7 +100,7 @@ test('if a webhook fails, its company is warned after four days, and it is deact
   api.clock.advance(DAY_S - 1)
   await sendOne(client, webhook)
   await watchWebhooks(api.app)
-  assert.deepEqual(await kindsOf(client), ['webhook-failing'], 'told once')
+  assert.deepEqual(await kindsOf(client), ['webhook-failing'], 'one mail')
   assert.equal((await shown(client, webhook)).status, 'ACTIVE')
   api.clock.advance(1)
   await Promise.all([watchWebhooks(api.app), watchWebhooks(api.app)])
