@@ -1,13 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { sealAnswer } from '../core/idempotency.ts'
 import { problem } from '../lib/problems.ts'
 import type { Version } from '../versions/history.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { safeHeaders } from './headers.ts'
-import { type Answer, amend, commitOnce, type Guard, isKept, runIdempotent } from './idempotency.ts'
+import {
+  type Answer,
+  createIdempotency,
+  type Guard,
+  type Idempotency,
+  isKept,
+} from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import { longPageOf } from './long-pages.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
@@ -47,7 +52,7 @@ export function compileRoute(app: FullApp, route: Route) {
       return { status: route.status, body: await writeInSlices(data, list) }
     }
     const own = forCompany(app, session(request).company)
-    const answer = await answerCall(own, route, request, input, render, renderList)
+    const answer = await answerCall(own, route, request, input, { render, renderList })
     send(reply, answer, [...safe, 'x-api-version', version.name], csv)
   }
 }
@@ -126,26 +131,24 @@ function answerCall(
   route: Route,
   request: FastifyRequest,
   input: Input,
-  render: Render,
-  renderList: RenderList,
+  { render, renderList }: { render: Render; renderList: RenderList },
 ): Promise<Sent> {
   const path = request.url.split('?')[0]!
   const guard = guardOf(app, request, path, input)
-  const state = { kept: false, rendered: null } as State
-  const call = makeCall(app, request, path, input, guard, render, state)
+  const idempotency = guard && createIdempotency(app, guard, render)
+  const call = makeCall(app, request, path, input, idempotency)
 
-  async function act(): Promise<Answer> {
+  async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
       const data = await route.handle(call)
-      const made = state.rendered
-      const { status, body } = made && made.data === data ? made : render(data)
-      return { status, body, headers: call.headers, kept: state.kept && made?.data === data }
+      const made = stored()
+      return { ...(made ?? render(data)), headers: call.headers, kept: made !== null }
     } catch (error) {
       if (!isKept(error)) throw error
       return { ...renderFailure(error, request.version), headers: error.headers, kept: false }
     }
   }
-  async function actOnce(): Promise<Sent> {
+  async function act(): Promise<Sent> {
     try {
       const data = await route.handle(call)
       if (isOver()) await nextSlice()
@@ -155,11 +158,8 @@ function answerCall(
       call.longPage.end()
     }
   }
-  return guard ? runIdempotent(app, guard, act) : actOnce()
+  return idempotency ? idempotency.run(() => actIdempotent(idempotency)) : act()
 }
-
-/** What happened to the answer while the command ran. */
-type State = { kept: boolean; rendered: { data: unknown; status: number; body: string } | null }
 
 function guardOf(
   app: FullApp,
@@ -178,14 +178,8 @@ function makeCall(
   request: FastifyRequest,
   path: string,
   { query, body, sent }: Input,
-  guard: Guard | null,
-  render: Render,
-  state: State,
+  idempotency: Idempotency | null,
 ): Call {
-  const remember: Render = (data) => {
-    state.rendered = { data, ...render(data) }
-    return state.rendered
-  }
   const { company } = session(request)
   return {
     app: withCompanyClock(app, company),
@@ -197,23 +191,14 @@ function makeCall(
     headers: {},
     longPage: longPageOf(company.id),
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
-    async commit(act) {
-      if (!guard) return app.db.transaction(act)
-      const data = await commitOnce(app, guard, act, remember)
-      state.kept = true
-      return data
-    },
+    commit: (act) => (idempotency ? idempotency.commit(act) : app.db.transaction(act)),
     async revise(data) {
-      if (guard) await amend(app, guard, remember(data))
+      await idempotency?.replace(data)
       return data
     },
-    guard,
-    keep:
-      guard &&
-      ((data) => {
-        state.kept = true
-        return sealAnswer(app.vault, guard, remember(data))
-      }),
+    guard: idempotency?.guard ?? null,
+    keep: idempotency?.seal ?? null,
+    markStored: () => idempotency?.markStored(),
   }
 }
 

@@ -16,6 +16,8 @@ export type Answer = {
   kept: boolean
 }
 
+type Rendered = { status: number; body: string }
+
 export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
@@ -63,7 +65,7 @@ const underWay = new Map<string, Promise<unknown>>()
  * Gives a request its effect once. `act` makes the answer and, where it commits something, keeps
  * the answer in that same transaction.
  */
-export async function runIdempotent(
+async function runIdempotent(
   app: FullApp,
   guard: Guard,
   act: () => Promise<Answer>,
@@ -111,11 +113,11 @@ async function keepAfter(app: FullApp, guard: Guard, answer: Answer): Promise<An
 }
 
 /** Runs a command with its key in one transaction: both are there, or neither. */
-export async function commitOnce<T>(
+async function commitOnce<T>(
   app: FullApp,
   guard: Guard,
   act: (tx: Tx) => Promise<T>,
-  render: (data: T) => { status: number; body: string },
+  render: (data: T) => Rendered,
 ): Promise<T> {
   return app.db.transaction(async (tx) => {
     const { companyId, key, fingerprint } = guard
@@ -132,13 +134,64 @@ export async function commitOnce<T>(
 }
 
 /** Replaces the answer that is kept with its effect. */
-export async function amend(
-  app: FullApp,
-  guard: Guard,
-  answer: { status: number; body: string },
-): Promise<void> {
+async function amend(app: FullApp, guard: Guard, answer: Rendered): Promise<void> {
   const kept = idempotency.sealAnswer(app.vault, guard, answer)
   await idempotency.complete(app.db, guard.companyId, kept)
+}
+
+/** A request with an Idempotency-Key: what of it is stored, and its answer. */
+export type Idempotency = {
+  guard: Guard
+  /** Returns the stored answer. If there is none, calls `act`, and stores what it returns. */
+  run(act: () => Promise<Answer>): Promise<Answer>
+  /** Runs a command, and stores its answer in the same transaction. */
+  commit(act: (tx: Tx) => Promise<unknown>): Promise<unknown>
+  /** Replaces the answer that `commit` has stored. */
+  replace(data: unknown): Promise<void>
+  /** Makes an answer for a command that stores it by itself. */
+  seal(data: unknown): StoredResponse
+  /** The command has stored the answer that `seal` made last. */
+  markStored(): void
+  /** The answer that the current run of `act` has stored, or null. */
+  stored(): Rendered | null
+}
+
+export function createIdempotency(
+  app: FullApp,
+  guard: Guard,
+  render: (data: unknown) => Rendered,
+): Idempotency {
+  let sealed: Rendered | null = null
+  let stored: Rendered | null = null
+  const prepare = (data: unknown): Rendered => {
+    sealed = render(data)
+    return sealed
+  }
+  const markStored = () => {
+    stored = sealed
+  }
+  return {
+    guard,
+    run: (act) =>
+      runIdempotent(app, guard, () => {
+        // If the first run lost the key to another process, what it made is not stored.
+        sealed = null
+        stored = null
+        return act()
+      }),
+    async commit(act) {
+      const data = await commitOnce(app, guard, act, prepare)
+      markStored()
+      return data
+    },
+    async replace(data) {
+      await amend(app, guard, prepare(data))
+      markStored()
+    },
+    seal: (data) => idempotency.sealAnswer(app.vault, guard, prepare(data)),
+    markStored,
+    stored: () => stored,
+  }
 }
 
 /** A refusal that came of the state of things is as good an answer as a success. */

@@ -33,6 +33,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   guard: IdempotencyRef | null
   /** Makes the answer to keep, for commands that write it themselves; null without a key. */
   keep: ((data: Data) => StoredResponse) | null
+  /** The answer that `keep` made last is stored, and so it is the answer to the request. */
+  markStored(): void
 }
 
 /** A body before its schema was checked: any field may be missing or of another type. */

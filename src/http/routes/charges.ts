@@ -2,6 +2,7 @@ import Type from 'typebox'
 import {
   cancelCharge,
   createCharge,
+  type Draft,
   findCharge,
   removeChargeAtBank,
 } from '../../core/charges/commands.ts'
@@ -61,12 +62,16 @@ const showing = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
 
 const PAYER = { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' }
 
-/** A charge that the same request had already made is an answer given again, and says so. */
-function created<T>(
-  call: Pick<Call, 'headers'>,
-  { shown, repeated }: { shown: T; repeated: boolean },
-): T {
+/** If the same request has already created the charge, the answer says that it is given again. */
+async function create<T extends object>(
+  call: Call<unknown, unknown, T>,
+  draft: Draft,
+  show: (charge: Charge) => T,
+): Promise<T> {
+  const { app, company, keep, guard } = call
+  const { shown, repeated } = await createCharge(app, company, draft, { show, keep, guard })
   if (repeated) call.headers['Idempotent-Replayed'] = 'true'
+  else call.markStored()
   return shown
 }
 
@@ -87,11 +92,11 @@ const createPix = route({
   message: 'Charge created.',
   problems: ['provider_unavailable'],
   async handle(call) {
-    const { app, company, keep, guard } = call
+    const { app, company } = call
     await endOfTick()
     const draft = pixDraft(app, company, call.body, call.fingerprint)
     const show = (charge: Charge) => showCreatedPix(charge, app.publicUrl)
-    return created(call, await createCharge(app, company, draft, { show, keep, guard }))
+    return create(call, draft, show)
   },
 })
 
@@ -115,10 +120,7 @@ const createLink = route({
     const { app, company } = call
     const draft = await linkDraft(app, company, call.body, call.fingerprint)
     const show = (charge: Charge) => showCreatedLink(charge, app.publicUrl)
-    return created(
-      call,
-      await createCharge(app, company, draft, { show, keep: call.keep, guard: call.guard }),
-    )
+    return create(call, draft, show)
   },
 })
 
@@ -312,10 +314,7 @@ const duplicateOne = route({
     const original = await findCharge(app, company.id, chargeIdOf(call))
     const draft = duplicate(app, original, call.body, call.fingerprint)
     const show = (charge: Charge) => showCharge(charge, showing(call), { image: true })
-    return created(
-      call,
-      await createCharge(app, company, draft, { show, keep: call.keep, guard: call.guard }),
-    )
+    return create(call, draft, show)
   },
 })
 
