@@ -141,6 +141,7 @@ const OLD_NAMES = [
   'BREATH\\w*|despair|hasten|revive|shelve|Stranded|followTold|inTimeOf|onTheWall|hasCome|clocksOf',
   'KeptAnswer|Guarded|isOfOne|isOfRows|overtaken|atOnce|BankSilent|isAtHome|MOST_\\w+|giveBack',
   'putOff|withdrawCode|settleApart|settleTogether|type Lines|turns? of the event loop|app\\.wall',
+  'unleash|beset|hasty|flights|desk|[Uu]ntold|told[A-Z]\\w*|\\w+Told|\\w+Untold',
 ]
 
 test('names that were replaced do not come back', () => {

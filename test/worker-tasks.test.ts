@@ -136,7 +136,11 @@ async function makeDue() {
   const subscription = await approvedSubscription(api, client)
   const withoutCallback = await makeSubscription(client)
   await api.app.providers.simulator.decide(
-    ...([companyId, fromPublic('rec', withoutCallback.id)!, 'approve', true, clock.now()] as const),
+    companyId,
+    fromPublic('rec', withoutCallback.id)!,
+    'approve',
+    true,
+    clock.now(),
   )
   const stopped = await register(client, 'http://127.0.0.1:9/', ['charge.canceled'])
   await strand(companyId, stopped.id)

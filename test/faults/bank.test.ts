@@ -165,25 +165,19 @@ type Merchant = ReturnType<typeof openMerchant>
 type Deed = Exclude<keyof Merchant, 'charges'>
 
 const CHANCES: [deed: Deed, chance: number][] = [
-  ...([
-    ['create', 0.3],
-    ['createAgain', 0.1],
-    ['pay', 0.22],
-    ['payCode', 0.05],
-  ] as const),
-  ...([
-    ['payKey', 0.02],
-    ['cancel', 0.05],
-    ['refund', 0.1],
-    ['subscribe', 0.02],
-  ] as const),
-  ...([
-    ['decide', 0.02],
-    ['withdraw', 0.02],
-    ['pass', 0.09],
-    ['passDay', 0.01],
-  ] as const),
-].map(([deed, chance]) => [deed, chance])
+  ['create', 0.3],
+  ['createAgain', 0.1],
+  ['pay', 0.22],
+  ['payCode', 0.05],
+  ['payKey', 0.02],
+  ['cancel', 0.05],
+  ['refund', 0.1],
+  ['subscribe', 0.02],
+  ['decide', 0.02],
+  ['withdraw', 0.02],
+  ['pass', 0.09],
+  ['passDay', 0.01],
+]
 
 function choose(number: number): Deed {
   let sum = 0

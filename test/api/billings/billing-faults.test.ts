@@ -124,7 +124,11 @@ test('a cancellation by the payer without a callback is found when the bank is a
   await generateDue(app)
   for (const { client, id } of [waiting, unscheduled]) {
     const decided = await simulator.decide(
-      ...([client.company.id, fromPublic('rec', id)!, 'cancel', null, clock.now()] as const),
+      client.company.id,
+      fromPublic('rec', id)!,
+      'cancel',
+      null,
+      clock.now(),
     )
     assert.equal(decided.kind, 'accepted')
   }

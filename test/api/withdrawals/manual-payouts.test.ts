@@ -171,7 +171,9 @@ async function connect({ company }: Client, payouts: 'bank' | 'manual'): Promise
   const now = api.clock.now()
   await api.app.db.transaction((tx) =>
     connectBank(
-      ...([tx, api.app.vault, company.id] as const),
+      tx,
+      api.app.vault,
+      company.id,
       {
         profile: findProfile('efi')!,
         clientId: 'c',
