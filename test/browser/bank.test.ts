@@ -180,7 +180,7 @@ test('the clock of the sandbox company moves forward, and what falls due is done
   assert.equal((later.getUTCMonth() - before.getUTCMonth() + 12) % 12, 1)
 })
 
-test('the checkout turns green in one tab while the bank pays in another', async () => {
+test('the checkout becomes green in one tab while the bank pays in another', async () => {
   const { url, brCode } = await charge(local, 4321)
   const { open } = await browser.visitor({ phone: true })
   const checkout = await open(url.replace('http://vintem.test', local.url))

@@ -26,7 +26,7 @@ const pay = async (brCode: string): Promise<string> => {
 const mark = (page: Page) => page.evaluate('window.stayed = true')
 const stayed = (page: Page) => page.evaluate<boolean>('window.stayed === true')
 
-test('a checkout turns green without a reload when its code is paid on another screen', async () => {
+test('a checkout becomes green without a reload when its code is paid on another screen', async () => {
   const { brCode, url } = await pixCharge()
   const page = await open(url, { phone: true })
   await mark(page)
@@ -47,7 +47,7 @@ test('a checkout turns green without a reload when its code is paid on another s
   await isAccessible(page)
 })
 
-test('a page without server-sent events asks by itself, and turns green too', async () => {
+test('a page without server-sent events asks by itself, and becomes green too', async () => {
   const { brCode, url } = await pixCharge()
   const page = await open('about:blank')
   await page.route('**/events', (route) => route.fulfill({ status: 204 }))

@@ -45,11 +45,11 @@ export function browsing(): Browsing {
   let contexts: BrowserContext[] = []
   let complaints: string[] = []
   afterEach(async () => {
-    const [open, heard] = [contexts, complaints]
+    const [open, found] = [contexts, complaints]
     contexts = []
     complaints = []
     await Promise.all(open.map((context) => context.close()))
-    assert.deepEqual(heard, [], 'a page has complained')
+    assert.deepEqual(found, [], 'a page has complained')
   })
   after(async () => (await browser)?.close())
 

@@ -55,7 +55,7 @@ async function work(): Promise<void> {
   for (const task of TASKS) await task(app)
 }
 
-async function heard({ bank }: Banked): Promise<void> {
+async function callbacksProcessed({ bank }: Banked): Promise<void> {
   await bank.callbacksSent()
   await app.callbacks.process.idle()
 }
@@ -195,7 +195,7 @@ async function recover(shop: Banked): Promise<void> {
   // An undecided agreement that nobody tells of is asked about once a day at least.
   for (const seconds of [...Array.from({ length: 7 }, () => 1801), 86_400]) {
     bank.callbacks.releaseHeld()
-    await heard(shop)
+    await callbacksProcessed(shop)
     bank.finishRefunds()
     bank.finishSends()
     api.clock.advance(seconds)

@@ -46,7 +46,7 @@ test('all that the interface offers works at a real bank: sell, match, release, 
   const first = await charged(shop, { amount: 10_000 })
 
   await t.test(
-    'a payer pays, the merchant hears of it, and the money is withdrawable',
+    'a payer pays, the merchant gets the event, and the money is withdrawable',
     async () => {
       bank.payer.pay(first.brCode)
       await processCallbacks()

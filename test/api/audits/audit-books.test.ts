@@ -37,7 +37,7 @@ const { app } = api
 
 const idOf = (publicId: string) => fromPublic('charge', publicId)!
 
-async function heard({ bank }: Banked): Promise<void> {
+async function callbacksProcessed({ bank }: Banked): Promise<void> {
   await bank.callbacksSent()
   await app.callbacks.process.idle()
 }
@@ -47,7 +47,7 @@ async function openShop() {
   const shop = await openBanked(api)
   const charge = await charged(shop)
   const { endToEndId } = shop.bank.payer.pay(charge.brCode)
-  await heard(shop)
+  await callbacksProcessed(shop)
   await charged(shop)
   return { ...shop, charge, endToEndId }
 }
@@ -268,7 +268,7 @@ test('books that only commands have written agree with the bank, trials and all'
   shop.bank.payer.pay(counter.brCode, { amount: 301 })
   shop.bank.payer.pay(shop.charge.brCode)
   shop.bank.payer.payKey(shop.company.pixKey, 100)
-  await heard(shop)
+  await callbacksProcessed(shop)
   await reconciled(shop)
   for (const whole of [false, true, false]) assert.deepEqual(await audit(shop, whole), [])
 })

@@ -12,7 +12,7 @@ import { makeSubscription, readSubscription } from '../../support/subscriptions.
 const api = await startApi()
 const DAY_S = 86_400
 
-async function heard({ bank }: Banked): Promise<void> {
+async function callbacksProcessed({ bank }: Banked): Promise<void> {
   await bank.callbacksSent()
   await api.app.callbacks.process.idle()
 }
@@ -22,7 +22,7 @@ async function scheduled(shop: Banked) {
   const { id, emv } = await makeSubscription(shop, { price: 4990, dayDue: 5 })
   const dueOn = addDays(localDateOf(api.clock.now()), 5)
   shop.bank.payer.approve(emv)
-  await heard(shop)
+  await callbacksProcessed(shop)
   await generateDue(api.app)
   await billDue(api.app)
   const [charge] = await chargesOf(shop, id)
@@ -83,7 +83,7 @@ test('a payer who ends the agreement at their bank ends what is scheduled', asyn
   const shop = await openBanked(api)
   const { id } = await scheduled(shop)
   shop.bank.payer.cancel([...shop.bank.state().recs.keys()][0]!)
-  await heard(shop)
+  await callbacksProcessed(shop)
   await billDue(api.app)
   const { recurrenceAuthStatus } = await readSubscription(shop, id)
   assert.equal(recurrenceAuthStatus, 'CANCELED')
@@ -151,7 +151,7 @@ test('an agreement of a company whose bank is gone keeps nobody else waiting', a
   const { id, emv } = await makeSubscription(well, { price: 4990, dayDue: 5 })
   well.bank.faults.nextCallback('lost')
   well.bank.payer.approve(emv)
-  await heard(well)
+  await callbacksProcessed(well)
   await api.app.db.transaction((tx) => disconnectBank(tx, gone.company.id))
   api.clock.advance(15 * 60)
   await followDue(api.app)

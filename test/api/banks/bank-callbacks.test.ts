@@ -21,7 +21,7 @@ const bookedBy = async (shop: Banked) => {
 }
 
 /** Waits until all callbacks of a bank are sent and processed. */
-async function heard({ bank }: Banked): Promise<void> {
+async function callbacksProcessed({ bank }: Banked): Promise<void> {
   await bank.callbacksSent()
   await api.app.callbacks.process.idle()
 }
@@ -31,7 +31,7 @@ for (const suffix of [true, false]) {
     const shop = await openBanked(api, { style: { suffix } })
     const { id, brCode } = await charged(shop)
     shop.bank.payer.pay(brCode)
-    await heard(shop)
+    await callbacksProcessed(shop)
     assert.deepEqual(await stateOf(shop, id), PAID)
     assert.equal(await bookedBy(shop), 1990)
   })
@@ -44,11 +44,11 @@ test('callbacks that come twice, out of order or never, and asking, pay once', a
     shop.bank.faults.nextCallback(fault)
   }
   for (const { brCode } of charges) shop.bank.payer.pay(brCode)
-  await heard(shop)
+  await callbacksProcessed(shop)
   api.clock.advance(61)
   await reconcileDue(api.app)
   shop.bank.callbacks.releaseHeld()
-  await heard(shop)
+  await callbacksProcessed(shop)
   for (const { id } of charges) assert.deepEqual(await stateOf(shop, id), PAID)
   assert.equal(await bookedBy(shop), 4 * 1990)
 })
@@ -67,18 +67,18 @@ test('a forged callback moves nothing, nor does one of another company', async (
   const tell = (url: string, json: unknown) => api.call('POST', url.slice(api.url.length), { json })
   assert.equal((await tell(shop.callback, { pix: [forged] })).status, 200)
   const { endToEndId } = other.bank.payer.pay((await charged(other)).brCode)
-  await heard(other)
+  await callbacksProcessed(other)
   assert.equal((await tell(shop.callback, { pix: [{ ...forged, endToEndId }] })).status, 200)
-  await heard(shop)
+  await callbacksProcessed(shop)
   assert.deepEqual(await stateOf(shop, id), OPEN)
   assert.equal(await bookedBy(shop), 0)
   shop.bank.payer.pay(brCode)
-  await heard(shop)
+  await callbacksProcessed(shop)
   for (let i = 0; i < 3; i++) {
     const [sent] = shop.bank.state().callbacks.filter(({ kind }) => kind === 'pix')
     await tell(shop.callback, sent!.body)
   }
-  await heard(shop)
+  await callbacksProcessed(shop)
   assert.equal(await bookedBy(shop), 1990)
   assert.equal(await bookedBy(other), 1990)
 })
@@ -93,7 +93,7 @@ test('what came to another key of the account, or before it was connected, is no
   const { brCode } = await charged(shop)
   const named = shop.bank.payer.pay(brCode, { at: old })
   for (const { endToEndId } of [foreign, early, named]) await tell(endToEndId)
-  await heard(shop)
+  await callbacksProcessed(shop)
   assert.equal(await bookedBy(shop), 1990, 'only what pays a charge of ours')
   const waiting = await api.rows(
     'select 1 from bank_callbacks where company_id = $1 and processed_at is null',
@@ -118,7 +118,7 @@ test('a bank that hangs keeps nobody but its own company waiting', async () => {
   await until('the other is paid', isPaid)
   assert.equal((await read(hung, held[0]!.id)).paymentStatus, 'PROCESSING')
   hung.bank.faults.clear()
-  await heard(hung)
+  await callbacksProcessed(hung)
 })
 
 test('of a callback that names too much, only a part is read', async () => {
@@ -128,7 +128,7 @@ test('of a callback that names too much, only a part is read', async () => {
   }))
   const path = shop.callback.slice(api.url.length)
   assert.equal((await api.call('POST', path, { json: { pix } })).status, 200)
-  await heard(shop)
+  await callbacksProcessed(shop)
   assert.ok(shop.bank.seen('GET /pix/{e2eid}') <= 500, String(shop.bank.seen('GET /pix/{e2eid}')))
 })
 
@@ -190,7 +190,7 @@ test('what the bank cannot confirm now is asked about again', async () => {
   const { id, brCode } = await charged(shop)
   shop.bank.faults.next('GET /pix/{e2eid}', '5xx')
   shop.bank.payer.pay(brCode)
-  await heard(shop)
+  await callbacksProcessed(shop)
   assert.deepEqual(await stateOf(shop, id), OPEN)
   api.clock.advance(31)
   await processDueCallbacks(api.app)
@@ -240,7 +240,7 @@ test('a callback is stored sealed', async () => {
   const shop = await openBanked(api)
   const { brCode } = await charged(shop)
   const { endToEndId } = shop.bank.payer.pay(brCode)
-  await heard(shop)
+  await callbacksProcessed(shop)
   const [row] = await api.rows<{ sealed: Buffer; provider: string }>(
     'select sealed, provider from bank_callbacks where company_id = $1',
     [shop.company.id],

@@ -194,7 +194,7 @@ describe('a changed e-mail address', () => {
     assert.deepEqual(await mailsOf(client), ['withdrawal-code to dona@example.com'])
   })
 
-  test('is waited for in real time: a sandbox cannot hurry its clock on', async () => {
+  test('is waited for in real time: a sandbox cannot advance its clock for it', async () => {
     const client = await api.client()
     await change(client, { email: 'ladrao@example.com' })
     await mailsOf(client)

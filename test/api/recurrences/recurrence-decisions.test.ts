@@ -100,8 +100,8 @@ test('a callback that names another company’s agreement shows nothing and chan
   const stranger = await api.client()
   await decideWithoutCallback(client, made, 'approve', api.clock.now())
   const body = { recs: [{ idRec: made.externalRecurrenceId }] }
-  const heard = await receiveCallback(api.app, stranger.company.id, 'simulator', body)
-  assert.equal(await heard.processed, 'unconfirmed')
+  const callback = await receiveCallback(api.app, stranger.company.id, 'simulator', body)
+  assert.equal(await callback.processed, 'unconfirmed')
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
   assert.deepEqual([await subscriptionEvents(client), await subscriptionEvents(stranger)], [[], []])
 })
@@ -110,8 +110,8 @@ test('a callback that the bank does not confirm changes nothing', async () => {
   const { client, made } = await open()
   const idRec = made.externalRecurrenceId
   const body = { recs: [{ idRec, status: 'APROVADA', valor: { valorRec: '0.01' } }] }
-  const heard = await receiveCallback(api.app, client.company.id, 'simulator', body)
-  await heard.processed
+  const callback = await receiveCallback(api.app, client.company.id, 'simulator', body)
+  await callback.processed
   assert.deepEqual(await stateOf(client, made), ['OPEN', 'CREATED'])
   await assertEvents(client, made)
 })
@@ -246,7 +246,7 @@ for (const [decision, state, event] of LOST) {
       'select decided_at from recurrences where company_id = $1',
       [client.company.id],
     )
-    assert.deepEqual(row!.decided_at, now, 'decided when the payer did, not when we heard of it')
+    assert.deepEqual(row!.decided_at, now, 'decided when the payer did, not when we asked')
     await advance(client, DAY_S)
     await assertEvents(client, made, event)
     const { charges } = await readSubscription(client, made.id)

@@ -18,7 +18,7 @@ const newEndToEndId = (ispb = '99999999') =>
   `E${ispb}202608201500${String(++count).padStart(11, '0')}`
 
 /** Waits until all callbacks of a bank are sent and processed. */
-async function heard({ bank }: Banked): Promise<void> {
+async function callbacksProcessed({ bank }: Banked): Promise<void> {
   await bank.callbacksSent()
   await api.app.callbacks.process.idle()
 }
@@ -37,7 +37,7 @@ test('a simulated payment with the id of a real one takes nothing from the books
     const simulate = () => order(api, { brCode: play.brCode, endToEndId })
     if (isFirst) assert.equal((await simulate()).status, 201)
     shop.bank.payer.pay(real.brCode, { endToEndId })
-    await heard(shop)
+    await callbacksProcessed(shop)
     if (!isFirst) assert.equal((await simulate()).status, 201)
     for (const { id } of [real, play]) {
       assert.deepEqual(await stateOf(shop, id), ['COMPLETED', 'PAID'])
@@ -62,7 +62,7 @@ test('real money for a dev-mode code waits for a decision, and pays nothing', as
   const play = await charged(shop, { devMode: true })
   const counter = await shop.post('/charge/pix/static', { amount: 700, devMode: true })
   const one = shop.bank.payer.pay(counter.body.data.brCode)
-  await heard(shop)
+  await callbacksProcessed(shop)
   shop.bank.faults.nextCallback('lost')
   const two = shop.bank.payer.payKey(shop.company.pixKey, 1990)
   two.txid = chargeTxid(fromPublic('charge', play.id)!)
@@ -128,7 +128,7 @@ test('in any order of simulated and real payments with the same ids the books ar
     for (const { id, kind } of all) {
       const endToEndId = ids[id]!
       const isReal = kind === 'real' || kind === 'stray'
-      if (kind === 'hear') await heard(shop)
+      if (kind === 'hear') await callbacksProcessed(shop)
       else if (kind === 'ask') {
         api.clock.advance(61)
         await reconcileDue(api.app)
@@ -147,7 +147,7 @@ test('in any order of simulated and real payments with the same ids the books ar
         )
       }
     }
-    await heard(shop)
+    await callbacksProcessed(shop)
     api.clock.advance(61)
     await reconcileDue(api.app)
     const movements = await movementsOf(api, shop)
