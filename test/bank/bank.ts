@@ -10,15 +10,15 @@ import { findProfile } from '../../src/provider/bacen/profiles.ts'
 import type { Books, Course } from './books.ts'
 import { type Identity, toPfx, trust } from './certificates.ts'
 import { type Collected, collect } from './collections.ts'
-import { type Faults, openTroubles } from './faults.ts'
-import { type Client, type Office, openOffice, type Token } from './oauth.ts'
+import { createFaultSchedule, type Faults } from './faults.ts'
+import { type Client, createTokenIssuer, type Token, type TokenIssuer } from './oauth.ts'
 import { type Payer, payer } from './payer.ts'
 import { finishRefunds } from './pix.ts'
 import { createRequestHandler, type HandledRequest } from './request-handler.ts'
 import { unique } from './scheme.ts'
 import { finishSends } from './sends.ts'
 import { movedTo, PLAIN, profileOf, type Style, styleOf } from './style.ts'
-import { openPostman, type Postman, type SentCallback } from './webhooks.ts'
+import { type CallbackSender, createCallbackSender, type SentCallback } from './webhooks.ts'
 
 export type Credentials = Client &
   Identity & { pfx: string; passphrase: string; account: Account; expired: Identity }
@@ -46,10 +46,10 @@ export type Bank = {
   course(changes: { refunds?: Course; sends?: Course }): void
   finishRefunds(isDone?: boolean): void
   finishSends(isDone?: boolean): void
-  grant: Office['grant']
+  grant: TokenIssuer['grant']
   /** Tokens that were given out are good no more. */
   revokeTokens(): void
-  callbacks: Pick<Postman, 'forge' | 'releaseHeld'>
+  callbacks: Pick<CallbackSender, 'forge' | 'releaseHeld'>
   /** All that the bank knows, to look at and, where a test must, to change. */
   state(): State
   /** How often an operation was called, as `PUT /cob/{txid}`; `POST token` for tokens. */
@@ -61,7 +61,7 @@ export type Bank = {
   close(): Promise<void>
 }
 
-export type State = Omit<Books, 'tell' | 'nextId'> & {
+export type State = Omit<Books, 'notify' | 'nextId'> & {
   requests: HandledRequest[]
   tokens: Token[]
   callbacks: SentCallback[]
@@ -89,7 +89,7 @@ function newBooks(clock: Clock, style: Style): Books {
     webhooks: { pix: new Map(), rec: null, cobr: null },
     refunding: 'at once',
     sending: 'at once',
-    tell: () => {},
+    notify: () => {},
     nextId: () => ++last,
   }
 }
@@ -105,12 +105,19 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
   const trusted = await trust()
   const client = { clientId: `id-${unique(12)}`, clientSecret: unique(24), appKey: unique(16) }
   const books = newBooks(options.clock, styled(PLAIN, options.style ?? {}))
-  const office = openOffice(client, books.clock)
-  const troubles = openTroubles()
+  const tokenIssuer = createTokenIssuer(client, books.clock)
+  const faultSchedule = createFaultSchedule()
   const violations: string[] = []
-  const postman = openPostman(books, troubles, trusted.server, violations)
-  books.tell = postman.tell
-  const handler = createRequestHandler({ books, office, troubles, client, violations, postman })
+  const callbackSender = createCallbackSender(books, faultSchedule, trusted.server, violations)
+  books.notify = callbackSender.notify
+  const handler = createRequestHandler({
+    books,
+    tokenIssuer,
+    faultSchedule,
+    client,
+    violations,
+    callbackSender,
+  })
   const server = createServer(
     {
       key: trusted.server.key,
@@ -134,10 +141,10 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     ca: trusted.ca,
     credentials,
     profile,
-    grant: office.grant,
-    faults: troubles,
+    grant: tokenIssuer.grant,
+    faults: faultSchedule,
     payer: payer(books),
-    callbacks: postman,
+    callbacks: callbackSender,
     get tokenUrl() {
       return url + books.style.token.path
     },
@@ -152,19 +159,19 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     },
     finishRefunds: (isDone) => finishRefunds(books, isDone),
     finishSends: (isDone) => finishSends(books, isDone),
-    revokeTokens: office.revoke,
+    revokeTokens: tokenIssuer.revoke,
     state: () => ({
       ...books,
       requests: handler.seen,
-      tokens: office.tokens,
-      callbacks: postman.sent,
+      tokens: tokenIssuer.tokens,
+      callbacks: callbackSender.sent,
     }),
     seen: (operation) => handler.seen.filter((one) => one.operation === operation).length,
     violations: () => violations,
-    callbacksSent: postman.callbacksSent,
+    callbacksSent: callbackSender.callbacksSent,
     async close() {
-      troubles.clear()
-      await postman.close()
+      faultSchedule.clear()
+      await callbackSender.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -33,7 +33,7 @@ export type Pix = {
   /** A Pix that an agreement brings has none. */
   key: string | null
   at: Date
-  /** What some banks tell beside the document, as they write it. */
+  /** What some banks add to the document, as they write it. */
   extras?: Record<string, unknown>
 }
 
@@ -124,7 +124,7 @@ export type Books = {
   /** Keys of somebody else. */
   foreignKeys: Set<string>
   /** Sends a callback to the receiver, if it has registered for it. */
-  tell(kind: CallbackKind, key: string | null, body: unknown): void
+  notify(kind: CallbackKind, key: string | null, body: unknown): void
   nextId(): number
 }
 

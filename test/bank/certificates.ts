@@ -10,7 +10,7 @@ type Authority = { name: string; key: forge.pki.rsa.PrivateKey; certificate: for
 const DAY_ms = 86_400_000
 const generate = promisify(generateKeyPair)
 
-/** Who stands behind all stand-in banks of a process, and what they let in. */
+/** The authority of all stand-in banks of a process, and the certificates that it signed. */
 export type Trust = {
   ca: string
   server: Identity

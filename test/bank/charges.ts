@@ -38,15 +38,15 @@ export function charges(books: Books): Handlers {
 }
 
 function put(books: Books, txid: string, body: Body): Answer {
-  const standing = books.charges.get(txid)
+  const existing = books.charges.get(txid)
   const faults = faultsOf(books, body)
   if (faults.length > 0) return invalid(...faults)
   const { repeated } = books.style
-  if (standing && repeated === 409) return refuse(409, 'TxidDuplicado', 'O txid está em uso.')
-  if (standing && repeated === 400) return invalid('O campo cob.txid encontra-se em uso.')
-  if (standing && standing.status !== 'ATIVA')
+  if (existing && repeated === 409) return refuse(409, 'TxidDuplicado', 'O txid está em uso.')
+  if (existing && repeated === 400) return invalid('O campo cob.txid encontra-se em uso.')
+  if (existing && existing.status !== 'ATIVA')
     return invalid('A cobrança já existe, não está no status ATIVA.')
-  const charge = standing ? altered(standing, body) : created(books, txid, body)
+  const charge = existing ? altered(existing, body) : created(books, txid, body)
   books.charges.set(txid, charge)
   return { status: 201, body: shown(charge) }
 }

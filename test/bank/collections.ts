@@ -183,7 +183,7 @@ function mark(books: Books, attempt: Attempt, status: Attempt['status']): void {
 function change(books: Books, cobr: Cobr, status: Cobr['status']): void {
   if (cobr.status !== status) cobr.changes.push({ status, data: books.clock.now() })
   cobr.status = status
-  books.tell('cobr', null, { cobsr: [notified(books, cobr)] })
+  books.notify('cobr', null, { cobsr: [notified(books, cobr)] })
 }
 
 function ended({ status, endedBy }: Cobr): Body {

@@ -51,7 +51,7 @@ const PATCHES: { reason: string; apply(document: Tree): void }[] = [
       }),
   },
   {
-    reason: 'a location stands without its scheme, and is no URI therefore',
+    reason: 'a location has no scheme, so it is no URI',
     apply: (document) =>
       walk(document, (node) => {
         if (node.location?.format === 'uri') delete node.location.format

@@ -2,7 +2,7 @@ import { createRandom } from '../faults/random.ts'
 
 /**
  * What may happen to a call. Lost and failed answers come after the effect; a call that is dropped,
- * or answered by something that stands before the bank, has none.
+ * or answered by a proxy before the bank, has none.
  */
 export type Fault =
   | 'lose answer'
@@ -41,7 +41,7 @@ export type Faults = {
 }
 
 /** The bank's side of it. */
-export type Troubles = Faults & {
+export type FaultSchedule = Faults & {
   ofCall(operation: string): Fault | null
   ofCallback(kind: string): CallbackFault | null
   /** Over when slow calls are released. */
@@ -50,7 +50,7 @@ export type Troubles = Faults & {
 
 type Planned<T> = { matcher: Matcher; fault: T; times: number }
 
-export function openTroubles(): Troubles {
+export function createFaultSchedule(): FaultSchedule {
   let calls: Planned<Fault>[] = []
   let callbacks: Planned<CallbackFault>[] = []
   let draw: (() => number) | null = null

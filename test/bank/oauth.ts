@@ -40,7 +40,7 @@ export const ALL_SCOPES = [
   'gn.pix.send.read',
 ]
 
-export type Office = {
+export type TokenIssuer = {
   tokens: Token[]
   issue(style: Style, request: TokenRequest): Answer
   /** Why a call is not let in, or null. */
@@ -54,7 +54,7 @@ export type Office = {
 const unauthorized = (error: string, status = 401): Answer => ({ status, body: { error } })
 
 /** Gives out tokens for client credentials, as RFC 6749 says. */
-export function openOffice(client: Client, clock: Clock): Office {
+export function createTokenIssuer(client: Client, clock: Clock): TokenIssuer {
   const tokens: Token[] = []
   let granted = ALL_SCOPES
   return {

@@ -1,6 +1,6 @@
 import { parse } from '../../src/pix/brcode.ts'
 import type { Books, Charge, Pix, Rec } from './books.ts'
-import { tellPix } from './pix.ts'
+import { notifyPix } from './pix.ts'
 import { changeRec } from './recurrences.ts'
 import { endToEndId } from './scheme.ts'
 
@@ -34,7 +34,7 @@ export function payer(books: Books): Payer {
     const { extras = {} } = options
     const pix = { endToEndId: id, txid, amount: options.amount ?? amount, key, at, extras }
     books.pix.set(id, pix)
-    tellPix(books, [pix])
+    notifyPix(books, [pix])
     return pix
   }
   const decide = (what: string, from: Rec['status'][], to: Rec['status']): Rec => {

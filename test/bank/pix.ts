@@ -105,7 +105,7 @@ function refund(books: Books, endToEnd: string, id: string, amount: number): Ans
 function finish(books: Books, refund: Refund, isDone: boolean): void {
   refund.status = isDone ? 'DEVOLVIDO' : 'NAO_REALIZADO'
   if (isDone) refund.doneAt = books.clock.now()
-  tellPix(books, [books.pix.get(refund.endToEndId)!])
+  notifyPix(books, [books.pix.get(refund.endToEndId)!])
 }
 
 /** Comes to an end with the refunds that are being processed. */
@@ -115,10 +115,10 @@ export function finishRefunds(books: Books, isDone = true): void {
 }
 
 /** Sends callbacks only for payments with a txid, to the receiver that registered for the key. */
-export function tellPix(books: Books, pix: Pix[]): void {
+export function notifyPix(books: Books, pix: Pix[]): void {
   const reported = pix.filter(({ txid, key }) => txid !== null && key !== null)
   for (const key of new Set(reported.map((one) => one.key)))
-    books.tell('pix', key, {
+    books.notify('pix', key, {
       pix: reported.filter((one) => one.key === key).map((one) => pixEntry(books, one)),
     })
 }

@@ -117,7 +117,7 @@ export function changeRec(
   rec.status = status
   rec.endedBy = endedBy
   rec.changes.push({ status, data: books.clock.now() })
-  books.tell('rec', null, { recs: [notified(rec)] })
+  books.notify('rec', null, { recs: [notified(rec)] })
   if (status === 'CANCELADA') cancelScheduled(books, rec, endedBy!)
 }
 

@@ -6,21 +6,21 @@ import type { Books } from './books.ts'
 import { charges } from './charges.ts'
 import { collections } from './collections.ts'
 import { apiPix, type Operation, type Params } from './document.ts'
-import type { Fault, Troubles } from './faults.ts'
-import { type Client, demandFault, type Office } from './oauth.ts'
+import type { Fault, FaultSchedule } from './faults.ts'
+import { type Client, demandFault, type TokenIssuer } from './oauth.ts'
 import { received } from './pix.ts'
 import { recurrences } from './recurrences.ts'
 import { SEND_OPERATIONS, sends } from './sends.ts'
 import { inStyle } from './style.ts'
-import { type Postman, webhooks } from './webhooks.ts'
+import { type CallbackSender, webhooks } from './webhooks.ts'
 
 export type Parts = {
   books: Books
-  office: Office
-  troubles: Troubles
+  tokenIssuer: TokenIssuer
+  faultSchedule: FaultSchedule
   client: Client
   violations: string[]
-  postman: Postman
+  callbackSender: CallbackSender
 }
 
 /** A request that was received; its status is null if it was not answered. */
@@ -45,14 +45,14 @@ const TOKEN = 'POST token'
 const PAGE = '<!doctype html><title>Manutenção</title><h1>Serviço indisponível</h1>'
 
 export function createRequestHandler(parts: Parts) {
-  const { books, troubles } = parts
+  const { books, faultSchedule } = parts
   const seen: HandledRequest[] = []
   const handlers: Handlers = {
     ...charges(books),
     ...received(books),
     ...recurrences(books),
     ...collections(books),
-    ...webhooks(books, () => parts.postman),
+    ...webhooks(books, () => parts.callbackSender),
     ...sends(books),
   }
   const serve = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
@@ -61,14 +61,15 @@ export function createRequestHandler(parts: Parts) {
     const isToken = method === 'POST' && path === books.style.token.path
     const found = isToken ? null : find(books, method, path)
     const operation = isToken ? TOKEN : (found?.operation ?? `${method} ${path}`)
-    const fault = troubles.ofCall(operation)
+    const fault = faultSchedule.ofCall(operation)
     const entry: HandledRequest = { operation, path, status: null, fault }
     seen.push(entry)
     if (fault === 'drop') return void request.socket.destroy()
-    if (fault === 'expired token') parts.office.revoke()
+    if (fault === 'expired token') parts.tokenIssuer.revoke()
     const answer = answerOfFault(fault) ?? (await act(parts, handlers, found, incoming))
     if (fault === 'lose answer') return void request.socket.destroy()
-    if (fault === 'slow') await Promise.race([troubles.held(), gone(request.socket as TLSSocket)])
+    if (fault === 'slow')
+      await Promise.race([faultSchedule.held(), gone(request.socket as TLSSocket)])
     entry.status = fault === '5xx after effect' ? 500 : answer.status
     write(reply, fault === '5xx after effect' ? unavailable(500) : answer)
   }
@@ -98,10 +99,10 @@ async function act(
   found: Found | null,
   incoming: Incoming,
 ): Promise<Answer> {
-  const { books, office, violations } = parts
+  const { books, tokenIssuer, violations } = parts
   const { method, path, query, headers, text } = incoming
   if (method === 'POST' && path === books.style.token.path)
-    return office.issue(books.style, { query, headers, text })
+    return tokenIssuer.issue(books.style, { query, headers, text })
   const refused = admission(parts, found, incoming)
   if (refused) return inStyle(books.style, refused)
   if (!found) return inStyle(books.style, refuse(404, 'NaoEncontrado'))
@@ -118,13 +119,13 @@ async function act(
 
 /** The answer that refuses a call before its handler runs, or null. */
 function admission(parts: Parts, found: Found | null, incoming: Incoming): Answer | null {
-  const { books, office, client, violations } = parts
+  const { books, tokenIssuer, client, violations } = parts
   const { method, path, headers } = incoming
   if (!found) {
     violations.push(`${method} ${path}: the document has no such operation`)
     return null
   }
-  const denied = office.refusal(headers.authorization, found.scopes)
+  const denied = tokenIssuer.refusal(headers.authorization, found.scopes)
   if (denied) return refuse(denied.status, 'AcessoNegado', denied.body.error)
   const demanded = demandFault(books.style.demands, client, incoming)
   if (!demanded) return null

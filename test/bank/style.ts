@@ -15,7 +15,7 @@ export type Style = {
     scopes: 'asked' | 'given'
     path: string
   }
-  /** What stands before each resource; a bank may lack some. */
+  /** The path before each resource; a bank may lack some. */
   paths: Record<Resource, string | null>
   demands: Demand[]
   /** The field with the copy-and-paste text; null for none. */

@@ -3,7 +3,7 @@ import { type Answer, type Handlers, notFound, refuse } from './answers.ts'
 import type { Books, Webhook } from './books.ts'
 import type { Identity } from './certificates.ts'
 import { apiPix, type CallbackKind, type Params } from './document.ts'
-import type { Troubles } from './faults.ts'
+import type { FaultSchedule } from './faults.ts'
 
 /** A callback as it went out; no status when nobody has answered. */
 export type SentCallback = {
@@ -13,10 +13,10 @@ export type SentCallback = {
   status: number | null
 }
 
-export type Postman = {
+export type CallbackSender = {
   sent: SentCallback[]
   /** Sends a callback on its way, if it is not lost on it. */
-  tell(kind: CallbackKind, key: string | null, body: unknown): void
+  notify(kind: CallbackKind, key: string | null, body: unknown): void
   /** Sends any body anywhere, as anybody can. */
   forge(url: string, body: unknown): Promise<number | null>
   post(url: string, body: unknown, withCertificate: boolean): Promise<number | null>
@@ -29,12 +29,12 @@ export type Postman = {
 
 const TIMEOUT_ms = 10_000
 
-export function openPostman(
+export function createCallbackSender(
   books: Books,
-  troubles: Troubles,
+  faultSchedule: FaultSchedule,
   own: Identity,
   violations: string[],
-): Postman {
+): CallbackSender {
   const secret = { cert: own.certificate, key: own.key }
   const connect = { rejectUnauthorized: false, timeout: TIMEOUT_ms }
   const timeouts = { headersTimeout: TIMEOUT_ms, bodyTimeout: TIMEOUT_ms }
@@ -44,7 +44,7 @@ export function openPostman(
   let way: Promise<unknown> = Promise.resolve()
   let held: SentCallback[] = []
   let late: SentCallback[] = []
-  const post: Postman['post'] = async (url, body, withCertificate) => {
+  const post: CallbackSender['post'] = async (url, body, withCertificate) => {
     try {
       const reply = await request(url, {
         method: 'POST',
@@ -72,13 +72,13 @@ export function openPostman(
     sent,
     post,
     forge: (url, body) => post(url, body, false),
-    tell(kind, key, body) {
+    notify(kind, key, body) {
       violations.push(...apiPix().callbackFaults(kind, body))
       const webhook = kind === 'pix' ? books.webhooks.pix.get(key ?? '') : books.webhooks[kind]
       if (!webhook) return
       const url = books.style.suffix ? withSuffix(webhook.url, kind) : webhook.url
       const callback = { kind, url, body: JSON.parse(JSON.stringify(body)), status: null }
-      const fault = troubles.ofCallback(kind)
+      const fault = faultSchedule.ofCallback(kind)
       if (fault === 'lost') return
       if (fault === 'held') return void held.push(callback)
       if (fault === 'reordered') return void late.push(callback)
@@ -110,11 +110,11 @@ function withSuffix(url: string, kind: CallbackKind): string {
   return `${path!.replace(/\/$/, '')}/${kind}${query === undefined ? '' : `?${query}`}`
 }
 
-export function webhooks(books: Books, postman: () => Postman): Handlers {
+export function webhooks(books: Books, callbackSender: () => CallbackSender): Handlers {
   const { webhooks } = books
   const single = (kind: 'rec' | 'cobr', type: string): Handlers => ({
     [`PUT /webhook${kind}`]: async ({ body, headers }) => {
-      const refused = await probe(books, postman(), body.webhookUrl, headers)
+      const refused = await probe(books, callbackSender(), body.webhookUrl, headers)
       if (refused) return refused
       webhooks[kind] = { url: body.webhookUrl, at: books.clock.now(), key: null }
       return { status: 200 }
@@ -134,7 +134,7 @@ export function webhooks(books: Books, postman: () => Postman): Handlers {
       const key = params.chave!
       if (books.foreignKeys.has(key))
         return refuse(400, 'WebhookOperacaoInvalida', 'A chave não pertence a este usuário.')
-      const refused = await probe(books, postman(), body.webhookUrl, headers)
+      const refused = await probe(books, callbackSender(), body.webhookUrl, headers)
       if (refused) return refused
       webhooks.pix.set(key, { url: body.webhookUrl, at: books.clock.now(), key })
       return { status: 200 }
@@ -162,7 +162,7 @@ const shown = ({ url, at, key }: Webhook) => ({
  */
 async function probe(
   { style, clock }: Books,
-  postman: Postman,
+  callbackSender: CallbackSender,
   url: string,
   headers: Params,
 ): Promise<Answer | null> {
@@ -170,9 +170,12 @@ async function probe(
   const body = { evento: 'teste_webhook', data_criacao: clock.now().toISOString() }
   const isGood = (status: number | null) => status !== null && status >= 200 && status < 300
   const refused = (reason: string) => refuse(400, 'WebhookInvalido', reason)
-  if (headers['x-skip-mtls-checking'] !== 'true' && isGood(await postman.post(url, body, false)))
+  if (
+    headers['x-skip-mtls-checking'] !== 'true' &&
+    isGood(await callbackSender.post(url, body, false))
+  )
     return refused('A URL informada respondeu sem a autenticação mTLS.')
-  return isGood(await postman.post(url, body, true))
+  return isGood(await callbackSender.post(url, body, true))
     ? null
     : refused('A URL informada não respondeu com sucesso.')
 }
