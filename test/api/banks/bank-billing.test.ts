@@ -52,7 +52,7 @@ test('a charge that could not be collected is canceled, though the bank takes no
   assert.equal(cobrOf(shop).attempts.length, 1, 'nothing more is tried')
 })
 
-/** The same where nobody tells of the payer's decision. */
+/** The same without a callback about the payer's decision. */
 async function scheduledWithout(shop: Banked) {
   const { id, emv } = await makeSubscription(shop, { price: 4990, dayDue: 5 })
   shop.bank.payer.approve(emv)

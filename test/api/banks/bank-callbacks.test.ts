@@ -64,11 +64,15 @@ test('a forged callback moves nothing, nor does one of another company', async (
     horario: '2026-08-20T15:00:00.000Z',
     chave: shop.company.pixKey,
   }
-  const tell = (url: string, json: unknown) => api.call('POST', url.slice(api.url.length), { json })
-  assert.equal((await tell(shop.callback, { pix: [forged] })).status, 200)
+  const postCallback = (url: string, json: unknown) =>
+    api.call('POST', url.slice(api.url.length), { json })
+  assert.equal((await postCallback(shop.callback, { pix: [forged] })).status, 200)
   const { endToEndId } = other.bank.payer.pay((await charged(other)).brCode)
   await callbacksProcessed(other)
-  assert.equal((await tell(shop.callback, { pix: [{ ...forged, endToEndId }] })).status, 200)
+  assert.equal(
+    (await postCallback(shop.callback, { pix: [{ ...forged, endToEndId }] })).status,
+    200,
+  )
   await callbacksProcessed(shop)
   assert.deepEqual(await stateOf(shop, id), OPEN)
   assert.equal(await bookedBy(shop), 0)
@@ -76,7 +80,7 @@ test('a forged callback moves nothing, nor does one of another company', async (
   await callbacksProcessed(shop)
   for (let i = 0; i < 3; i++) {
     const [sent] = shop.bank.state().callbacks.filter(({ kind }) => kind === 'pix')
-    await tell(shop.callback, sent!.body)
+    await postCallback(shop.callback, sent!.body)
   }
   await callbacksProcessed(shop)
   assert.equal(await bookedBy(shop), 1990)
@@ -85,14 +89,14 @@ test('a forged callback moves nothing, nor does one of another company', async (
 
 test('what came to another key of the account, or before it was connected, is not ours', async () => {
   const shop = await openBanked(api, { callbacks: false })
-  const tell = (endToEndId: string) =>
+  const postCallback = (endToEndId: string) =>
     api.call('POST', shop.callback.slice(api.url.length), { json: { pix: [{ endToEndId }] } })
   const foreign = shop.bank.payer.payKey('outra@example.com', 5000)
   const old = new Date(api.clock.now().getTime() - 3_600_000)
   const early = shop.bank.payer.payKey(shop.company.pixKey, 3000, { at: old })
   const { brCode } = await charged(shop)
   const named = shop.bank.payer.pay(brCode, { at: old })
-  for (const { endToEndId } of [foreign, early, named]) await tell(endToEndId)
+  for (const { endToEndId } of [foreign, early, named]) await postCallback(endToEndId)
   await callbacksProcessed(shop)
   assert.equal(await bookedBy(shop), 1990, 'only what pays a charge of ours')
   const waiting = await api.rows(

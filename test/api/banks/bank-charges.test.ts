@@ -124,7 +124,7 @@ test('a charge that is being taken back is not given to who comes again meanwhil
   shop.bank.faults.next('PATCH /cob/{txid}', 'slow')
   const taking = removeOrphans(api.app)
   await until('the bank has the request', async () => made.length > before)
-  // The task stands still for longer than its lease.
+  // The task waits for longer than its lease.
   api.clock.advance(61)
   const again = await shop.post('/charge/pix', pixBody(), { headers })
   assert.equal(again.status, 201, again.text)
@@ -284,7 +284,7 @@ test('the same request in another process is answered that the bank is being ask
   assert.deepEqual([...shop.bank.state().charges.keys()], [suffixOf((await first).shown.id)])
 })
 
-/** A second process, as far as the database can tell. */
+/** To the database this is a second process. */
 function openSecond(): FullApp {
   const { databaseUrl, clock } = api
   const { config, publicUrl } = api.app

@@ -166,7 +166,7 @@ test('if the bank does not answer an order, it still has one collection and coll
 test('after weeks without a worker every missed cycle is charged, each on another day', async () => {
   await beginOn('2026-10-01')
   const { client, id } = await subscribed({ frequency: 'WEEKLY' })
-  // The first is generated, and then nobody tells the bank of it in time.
+  // The first is generated, and then no worker orders it at the bank in time.
   await generateDue(app)
   sleepUntil(at('2026-11-05', '12:00:00'))
   await workThrough('2026-11-06', '2026-11-25')
@@ -202,7 +202,7 @@ test('after weeks without a worker every missed cycle is charged, each on anothe
   assert.equal((await transfersOf(api, client)).length, 8)
 })
 
-/** Another worker, as far as the database can tell. */
+/** To the database this is another worker. */
 function anotherApp(): FullApp {
   const { config, publicUrl } = app
   const { databaseUrl } = api

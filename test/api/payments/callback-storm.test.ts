@@ -73,7 +73,7 @@ const api = await startApi()
 const companies = await Promise.all(times(6, () => api.client()))
 /** Gets callbacks of other companies' payments only. */
 const bystander = await api.client()
-/** The second is another process, as far as the database can tell: its own pool and groups. */
+/** To the database the second is another process: it has its own pool and groups. */
 const apps = [api.app, startSecond()]
 
 function startSecond(): FullApp {
@@ -88,11 +88,11 @@ function startSecond(): FullApp {
   return app
 }
 
-/** When the bank tells of a payment. What it never tells of is found by asking. */
-type Telling = 'soon' | 'late' | 'never'
-const TELLINGS: Telling[] = [...times(8, () => 'soon' as const), 'late', 'never']
+/** When the bank sends the callback of a payment. If never, the payment is found by asking. */
+type CallbackTime = 'soon' | 'late' | 'never'
+const CALLBACK_TIMES: CallbackTime[] = [...times(8, () => 'soon' as const), 'late', 'never']
 
-type Pix = { endToEndId: string; amount: number; telling: Telling }
+type Pix = { endToEndId: string; amount: number; callbackTime: CallbackTime }
 
 /** What is paid where an amount is asked for, how many of it pay a charge, and how often it is. */
 type Kind = { paid: (amount: number) => number[]; matched: 0 | 1; share: number }
@@ -149,7 +149,7 @@ function plan(): Case[] {
     const atCounter = kind === 'counter' || kind === 'counterWrong'
     const amount = atCounter ? some([...codes.get(client)!.keys()]) : 500 + below(100_000)
     const payments = KINDS[kind].paid(amount).map((amount) => {
-      return { endToEndId: schemeId(), amount, telling: some(TELLINGS) }
+      return { endToEndId: schemeId(), amount, callbackTime: some(CALLBACK_TIMES) }
     })
     cases.push({ kind, client, amount, payments })
   }
@@ -170,7 +170,7 @@ async function makeTarget(one: Case): Promise<string | null> {
   return chargeTxid(chargeId)
 }
 
-/** The bank has received all of it, by its own record, before it tells of any. */
+/** The bank has received all of it, by its own record, before it sends any callback. */
 async function fillBank(cases: Case[]): Promise<void> {
   const txids = new Map<Case, string | null>()
   await each(cases, MAKERS, async (one) => {
@@ -187,8 +187,8 @@ async function fillBank(cases: Case[]): Promise<void> {
 
 type Callback = { companyId: Uuid; body: unknown }
 
-/** A callback may tell of several payments. What else it says of them need not be true. */
-function tell({ company }: Client, payments: Pix[]): Callback {
+/** A callback may name several payments. What else it says of them need not be true. */
+function callbackOf({ company }: Client, payments: Pix[]): Callback {
   const receivedAt = api.clock.now()
   const pix = payments.flatMap(({ endToEndId, amount }) => {
     const claimed = toCents(random() < 0.1 ? 100 * amount : amount)
@@ -198,29 +198,29 @@ function tell({ company }: Client, payments: Pix[]): Callback {
 }
 
 /** Each payment alone and among others, again and again: ten callbacks a payment. */
-function tellings(client: Client, payments: Pix[]): Callback[] {
-  const alone = times(8, () => payments.map((pix) => tell(client, [pix]))).flat()
+function callbacksFor(client: Client, payments: Pix[]): Callback[] {
+  const alone = times(8, () => payments.map((pix) => callbackOf(client, [pix]))).flat()
   const together = times(6, () => {
     const left = shuffle([...payments])
     const parts: Callback[] = []
-    while (left.length > 0) parts.push(tell(client, left.splice(0, 1 + below(5))))
+    while (left.length > 0) parts.push(callbackOf(client, left.splice(0, 1 + below(5))))
     return parts
   }).flat()
   return [...alone, ...together]
 }
 
-const madeUp = (): Pix => ({ endToEndId: schemeId(), amount: 999_999, telling: 'never' })
+const madeUp = (): Pix => ({ endToEndId: schemeId(), amount: 999_999, callbackTime: 'never' })
 
 /** Callbacks that name what their company has not received. */
 const forgeries = (client: Client, own: Pix, foreign: Pix): Callback[] => [
-  tell(client, [madeUp()]),
-  tell(client, [foreign]),
-  tell(client, [foreign, own, madeUp()]),
-  tell(bystander, [foreign, own]),
-  { ...tell(client, [own]), companyId: newId() },
+  callbackOf(client, [madeUp()]),
+  callbackOf(client, [foreign]),
+  callbackOf(client, [foreign, own, madeUp()]),
+  callbackOf(bystander, [foreign, own]),
+  { ...callbackOf(client, [own]), companyId: newId() },
 ]
 
-/** Sends callbacks to both processes in turn, many at once, and counts what became of them. */
+/** Sends callbacks to both processes alternately, many at once, and counts what became of them. */
 async function send(callbacks: Callback[]): Promise<Record<string, number>> {
   const results: Record<string, number> = {}
   await each(callbacks, AT_ONCE, async ({ companyId, body }, n) => {
@@ -245,15 +245,15 @@ async function workOff(): Promise<void> {
 }
 
 const cases = plan()
-const paymentsOf = (client: Client, telling?: Telling): Pix[] =>
+const paymentsOf = (client: Client, callbackTime?: CallbackTime): Pix[] =>
   cases
     .filter((one) => one.client === client)
     .flatMap(({ payments }) => payments)
-    .filter((pix) => !telling || pix.telling === telling)
+    .filter((pix) => !callbackTime || pix.callbackTime === callbackTime)
 
 await fillBank(cases)
-const genuine = companies.flatMap((client) => tellings(client, paymentsOf(client, 'soon')))
-const late = companies.flatMap((client) => tellings(client, paymentsOf(client, 'late')))
+const genuine = companies.flatMap((client) => callbacksFor(client, paymentsOf(client, 'soon')))
+const late = companies.flatMap((client) => callbacksFor(client, paymentsOf(client, 'late')))
 const forged = companies.flatMap((client, n) => {
   const [own, foreign] = [paymentsOf(client, 'soon'), paymentsOf(companies.at(n - 1)!)]
   return times(Math.ceil(SIZE / 300), () => forgeries(client, some(own), some(foreign))).flat()

@@ -21,7 +21,7 @@ async function arrive({ company }: Client, chargeId: string, amount = 1990): Pro
   return app.providers.simulator.pay(company, { txid, amount: toCents(amount) })
 }
 
-async function tell({ company }: Client, transfer: Transfer) {
+async function sendCallback({ company }: Client, transfer: Transfer) {
   const body = callbackBody({ ...transfer, receivedAt: transfer.at })
   return (await receiveCallback(app, company.id, 'simulator', body)).processed
 }
@@ -46,7 +46,7 @@ test('a payment without a callback is found by asking, and counts once', async (
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
   const { paymentDate } = (await client.get(`/charge/${id}`)).body.data
   assert.equal(paymentDate, transfer.at.toISOString(), 'when the money came, not when it was found')
-  assert.equal(await tell(client, transfer), 'processed')
+  assert.equal(await sendCallback(client, transfer), 'processed')
   api.clock.advance(600)
   await reconcileDue(app)
   assert.deepEqual(await movementsOf(api, client), [
@@ -61,7 +61,7 @@ test('a payment in time with a late callback pays its charge', async () => {
   api.clock.advance(59)
   const transfer = await arrive(client, id)
   api.clock.advance(3600)
-  assert.equal(await tell(client, transfer), 'processed')
+  assert.equal(await sendCallback(client, transfer), 'processed')
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
 })
 
@@ -70,7 +70,7 @@ test('callbacks repeated, at once and in any order, credit each payment once', a
   const charges = await Promise.all(Array.from({ length: 10 }, () => makeCharge(client, 1990)))
   const transfers = await Promise.all(charges.map(({ id }) => arrive(client, id)))
   const repeated = [...transfers, ...transfers.toReversed(), ...transfers]
-  const results = await Promise.all(repeated.map((transfer) => tell(client, transfer)))
+  const results = await Promise.all(repeated.map((transfer) => sendCallback(client, transfer)))
   assert.deepEqual([...new Set(results)], ['processed'])
   assert.equal((await balancesOf(api, client)).pending, 19_900)
   assert.equal((await movementsOf(api, client)).length, 10)
@@ -84,7 +84,7 @@ test('what the bank does not confirm never counts, and is given up in the end', 
   const invented = { ...foreign, endToEndId: 'E99999999202608201500aaaaaaaaaaa' }
   const books = [await balancesOf(api, client), await eventsOf(api, client.company.id)]
   for (const transfer of [foreign, invented]) {
-    assert.equal(await tell(client, transfer), 'unconfirmed')
+    assert.equal(await sendCallback(client, transfer), 'unconfirmed')
   }
   assert.equal(await waiting(client), 2)
   for (let tries = 0; tries < 7; tries++) {
@@ -104,7 +104,7 @@ test('a callback that was stored and not processed is processed when its lease i
   await api.rows('delete from simulated_bank.transfers where end_to_end_id = $1', [
     early.endToEndId,
   ])
-  assert.equal(await tell(client, early), 'unconfirmed')
+  assert.equal(await sendCallback(client, early), 'unconfirmed')
   const { endToEndId, txid, amount } = early
   await app.providers.simulator.pay(client.company, { endToEndId, txid, amount })
   api.clock.advance(29)

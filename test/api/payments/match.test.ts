@@ -137,10 +137,10 @@ const matchAll = ({ company }: Client, payments: Arriving[], source: Source = 's
   )
 
 test('of payments of the same moment the same one pays, in whatever order their callbacks arrive', async () => {
-  for (const turn of [(all: Arriving[]) => all, (all: Arriving[]) => all.toReversed()]) {
+  for (const order of [(all: Arriving[]) => all, (all: Arriving[]) => all.toReversed()]) {
     const client = await api.client()
     const { id } = await makeCharge(client, 1990)
-    await matchAll(client, turn([1, 2, 3].map((n) => pixOf(n, txidOf(id)))))
+    await matchAll(client, order([1, 2, 3].map((n) => pixOf(n, txidOf(id)))))
     const rows = await api.rows<{ id: string }>(
       `select end_to_end_id as id from payments where company_id = $1 and status = 'MATCHED'`,
       [client.company.id],

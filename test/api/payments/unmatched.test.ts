@@ -27,7 +27,7 @@ const listed = async (client: Client, query = '') => {
   return body.data.map((payment: Reply['body']) => [payment.endToEndId, payment.status])
 }
 
-/** A company with an unmatched payment, and how its books stood before anybody decided on it. */
+/** A company with an unmatched payment, and what its books were before anybody decided on it. */
 async function unmatched(amount: number) {
   const client = await api.client()
   const endToEndId = await makeUnmatched(api, client, amount)

@@ -125,7 +125,7 @@ for (const version of VERSION_NAMES) {
         isRecurringTemplate: true,
       })
     }
-    assert.deepEqual(await agreementsOf(client), [], 'a bank hears of agreements only')
+    assert.deepEqual(await agreementsOf(client), [], 'a bank gets agreements only')
   })
 }
 

@@ -108,12 +108,12 @@ test('a decision on an id that both sources have is about the real money', async
   assert.deepEqual(await audit(shop), [])
 })
 
-type Step = { id: number; kind: 'real' | 'stray' | 'play' | 'play stray' | 'hear' | 'ask' }
+type Step = { id: number; kind: 'real' | 'stray' | 'play' | 'play stray' | 'callback' | 'ask' }
 
 const steps = fc.array(
   fc.record<Step>({
     id: fc.nat({ max: 2 }),
-    kind: fc.constantFrom('real', 'stray', 'play', 'play stray', 'hear', 'ask'),
+    kind: fc.constantFrom('real', 'stray', 'play', 'play stray', 'callback', 'ask'),
   }),
   { minLength: 4, maxLength: 10 },
 )
@@ -128,7 +128,7 @@ test('in any order of simulated and real payments with the same ids the books ar
     for (const { id, kind } of all) {
       const endToEndId = ids[id]!
       const isReal = kind === 'real' || kind === 'stray'
-      if (kind === 'hear') await callbacksProcessed(shop)
+      if (kind === 'callback') await callbacksProcessed(shop)
       else if (kind === 'ask') {
         api.clock.advance(61)
         await reconcileDue(api.app)
