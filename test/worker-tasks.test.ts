@@ -35,7 +35,7 @@ const PERIODS: Record<string, number> = {
   'receive charges': 500,
   'settle callbacks': 1_000,
   reconcile: 5_000,
-  'take back orphans': 5_000,
+  'remove orphans': 5_000,
   'carry out refunds': 500,
   'expire withdrawals': 500,
   'pay out withdrawals': 500,
@@ -95,7 +95,7 @@ test('tasks whose work is tested elsewhere do that work', () => {
   assert.equal(works.get('watch certificates'), watchCertificates)
   assert.equal(works.get('watch webhooks'), watchWebhooks)
   assert.equal(works.get('purge deliveries'), purgeDeliveries)
-  assert.equal(works.get('take back orphans'), removeOrphans)
+  assert.equal(works.get('remove orphans'), removeOrphans)
   assert.equal(works.get('collect at the simulated bank'), collectDue)
   assert.equal(works.get('expire charges at banks'), createExpiringAtBanks)
   assert.equal(works.get('play test clocks'), advanceTestClocks)

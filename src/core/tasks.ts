@@ -13,7 +13,7 @@ export const TASK = {
   /** The name is a label of published metrics. */
   callbacks: 'settle callbacks',
   reconcile: 'reconcile',
-  orphans: 'take back orphans',
+  orphans: 'remove orphans',
   queue: 'clear the queue',
   purge: 'purge deliveries',
   webhooks: 'watch webhooks',

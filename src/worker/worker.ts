@@ -50,8 +50,8 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: 'expire charges at banks', every_ms: 500, open: createExpiringAtBanks },
   { name: 'receive charges', every_ms: 500, run: releaseDueCharges },
   { name: TASK.callbacks, every_ms: 1_000, run: processDueCallbacks },
-  { name: 'reconcile', every_ms: 5_000, run: reconcileDue },
-  { name: 'take back orphans', every_ms: 5_000, run: removeOrphans },
+  { name: TASK.reconcile, every_ms: 5_000, run: reconcileDue },
+  { name: TASK.orphans, every_ms: 5_000, run: removeOrphans },
   { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
   { name: 'expire withdrawals', every_ms: 500, isTimed: true, run: expireDueWithdrawals },
   { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },
@@ -67,7 +67,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       await indexOldCharges(app)
     },
   },
-  { name: 'audit', every_ms: 60_000, run: auditDue },
+  { name: TASK.audit, every_ms: 60_000, run: auditDue },
   { name: TASK.mail, every_ms: 1_000, run: sendDueMails },
   {
     name: 'purge idempotency keys',
