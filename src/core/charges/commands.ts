@@ -154,7 +154,10 @@ export async function removeChargeAtBank(
 
 /** If the bank is getting the order of a charge now, its answer is not known yet. */
 const orderInProgress = () =>
-  problem('service_unavailable', 'The bank is being told of the charge. Try again in a moment.')
+  problem(
+    'service_unavailable',
+    'The bank is receiving the order of the charge. Try again in a moment.',
+  )
 
 export async function cancelCharge(
   tx: Tx,

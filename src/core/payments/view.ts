@@ -32,7 +32,7 @@ export const UnmatchedPayment = Type.Object({
         name: Type.Optional(Type.String()),
         taxId: Type.Optional(Type.String({ description: 'Masked' })),
       },
-      { description: 'Who has sent it, where the bank tells' },
+      { description: 'Who has sent it, if the bank says so' },
     ),
   ),
 })

@@ -65,7 +65,11 @@ const FAULTS: [name: string, certificate: Certificate, message: RegExp][] = [
   ['PEM as PFX', pfx(base64(own.certificate), 'abc'), /no PFX .*two files/],
   ['an empty PFX', pfx('', null), /no PFX/],
   ['the key of another', { ...pem, key: other.key }, /key does not belong to the certificate/],
-  ['the authority first', { ...pem, certificate: ca + own.certificate }, /must stand first/],
+  [
+    'the authority first',
+    { ...pem, certificate: ca + own.certificate },
+    /must be the first in its file/,
+  ],
   ['no certificate', { ...pem, certificate: own.key }, /no BEGIN CERTIFICATE line/],
   ['no key', { ...pem, key: own.certificate }, /no BEGIN PRIVATE KEY line/],
   [

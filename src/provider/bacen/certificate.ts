@@ -56,7 +56,7 @@ function ownInPem({ certificate, key, passphrase }: Pem): X509Certificate {
   if (own.checkPrivateKey(privateKey)) return own
   throw new Error(
     chain.some((other) => other.checkPrivateKey(privateKey))
-      ? "the company's own certificate must stand first in its file, before those of authorities"
+      ? "the company's own certificate must be the first in its file, before those of authorities"
       : 'the key does not belong to the certificate; both must come from the same request',
   )
 }

@@ -88,8 +88,8 @@ async function schedule(
     const isNew = await records.insertCollection(books, collection)
     if (isNew) return answer(order, collectionOf(collection))
   }
-  const standing = await records.findCollection(books, accountId, id)
-  if (standing) return accept(collectionOf(standing))
+  const existing = await records.findCollection(books, accountId, id)
+  if (existing) return accept(collectionOf(existing))
   const agreement = await findAgreement(books, accountId, agreementId)
   const fault = scheduleFault(agreement, order, today)
   return fault ? reject(fault) : { kind: 'unknown', reason: 'the agreement was just decided on' }
