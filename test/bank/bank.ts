@@ -1,6 +1,3 @@
-import type { IncomingMessage } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { Clock } from '../../src/lib/clock.ts'
 import { newId } from '../../src/lib/ids.ts'
 import type { LocalDate } from '../../src/pix/local-time.ts'
@@ -17,6 +14,7 @@ import { finishRefunds } from './pix.ts'
 import { createRequestHandler, type HandledRequest } from './request-handler.ts'
 import { unique } from './scheme.ts'
 import { finishSends } from './sends.ts'
+import { type Connected, openServer } from './server.ts'
 import { movedTo, PLAIN, profileOf, type Style, styleOf } from './style.ts'
 import { type CallbackSender, createCallbackSender, type SentCallback } from './webhooks.ts'
 
@@ -56,6 +54,8 @@ export type Bank = {
   seen(operation: string): number
   /** What did not agree with the document; empty at the end of every test. */
   violations(): string[]
+  /** Closes all connections, as a bank does that is restarted. */
+  closeConnections(): void
   /** Over when all callbacks have arrived. */
   callbacksSent(): Promise<void>
   close(): Promise<void>
@@ -65,6 +65,7 @@ export type State = Omit<Books, 'notify' | 'nextId'> & {
   requests: HandledRequest[]
   tokens: Token[]
   callbacks: SentCallback[]
+  connections: Connected[]
 }
 
 const PASSPHRASE = 'padaria'
@@ -118,17 +119,8 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     violations,
     callbackSender,
   })
-  const server = createServer(
-    {
-      key: trusted.server.key,
-      cert: trusted.server.certificate,
-      ca: trusted.ca,
-      requestCert: true,
-    },
-    (request: IncomingMessage, reply) => void handler.serve(request, reply),
-  )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = await openServer(trusted, () => books.style, handler.serve)
+  const { url } = server
   const credentials = credentialsOf(client, trusted, options.clock)
   const profile = (named?: Profile | string): Profile => {
     const found = typeof named === 'string' ? findProfile(named) : named
@@ -165,15 +157,16 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
       requests: handler.seen,
       tokens: tokenIssuer.tokens,
       callbacks: callbackSender.sent,
+      connections: server.connections,
     }),
+    closeConnections: server.closeConnections,
     seen: (operation) => handler.seen.filter((one) => one.operation === operation).length,
     violations: () => violations,
     callbacksSent: callbackSender.callbacksSent,
     async close() {
       faultSchedule.clear()
       await callbackSender.close()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server.close()
     },
   }
 }

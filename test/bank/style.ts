@@ -40,6 +40,10 @@ export type Style = {
   probes: boolean
   /** Whether money can be sent through Efí's endpoints. */
   sends: boolean
+  /** Whether new connections may speak HTTP/2. */
+  http2: boolean
+  /** The newest TLS that a bank speaks, from its start on; null for the newest of all. */
+  tls: 'TLSv1.2' | null
 }
 
 export const PLAIN: Style = {
@@ -58,6 +62,8 @@ export const PLAIN: Style = {
   postsCharges: true,
   probes: false,
   sends: false,
+  http2: false,
+  tls: null,
 }
 
 const OPEN = { client: 'any', body: 'any', grant: 'any', scopes: 'given' } as const

@@ -152,7 +152,7 @@ function requestOf(connection: Connection, call: Call, url: string): Request {
   for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value)
   return {
     method: call.method,
-    url: address.href,
+    url: address,
     headers: {
       accept: 'application/json',
       ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),

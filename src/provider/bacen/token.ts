@@ -123,7 +123,7 @@ function requestOf(connection: Connection, scopes: string[]): Request {
   const pair = Buffer.from(`${clientId}:${clientSecret ?? ''}`).toString('base64')
   return {
     method: 'POST',
-    url: address.href,
+    url: address,
     headers: {
       accept: 'application/json',
       'content-type': body === 'json' ? 'application/json' : 'application/x-www-form-urlencoded',

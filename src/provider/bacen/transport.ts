@@ -1,6 +1,12 @@
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { Agent } from 'undici'
+import {
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
+import { endOfTick } from '../../lib/end-of-tick.ts'
 import { type Reply, replyOf } from './answers.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connection } from './connection.ts'
@@ -23,7 +29,7 @@ export const LIMITS: Limits = {
 
 export type Request = {
   method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
-  url: string
+  url: URL
   headers: Record<string, string>
   body: string | null
 }
@@ -35,8 +41,11 @@ export type Transport = {
   close(): Promise<void>
 }
 
-/** Short, because a request on a connection that the bank has closed is lost. */
-const IDLE_ms = 3_000
+/**
+ * How long an idle connection is kept. A bank that keeps it shorter says so, or closes it. If it
+ * closes it just when a request is sent, the request is lost, which is noticed.
+ */
+const IDLE_ms = 60_000
 const MAX_CONNECTIONS = 64
 
 export function openTransport(connection: Connection, limits: Limits, clock: Clock): Transport {
@@ -52,7 +61,9 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
       } catch {
         return { kind: 'unknown', reason: 'the certificate cannot be used' }
       }
-      const reply = await exchange(agent, request, left_ms)
+      const reply = await exchange(agent, request, left_ms, limits.answer_bytes)
+      // Only then is the connection free again. The next request would open another one.
+      await endOfTick()
       // A bank that does not accept the certificate any more just closes the connection.
       const isOver = reply.kind === 'unknown' && reply.isConnection && endsAt <= clock.now()
       return isOver ? { ...reply, reason: OVER } : reply
@@ -63,16 +74,45 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
   }
 }
 
+/**
+ * A connection has one request at a time, also with HTTP/2: undici sends requests of an HTTP/2
+ * connection that the bank closes a second time, and an order must not be.
+ */
 function agentOf(connection: Connection, limits: Limits): Agent {
   return new Agent({
-    connect: { secureContext: contextOf(connection), timeout: limits.connect_ms },
+    connect: connectorOf(contextOf(connection), limits.connect_ms),
     connections: MAX_CONNECTIONS,
+    pipelining: 1,
     keepAliveTimeout: IDLE_ms,
     keepAliveMaxTimeout: IDLE_ms,
-    headersTimeout: limits.exchange_ms,
-    bodyTimeout: limits.exchange_ms,
-    maxResponseSize: limits.answer_bytes,
+    // Each exchange has one limit for all of it instead.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   })
+}
+
+/** Connects with HTTP/2 if the bank offers it, and resumes the last TLS session of each host. */
+function connectorOf(secureContext: SecureContext, timeout: number): buildConnector.connector {
+  // undici has a cache of its own, but of weak references, which do not last for minutes.
+  const sessions = new Map<string, Buffer>()
+  return (target, callback) => {
+    const keep = (session: Buffer) => sessions.set(target.hostname, session)
+    const session = sessions.get(target.hostname)
+    const connect = buildConnector({
+      secureContext,
+      timeout,
+      allowH2: true,
+      maxCachedSessions: 0,
+      ...(session ? { session } : {}),
+    })
+    connect(target, (...result) => {
+      const socket = result[1] as TLSSocket | null
+      // With TLS 1.2 the session is there when the socket is connected, with 1.3 it comes later.
+      if (socket?.getProtocol() === 'TLSv1.2') keep(socket.getSession()!)
+      else socket?.on('session', keep)
+      callback(...result)
+    })
+  }
 }
 
 /** Made once, because reading keys and authorities costs far more than a connection. */
@@ -88,45 +128,64 @@ function contextOf({ certificate, ca }: Connection): SecureContext {
   })
 }
 
-async function exchange(
+/** Sends one request. Once its time is over it is not sent any more, if it was not sent before. */
+function exchange(
   agent: Agent,
   { method, url, headers, body }: Request,
   most_ms: number,
+  maxBytes: number,
 ): Promise<Reply> {
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), most_ms)
-  try {
-    const { origin, pathname, search } = new URL(url)
-    const answer = await agent.request({
-      origin,
-      path: pathname + search,
-      method,
-      headers,
-      body,
-      signal: stop.signal,
-    })
-    return replyOf(answer.statusCode, await answer.body.text())
-  } catch (error) {
-    return stop.signal.aborted ? LATE : failureOf(error)
-  } finally {
+  const { promise, resolve } = Promise.withResolvers<Reply>()
+  const chunks: Buffer[] = []
+  let controller: Dispatcher.DispatchController | null = null
+  let [status, received, isOver] = [0, 0, false]
+
+  function end(reply: Reply, isComplete = false): void {
+    if (isOver) return
+    isOver = true
     clearTimeout(timer)
+    if (!isComplete) controller?.abort(new Error(STOPPED))
+    resolve(reply)
   }
+  const timer = setTimeout(() => end(LATE), most_ms)
+  agent.dispatch(
+    { origin: url.origin, path: url.pathname + url.search, method, headers, body },
+    {
+      onRequestStart(own) {
+        controller = own
+        if (isOver) own.abort(new Error(STOPPED))
+      },
+      onResponseStart(_, code) {
+        status = code
+      },
+      onResponseData(_, chunk) {
+        received += chunk.length
+        if (received > maxBytes) end(TOO_LONG)
+        else chunks.push(chunk)
+      },
+      onResponseEnd: () => end(replyOf(status, UTF8.decode(Buffer.concat(chunks))), true),
+      onResponseError: (_, error) => end(failureOf(error)),
+    },
+  )
+  return promise
 }
 
+const UTF8 = new TextDecoder()
+const STOPPED = 'the request was stopped'
 const OVER = 'the certificate with which the bank knows the company has ended'
 const LATE: Reply = { kind: 'unknown', reason: 'the bank has not answered in time' }
+const TOO_LONG: Reply = { kind: 'unknown', reason: 'the answer of the bank is too long' }
 
+const LOST = 'the connection to the bank was lost'
 const FAULTS: [codes: RegExp, words: string, isConnection: boolean][] = [
-  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, 'the bank has not answered in time', false],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the bank cannot be reached in time', true],
   [/^ECONNREFUSED$/, 'the bank refuses the connection', true],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name of the bank is not found', true],
   [/^(EHOST|ENET)(UNREACH|DOWN)$/, 'the bank cannot be reached', true],
-  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer of the bank is too long', false],
   [/^(ERR_SSL_|EPROTO$)/, 'the bank does not accept the certificate, or TLS is not possible', true],
   [/CERT|ISSUER|LEAF|HOSTNAME|ALTNAME/, 'the certificate of the bank cannot be trusted', true],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'the connection to the bank was lost', true],
-  [/^(ERR_INVALID_URL|UND_ERR_INVALID_ARG)$/, 'the address or a header is not valid', false],
+  [/^(ECONN(RESET|ABORTED)|EPIPE|UND_ERR_(SOCKET|INFO))$|^ERR_HTTP2_/, LOST, true],
+  [/^UND_ERR_INVALID_ARG$/, 'the address or a header is not valid', false],
 ]
 
 /** The message of an error may contain addresses, so it is not shown. */

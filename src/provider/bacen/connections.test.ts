@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '../../lib/ids.ts'
+import { chargeTxid } from '../txid.ts'
+import { given, known, newCharge, openScene, type Scene } from './scene.test-support.ts'
+
+const issue = async (scene: Scene) =>
+  given(await scene.bacen.issueCharge(scene.payee, newCharge(scene)))
+
+test('an idle connection is kept for 60 seconds', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const scene = await openScene()
+  const { connections } = scene.bank.state()
+  await issue(scene)
+  t.mock.timers.tick(59_000)
+  await issue(scene)
+  assert.equal(connections.length, 1)
+  t.mock.timers.tick(60_000)
+  await issue(scene)
+  assert.equal(connections.length, 2)
+})
+
+for (const tls of ['TLSv1.2', null] as const) {
+  test(`a TLS session is resumed by the next connection, ${tls ?? 'newest TLS'}`, async () => {
+    const scene = await openScene({ style: { tls } })
+    const { bank } = scene
+    const { connections } = bank.state()
+    await issue(scene)
+    for (const _ of [1, 2]) {
+      bank.closeConnections()
+      await issue(scene)
+    }
+    assert.deepEqual(
+      connections.map(({ isResumed }) => isResumed),
+      connections.map((_, n) => n > 0),
+    )
+    assert.ok(connections.length >= 3)
+    assert.ok(connections.every((one) => one.tls === (tls ?? 'TLSv1.3')))
+  })
+}
+
+test('a new certificate begins a TLS session of its own', async () => {
+  const scene = await openScene()
+  const { bank, connect } = scene
+  await issue(scene)
+  connect(bank.connection())
+  await issue(scene)
+  assert.deepEqual(
+    bank.state().connections.map(({ isResumed }) => isResumed),
+    [false, false],
+  )
+})
+
+test('a bank that offers HTTP/2 is spoken to with it, many orders at once', async () => {
+  const scene = await openScene({ style: { http2: true } })
+  const { bank } = scene
+  await Promise.all(Array.from({ length: 10 }, () => issue(scene)))
+  assert.equal(bank.state().charges.size, 10)
+  assert.ok(bank.state().connections.every(({ protocol }) => protocol === 'h2'))
+  bank.closeConnections()
+  await issue(scene)
+  // A bank may stop offering it.
+  bank.style({ http2: false })
+  bank.closeConnections()
+  await issue(scene)
+  assert.equal(bank.state().connections.at(-1)!.protocol, 'http/1.1')
+})
+
+for (const fault of ['lose answer', 'drop', '5xx after effect'] as const) {
+  test(`HTTP/2, ${fault}: a charge is asked about, and exists once`, async () => {
+    const scene = await openScene({ style: { http2: true } })
+    const { bank, bacen, payee } = scene
+    bank.faults.next('PUT /cob', fault)
+    const charge = newCharge(scene)
+    given(await bacen.issueCharge(payee, charge))
+    assert.deepEqual([...bank.state().charges.keys()], [chargeTxid(charge.id)])
+    assert.equal(bank.seen('PUT /cob/{txid}'), fault === 'drop' ? 2 : 1)
+  })
+}
+
+test('HTTP/2: the limits of time and length hold', async () => {
+  const scene = await openScene({ style: { http2: true }, limits: { exchange_ms: 700 } })
+  const { bank, bacen, payee } = scene
+  await known(() => bacen.findPaid(payee, newId()))
+  bank.faults.next('*', 'slow', 10)
+  const late = { kind: 'unknown', reason: 'the bank has not answered in time' }
+  assert.deepEqual(await bacen.issueCharge(payee, newCharge(scene)), late)
+  bank.faults.clear()
+  const short = await openScene({ style: { http2: true }, limits: { answer_bytes: 300 } })
+  assert.deepEqual(await short.bacen.findPaid(short.payee, newId()), {
+    kind: 'unknown',
+    reason: 'the bank gives no token: the answer of the bank is too long',
+  })
+})
