@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stopClock } from './core/clocks/commands.ts'
-import { hearEverywhere } from './core/companies/announce.ts'
+import { waitUntilApplied } from './core/companies/announce.ts'
 import { withCompanyClock } from './core/companies/clock.ts'
 import { createCompany, createKey, revokeAllKeys } from './core/companies/commands.ts'
 import { keyIdOf } from './core/companies/keys.ts'
@@ -45,7 +45,7 @@ export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
     const company = isNamed ? await findCompany(app.db, former.companyId) : null
     if (company?.mode === 'sandbox') await retire(app, company)
     const made = write(app, await make(app))
-    await hearEverywhere(app.db)
+    await waitUntilApplied(app.db)
     return made
   })
 

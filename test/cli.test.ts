@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { CHANGES, HEARD, LISTENER, QUESTION } from '../src/core/companies/announce.ts'
+import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../src/core/companies/announce.ts'
 import { createSetbacks } from '../src/core/setbacks.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { createLog } from '../src/lib/log.ts'
@@ -192,11 +192,11 @@ describe('on a database of one’s own', () => {
     const { companyId } = await answerOf(company(), env)
     const server = new pg.Client({ connectionString: env.DATABASE_URL, application_name: LISTENER })
     await server.connect()
-    const heard: string[] = []
+    const received: string[] = []
     server.on('notification', ({ payload = '' }) => {
-      heard.push(payload.startsWith(QUESTION) ? 'question' : payload)
+      received.push(payload.startsWith(QUESTION) ? 'question' : payload)
       if (!payload.startsWith(QUESTION)) return
-      server.query('select pg_notify($1, $2)', [HEARD, payload.slice(QUESTION.length)])
+      server.query('select pg_notify($1, $2)', [CONFIRMATIONS, payload.slice(QUESTION.length)])
     })
     await server.query(`listen ${CHANGES}`)
     const [key] = await answerOf(['key', 'list', '--company', companyId], env)
@@ -205,9 +205,9 @@ describe('on a database of one’s own', () => {
       ['company', 'update', companyId, '--name', 'Padaria Nova'],
       ['key', 'revoke', '--company', companyId, key.id],
     ]) {
-      heard.length = 0
+      received.length = 0
       await answerOf(args, env)
-      assert.deepEqual(heard, [companyId, 'question'], args.join(' '))
+      assert.deepEqual(received, [companyId, 'question'], args.join(' '))
     }
     await server.end()
   })

@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from '../config.ts'
-import { hearEverywhere, waitUntilHeard } from '../core/companies/announce.ts'
+import { waitUntilApplied, waitUntilAppliedAt } from '../core/companies/announce.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { requireSameSecret } from '../core/installation.ts'
 import { type Database, openDatabase } from '../db/database.ts'
@@ -93,9 +93,9 @@ export async function withApp<R>(act: (app: FullApp) => Promise<R>): Promise<R> 
 }
 
 async function waitForServers(url: string): Promise<string> {
-  return (await waitUntilHeard(url)) ? '' : NOT_CONFIRMED
+  return (await waitUntilAppliedAt(url)) ? '' : NOT_CONFIRMED
 }
 
 /** The same as `waitForServers`, for a command that has an app. */
 export const waitForServersOf = async ({ db }: FullApp): Promise<string> =>
-  (await hearEverywhere(db)) ? '' : NOT_CONFIRMED
+  (await waitUntilApplied(db)) ? '' : NOT_CONFIRMED

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { moveClock, oneMoveAtATime, untilAdvanced } from '../core/clocks/commands.ts'
 import type { Move } from '../core/clocks/rules.ts'
-import { hearEverywhere } from '../core/companies/announce.ts'
+import { waitUntilApplied } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany, hasSandbox } from '../core/companies/store.ts'
@@ -227,6 +227,6 @@ async function move(app: FullApp, company: Company, order: Move): Promise<boolea
     throw error
   }
   await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
-  await oneMoveAtATime(app, company.id, () => hearEverywhere(app.db))
+  await oneMoveAtATime(app, company.id, () => waitUntilApplied(app.db))
   return true
 }

@@ -5,16 +5,17 @@ import type { Uuid } from '../../lib/ids.ts'
 
 /**
  * Servers remember keys and companies for a while. A change is announced in its transaction, and
- * whoever made it can wait until every server has heard. PostgreSQL delivers in order, so a server
- * that answers a later question has heard all earlier announcements.
+ * whoever made it can wait until every server has applied it. PostgreSQL delivers in order, so a
+ * server that answers a later question has applied all earlier changes. Servers of two versions run
+ * side by side during an upgrade, so the texts that they exchange stay as they are.
  */
 export const CHANGES = 'vintem_company'
-export const HEARD = 'vintem_heard'
+export const CONFIRMATIONS = 'vintem_heard'
 export const LISTENER = 'vintem listen'
 export const QUESTION = 'heard? '
 
 const RECONNECT_MS = 500
-const PATIENCE_MS = 3_000
+const CONFIRM_MS = 3_000
 
 export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
   await tx.query({ text: 'select pg_notify($1, $2)', values: [CHANGES, companyId] })
@@ -22,7 +23,7 @@ export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
 
 export type Listener = { alive(): boolean; close(): Promise<void> }
 
-/** Hears of changed companies. `forget` gets null when something may have been missed. */
+/** Calls `forget` for each changed company, and with null when a change may have been missed. */
 export function listen(
   url: string,
   forget: (companyId: Uuid | null) => void,
@@ -79,11 +80,11 @@ export function listen(
 }
 
 async function answer(client: pg.Client, question: string): Promise<void> {
-  await client.query('select pg_notify($1, $2)', [HEARD, question]).catch(() => {})
+  await client.query('select pg_notify($1, $2)', [CONFIRMATIONS, question]).catch(() => {})
 }
 
-/** Waits until every server has heard what was announced so far; false when one keeps silent. */
-export async function waitUntilHeard(url: string): Promise<boolean> {
+/** Waits until every server has applied all announced changes; false if one does not answer. */
+export async function waitUntilAppliedAt(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, application_name: 'vintem announce' })
   await client.connect()
   try {
@@ -93,15 +94,15 @@ export async function waitUntilHeard(url: string): Promise<boolean> {
   }
 }
 
-/** The same, by a connection of ours. */
-export async function hearEverywhere(db: Database): Promise<boolean> {
+/** The same, by a connection of the pool. */
+export async function waitUntilApplied(db: Database): Promise<boolean> {
   const { client, release } = await db.connect()
   try {
-    const isHeard = await askAll(client)
-    // Whoever gets the connection next does not expect it to hear anything.
-    await client.query(`unlisten ${HEARD}`)
+    const isApplied = await askAll(client)
+    // Whoever gets the connection next does not expect notifications.
+    await client.query(`unlisten ${CONFIRMATIONS}`)
     release()
-    return isHeard
+    return isApplied
   } catch (error) {
     release(true)
     throw error
@@ -109,7 +110,7 @@ export async function hearEverywhere(db: Database): Promise<boolean> {
 }
 
 async function askAll(client: pg.ClientBase): Promise<boolean> {
-  await client.query(`listen ${HEARD}`)
+  await client.query(`listen ${CONFIRMATIONS}`)
   const found = await client.query<{ servers: number }>(
     `select count(*)::int as servers from pg_stat_activity
      where application_name = $1 and datname = current_database()`,
@@ -120,8 +121,8 @@ async function askAll(client: pg.ClientBase): Promise<boolean> {
 
 async function ask(client: pg.ClientBase, servers: number): Promise<boolean> {
   const question = randomUUID()
-  const { promise: heard, resolve } = Promise.withResolvers<boolean>()
-  const late = setTimeout(() => resolve(false), PATIENCE_MS)
+  const { promise: isApplied, resolve } = Promise.withResolvers<boolean>()
+  const late = setTimeout(() => resolve(false), CONFIRM_MS)
   let silent = servers
   const count = ({ payload }: pg.Notification) => {
     if (payload === question) silent -= 1
@@ -130,7 +131,7 @@ async function ask(client: pg.ClientBase, servers: number): Promise<boolean> {
   client.on('notification', count)
   if (silent === 0) resolve(true)
   await client.query('select pg_notify($1, $2)', [CHANGES, QUESTION + question])
-  return heard.finally(() => {
+  return isApplied.finally(() => {
     clearTimeout(late)
     client.off('notification', count)
   })

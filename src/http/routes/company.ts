@@ -1,4 +1,4 @@
-import { hearEverywhere } from '../../core/companies/announce.ts'
+import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
 import { CompanyChange, CompanyView, readChange, showCompany } from '../../core/companies/view.ts'
 import { route } from '../route.ts'
@@ -41,7 +41,7 @@ const change = route({
       return showCompany(after)
     })
     // Whoever has the answer meets the changed company everywhere.
-    await hearEverywhere(app.db)
+    await waitUntilApplied(app.db)
     return changed
   },
 })

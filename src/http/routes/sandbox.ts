@@ -1,7 +1,7 @@
 import { moveClock, oneMoveAtATime, readClock, untilAdvanced } from '../../core/clocks/commands.ts'
 import { moveFaults } from '../../core/clocks/rules.ts'
 import { ClockMove, ClockView, showClock } from '../../core/clocks/view.ts'
-import { hearEverywhere } from '../../core/companies/announce.ts'
+import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { route } from '../route.ts'
 
 const get = route({
@@ -27,7 +27,7 @@ const move = route({
   tag: 'Sandbox',
   summary: 'Move the time of a sandbox company forward',
   description:
-    'By `advance` seconds or to `now`. Everything that falls due on the way is done at its own moment and in order: subscriptions are charged, charges expire, money settles, one-time codes run out, failed webhooks are tried again. Answers when that is done, or after some seconds with status ADVANCING and what is still running; it goes on by itself, and GET tells how far it is. Time never goes back.',
+    'By `advance` seconds or to `now`. Everything that falls due on the way is done at its own moment and in order: subscriptions are charged, charges expire, money settles, one-time codes run out, failed webhooks are tried again. Answers when that is done, or after some seconds with status ADVANCING and what is still running; it goes on by itself, and GET shows how far it is. Time never goes back.',
   scope: 'company:write',
   body: ClockMove,
   example: { advance: 86_400 },
@@ -47,7 +47,7 @@ const move = route({
     const arrives = moved.status === 'ADVANCING'
     if (arrives) await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
     // Whoever has the answer meets the new time everywhere.
-    await oneMoveAtATime(app, company.id, () => hearEverywhere(app.db))
+    await oneMoveAtATime(app, company.id, () => waitUntilApplied(app.db))
     return arrives ? call.revise(showClock(await readClock(app.db, app, company))) : moved
   },
 })

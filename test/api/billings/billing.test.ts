@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cancelCharge } from '../../../src/core/charges/commands.ts'
-import { announceChange, hearEverywhere } from '../../../src/core/companies/announce.ts'
+import { announceChange, waitUntilApplied } from '../../../src/core/companies/announce.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { billDue, generateDue } from '../../../src/worker/billing.ts'
 import { carryOutRefunds } from '../../../src/worker/orders.ts'
@@ -226,7 +226,7 @@ test('a charge that no worker has billed in time does not prevent a cancellation
       await tx.query({ text, values: [client.company.id] })
       await announceChange(tx, client.company.id)
     })
-    await hearEverywhere(app.db)
+    await waitUntilApplied(app.db)
     await cancel(subscription)
     await bill(client)
     assert.deepEqual(await statesOf(client, id), [state])

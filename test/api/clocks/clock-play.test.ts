@@ -7,6 +7,7 @@ import {
   nextExpiry,
   nextRelease,
 } from '../../../src/core/charges/due-store.ts'
+import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/companies/announce.ts'
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -50,7 +51,7 @@ async function expiriesOf({ company }: Client): Promise<string[]> {
 const all = (start: Date) => LIVES_S.map((seconds) => after(start, seconds))
 const clockOf = async (client: Client) => (await client.get(CLOCK)).body.data
 
-/** Another worker, as far as the database can tell. */
+/** To the database this is another worker. */
 function anotherApp(): FullApp {
   const { config, publicUrl } = app
   const { databaseUrl } = api
@@ -100,10 +101,10 @@ test('if a worker dies during a move, another continues at once', async () => {
   const { client, start } = await advancing()
   const dying = anotherApp()
   const reached = Promise.withResolvers<void>()
-  const buried = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   const stuck = watching(dying, async () => {
     reached.resolve()
-    await buried.promise
+    await released.promise
   })
   const death = advanceTestClocks(stuck)
   await reached.promise
@@ -117,7 +118,7 @@ test('if a worker dies during a move, another continues at once', async () => {
   await advanceTestClocks(app)
   assert.deepEqual(await expiriesOf(client), all(start))
   assert.equal((await clockOf(client)).status, 'READY')
-  buried.resolve()
+  released.resolve()
   await death
   assert.equal((await clockOf(client)).now, after(start, 60))
 })
@@ -165,26 +166,26 @@ test('while a clock advances, sweeps over all companies skip its company', async
 
 test('a move is answered when all servers know of it', async () => {
   const client = await api.client()
-  // A server that is slow to hear, as far as the others can tell.
+  // To the others this is a server that is slow to answer.
   const server = new pg.Client({
     connectionString: api.databaseUrl,
-    application_name: 'vintem listen',
+    application_name: LISTENER,
   })
   await server.connect()
   api.atEnd(() => server.end())
-  await server.query('listen vintem_company')
-  const heard: string[] = []
+  await server.query(`listen ${CHANGES}`)
+  const received: string[] = []
   server.on('notification', async ({ payload = '' }) => {
-    heard.push(payload)
-    const [, question] = payload.split('heard? ')
+    received.push(payload)
+    const [, question] = payload.split(QUESTION)
     if (question === undefined) return
     await server.query('select pg_sleep(0.05)')
-    heard.push('answered')
-    await server.query(`select pg_notify('vintem_heard', $1)`, [question])
+    received.push('answered')
+    await server.query('select pg_notify($1, $2)', [CONFIRMATIONS, question])
   })
   const { status } = await client.post(CLOCK, { advance: 60 })
   assert.equal(status, 200)
-  assert.deepEqual([heard[0], heard.at(-1)], [client.company.id, 'answered'])
+  assert.deepEqual([received[0], received.at(-1)], [client.company.id, 'answered'])
 })
 
 test('a second move has to wait for the first', async () => {
@@ -217,7 +218,7 @@ test('work that fails is tried again, and time does not go past it', async () =>
   assert.deepEqual(await expiriesOf(client), all(start))
 })
 
-/** Tells how statements would be carried out instead of carrying them out. */
+/** Explains statements instead of executing them. */
 function explaining(plans: string[]): Tx {
   return {
     wake: () => {},

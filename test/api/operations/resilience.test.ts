@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import pg from 'pg'
-import { waitUntilHeard } from '../../../src/core/companies/announce.ts'
+import { waitUntilAppliedAt } from '../../../src/core/companies/announce.ts'
 import { revokeKey } from '../../../src/core/companies/commands.ts'
 import { keyIdOf } from '../../../src/core/companies/keys.ts'
 import { until } from '../../deliveries/until.ts'
@@ -73,7 +73,7 @@ test('a key that is revoked while it is looked up is not remembered', async () =
       revokeKey(tx, client.company.id, keyIdOf(client.key)!, api.clock.now()),
     )
     await Promise.all([asking, revoking])
-    await until('it is heard', () => waitUntilHeard(api.databaseUrl))
+    await until('the key is revoked in every server', () => waitUntilAppliedAt(api.databaseUrl))
     assert.equal((await client.get('/company')).status, 401)
   }
 })
