@@ -10,7 +10,7 @@ import type { Uuid } from '../../src/lib/ids.ts'
 import { startWorker, TASKS } from '../../src/worker/worker.ts'
 import { type Hostility, startReceiver } from '../support/receiver.ts'
 import { median, p99 } from './figures.ts'
-import { type Hook, publicId, registerAll, tell } from './scene.ts'
+import { commitEvents, type Hook, publicId, registerAll } from './scene.ts'
 import { until } from './until.ts'
 
 const SCRIPT = join(import.meta.dirname, 'hostile-process.ts')
@@ -66,7 +66,7 @@ export async function startHealthy(
       const latencies_ms: number[] = []
       for (let n = 0; n < events; n++) {
         receiver.received.length = 0
-        const [event] = await tell(app, company.id)
+        const [event] = await commitEvents(app, company.id)
         const committed_ms = performance.now()
         const id = publicId(event!)
         const arrivals = await until('every healthy receiver has it', () => {

@@ -22,6 +22,7 @@ import {
 import { isLong, p99, patience } from './figures.ts'
 import {
   atEnd,
+  commitEvents,
   endedOf,
   type Hook,
   makeCompany,
@@ -29,7 +30,6 @@ import {
   openEngine,
   register,
   registerAll,
-  tell,
   waitingOf,
   withSenderLimits,
 } from './scene.ts'
@@ -82,7 +82,7 @@ test('every kind of hostile receiver is handled as decided, all of them at once'
   const nobody = `http://127.0.0.1:${await freePort()}/`
   const urls = Object.keys(expected).map((name) => receivers.get(name)?.url ?? nobody)
   const hooks = await registerAll(app, company, urls)
-  await tell(app, company.id)
+  await commitEvents(app, company.id)
   await engine.run()
   for (const [n, [name, [status, error]]] of Object.entries(expected).entries()) {
     const isSuccess = status === 200 && error === null
@@ -222,7 +222,7 @@ for (const kind of DEAD) {
 const CROWD = isLong ? 1000 : 600
 const COMPANIES = 10
 const EVENTS_EACH = 3
-/** Long enough to tell whether a healthy receiver had to wait for one that hangs. */
+/** Long enough to see whether a healthy receiver had to wait for one that hangs. */
 const LONG_DEADLINE_MS = isLong ? 6_000 : 30_000
 
 /** Companies with receivers of which every second one is dead. */
@@ -252,7 +252,7 @@ for (const kind of DEAD) {
       const { companies, dead, received } = await gather(own, urls[kind])
       const measure = async (then = () => {}) => {
         received.length = 0
-        for (const { id } of companies) await tell(own, id, EVENTS_EACH)
+        for (const { id } of companies) await commitEvents(own, id, EVENTS_EACH)
         const began_ms = performance.now()
         return delivering(own, async () => {
           const all = (CROWD / 2) * EVENTS_EACH

@@ -5,7 +5,7 @@ import { TASKS } from '../../src/worker/worker.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { isLong, median } from './figures.ts'
-import { makeCompany, openApp, openWorker, register, tell } from './scene.ts'
+import { commitEvents, makeCompany, openApp, openWorker, register } from './scene.ts'
 import { until } from './until.ts'
 
 const EVENTS = isLong ? 50 : 20
@@ -45,7 +45,7 @@ test('in one process the first attempt comes within 100 ms of the commit', async
   const worker = openWorker(app, DELIVER)
   const latencies_ms: number[] = []
   for (let n = 1; n <= EVENTS; n++) {
-    await tell(app, company.id)
+    await commitEvents(app, company.id)
     const committed_ms = performance.now()
     latencies_ms.push((await arrived(n)).at_ms - committed_ms)
   }
@@ -61,15 +61,15 @@ test('an event is sent at once, however soon it follows another', async (t) => {
   // The second event often comes while the receiver still thinks about the first.
   receiver.answer = (response) => setTimeout(() => response.writeHead(200).end(), 15)
   const worker = openWorker(app, DELIVER)
-  await tell(app, company.id)
+  await commitEvents(app, company.id)
   await arrived(1)
   const latencies_ms: number[] = []
   for (let distance_ms = 0; distance_ms < 50; distance_ms += STEP_MS) {
     const before = receiver.received.length
     const first_ms = performance.now()
-    await tell(app, company.id)
+    await commitEvents(app, company.id)
     await until('the distance', () => performance.now() - first_ms >= distance_ms)
-    await tell(app, company.id)
+    await commitEvents(app, company.id)
     const committed_ms = performance.now()
     latencies_ms.push((await arrived(before + 2)).at_ms - committed_ms)
   }
@@ -82,11 +82,11 @@ test('an event is sent at once, however soon it follows another', async (t) => {
 test('across processes the first attempt comes within a second of the commit', async (t) => {
   const databaseUrl = await cloneDatabase()
   const { app, company, arrived } = await scene(databaseUrl)
-  // Another process, as far as it can tell: nothing that is committed here rings there.
+  // To the worker this is another process: nothing that is committed here wakes it.
   const worker = openWorker(openApp(databaseUrl))
   const latencies_ms: number[] = []
   for (let n = 1; n <= (isLong ? 20 : 3); n++) {
-    await tell(app, company.id)
+    await commitEvents(app, company.id)
     const committed_ms = performance.now()
     latencies_ms.push((await arrived(n)).at_ms - committed_ms)
   }

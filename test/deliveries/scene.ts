@@ -38,7 +38,7 @@ export const environmentOf = (databaseUrl: string) => ({
   WEBHOOKS_PER_COMPANY: '2000',
 })
 
-/** An app of its own, like another process as far as the database can tell. */
+/** An app of its own: to the database this is another process. */
 export function openApp(databaseUrl: string, clock: Clock = systemClock): FullApp {
   const config = { ...readConfig(environmentOf(databaseUrl)), local: true }
   const log = createLog('silent')
@@ -113,7 +113,7 @@ export async function register(app: FullApp, company: Company, url: string): Pro
 const PAID = { amount: 1990, paymentStatus: 'PAID', devMode: false }
 
 /** Commits events of a company together. */
-export async function tell(app: FullApp, companyId: Uuid, count = 1): Promise<Event[]> {
+export async function commitEvents(app: FullApp, companyId: Uuid, count = 1): Promise<Event[]> {
   const at = app.clock.now()
   const events = Array.from({ length: count }, () =>
     chargeEvent('charge.paid', { companyId, id: newId(), ...PAID }, at),

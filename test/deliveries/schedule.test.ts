@@ -4,12 +4,12 @@ import { startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
   assertSigned,
+  commitEvents,
   endedOf,
   healthOf,
   openEngine,
   publicId,
   register,
-  tell,
   waitingOf,
 } from './scene.ts'
 
@@ -26,18 +26,23 @@ async function scene() {
   const { company } = await api.client()
   const receiver = await startReceiver()
   const hook = await register(app, company, receiver.url)
-  return { company, receiver, hook, tell: (count?: number) => tell(app, company.id, count) }
+  return {
+    company,
+    receiver,
+    hook,
+    commitEvents: (count?: number) => commitEvents(app, company.id, count),
+  }
 }
 
 test('a failing receiver is tried at once, then 1, 5, 15 min, 1 and 6 h after each failure, not a second earlier', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   const THINKING_S = 7
   receiver.answer = (response) => {
     clock.advance(THINKING_S)
     response.writeHead(500).end('out of order')
   }
   const sent: Date[] = [clock.now()]
-  const [event] = await tell()
+  const [event] = await commitEvents()
   await engine.run()
   assert.equal(receiver.received.length, 1)
   for (const [n, wait_s] of WAITS_S.entries()) {
@@ -67,9 +72,9 @@ test('a failing receiver is tried at once, then 1, 5, 15 min, 1 and 6 h after ea
 })
 
 test('every attempt has the same id and the same bytes, and a signature with its own time', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   receiver.answer = (response) => response.writeHead(503).end()
-  const [event] = await tell()
+  const [event] = await commitEvents()
   const sent: Date[] = []
   for (const wait_s of [0, ...WAITS_S]) {
     clock.advance(wait_s)
@@ -91,19 +96,19 @@ test('every attempt has the same id and the same bytes, and a signature with its
 })
 
 test('only answers of 2xx are a success', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   for (const status of [200, 201, 202, 203, 204, 206, 226, 299]) {
     receiver.answer = (response) => response.writeHead(status).end()
-    const [event] = await tell()
+    const [event] = await commitEvents()
     await engine.run()
     const ended = await endedOf(app, hook)
     const last = ended.find(({ event_id }) => event_id === event!.id)
     assert.deepEqual([last?.status, last?.attempts.length], ['DELIVERED', 1], `${status}`)
   }
   for (const status of [300, 301, 302, 304, 307, 400, 401, 404, 408, 429, 500, 503]) {
-    const { receiver, hook, tell } = await scene()
+    const { receiver, hook, commitEvents } = await scene()
     receiver.answer = (response) => response.writeHead(status, { location: receiver.url }).end()
-    await tell()
+    await commitEvents()
     await engine.run()
     const [waiting = assert.fail()] = await waitingOf(app, hook)
     assert.deepEqual([waiting.tries, waiting.attempts[0]!.status], [1, status])
@@ -112,11 +117,11 @@ test('only answers of 2xx are a success', async () => {
 })
 
 test('a receiver that answers 410 is never called again, and its webhook is inactive', async () => {
-  const { receiver, hook, tell } = await scene()
-  const [welcome] = await tell()
+  const { receiver, hook, commitEvents } = await scene()
+  const [welcome] = await commitEvents()
   await engine.run()
   receiver.answer = (response) => response.writeHead(410).end('moved away')
-  const [gone] = await tell()
+  const [gone] = await commitEvents()
   await engine.run()
   assert.deepEqual(
     (await endedOf(app, hook)).map(({ event_id, status }) => [event_id, status]),
@@ -127,7 +132,7 @@ test('a receiver that answers 410 is never called again, and its webhook is inac
   )
   const { status, deactivated } = await healthOf(app, hook)
   assert.deepEqual([status, deactivated], ['INACTIVE', 'GONE'])
-  await tell()
+  await commitEvents()
   assert.deepEqual(await waitingOf(app, hook), [], 'events of later have no delivery')
   clock.advance(24 * HOUR_S)
   await engine.run()
@@ -135,11 +140,11 @@ test('a receiver that answers 410 is never called again, and its webhook is inac
 })
 
 test('a fast receiver that answers 410 gets few more of its waiting deliveries', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   receiver.answer = (response) => {
     response.writeHead(receiver.received.length > 500 ? 410 : 200).end()
   }
-  await tell(2000)
+  await commitEvents(2000)
   await engine.run()
   // What is on its way when the first answer of this kind comes cannot be taken back.
   const late = receiver.received.length - 500
@@ -150,9 +155,9 @@ test('a fast receiver that answers 410 gets few more of its waiting deliveries',
 })
 
 test('after ten failures in a row a webhook is paused, and waiting deliveries lose no tries', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   receiver.answer = (response) => response.writeHead(500).end()
-  const events = await tell(40)
+  const events = await commitEvents(40)
   await engine.run()
   assert.equal(receiver.received.length, 10)
   const waiting = await waitingOf(app, hook)
@@ -191,11 +196,11 @@ test('after ten failures in a row a webhook is paused, and waiting deliveries lo
 })
 
 test('a fast receiver that begins to fail loses few tries before it is paused', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   receiver.answer = (response) => {
     response.writeHead(receiver.received.length > 500 ? 500 : 200).end()
   }
-  await tell(2000)
+  await commitEvents(2000)
   await engine.run()
   // At most those that were on their way together, and then one by one.
   const failed = receiver.received.length - 500
@@ -207,10 +212,10 @@ test('a fast receiver that begins to fail loses few tries before it is paused', 
 })
 
 test('the next success resets the count of failures', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   for (let n = 0; n < 30; n++) {
     receiver.answer = (response) => response.writeHead(n % 3 === 2 ? 200 : 500).end()
-    await tell()
+    await commitEvents()
     await engine.run()
   }
   assert.equal(receiver.received.length, 30, 'never ten in a row')

@@ -7,7 +7,14 @@ import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { delivering } from './crowd.ts'
 import { patience } from './figures.ts'
-import { atEnd, makeCompany, openApp, registerAll, tell, withSenderLimits } from './scene.ts'
+import {
+  atEnd,
+  commitEvents,
+  makeCompany,
+  openApp,
+  registerAll,
+  withSenderLimits,
+} from './scene.ts'
 import { until } from './until.ts'
 
 /** More receivers than requests that may be open at once, on hosts of their own. */
@@ -45,7 +52,7 @@ test(
     for (let n = 0; n < COMPANIES; n++) {
       const company = await makeCompany(own)
       await registerAll(own, company, Array(EACH).fill(urlOf(n)))
-      await tell(own, company.id)
+      await commitEvents(own, company.id)
       slow.push(company)
     }
     const receiver = await startReceiver()
@@ -54,10 +61,10 @@ test(
     await registerAll(own, newcomer, [`${receiver.url}/newcomer`])
     await delivering(own, async () => {
       await until('the slow hold all that they may', () => held.length >= 512)
-      await tell(own, known.id, 5)
+      await commitEvents(own, known.id, 5)
       own.alarm.wake('deliver webhooks')
       await until('a receiver gets its events', () => receiver.received.length === 5)
-      await tell(own, newcomer.id)
+      await commitEvents(own, newcomer.id)
       own.alarm.wake('deliver webhooks')
       await until('so does a new one', () => receiver.received.length === 6)
       assert.equal(held.length, 512)

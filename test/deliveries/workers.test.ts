@@ -11,6 +11,7 @@ import { isLong } from './figures.ts'
 import { startWorkerProcess } from './process.ts'
 import {
   atEnd,
+  commitEvents,
   endedOf,
   type Hook,
   healthOf,
@@ -20,7 +21,6 @@ import {
   publicId,
   register,
   registerAll,
-  tell,
   waitingOf,
 } from './scene.ts'
 import { until } from './until.ts'
@@ -33,7 +33,12 @@ async function scene() {
   const company = await makeCompany(app)
   const receiver = await startReceiver()
   const hook = await register(app, company, receiver.url)
-  return { company, receiver, hook, tell: (count?: number) => tell(app, company.id, count) }
+  return {
+    company,
+    receiver,
+    hook,
+    commitEvents: (count?: number) => commitEvents(app, company.id, count),
+  }
 }
 
 /** A receiver whose answers wait until the test gives them. */
@@ -45,7 +50,7 @@ async function gated() {
   return { ...all, arrived }
 }
 
-/** Somebody else who is a worker, as far as the others can tell. */
+/** To the others this is one more worker. */
 async function registerOther(): Promise<RegisteredWorker> {
   const other = await registerWorker(app.db)
   atEnd(() => other.close())
@@ -102,7 +107,7 @@ test('workers on one database share the deliveries and send none twice', async (
     delivering(second!.app, async () => {
       // A worker that had work looks again later than one that had none, so that each gets a share.
       await until('both have their share', async () => {
-        events.push(...(await tell(app, company.id, 3)).map(publicId))
+        events.push(...(await commitEvents(app, company.id, 3)).map(publicId))
         const all = events.length * WEBHOOKS
         await until('all has arrived', () => receiver.received.length >= all)
         return events.length >= EVENTS && Math.min(...shares()) > 0
@@ -125,25 +130,25 @@ test('workers on one database share the deliveries and send none twice', async (
 })
 
 test('deliveries of a dead worker are sent at once, those of a live one are left to it', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   const DEAD = 4242
   await app.db.query({ text: 'insert into workers (id) values ($1)', values: [DEAD] })
   await handOver(hook, DEAD)
-  await tell()
+  await commitEvents()
   await deliverAll()
   assert.equal(receiver.received.length, 1)
 
   const living = await registerOther()
   await handOver(hook, living.id)
-  await tell()
+  await commitEvents()
   await deliverAll()
   assert.equal(receiver.received.length, 1)
   await expire(hook)
   await deliverAll()
-  assert.equal(receiver.received.length, 2, 'unless it has not been heard of for long')
+  assert.equal(receiver.received.length, 2, 'unless its lease is over')
 
   await handOver(hook, living.id)
-  await tell()
+  await commitEvents()
   await living.close()
   await deliverAll()
   assert.equal(receiver.received.length, 3)
@@ -151,14 +156,14 @@ test('deliveries of a dead worker are sent at once, those of a live one are left
   assert.equal(rows.length, 0, 'the dead are forgotten')
 })
 
-/** So long a worker may keep what it has in its hands without being heard of. */
+/** So long a worker may keep a webhook without a renewal of its lease. */
 const LEASE_MS = 30_000
 
 test('a worker that is killed is noticed by the others within seconds', async (t) => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   receiver.answer = () => {}
   const victim = await startWorkerProcess(databaseUrl)
-  const [event] = await tell()
+  const [event] = await commitEvents()
   await until('the victim has sent it', () => receiver.received.length === 1)
   await delivering(app, async () => {
     receiver.answer = (response) => response.writeHead(200).end()
@@ -184,9 +189,9 @@ test('a late result of a worker that has lost its lease is ignored', async () =>
     [200, 200],
     [200, 500],
   ] as const) {
-    const { receiver, hook, tell, arrived } = await gated()
+    const { receiver, hook, commitEvents, arrived } = await gated()
     const [slow, quick] = [openEngine(app), openEngine(openApp(databaseUrl))]
-    await tell()
+    await commitEvents()
     const running = slow.run()
     const answerLate = await arrived(1)
     await expire(hook)
@@ -212,9 +217,9 @@ test('a late result of a worker that has lost its lease is ignored', async () =>
 })
 
 test('a worker that has lost a lease sends only what it has read, and nothing twice', async () => {
-  const { receiver, hook, tell } = await scene()
+  const { receiver, hook, commitEvents } = await scene()
   const other = await registerOther()
-  const events = await tell(2000)
+  const events = await commitEvents(2000)
   let lost: Promise<unknown> | null = null
   receiver.answer = async (response) => {
     if (receiver.received.length === 100) lost = handOver(hook, other.id)
@@ -235,10 +240,10 @@ test('a worker that has lost a lease sends only what it has read, and nothing tw
 
 test('a worker that stops waits for answers, and leaves the rest as it was', async () => {
   const MANY = 300
-  const { receiver, hook, tell, arrived } = await gated()
+  const { receiver, hook, commitEvents, arrived } = await gated()
   const engine = openEngine(app)
   const stopping = new AbortController()
-  await tell(MANY)
+  await commitEvents(MANY)
   const running = engine.run(stopping.signal)
   const answer = await arrived(1)
   receiver.answer = (response) => response.writeHead(200).end()
@@ -262,8 +267,8 @@ test('after SIGTERM a worker stores the answers it has, and frees the rest witho
   const [slow, hanging] = [await gated(), await scene()]
   hanging.receiver.answer = () => {}
   const worker = await startWorkerProcess(databaseUrl)
-  await slow.tell()
-  const [event] = await hanging.tell()
+  await slow.commitEvents()
+  const [event] = await hanging.commitEvents()
   const answer = await slow.arrived(1)
   await until('both are on their way', () => hanging.receiver.received.length === 1)
   const ending = worker.end('SIGTERM')
@@ -291,18 +296,18 @@ const locks = () =>
   })
 
 test('a worker that loses the connection of its lock takes the lock again and continues', async () => {
-  const { receiver, tell } = await scene()
+  const { receiver, commitEvents } = await scene()
   const before = new Set((await locks()).map(({ id }) => id))
   const own = openApp(databaseUrl)
   const engine = openEngine(own)
-  await tell()
+  await commitEvents()
   await engine.run()
   const lock = (await locks()).find(({ id }) => !before.has(id))!
   await app.db.query({ text: 'select pg_terminate_backend($1)', values: [lock.pid] })
   await until('the lock is held again', async () =>
     (await locks()).some(({ id, pid }) => id === lock.id && pid !== lock.pid),
   )
-  await tell()
+  await commitEvents()
   await engine.run()
   assert.equal(receiver.received.length, 2)
   await engine.close()
@@ -315,8 +320,8 @@ test('a delivery that cannot be signed fails like any other and delays no other'
     text: 'update webhooks set secret_sealed = $2 where id = $1',
     values: [broken.hook.webhookId, randomBytes(64)],
   })
-  await broken.tell()
-  await fine.tell()
+  await broken.commitEvents()
+  await fine.commitEvents()
   await deliverAll()
   assert.equal(fine.receiver.received.length, 1)
   assert.equal(broken.receiver.received.length, 0)

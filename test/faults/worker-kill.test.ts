@@ -5,11 +5,11 @@ import type { Event } from '../../src/core/events.ts'
 import { startWorkerProcess, type WorkerProcess } from '../deliveries/process.ts'
 import {
   assertSigned,
+  commitEvents,
   makeCompany,
   openApp,
   publicId,
   registerAll,
-  tell,
 } from '../deliveries/scene.ts'
 import { until } from '../deliveries/until.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -63,20 +63,20 @@ receiver.answer = (response, request) => {
 const nameOf = ({ path, headers }: Received) => `${path} ${headers['webhook-id']}`
 
 async function startNext(): Promise<void> {
-  // What the one before has sent lies in our sockets, and is read in a turn or two.
-  for (let turns = 0; turns < 5; turns++) await endOfTick()
+  // What the one before has sent is in our sockets, and is read in a tick or two.
+  for (let ticks = 0; ticks < 5; ticks++) await endOfTick()
   life += 1
   workers.push(await startWorkerProcess(databaseUrl))
 }
 
-/** Tells one event after the other, as fast as they arrive. */
-async function tellAll(): Promise<Event[]> {
+/** Commits one event after the other, as fast as they arrive. */
+async function commitAll(): Promise<Event[]> {
   const events: Event[] = []
   const seen = new Set<string>()
   let looked = 0
   while (events.length < total) {
     const count = Math.min(1 + below(MAX_AT_ONCE), total - events.length)
-    events.push(...(await tell(app, company.id, count)))
+    events.push(...(await commitEvents(app, company.id, count)))
     await until('deliveries keep up', () => {
       for (; looked < received.length; looked += 1) seen.add(nameOf(received[looked]!))
       return seen.size >= (events.length - OUTSTANDING) * WEBHOOKS
@@ -107,7 +107,7 @@ test(`a worker that is killed ${kills} times loses no event and doubles only wha
   timeout: 600_000 + kills * 10_000,
 }, async (t) => {
   await startNext()
-  const [events] = await Promise.all([tellAll(), killAgainAndAgain()])
+  const [events] = await Promise.all([commitAll(), killAgainAndAgain()])
   await until('nothing waits', async () => (await countWaiting()) === 0)
   assert.equal(await workers.at(-1)!.end('SIGTERM'), 0)
 
