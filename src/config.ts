@@ -21,7 +21,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     shown: '10',
     reason:
-      'Connections per process for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more carry groups of charges and deliveries, hold locks, hear of changes and watch the database.',
+      'Connections per process for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more carry groups of charges and deliveries, hold locks, listen to changes and watch the database.',
   },
   DATA_DIR: {
     shown: '.data',
@@ -45,7 +45,7 @@ export const OPTIONS = {
   PUBLIC_URL: {
     shown: 'http://HOST:PORT',
     reason:
-      'The address under which payers and integrators reach the service; it stands in every charge.',
+      'The address under which payers and integrators reach the service; every charge contains it.',
   },
   SECRET_KEY: {
     secret: true,
@@ -129,7 +129,7 @@ export const OPTIONS = {
   },
   LOG_LEVEL: {
     shown: 'info',
-    reason: 'fatal, error, warn, info, debug or silent. One line a request stands at info.',
+    reason: 'fatal, error, warn, info, debug or silent. At info there is one line a request.',
   },
   SHUTDOWN_SECONDS: {
     shown: '30',

@@ -19,7 +19,7 @@ function configurationPage(): string {
   return `# Configuration
 
 ${MADE}Options come from the environment, or from a \`.env\` file in the folder Vintém is started in; the environment
-wins. Secrets can also be read from a file named by \`…_FILE\`. Every fault is told at once at the start.
+wins. Secrets can also be read from a file named by \`…_FILE\`. All faults are reported together at the start.
 
 | option | default | reason |
 |---|---|---|
@@ -34,7 +34,7 @@ function errorsPage(): string {
   return `# Errors
 
 ${MADE}In version 2026-08-16 an error is \`{status, message, data: null, errors: [{code, description}]}\`; in 2025-01-01 it is
-\`{statusCode, message, error}\` with the code in \`error\`. The \`message\` of a validation error tells the first violation and
+\`{statusCode, message, error}\` with the code in \`error\`. The \`message\` of a validation error has the first violation and
 how many more fields are invalid; \`errors\` lists up to 20, and each description starts with the path of its field. Quote \`X-Request-Id\` when you ask about an answer.
 
 | code | status | meaning |
@@ -103,7 +103,7 @@ function eventsPage(): string {
   )
   return `# Events
 
-${MADE}An event and its body are written in the transaction of the change that they tell about.
+${MADE}An event and its body are written in the transaction of the change that they report.
 A body has no API version: every receiver gets the same bytes. That of a charge event is exactly
 \`{event, charge: {id, status, total}}\`, with the payment status of that moment.
 [Webhooks](../guides/webhooks.md) has the headers and how to verify them.

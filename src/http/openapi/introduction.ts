@@ -1,10 +1,10 @@
 const ERRORS: Record<string, string> = {
   '2026-08-16': `Every answer is \`{status, message, data, errors}\`. On success \`errors\` is empty; on error
 \`data\` is null and \`errors\` holds \`{code, description}\` items. Decide by \`code\`: it never changes.
-\`description\` tells people which field breaks which rule, and \`message\` sums it up. A validation
-error lists its violations together, 20 at most, and \`message\` tells the first.`,
+\`description\` says to people which field breaks which rule, and \`message\` sums it up. A validation
+error lists its violations together, 20 at most, and \`message\` has the first.`,
   '2025-01-01': `A success is the bare resource or array. An error is \`{statusCode, message, error}\`. Decide by
-\`error\`, a code that never changes; \`message\` tells people what is wrong. One error differs: starting a
+\`error\`, a code that never changes; \`message\` says to people what is wrong. One error differs: starting a
 withdrawal while another one waits is \`{statusCode, message, withdrawId}\`.`,
 }
 
