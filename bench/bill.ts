@@ -51,11 +51,11 @@ function watchStatements(): void {
       void answer?.then?.(done, done)
       return answer
     }
-    const heard = (...result: unknown[]) => {
+    const onResult = (...result: unknown[]) => {
       done()
       last(...result)
     }
-    return send.apply(this, [...sent.slice(0, -1), heard])
+    return send.apply(this, [...sent.slice(0, -1), onResult])
   }
 }
 

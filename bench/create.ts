@@ -2,6 +2,7 @@ import { type Measured, measure, post } from './load.ts'
 import {
   benchDatabase,
   CONNECTIONS,
+  measureAlternately,
   median,
   medianRatio,
   ratio,
@@ -10,7 +11,6 @@ import {
   runVintem,
   SECONDS,
   singleRowInserts,
-  takeTurns,
 } from './setup.ts'
 
 const PAYERS = 1000
@@ -52,7 +52,7 @@ async function compare(url: string): Promise<void> {
   const create = createCharges(vintem.port, { 'X-API-KEY': vintem.apiKey })
   const createPlainly = createCharges(stack.port, {})
   let last: Measured | undefined
-  const measured = await takeTurns({
+  const measured = await measureAlternately({
     ours: async () => {
       last = await create()
       return last.perSecond

@@ -25,7 +25,7 @@ function withoutFsync(url: string): string {
   return own.href
 }
 
-/** Tells when all expected jobs are done. */
+/** Waits until all expected jobs are done. */
 function createCounter() {
   let left = 0
   let resolve = () => {}

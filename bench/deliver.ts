@@ -15,12 +15,12 @@ import { openGraphileWorker, openPgBoss, type Post, type PostJob } from './deliv
 import {
   benchDatabase,
   freePort,
+  measureAlternately,
   median,
   medianRatio,
   ratio,
   report,
   runScript,
-  takeTurns,
 } from './setup.ts'
 
 const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 40_000)
@@ -144,7 +144,7 @@ async function compare(
   const { post, close } = createPosts(sink)
   const graphile = await openGraphileWorker(databaseUrl, post)
   const boss = await openPgBoss(databaseUrl, post)
-  const measured = await takeTurns({
+  const measured = await measureAlternately({
     one: () => deliver(app, worker, company.id, one),
     graphile: () => graphile.measure(newJobs()),
     boss: () => boss.measure(newJobs()),

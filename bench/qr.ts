@@ -43,7 +43,7 @@ export async function run(): Promise<void> {
 
 /**
  * Medians in microseconds of processor time, which others on the machine disturb less than time on
- * the clock. Rounds take turns, so that a slow moment hits all.
+ * the clock. Each round measures all approaches, so that a slow moment hits all.
  */
 async function measure(approaches: Approach[]): Promise<Map<string, number>> {
   const samples = new Map(approaches.map(({ name }) => [name, [] as number[]]))

@@ -2,6 +2,7 @@ import { get, type Measured, measure } from './load.ts'
 import {
   benchDatabase,
   CONNECTIONS,
+  measureAlternately,
   median,
   medianRatio,
   ratio,
@@ -9,7 +10,6 @@ import {
   runScript,
   runVintem,
   SECONDS,
-  takeTurns,
 } from './setup.ts'
 
 const CHARGES = 500
@@ -38,7 +38,7 @@ async function compare(url: string): Promise<void> {
   await fetch(`http://127.0.0.1:${bare.port}/bytes`, { method: 'POST', body: bytes })
 
   let last: Measured | undefined
-  const measured = await takeTurns({
+  const measured = await measureAlternately({
     ours: async () => {
       last = await measure({ ...load, port: vintem.port, request })
       return last.perSecond

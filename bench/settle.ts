@@ -11,7 +11,7 @@ import type { ReceivedPix } from '../src/provider/port.ts'
 import { chargeTxid } from '../src/provider/txid.ts'
 import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
-import { benchDatabase, median, medianRatio, ratio, report, takeTurns } from './setup.ts'
+import { benchDatabase, measureAlternately, median, medianRatio, ratio, report } from './setup.ts'
 
 const PAYMENTS = Number(process.env.BENCH_PAYMENTS ?? 3000)
 const COMPANIES = 100
@@ -102,7 +102,7 @@ export async function run(): Promise<void> {
   try {
     const [hot] = await makeCompanies(app, 1)
     const many = await makeCompanies(app, COMPANIES)
-    const measured = await takeTurns({
+    const measured = await measureAlternately({
       one: () => matchAll(app, [hot!]),
       spread: () => matchAll(app, many),
     })

@@ -114,9 +114,9 @@ export type Sides = Record<string, () => Promise<number>>
 
 /**
  * Measures every side once a round and takes the median of each. A shared machine may be half as
- * fast from one second to the next, so sides are only comparable when they take turns.
+ * fast from one second to the next, so sides are only comparable when they alternate.
  */
-export async function takeTurns(sides: Sides): Promise<Record<string, number[]>> {
+export async function measureAlternately(sides: Sides): Promise<Record<string, number[]>> {
   const measured: Record<string, number[]> = {}
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, measureSide] of Object.entries(sides)) {

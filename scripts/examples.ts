@@ -18,7 +18,7 @@ const uuid = (number: string) => `0198dc8c-2360-7000-8000-${pad(number, 12)}`
 const merchant = { name: 'Padaria Sao Joao', city: 'Sao Paulo' }
 const location = (number: string) => `vintem.test/pix/01k3e8r8v0e008${pad(number, 12)}`
 
-/** What stands in the place of what differs from run to run; see test/versions/freeze.ts. */
+/** What replaces values that differ from run to run; see test/versions/freeze.ts. */
 const SAMPLES: Record<string, (number: string) => string> = {
   uuid,
   token: (number) => packPair(uuid('1'), uuid(number)),

@@ -141,7 +141,7 @@ function explain(ending) {
       `npm has finished, but a package is missing, perhaps ${nodePackage}. npm leaves such a ` +
       'package out without a word if it cannot be fetched, or is not the one that ' +
       'package-lock.json describes. If it was the network, running the same command again is ' +
-      'enough; npm install --loglevel=silly tells more.'
+      'enough; npm install --loglevel=silly prints more.'
     )
   }
   return (
@@ -168,7 +168,7 @@ function runNpm(args) {
   }
   // Should we be killed, npm goes on, and the lock is still its.
   if (npm.pid) appendFileSync(lockHolders, ` ${npm.pid}`)
-  // Told to stop, we stop npm and give the lock back. npm would take seconds to stop by itself,
+  // If we get a signal to stop, we stop npm and release the lock. npm would take seconds to stop by itself,
   // and what it leaves unfinished the next install repeats.
   let isInterrupted = false
   const interrupt = () => {
@@ -243,7 +243,7 @@ function isAlive(pid) {
   }
 }
 
-/** A living line on a terminal, and a plain one now and then in a log. */
+/** On a terminal one line that changes, in a log a new line now and then. */
 function showProgress(what) {
   const began = Date.now()
   const seconds = () => Math.round((Date.now() - began) / 1000)

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium } from '../test/browser/chromium.ts'
+import { startChromium } from '../test/browser/chromium.ts'
 
 /** Takes the pictures of the README: of a server of its own, with a sandbox that is being used. */
 const ROOT = join(import.meta.dirname, '..')
@@ -27,7 +27,7 @@ const ended = once(server, 'exit')
 try {
   await Promise.race([once(server.stdout, 'data'), ended])
   mkdirSync(FOLDER, { recursive: true })
-  const browser = await launchChromium()
+  const browser = await startChromium()
   await takeAll(browser).finally(() => browser.close())
 } finally {
   server.kill('SIGTERM')

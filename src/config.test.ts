@@ -39,7 +39,7 @@ test('secrets can come from files, but not from both places', () => {
   )
 })
 
-test('every fault is told at once, and none quotes a secret', () => {
+test('every fault is reported at once, and none quotes a secret', () => {
   try {
     readConfig({
       DATABASE_URL: 'mysql://secret-password@x',

@@ -70,7 +70,7 @@ function warn(place) {
   if (status.textContent === '') status.textContent = status.dataset.soon
 }
 
-// A wide window shows the image without being asked; older browsers need to be told.
+// A wide window shows the image without being asked; older browsers need this.
 function openImage() {
   const box = find('.qr-box')
   if (box && matchMedia('(min-width: 52rem)').matches) box.open = true

@@ -55,7 +55,7 @@ export type SubscriptionChargeEvent = {
 /** What `POST /webhook/{id}/test` sends. */
 export type TestEvent = { event: 'Webhook.Test'; webhook: { id: string } }
 
-/** `event.event` tells them apart. */
+/** `event.event` says which it is. */
 export type WebhookEvent =
   | ChargeEvent
   | PaymentEvent
@@ -65,8 +65,8 @@ export type WebhookEvent =
   | TestEvent
 
 /**
- * `Headers`, Node's `request.headers`, or a plain object; names in any case. `x-webhook-mode` tells
- * play money (`sandbox`, `dev`) from money (`live`); it is not signed.
+ * `Headers`, Node's `request.headers`, or a plain object; names in any case. `x-webhook-mode` says
+ * whether it is play money (`sandbox`, `dev`) or money (`live`); it is not signed.
  */
 export type WebhookHeaders =
   | { get(name: string): string | null }

@@ -105,7 +105,7 @@ function findHeader(headers, name) {
   return Array.isArray(value) ? value.join(' ') : value
 }
 
-/** A mistake in the receiver's own settings is told apart from a request that is not genuine. */
+/** A mistake in the receiver's own settings is another error than a request that is not genuine. */
 function checkSecrets(secret) {
   const secrets = Array.isArray(secret) ? secret : [secret]
   const isSound = (one) => typeof one === 'string' && SECRET.test(one)

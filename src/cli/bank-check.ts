@@ -111,10 +111,10 @@ async function inspectCallbacks(
   }
   const found = await bacen.findCallbacks(company)
   if (found.length > 0 && found.every((state) => isSame(state, wanted))) {
-    return found.map((state) => tellOf(state, wanted, 'are registered'))
+    return found.map((state) => checkOf(state, wanted, 'are registered'))
   }
   const registered = await bacen.registerCallbacks(company, wanted)
-  return registered.map((state) => tellOf(state, wanted, 'have been registered now'))
+  return registered.map((state) => checkOf(state, wanted, 'have been registered now'))
 }
 
 const KINDS: Record<CallbackState['kind'], string> = {
@@ -123,7 +123,7 @@ const KINDS: Record<CallbackState['kind'], string> = {
   cobr: 'Callbacks for charges of subscriptions',
 }
 
-function tellOf(state: CallbackState, wanted: string, done: string): Check {
+function checkOf(state: CallbackState, wanted: string, done: string): Check {
   const { kind, fault, url } = state
   const what = KINDS[kind]
   if (isSame(state, wanted) && fault === null)

@@ -8,7 +8,7 @@ import { customProfile, urlFault } from '../provider/bacen/custom-profile.ts'
 import type { Profile } from '../provider/bacen/profile.ts'
 import { findProfile, PROFILE_NAMES, withUrls } from '../provider/bacen/profiles.ts'
 import type { Args, Option } from './command.ts'
-import { asTyped, requireNone, tell } from './faults.ts'
+import { asTyped, requireNone, textOfError } from './faults.ts'
 
 const FILE = { value: 'FILE' } as const
 const ACCOUNT_TYPES = ['CORRENTE', 'POUPANCA', 'PAGAMENTO'] as const
@@ -101,7 +101,7 @@ function readEnd({ fault }: Typed, certificate: Certificate, now: Date): Date | 
     const day = endsAt.toISOString().slice(0, 10)
     return fault(`--certificate: has ended on ${day}; get a new one from the bank`)
   } catch (error) {
-    return fault(`--certificate: ${tell(error)}`)
+    return fault(`--certificate: ${textOfError(error)}`)
   }
 }
 

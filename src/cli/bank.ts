@@ -10,7 +10,7 @@ import { CONNECT_OPTIONS, readBank } from './bank-options.ts'
 import { reconcile } from './bank-reconcile.ts'
 import { report } from './checks.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
-import { tell } from './faults.ts'
+import { textOfError } from './faults.ts'
 import { requireCompany, time } from './records.ts'
 import { waitForServersOf, withApp } from './session.ts'
 
@@ -108,7 +108,7 @@ async function removeCallbacks(
     const left = await bacen.removeCallbacks(company)
     return left.find(({ fault }) => fault !== null)?.fault ?? null
   } catch (error) {
-    return tell(error)
+    return textOfError(error)
   }
 }
 

@@ -10,7 +10,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
 import { type Answer, columns } from './command.ts'
-import { tell } from './faults.ts'
+import { textOfError } from './faults.ts'
 import type { Check, Finding, State } from './finding.ts'
 import { type Connection, openConnection } from './session.ts'
 import { inspectSettings } from './settings.ts'
@@ -19,7 +19,7 @@ const LEAST_VERSION = 15
 const CLOCK_TOLERANCE_MS = 2_000
 
 export async function check(name: string, inspect: () => Promise<Finding>): Promise<Check> {
-  const [state, detail] = await inspect().catch((error): Finding => ['failed', tell(error)])
+  const [state, detail] = await inspect().catch((error): Finding => ['failed', textOfError(error)])
   return { name, state, detail }
 }
 
@@ -44,7 +44,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
     connection = await openConnection(config)
   } catch (error) {
     const provider = await check('provider', () => inspectProvider(null))
-    return [{ name: 'database', state: 'failed', detail: tell(error) }, provider]
+    return [{ name: 'database', state: 'failed', detail: textOfError(error) }, provider]
   }
   const { db, close } = connection
   try {
@@ -84,7 +84,7 @@ async function inspectWriting(db: Database): Promise<Finding> {
     await db.query({ text })
     return ['ok', 'A table was created, written and dropped.']
   } catch (error) {
-    return ['failed', `${tell(error)} Let the database user create and write tables.`]
+    return ['failed', `${textOfError(error)} Let the database user create and write tables.`]
   }
 }
 
@@ -95,7 +95,7 @@ async function inspectDurability(db: Database): Promise<Finding> {
   })
   if (off.length === 0) return ['ok', 'What is committed survives a power cut.']
   const names = off.map(({ name }) => name).join(' and ')
-  return ['warning', `A power cut can lose payments: turn ${names} on in PostgreSQL.`]
+  return ['warning', `A power cut can lose payments: switch ${names} on in PostgreSQL.`]
 }
 
 async function hasTable(db: Database, name: string): Promise<boolean> {
@@ -158,7 +158,7 @@ async function inspectWork(db: Database): Promise<Finding> {
   })
   if (setbacks.length > MAX_NAMED) named.push(`${setbacks.length - MAX_NAMED} more`)
   const detail = `Work of companies fails and is tried again later: ${named.join(', ')}.`
-  return ['warning', `${detail} The log tells more; run vintem ledger audit.`]
+  return ['warning', `${detail} The log has more; run vintem ledger audit.`]
 }
 
 /** Live companies without a bank. */

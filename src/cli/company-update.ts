@@ -120,7 +120,7 @@ function notesOf(before: Company, after: Company): string {
   const recipients = formerEmails(before, after, systemClock.now())
   if (recipients.length > 0) {
     notes.push(
-      `A mail tells ${recipients.join(' and ')}. One-time codes go to ${after.email} at once.`,
+      `A mail informs ${recipients.join(' and ')}. One-time codes go to ${after.email} at once.`,
     )
   }
   if (before.pixKey !== after.pixKey) {

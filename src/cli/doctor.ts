@@ -4,7 +4,7 @@ import { isLoopback } from '../lib/addresses.ts'
 import { findUnsafe } from '../safety.ts'
 import { check, checkDatabase, inspectMail, report } from './checks.ts'
 import type { Command } from './command.ts'
-import { tell } from './faults.ts'
+import { textOfError } from './faults.ts'
 import type { Check, Finding } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -28,7 +28,7 @@ async function diagnose(): Promise<Check[]> {
   try {
     config = loadConfig()
   } catch (error) {
-    const faults = error instanceof ConfigFault ? error.faults : [tell(error)]
+    const faults = error instanceof ConfigFault ? error.faults : [textOfError(error)]
     return faults.map((detail) => ({ name: 'configuration', state: 'failed', detail }))
   }
   return [
@@ -71,7 +71,10 @@ function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    return ['failed', `${tell(error)} Run as the owner of ${dataDir}, or choose another DATA_DIR.`]
+    return [
+      'failed',
+      `${textOfError(error)} Run as the owner of ${dataDir}, or choose another DATA_DIR.`,
+    ]
   }
   const { bavail, bsize } = statfsSync(dataDir)
   const free_mib = Math.floor((bavail * bsize) / MIB)

@@ -14,7 +14,7 @@ export function isBug(error: unknown): boolean {
 }
 
 /** A fault in plain words, every violation on a line of its own. */
-export function tell(error: unknown): string {
+export function textOfError(error: unknown): string {
   if (error instanceof Problem) {
     // The catalogue speaks to clients of the API here.
     if (error.message === CATALOGUE.service_unavailable[1])

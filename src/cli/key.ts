@@ -17,7 +17,7 @@ const create: Command = {
   operands: [],
   options: {
     company: COMPANY,
-    name: { value: 'NAME', help: 'what it is for, to tell keys apart (default cli)' },
+    name: { value: 'NAME', help: 'what it is for, to distinguish keys (default cli)' },
     scopes: { value: 'LIST', help: `comma-separated (default all): ${SCOPES.join(',')}` },
   },
   async run({ options }) {

@@ -4,7 +4,7 @@ import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './
 import { companyCommands } from './company.ts'
 import { doctor } from './doctor.ts'
 import { exportCommands } from './export.ts'
-import { isBug, tell } from './faults.ts'
+import { isBug, textOfError } from './faults.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
@@ -67,7 +67,7 @@ async function runCommand(command: Command, argv: string[]): Promise<number> {
     return failed ? FAILED : OK
   } catch (error) {
     if (isReaderGone(error)) return OK
-    process.stderr.write(`${isBug(error) ? (error as Error).stack : tell(error)}\n`)
+    process.stderr.write(`${isBug(error) ? (error as Error).stack : textOfError(error)}\n`)
     if (!(error instanceof UsageFault)) return FAILED
     process.stderr.write(
       `\n${usageOf(command)}Run "vintem help ${command.name}" for all options.\n`,

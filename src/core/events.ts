@@ -73,7 +73,7 @@ export function subscriptionEvent(type: EventType, moment: SubscriptionMoment, a
   return { companyId, id: newId(), type, payload, ...MONEY, createdAt: at }
 }
 
-/** Tells what became of a charge, and of which subscription it is. */
+/** The event of a charge of a subscription. */
 export function collectionEvent(
   type: EventType,
   charge: ChargeMoment & { recurrenceId: Uuid | null },
@@ -130,7 +130,7 @@ export const modeOf = (event: string): string =>
 
 /**
  * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
- * delivery of each to every active webhook that wants it. An event that stands already is skipped
+ * delivery of each to every active webhook that wants it. An event that exists already is skipped
  * with its deliveries, so that the statement can be repeated.
  */
 export const eventInsertSql = (first: number): string => `event as (
@@ -151,7 +151,7 @@ export const eventInsertSql = (first: number): string => `event as (
 )`
 
 /**
- * Writes events and their deliveries in the transaction of the change they tell about: none of them
+ * Writes events and their deliveries in the transaction of the change they report: none of them
  * is ever there without the others.
  */
 export async function emit(tx: Tx, events: Event[]): Promise<void> {

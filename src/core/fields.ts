@@ -79,7 +79,7 @@ export const Amount = (least: number, description: string) =>
 export const orNull = <T extends Type.TSchema & { type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 
-/** How many records a page has that is not told how many. */
+/** How many records a page has if the request does not say how many. */
 export const PAGE_SIZE = 100
 /** The same of the lists that were published without pages. */
 export const LONG_PAGE_SIZE = 1000

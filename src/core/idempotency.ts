@@ -14,7 +14,7 @@ export type StoredResponse = {
   sealedBody: Buffer
 }
 
-/** What a client's Idempotency-Key stands for. */
+/** A client's Idempotency-Key, and the request that it belongs to. */
 export type IdempotencyRef = Pick<StoredResponse, 'key' | 'fingerprint'>
 
 export const inProgress = () =>
@@ -94,7 +94,7 @@ export async function complete(tx: Tx, companyId: Uuid, kept: StoredResponse): P
   })
 }
 
-/** Makes room where a key older than a day still stands and the worker has not come by. */
+/** Deletes a key that is older than a day, if the worker has not deleted it yet. */
 export async function forgetOld(tx: Tx, companyId: Uuid, key: string, now: Date): Promise<void> {
   await tx.query({
     text: 'delete from idempotency_keys where company_id = $1 and key = $2 and created_at <= $3',

@@ -107,7 +107,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Brings the database to this version of the code and tells which migrations that took. */
+/** Brings the database to this version of the code, and returns the applied migrations. */
 export async function migrate(url: string, migrations = readMigrations()): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,

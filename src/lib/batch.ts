@@ -25,8 +25,8 @@ type Options<T> = {
  * flushes at once, a busy one batches by itself. `run` answers in the order of its items.
  *
  * When `run` fails as a whole, the group is split and each half tried again, down to the one item
- * that is really at fault, so a bad item never fails its neighbours. `isItemError` tells such a failure
- * from one that has nothing to do with the items and meets them all.
+ * that is really at fault, so a bad item never fails its neighbours. `isItemError` separates
+ * such a failure from one that has nothing to do with the items and meets them all.
  */
 export function createBatcher<T, R>(
   run: (items: T[]) => Promise<R[]>,

@@ -6,7 +6,7 @@ import { createBuckets } from './bucket.ts'
 const RATE = 20
 const BURST = 5
 
-test('a bucket lets a burst through, then its rate, and tells how long to wait', () => {
+test('a bucket lets a burst through, then its rate, and says how long to wait', () => {
   const buckets = createBuckets(10, 3)
   assert.deepEqual(
     [0, 0, 0].map(() => buckets.take('key', 0)),

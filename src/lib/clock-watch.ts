@@ -26,7 +26,7 @@ type Parts = {
 }
 
 /**
- * The steady clock of the process tells whether the clock of the machine has jumped since the last
+ * The steady clock of the process shows whether the clock of the machine has jumped since the last
  * comparison, so that the database is not asked each time.
  */
 export function watchClock({ clock, ask, steady, onChange }: Parts): ClockWatch {

@@ -73,7 +73,7 @@ test('no proxy is taken from the environment', async () => {
   assert.deepEqual([server.sockets.length, proxy.sockets.length], [1, 0])
 })
 
-test('no header can turn one request into two', async () => {
+test('no header can make two requests of one', async () => {
   const server = await serve((_, response) => response.end())
   const sender = senderOf()
   const headers = [

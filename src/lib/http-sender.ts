@@ -141,7 +141,7 @@ function send(
   if (signal) abortsOf(signal).add(abort)
 
   client.dispatch(request, {
-    // undici tells by this method that the handler has its present form.
+    // undici sees by this method that the handler has its present form.
     onRequestStart() {},
     onResponseStart(_, code) {
       if (code >= 200) status = code

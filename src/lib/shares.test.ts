@@ -6,7 +6,7 @@ import { createShares } from './shares.ts'
 const late = () => new Error('late')
 const LONG_MS = 60_000
 
-/** Takes places without waiting, and tells how many were free to this name. */
+/** Takes places without waiting, and returns how many were free to this name. */
 function takeAll(shares: ReturnType<typeof createShares>, name: string | null): number {
   let taken = 0
   while (taken < 100) {

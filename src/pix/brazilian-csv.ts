@@ -13,8 +13,8 @@ const saoPaulo = new Intl.DateTimeFormat('pt-BR', {
 })
 
 /**
- * For spreadsheets in Brazil, where the comma is the decimal one. A byte order mark tells them that
- * a file is UTF-8.
+ * For spreadsheets in Brazil, where the comma is the decimal one. By a byte order mark they see
+ * that a file is UTF-8.
  */
 export const BRAZILIAN: Dialect = {
   start: '\uFEFF',

@@ -57,7 +57,7 @@ function draw(text: string): Matrix {
   const last = drawings[text.length]
   if (last && redraw(last, text)) return last
   const matrix = encode(text)
-  // A bank's own code may hold anything; only what differences can tell apart is worth keeping.
+  // A bank's own code may hold anything. Only ASCII is kept, because only that can be redrawn.
   if (text.length <= TEXT_MAX && isAscii(text)) {
     drawings[text.length] = { ...matrix, codes: new TextEncoder().encode(text) }
   }

@@ -18,7 +18,7 @@ import { icon } from './layout.ts'
 const MAX_CODES = 12
 const MAX_TRANSFERS = 20
 
-/** A code that can be paid or agreed to, with what tells it from others. */
+/** A code that can be paid or agreed to, with what distinguishes it from others. */
 type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; note: string }
 
 /** What the local sandbox company gives a payer to do, and what was done. */

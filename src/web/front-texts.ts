@@ -79,7 +79,7 @@ const en: Texts = {
   where: (address) => `You are at ${address}`,
   intro: {
     local:
-      'Everything here runs on your machine, with play money. Create a charge, open its page in one tab, pay at the simulated bank in another, and see the first turn green.',
+      'Everything here runs on your machine, with play money. Create a charge, open its page in one tab, pay at the simulated bank in another, and see the first become green.',
     served:
       'This server takes payments via Pix. To use its API, ask whoever operates it for a key.',
   },
@@ -125,7 +125,7 @@ const en: Texts = {
     },
     pay: {
       name: 'Pay it at the simulated bank',
-      text: 'As whoever scans the QR code would. The page you opened turns green.',
+      text: 'As whoever scans the QR code would. The page you opened becomes green.',
     },
     read: { name: 'Read the charge', text: 'It is COMPLETED and PAID now.' },
   },

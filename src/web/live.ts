@@ -29,8 +29,8 @@ const MAX_OF_CHARGE = 20
 type Watcher = { token: string; state: State | null; reply: FastifyReply }
 
 /**
- * Tells open pages that the state of what they show has changed. A page receives the state and then
- * reloads itself, so that only one place knows what a state looks like.
+ * Notifies open pages if the state of what they show has changed. A page receives the state and
+ * then reloads itself, so that only one place knows what a state looks like.
  */
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }
@@ -99,7 +99,7 @@ function createWatch(app: FullApp) {
     timer = null
   }
 
-  function tell(watcher: Watcher, state: State): void {
+  function notify(watcher: Watcher, state: State): void {
     const { raw } = watcher.reply
     if (watcher.state !== state) raw.write(`data: ${JSON.stringify({ state })}\n\n`)
     watcher.state = state
@@ -118,7 +118,7 @@ function createWatch(app: FullApp) {
     await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, those]) => {
       try {
         const state = stateOf(await lookUp(app, token, findOwner))
-        for (const watcher of those) if (watchers.has(watcher)) tell(watcher, state)
+        for (const watcher of those) if (watchers.has(watcher)) notify(watcher, state)
       } catch (error) {
         faults.push(error)
       }
@@ -137,7 +137,7 @@ function createWatch(app: FullApp) {
       watchers.add(watcher)
       timer ??= setInterval(look, LOOK_MS).unref()
       watcher.reply.raw.on('close', () => leave(watcher))
-      tell(watcher, state)
+      notify(watcher, state)
     },
     end(): void {
       for (const { reply } of watchers) reply.raw.end()

@@ -110,7 +110,7 @@ ${
 </section>`
 }
 
-/** Tells that no real money is asked for, and how to play the payer. */
+/** Says that no real money is asked for, and how to play the payer. */
 export function testNotice(
   { devMode, brCode }: Pick<Charge, 'devMode' | 'brCode'>,
   company: Company,

@@ -22,7 +22,7 @@ export type ShippingGiven = {
 
 export const hasFaults = ({ faults }: ShippingGiven): boolean => Object.keys(faults).length > 0
 
-/** People write a CEP with its dash, and may write around it. It tells the state. */
+/** People write a CEP with its dash, and may write around it. The state follows from it. */
 export function readShipping(form: Form): ShippingGiven {
   const text = (name: ShippingField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
   const postalCode = text('postalCode').replace(/[^0-9a-z]/gi, '')

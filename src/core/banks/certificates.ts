@@ -40,5 +40,5 @@ export async function certificateWarning({ db, systemClock }: Pick<App, 'db' | '
   if (ending.length === 0) return null
   const counted = `${ending.length} bank ${ending.length === 1 ? 'certificate ends' : 'certificates end'}`
   const past = ended.length > 0 ? ` (${ended.length} of them ended already)` : ''
-  return `${counted} within ${WARN_DAYS} days${past}: vintem bank show tells which.`
+  return `${counted} within ${WARN_DAYS} days${past}: vintem bank show lists them.`
 }

@@ -26,7 +26,7 @@ const COMPANY: Company = {
 const email = fc.constantFrom('a@example.com', 'b@example.com', 'c@example.com')
 const step = fc.record({ email, wait_s: fc.integer({ min: 0, max: CODE_EMAIL_S * 1.5 }) })
 
-/** Changes the address again and again, and tells each time what was and what is. */
+/** Changes the address again and again, and gives the company before and after each change. */
 function* changing(steps: { email: string; wait_s: number }[]) {
   let [company, now_ms] = [COMPANY, START.getTime()]
   for (const { email, wait_s } of steps) {
@@ -58,14 +58,14 @@ test('whatever a key changes, no address gets codes that was not the company’s
   )
 })
 
-test('a change of address is told to every address in use, and a day later codes have followed it', () => {
+test('a change of address is mailed to every address in use, and a day later codes have followed it', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
       for (const { before, after, now } of changing(steps)) {
-        const told = formerEmails(before, after, now)
+        const informed = formerEmails(before, after, now)
         const expected =
           before.email === after.email ? [] : [before.email, codeEmailOf(before, now)]
-        assert.deepEqual(new Set(told), new Set(expected.filter((one) => one !== after.email)))
+        assert.deepEqual(new Set(informed), new Set(expected.filter((one) => one !== after.email)))
         const later = new Date(now.getTime() + CODE_EMAIL_S * 1000)
         assert.equal(codeEmailOf(after, later), after.email)
       }

@@ -83,7 +83,7 @@ export const requireFewChanges = (changed: Date[], now: Date): void =>
     return `email: can be changed ${perHour} times an hour and ${perDay} times a day.`
   })
 
-/** Who is told of a changed address: all that were in use, but not the new one. */
+/** Who gets a mail about a changed address: all that were in use, but not the new one. */
 export function formerEmails(before: Company, after: Company, now: Date): string[] {
   if (before.email === after.email) return []
   const used = new Set([before.email, codeEmailOf(before, now)])

@@ -77,7 +77,7 @@ export async function createCompany(
   return company
 }
 
-/** Changes a company and tells its former addresses. `now` is real time, as mails are sent in it. */
+/** Changes a company and mails its former addresses. `now` is real time, as mails are sent in it. */
 export async function changeCompany(
   tx: Tx,
   vault: Vault,

@@ -5,8 +5,8 @@ import type { Mode } from './rules.ts'
 
 /**
  * An API key: `vk_live_` or `vk_sandbox_`, the public key id (26 characters), 32 random bytes (64
- * hex digits) and a checksum (8). The checksum turns mistyped and made-up keys away without a
- * lookup.
+ * hex digits) and a checksum (8). By the checksum mistyped and made-up keys are refused without
+ * a lookup.
  */
 const FORM = /^vk_(?:live|sandbox)_([0-9a-hjkmnp-tv-z]{26})[0-9a-f]{64}([0-9a-f]{8})$/
 

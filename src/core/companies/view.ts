@@ -4,7 +4,7 @@ import { Email, HttpUrl, orNull, ShortText } from '../fields.ts'
 import type { OwnField } from './changes.ts'
 import type { Company } from './rules.ts'
 
-/** A company as it stands in each of its charges. */
+/** A company as each of its charges shows it. */
 export const CompanyInCharge = Type.Object({
   taxId: Type.String({ description: 'CNPJ or CPF of the company' }),
   name: Type.String(),

@@ -28,8 +28,8 @@ test('signatures are HMAC-SHA256, whatever the length of the secret and of the b
       const headers = sign(secret, body, eventId)
       const whole = createHmac('sha256', secret).update(body).digest('hex')
       assert.equal(headers['x-webhook-signature'], `sha256=${whole}`)
-      const told = `${toPublic('evt', eventId)}.${now.getTime() / 1000}.${body}`
-      const part = createHmac('sha256', Buffer.from(key)).update(told).digest('base64')
+      const signed = `${toPublic('evt', eventId)}.${now.getTime() / 1000}.${body}`
+      const part = createHmac('sha256', Buffer.from(key)).update(signed).digest('base64')
       assert.equal(headers['webhook-signature'], `v1,${part}`)
     }),
   )

@@ -3,7 +3,7 @@ import { isoOf } from '../../lib/clock.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { AnyEventType, EventMode } from '../events.ts'
 
-/** What a receiver is told beside the body, and signed with every secret that is valid now. */
+/** What a delivery is made from. It is signed with every secret that is valid now. */
 export type Signed = {
   eventId: Uuid
   deliveryId: string
@@ -20,7 +20,7 @@ export type Signed = {
 
 /**
  * The headers of a delivery: those of the interface, whose signature is keyed by the whole secret,
- * and those of Standard Webhooks, keyed by the bytes that its second part stands for. Made here and
+ * and those of Standard Webhooks, keyed by the bytes that its second part encodes. Made here and
  * not by that project's library, whose hash in script costs several times the rest of a delivery.
  */
 export function headersOf({ eventId, deliveryId, type, mode, body, signers, ...at }: Signed) {

@@ -21,7 +21,7 @@ export const Replayed = Type.Object({
 const AttemptView = Type.Object({
   at: Timestamp,
   status: Type.Optional(Type.Integer({ description: 'The status of the answer, if one came' })),
-  error: Type.Optional(Type.String({ description: 'What went wrong where no status tells it' })),
+  error: Type.Optional(Type.String({ description: 'What went wrong, if there is no status' })),
   latencyMs: Type.Integer(),
   response: Type.String({ description: 'The first KiB of the answer' }),
 })

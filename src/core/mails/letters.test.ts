@@ -142,7 +142,7 @@ test('the code mail names amount, destination and end, and warns', () => {
   assertSays(english, '042195', 'Never share this code', 'You did not ask for it?')
 })
 
-test('the code stands alone on one line, and never in the subject', () => {
+test('the code is alone on one line, and never in the subject', () => {
   for (const language of ['pt', 'en'] satisfies Language[]) {
     const { subject, text, html } = composeWithdrawalCode(company({ language }), CODE)
     assert.deepEqual(codesIn(text), ['042195'])
@@ -151,7 +151,7 @@ test('the code stands alone on one line, and never in the subject', () => {
   }
 })
 
-test('the end of a withdrawal is told: when and under which id, or why not', () => {
+test('the end of a withdrawal is mailed: when and under which id, or why not', () => {
   const [, completed, failed] = lettersOf(company(), 'chave encerrada')
   assert.equal(completed!.subject, 'Saque de R$ 1.234,56 concluído')
   assertSays(completed!, 'R$ 1.234,56', '***.***.247-25', '20/08/2026 12:00', END_TO_END_ID)
@@ -185,7 +185,7 @@ test('the mail of a link shows what its total differs by, so that it adds up', (
   assert.match(more.text, /^1 × Pão: R\$ 30,00\nSurcharge: R\$ 19,90\nAmount: R\$ 49,90$/m)
 })
 
-test('a company is told which webhook fails, since when, and what will become of it', () => {
+test('a company gets a mail about which webhook fails, since when, and what will become of it', () => {
   const webhook = { name: 'Loja', url: HOOK, failingSince: NOW, end: CODE.expiresAt }
   const letter = composeWebhookFailing(company(), webhook)
   assert.equal(letter.to, 'dona@example.com')
@@ -196,17 +196,17 @@ test('a company is told which webhook fails, since when, and what will become of
   assertSays(english, 'loja.example/hook', '20/08/2026 12:10')
 })
 
-test('a company is told why its webhook is inactive, and how to get what it missed', () => {
-  const told = { GONE: '410', FAILING: 'nos últimos cinco dias' }
+test('a company gets a mail about why its webhook is inactive, and how to get what it missed', () => {
+  const explained = { GONE: '410', FAILING: 'nos últimos cinco dias' }
   for (const reason of ['GONE', 'FAILING'] as const) {
     const letter = composeWebhookDeactivated(company(), { name: 'Loja', url: HOOK, reason })
     assert.equal(letter.subject, 'O webhook Loja foi desativado')
-    assertSays(letter, told[reason], 'PUT /webhook/{id}', 'POST /webhook/{id}/replay')
+    assertSays(letter, explained[reason], 'PUT /webhook/{id}', 'POST /webhook/{id}/replay')
     assert.doesNotMatch(letter.text + letter.html, /abc123/, 'a token in the address stays out')
   }
 })
 
-test('a company is told which certificate ends when, what then stops, and how to renew it', () => {
+test('a company gets a mail about which certificate ends when, what then stops, and how to renew it', () => {
   const ending = { bank: 'Efí', endsAt: NOW }
   const letter = composeCertificateEnding(company(), ending)
   assert.equal(letter.to, 'dona@example.com')
@@ -217,7 +217,7 @@ test('a company is told which certificate ends when, what then stops, and how to
   assertSays(english, 'no Pix charge can be created', 'vintem bank connect')
 })
 
-test('the former address is told which address is new, since when, where codes go and what to do', () => {
+test('the former address gets a mail about which address is new, since when, where codes go and what to do', () => {
   const changed = { codeEmail: 'antes@example.com', codeEmailUntil: CODE.expiresAt }
   const letter = composeEmailChanged(company(changed), 'antes@example.com', NOW)
   assert.equal(letter.to, 'antes@example.com')

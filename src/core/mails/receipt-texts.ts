@@ -3,7 +3,7 @@ import type { Language } from '../../lib/language.ts'
 /** What a mail to a payer says when they have paid. */
 export type ReceiptLetterTexts = {
   subject(company: string, amount: string): string
-  /** Stands before the subject of a receipt for play money. */
+  /** Is before the subject of a receipt for play money. */
   test: string
   title: string
   testTitle: string

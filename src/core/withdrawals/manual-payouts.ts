@@ -18,7 +18,7 @@ const MAX_REASON = 140
 export function completeManually(app: App, id: Uuid, endToEndId: string): Promise<Withdrawal> {
   if (!isEndToEndId(endToEndId)) {
     throw invalid(
-      'endToEndId: must be the 32 characters that begin with E, as they stand on the receipt of the Pix',
+      'endToEndId: must be the 32 characters that begin with E, as on the receipt of the Pix',
     )
   }
   return endManually(app, id, { endToEndId })

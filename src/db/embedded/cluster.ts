@@ -237,7 +237,7 @@ function giveTree(directory: string, { uid, gid }: Account): void {
   for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(directory, entry), uid, gid)
   }
-  // The directory itself comes last: its owner tells the next start whether this one finished.
+  // The directory itself comes last: by its owner the next start sees whether this one finished.
   lchownSync(directory, uid, gid)
 }
 

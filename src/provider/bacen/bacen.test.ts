@@ -60,7 +60,7 @@ test('an agreement that the bank did not answer about is ordered again at the sa
 test('an agreement that waits is canceled once and stays so, one that was rejected is not', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
-  const [kept, turnedDown] = [newAgreement(scene), newAgreement(scene)]
+  const [kept, declined] = [newAgreement(scene), newAgreement(scene)]
   const { externalId } = given(await bacen.createAgreement(payee, kept))
   bank.faults.next('PATCH /rec', 'lose answer')
   for (const _ of [1, 2]) given(await bacen.cancelAgreement(payee, { id: kept.id, externalId }))
@@ -68,9 +68,9 @@ test('an agreement that waits is canceled once and stays so, one that was reject
     await bacen.findAgreement(payee, { id: kept.id, externalId }),
   )!
   assert.deepEqual([status, decidedAt], ['CANCELED', scene.clock.now()])
-  const other = given(await bacen.createAgreement(payee, turnedDown))
+  const other = given(await bacen.createAgreement(payee, declined))
   bank.payer.reject(other.externalId)
-  assert.deepEqual(await bacen.cancelAgreement(payee, { ...turnedDown, ...other }), {
+  assert.deepEqual(await bacen.cancelAgreement(payee, { ...declined, ...other }), {
     kind: 'rejected',
     reason: 'the agreement is REJECTED and cannot be canceled',
   })
