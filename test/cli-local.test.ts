@@ -62,7 +62,7 @@ test('company update changes what is named, is seen at once, and says what else 
   )
   assert.equal(code, 0)
   assert.match(stdout, /^ {2}name +Padaria do Vintém +→ +Padaria Nova$/m)
-  assert.match(stdout, /A mail tells sandbox@example\.com\./)
+  assert.match(stdout, /A mail informs sandbox@example\.com\./)
   const changed = { name: 'Padaria Nova', email: 'nova@example.com', color: '#b45309' }
   const { data } = await getCompany(apiKey)
   assert.deepEqual(data, { ...before, ...changed, imageUrl: 'http://x.test/1' })

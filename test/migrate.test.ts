@@ -93,7 +93,7 @@ test('processes that migrate at the same time wait for one another', async () =>
   assert.deepEqual(await stateOf(url), DONE)
 })
 
-/** Waits until a build in this database waits for what `test` holds open; tells its backend. */
+/** Waits until a build in this database waits for what `test` holds open; returns the pid of its backend. */
 async function untilBuilding(client: pg.Client): Promise<number> {
   for (;;) {
     const { rows } = await client.query<{ pid: number }>(

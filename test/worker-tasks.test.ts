@@ -126,7 +126,7 @@ async function makeDue() {
   clock.advance(client.company.settlementDelay_s)
   await client.post(`/refund/${(await makePaid(api, client, 700)).id}`)
   const notified = await makeCharge(client, 800, { expiresIn: 30 * HOUR_S })
-  await tellLate(companyId, notified.id)
+  await storeLateCallback(companyId, notified.id)
   const found = await makeCharge(client, 900, { expiresIn: 30 * HOUR_S })
   await arriveWithoutCallback(companyId, found.id, 900)
   const late = await makeCharge(client, 600, { expiresIn: 60 })
@@ -208,7 +208,7 @@ const all = (table: string, condition: string) =>
 const none = (table: string) => `select count(*) = 0 from ${table} where company_id = $1`
 
 /** A callback whose payment the bank confirms only later. */
-async function tellLate(companyId: string, chargeId: string): Promise<void> {
+async function storeLateCallback(companyId: string, chargeId: string): Promise<void> {
   const { simulator } = app.providers
   const endToEndId = 'E99999999202608201500aaaaaaaaaaa'
   const txid = chargeTxid(fromPublic('charge', chargeId)!)

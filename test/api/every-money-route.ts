@@ -22,7 +22,7 @@ export async function later(api: TestApi, seconds: number, act: () => Promise<vo
   api.clock.advance(-seconds)
 }
 
-/** Releases the money of paid charges, which turns PAID into RECEIVED. */
+/** Releases the money of paid charges, which changes PAID to RECEIVED. */
 export const release = (api: TestApi, { company }: Client): Promise<void> =>
   later(api, company.settlementDelay_s, () => releaseDueCharges(api.app))
 

@@ -19,7 +19,7 @@ const NO_RECURRENCE = 'rec_00000000000000000000000000'
 const DAY_S = 24 * 3600
 const DAYS = { dayDue: 4, dayGenerateCharge: 20 }
 
-/** What stands ready: products and a customer, and recurrences in their states. */
+/** What is prepared: products and a customer, and recurrences in their states. */
 type Scene = Awaited<ReturnType<typeof prepareScene>>
 
 /** A company of its own: no other answer has its products, charges and money in it. */
@@ -59,7 +59,7 @@ async function makeBilled(api: TestApi, client: Client) {
 
 const scenes = new WeakMap<Client, Promise<Scene>>()
 
-/** Asks in the company that stands ready beside the one of all other tries. */
+/** Asks in the prepared company, which is another than the one of all other tries. */
 const inScene =
   (ask: (client: Client, scene: Scene) => Promise<Reply>): Try['ask'] =>
   async (beside, _made, api) => {

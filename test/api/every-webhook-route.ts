@@ -15,7 +15,7 @@ const NO_DELIVERY = packPair(NO_WEBHOOK, newId())
 
 type Webhooks = Pick<Made, 'webhook' | 'listening' | 'inactive' | 'delivered' | 'retrying'>
 
-/** A webhook that nobody hears, one with deliveries in two states, and one that is inactive. */
+/** A webhook that gets no event, one with deliveries in two states, and one that is inactive. */
 export async function prepareWebhooks(api: TestApi, client: Client): Promise<Webhooks> {
   const { receiver, webhook } = await makeReceiver(client)
   const delivering = createDeliveryWorker(api.app)

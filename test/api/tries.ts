@@ -1,6 +1,6 @@
 import type { Client, Reply, TestApi } from '../support/api.ts'
 
-/** One request to one operation. `made` holds the ids of what stands ready for it. */
+/** One request to one operation. `made` holds the ids of what was prepared for it. */
 export type Try = {
   operationId: string
   name: string

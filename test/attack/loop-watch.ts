@@ -1,8 +1,8 @@
 import { cpu_ms } from '../support/loop.ts'
 
 /**
- * Is loaded into the service, and tells whoever started it how long the event loop was kept at
- * most since it was last asked: the time of the processor between two turns, so that other
+ * Is loaded into the service, and reports to whoever started it how long the event loop was blocked
+ * at most since it was last asked: the time of the processor between two ticks, so that other
  * processes of a busy machine do not count.
  */
 const LOOK_MS = 4

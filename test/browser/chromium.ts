@@ -53,7 +53,7 @@ export function findChromium(): string | null {
  * Starts a Chromium that needs nothing else installed, not even a font, and no user of its own,
  * because what it is shown is ours.
  */
-export async function launchChromium(): Promise<Browser> {
+export async function startChromium(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === null) throw new Error(NO_BROWSER)
   const env = { ...process.env, FONTCONFIG_FILE: writeFontSettings(unpacked()) }

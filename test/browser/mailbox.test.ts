@@ -9,7 +9,7 @@ const local = await startLocal()
 const browser = browsing()
 const mailbox = `${local.url}/mailbox`
 
-/** Mails are sent by the worker, soon after what they tell of. */
+/** Mails are sent by the worker, soon after what they are about. */
 async function arrives(page: Page, subject: string) {
   const mail = page.getByRole('link', { name: subject })
   while ((await mail.count()) === 0) await page.reload()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, afterEach } from 'node:test'
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core'
-import { launchChromium } from './chromium.ts'
+import { startChromium } from './chromium.ts'
 
 /** How somebody looks at pages. */
 export type Visit = {
@@ -11,7 +11,7 @@ export type Visit = {
   phone?: boolean
   /** Another size of the window. */
   size?: { width: number; height: number }
-  /** False: with scripts turned off. */
+  /** False: without scripts. */
   javaScript?: boolean
   /** What the browser asks for. */
   language?: 'pt' | 'en'
@@ -54,7 +54,7 @@ export function browsing(): Browsing {
   after(async () => (await browser)?.close())
 
   const visitor = async (visit: Visit = {}): Promise<Visitor> => {
-    browser ??= launchChromium()
+    browser ??= startChromium()
     const context = await (await browser).newContext(optionsOf(visit))
     contexts.push(context)
     context.setDefaultTimeout(PATIENCE_MS)
@@ -115,7 +115,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 type Violation = { id: string; help: string; nodes: { html: string; failureSummary: string }[] }
 
-/** Everybody can use the page, as far as a machine can tell. */
+/** Everybody can use the page, as far as axe can check that. */
 export async function isAccessible(page: Page): Promise<void> {
   await page.evaluate(AXE)
   const found = await page.evaluate<{ violations: Violation[] }>(
@@ -130,7 +130,7 @@ export async function isAccessible(page: Page): Promise<void> {
 /** A name that is markup, should anybody take it for that. */
 export const INJECTION = `"><script>document.title='broken'</script><img src=x onerror=alert(1)>`
 
-/** The text stands on the page as it was written, and nothing of it has become markup. */
+/** The text is on the page as it was written, and nothing of it has become markup. */
 export async function showsAsText(page: Page, text: string): Promise<void> {
   const shown = await page.locator('body').innerText()
   assert.ok(shown.includes(text), `${page.url()} shows ${text}`)
@@ -149,7 +149,7 @@ export async function fitsTheWindow(page: Page): Promise<void> {
 const BREAKABLE =
   'code, .code, pre, textarea, script, style, dd, h1, .item dt, .name, .about, .rows'
 
-/** Every word of ours stands on one line. */
+/** Every word of ours is on one line. */
 export async function breaksNoWord(page: Page): Promise<void> {
   const broken = await page.evaluate<string[]>(`(() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)

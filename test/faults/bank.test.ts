@@ -192,7 +192,7 @@ function choose(number: number): Deed {
 async function recover(shop: Banked): Promise<void> {
   const { bank } = shop
   bank.faults.clear()
-  // An undecided agreement that nobody tells of is asked about once a day at least.
+  // If no callback names an undecided agreement, the bank is asked about it once a day at least.
   for (const seconds of [...Array.from({ length: 7 }, () => 1801), 86_400]) {
     bank.callbacks.releaseHeld()
     await callbacksProcessed(shop)
@@ -246,7 +246,7 @@ async function requireCharges(shop: Banked, { charges }: Merchant): Promise<void
   assert.equal(left.length, 0)
 }
 
-/** Every Pix that the bank has received stands here once, to the cent. */
+/** Every Pix that the bank has received is recorded once, to the cent. */
 async function requirePayments(shop: Banked): Promise<void> {
   const rows = await api.rows<{ end_to_end_id: string; amount: number; booked: boolean }>(
     'select end_to_end_id, amount, booked from payments where company_id = $1',

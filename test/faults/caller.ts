@@ -105,7 +105,7 @@ export function createCaller(victim: Victim): Caller {
           },
         }
         const late = setTimeout(() => {
-          reject(new Error(`the load stands still at ${tally.answered} answers`))
+          reject(new Error(`the load has stopped at ${tally.answered} answers`))
         }, PATIENCE_S * 1000)
         goals.add(goal)
       }),

@@ -51,7 +51,7 @@ function chooseAmount({ random }: Client): number {
 
 /**
  * The code from the company's mail. A server that is killed over a mail leaves it to others only
- * after a while, so a client that is in a hurry asks for another code; the last one counts.
+ * after a while, so a client that does not wait asks for another code; the last one counts.
  */
 async function readCode(client: Client, mailbox: Mailbox, id: string): Promise<string | null> {
   let since = fromPublic('wd', id)!

@@ -23,7 +23,7 @@ type Cycle = [generated: Day, due: Day]
 type Plan = {
   product: { frequency: string; price: number; dayDue?: number; dayGenerateCharge?: number }
   approvedAt: string
-  /** When the clock stands still again, with the last charge paid. */
+  /** When the clock stops again, with the last charge paid. */
   until: string
   cycles: Cycle[]
 }

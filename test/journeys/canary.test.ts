@@ -164,8 +164,8 @@ async function withdraw(shop: Shop, look: () => Promise<void>): Promise<void> {
 
 const hex = (secret: string) => Buffer.from(secret).toString('hex')
 
-/** Six digits may stand in a longer number by chance; alone they would be the code. */
-const standsIn = (text: string, code: string) =>
+/** Six digits may be part of a longer number by chance; alone they would be the code. */
+const isIn = (text: string, code: string) =>
   new RegExp(`(?<![0-9A-Za-z])${code}(?![0-9A-Za-z])`).test(text)
 
 function assertSilent({ secrets, codes }: Shop, text: string, place: string): void {
@@ -175,7 +175,7 @@ function assertSilent({ secrets, codes }: Shop, text: string, place: string): vo
   }
   assert.equal(codes.length, 2)
   for (const code of codes) {
-    assert.ok(!standsIn(text, code), `the code ${code} is in ${place}`)
+    assert.ok(!isIn(text, code), `the code ${code} is in ${place}`)
     assert.ok(!text.includes(hex(code)), `the code ${code} is in ${place}, as bytes`)
   }
 }
@@ -193,7 +193,7 @@ test('no document, e-mail, phone, address, key, secret or code is in the logs of
   await useEverything(shop, async () => {})
   server.child.kill('SIGTERM')
   await server.ended
-  // The key stands in the greeting of local mode, on purpose and once.
+  // The key is in the banner of local mode, on purpose and once.
   const log = server.output().replace(shop.secrets[0]!, '')
   assert.ok(log.split('\n').length > 40, 'a line a request')
   assertSilent(shop, log, 'the log')

@@ -249,7 +249,7 @@ test('what the guide to subscriptions shows works as it is written', async () =>
   assert.match(begun.emv, /^000201/)
 })
 
-/** What a subscription or its charge is when an event tells of it. */
+/** What a subscription or its charge is when an event names it. */
 const ENDS: Record<string, string> = {
   'subscription.authorized': 'APPROVED',
   'subscription.rejected': 'REJECTED',

@@ -280,10 +280,10 @@ test('a payment that exists for the order of an attempt is used, and no second i
   const { id, dueOn } = await scheduled(scene)
   const txid = chargeTxid(id)
   const orderId = `cobr_${txid}_${dueOn}`
-  const standing = await simulator.pay(scene.payee, { txid, amount: VALUE, orderId })
+  const existing = await simulator.pay(scene.payee, { txid, amount: VALUE, orderId })
   const [collected] = await scene.collectOn(dueOn)
-  assert.equal(collected!.payment!.endToEndId, standing.endToEndId)
-  assert.equal((await find(scene, id))!.attempts[0]!.endToEndId, standing.endToEndId)
+  assert.equal(collected!.payment!.endToEndId, existing.endToEndId)
+  assert.equal((await find(scene, id))!.attempts[0]!.endToEndId, existing.endToEndId)
   assert.equal((await scene.received()).length, 1)
 })
 

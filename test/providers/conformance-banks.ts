@@ -13,7 +13,7 @@ import { manualClock, type TestApi } from '../support/api.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { Ground } from './conformance-ground.ts'
 
-/** The txid that a code of the simulated bank stands for. */
+/** The txid of a code of the simulated bank. */
 function txidOf(brCode: string): string | null {
   const code = parse(brCode)
   if (code.kind === 'static') return code.txid ?? null

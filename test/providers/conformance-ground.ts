@@ -13,13 +13,13 @@ export type Ground = {
   agrees: boolean
   payee: Payee
   clock: ManualClock
-  /** Pays a code, and tells the end-to-end id. */
+  /** Pays a code, and returns the end-to-end id. */
   pay(brCode: string, amount: number): Promise<string>
   payKey(amount: number): Promise<string>
   decide(agreement: { id: Uuid; brCode: string }, decision: Decision): Promise<void>
   /** What payers' banks do today. */
   collect(pays: boolean): Promise<void>
-  /** Asserts that nothing went wrong that no answer tells of. */
+  /** Asserts that nothing went wrong that no answer has shown. */
   verify(): void
 }
 

@@ -13,7 +13,7 @@ import { cloneDatabase } from './database.ts'
 import { PATIENT } from './patience.ts'
 import { secretOf, temporaryFolder } from './process.ts'
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stops until a test moves it. */
 export type ManualClock = Clock & { advance(seconds: number): void }
 
 export function manualClock(start = '2026-08-20T15:00:00.000Z'): ManualClock {

@@ -10,7 +10,7 @@ import { type Client, type ClientOptions, payer, type TestApi } from './api.ts'
 /** A live company that is connected to a bank, and the bank. */
 export type Banked = Client & {
   bank: Bank
-  /** Where the bank tells of money. */
+  /** Where the bank sends its callbacks. */
   callback: string
   /** What it knows of itself, as it is in the database. */
   fresh(): Promise<Client['company']>

@@ -26,7 +26,7 @@ export function assertShort(name: string, work: () => void): void {
   assert.fail(`${name} keeps the event loop for ${Math.min(...tries)} ms`)
 }
 
-/** Runs something and tells the longest time that the event loop was kept meanwhile. */
+/** Runs something and returns the longest time that the event loop was blocked meanwhile. */
 export async function longestBlock_ms(run: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let last = cpu_ms()

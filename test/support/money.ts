@@ -163,7 +163,7 @@ export function releaseCharges(model: Model): void {
   }
 }
 
-/** What of a paid charge stands in the pending account. */
+/** What of a paid charge is in the pending account. */
 export function unreleased(model: Model, charge: Charge): number {
   const leaving = model.refunds.filter(
     (refund) =>

@@ -64,7 +64,7 @@ export const stateOf = async (client: Client, id: string) => {
 
 export type Balances = Record<'available' | 'pending' | 'held' | 'unmatched', number>
 
-/** What stands in the balance row, which must be what the company is shown. */
+/** The balance row, which must be what the company is shown. */
 export async function balancesOf(api: TestApi, client: Client): Promise<Balances> {
   const [row] = await api.rows<Balances>(
     'select available, pending, held, unmatched from balances where company_id = $1',

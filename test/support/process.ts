@@ -42,7 +42,7 @@ export type Running = {
   child: ChildProcess
   url: string
   output(): string
-  /** Waits for the end and tells the exit code. */
+  /** Waits for the end and gives the exit code. */
   ended: Promise<number | null>
 }
 

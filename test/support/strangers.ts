@@ -10,7 +10,7 @@ type AnyQuery = (...given: any[]) => any
 type Callback = (error: Error | null, result?: pg.QueryResult) => void
 
 /** A statement is tried until it has found something so often, or was run so often. */
-const ENOUGH = { telling: 2, runs: 20 }
+const ENOUGH = { found: 2, runs: 20 }
 const STRANGER = newId()
 const bytesOf = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')
 
@@ -33,11 +33,11 @@ export async function watchStatements(databaseUrl: string) {
   await probe.connect()
   const ask = (text: string, values?: unknown[]): Promise<pg.QueryResult> =>
     original.call(probe, { text, values })
-  const seen = new Map<string, { telling: number; runs: number }>()
+  const seen = new Map<string, { found: number; runs: number }>()
   const leaks: Leak[] = []
   let companies = new Set<string>()
   const others = new Set<unknown>()
-  let turn: Promise<unknown> = Promise.resolve()
+  let queue: Promise<unknown> = Promise.resolve()
 
   async function refresh(values: unknown[]): Promise<boolean> {
     const isId = (value: unknown) => typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value)
@@ -80,14 +80,14 @@ export async function watchStatements(databaseUrl: string) {
     if (this === probe || !text || !values || !/^\s*(select|update|delete|with)/i.test(text)) {
       return run()
     }
-    const count = seen.get(text) ?? { telling: 0, runs: 0 }
+    const count = seen.get(text) ?? { found: 0, runs: 0 }
     seen.set(text, count)
-    if (count.telling >= ENOUGH.telling || count.runs >= ENOUGH.runs) return run()
+    if (count.found >= ENOUGH.found || count.runs >= ENOUGH.runs) return run()
     count.runs += 1
-    const tried = turn.then(() => tryOut({ text, values }))
-    turn = tried
+    const tried = queue.then(() => tryOut({ text, values }))
+    queue = tried
     const note = (named: boolean, result?: pg.QueryResult) => {
-      if (named && (result?.rowCount ?? 0) > 0) count.telling += 1
+      if (named && (result?.rowCount ?? 0) > 0) count.found += 1
     }
     const callback = given.at(-1)
     if (typeof callback !== 'function') {
@@ -109,10 +109,10 @@ export async function watchStatements(databaseUrl: string) {
   return {
     leaks,
     /** The statements that found something for whom they named, and were tried for a stranger. */
-    tried: () => [...seen].filter(([, { telling }]) => telling > 0).map(([text]) => text),
+    tried: () => [...seen].filter(([, { found }]) => found > 0).map(([text]) => text),
     async stop() {
       pg.Client.prototype.query = original as typeof pg.Client.prototype.query
-      await turn
+      await queue
       await probe.end()
     },
   }

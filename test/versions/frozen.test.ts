@@ -71,7 +71,7 @@ const frozenOf = (version: string, operationId: string): Record<string, Any> =>
 const isFile = ({ headers }: Any): boolean =>
   headers?.['content-type'] === 'text/csv; charset=utf-8'
 
-/** Whoever starts a second withdrawal is told the first; no other refusal has a third field. */
+/** The refusal of a second withdrawal has the id of the first; no other has a third field. */
 const fieldsOfError = (code: string) =>
   code === 'withdrawal_pending' ? ['code', 'description', 'withdrawId'] : ['code', 'description']
 

@@ -9,7 +9,7 @@ export type Shop = {
   sell(amount: number): Promise<{ event: 'Charge.Paid'; charge: object }>
 }
 
-/** A company on a service whose clock tells the real time, since receivers have no other. */
+/** A company on a service whose clock is the real time, since receivers have no other. */
 export async function openShop(): Promise<Shop> {
   let delivering: DeliveryWorker | null = null
   // What is to be closed first is named first: the service's own hooks take the database away.

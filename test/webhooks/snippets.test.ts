@@ -69,7 +69,7 @@ type Snippet = {
   stop(): Promise<void>
 }
 
-/** Runs a block of the guide as it stands there, in a folder where `vintem` is installed. */
+/** Runs a block of the guide as it is there, in a folder where `vintem` is installed. */
 async function runSnippet(language: Language, port: number, secrets: string): Promise<Snippet> {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'node_modules'))

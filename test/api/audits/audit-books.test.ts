@@ -29,7 +29,7 @@ import { confirmed } from '../../support/withdrawals.ts'
 
 /*
  * Each way in which a payment can be swallowed, doubled or booked for something else. The books are
- * written by the ledger itself, so that they agree with themselves, and only the audit can tell.
+ * written by the ledger itself, so that they agree with themselves, and only the audit can see it.
  */
 
 const api = await startApi()
@@ -54,8 +54,8 @@ async function openShop() {
 
 type Shop = Awaited<ReturnType<typeof openShop>>
 
-/** A payment that the bank has received and tells nobody of. */
-async function silent(shop: Shop, amount = 1990) {
+/** A payment that the bank has received without a callback. */
+async function payWithoutCallback(shop: Shop, amount = 1990) {
   const charge = await charged(shop)
   shop.bank.faults.nextCallback('lost')
   const pix = shop.bank.payer.pay(charge.brCode, { amount })
@@ -101,12 +101,12 @@ async function audit({ company }: Banked, whole: boolean): Promise<string[]> {
 /** What the audit must say of each damage, among what else it may say. */
 const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: RegExp]> = {
   'swallowed: the bank has it, we have nothing': [
-    (shop) => silent(shop),
+    (shop) => payWithoutCallback(shop),
     /has received 1990 in E\w+, our books say nothing/,
   ],
-  'swallowed: it stands among the payments, and is not booked': [
+  'swallowed: it is among the payments, and is not booked': [
     async (shop) => {
-      const { pix, charge } = await silent(shop)
+      const { pix, charge } = await payWithoutCallback(shop)
       await api.rows(
         `insert into payments (company_id, source, end_to_end_id, id, txid, amount, charge_id,
            status, reason, booked, received_at, created_at)
@@ -118,7 +118,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   ],
   'swallowed: its charge says paid, and nothing is booked': [
     async (shop) => {
-      const { pix, charge } = await silent(shop)
+      const { pix, charge } = await payWithoutCallback(shop)
       await change(
         `update charges set status = 'COMPLETED', payment_status = 'RECEIVED', booked = true,
            end_to_end_id = $3, payment_date = $4, settles_at = $4
@@ -132,7 +132,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   ],
   'swallowed by a simulated payment of the same id': [
     async (shop) => {
-      const { pix } = await silent(shop)
+      const { pix } = await payWithoutCallback(shop)
       await change(
         `insert into payments (company_id, source, end_to_end_id, id, amount, status, reason,
            booked, received_at, created_at)
@@ -158,7 +158,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   ],
   'booked for another charge, by records that agree with it': [
     async (shop) => {
-      const { pix } = await silent(shop)
+      const { pix } = await payWithoutCallback(shop)
       const other = await charged(shop)
       await recordPayment(shop, { endToEndId: pix.endToEndId, txid: chargeTxid(idOf(other.id)) })
     },
@@ -166,7 +166,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   ],
   'booked for a charge that another payment has paid': [
     async (shop) => {
-      const { pix } = await silent(shop)
+      const { pix } = await payWithoutCallback(shop)
       const chargeId = idOf(shop.charge.id)
       await book(shop, chargePaid({ endToEndId: pix.endToEndId, amount: toCents(1990), chargeId }))
     },
@@ -174,7 +174,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   ],
   'booked in another amount': [
     async (shop) => {
-      const { pix } = await silent(shop)
+      const { pix } = await payWithoutCallback(shop)
       await recordPayment(shop, { endToEndId: pix.endToEndId, txid: null, amount: 1991 })
     },
     /has received 1990 in E\w+, our books say 1991/,
@@ -182,7 +182,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
   'booked by another company': [
     async (shop) => {
       const other = await openShop()
-      const { pix } = await silent(other)
+      const { pix } = await payWithoutCallback(other)
       await recordPayment(shop, { endToEndId: pix.endToEndId, txid: pix.txid })
       const faults = await audit(other, true)
       assert.match(faults.join(), /has received 1990 in E\w+, our books say nothing/)

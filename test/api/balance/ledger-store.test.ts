@@ -29,7 +29,7 @@ const paid = (endToEndId: string, amount = 1990): Posting =>
 
 const order = (ref: string, amount: number) => ({ ref, amount: toCents(amount) })
 
-/** Everything that stands in the books of a company, as text that tells any difference. */
+/** Everything in the books of a company, as text, so that any difference is seen. */
 async function booksOf(companyId: Uuid): Promise<string> {
   const rows = await api.rows(
     `select to_jsonb(b) as balance,

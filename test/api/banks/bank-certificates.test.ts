@@ -95,7 +95,7 @@ test('/ready warns of certificates that end soon, and of those that have ended',
   api.clock.advance(2 * DAY_S)
   const { status, warnings } = await ready()
   assert.equal(status, 'degraded')
-  assert.match(warnings[0], /^1 bank certificate ends within 30 days: vintem bank show tells which/)
+  assert.match(warnings[0], /^1 bank certificate ends within 30 days: vintem bank show lists them/)
   api.clock.advance(30 * DAY_S)
   assert.match((await ready()).warnings[0], /\(1 of them ended already\)/)
 })

@@ -71,7 +71,7 @@ describe('PUT /company', () => {
     api.atEnd(() => other.close())
     const client = await api.client()
     for (const name of ['Um', 'Dois', 'Três']) {
-      // Only once it hears of changes does a server remember companies.
+      // A server remembers companies only while it listens to changes.
       while (other.recall(client.key) === null) await other.find(client.key)
       await change(client, { name })
       const found = other.recall(client.key) ?? (await other.find(client.key))

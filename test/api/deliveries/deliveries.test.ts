@@ -110,7 +110,7 @@ test('waiting and ended deliveries are one list, newest first, in pages and by s
   const { receiver, webhook } = await makeReceiver(client)
   const other = await register(client, receiver.url, ['charge.paid'])
   const ids: string[] = []
-  // What was delivered and what is to be tried again take turns, and so do the two tables.
+  // What was delivered and what is to be tried again alternate, and so do the two tables.
   for (const isTaken of [true, false, false, true, true, false, true, false]) {
     if (isTaken) succeed(receiver)
     else fail(receiver)

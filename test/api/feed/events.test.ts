@@ -112,7 +112,11 @@ test('an event of a transaction that commits late is not missed', async () => {
   const commit = await hold(slow)
   await write(fast)
   const [last] = publicIds([seen])
-  assert.deepEqual(await read(client, `?after=${last}`), [], 'the faster one waits for its turn')
+  assert.deepEqual(
+    await read(client, `?after=${last}`),
+    [],
+    'the faster one waits for the slower one',
+  )
   await commit()
   await feedCaughtUp(api)
   assert.deepEqual(idsOf(await read(client, `?after=${last}`)), publicIds([slow, fast]))

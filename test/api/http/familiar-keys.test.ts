@@ -12,7 +12,7 @@ const BELIEVED_MS = 10_000
 test('a neighbour at the same address who tries wrong keys locks out nobody whose key has worked', async (t) => {
   const [known, fresh] = [await api.client(), await api.client()]
   assert.equal((await known.get('/company')).status, 200)
-  // Time stands still, later than a key is believed without a look: no token comes back meanwhile.
+  // Time is stopped, later than a key is believed without a look: no token comes back meanwhile.
   const later = performance.now() + BELIEVED_MS + 1
   t.mock.method(performance, 'now', () => later)
   const wrong = { headers: { 'X-API-KEY': 'vk_sandbox_wrong' } }

@@ -8,7 +8,7 @@ import { WRITES, type Write } from '../writes.ts'
 
 const api = await startApi()
 
-/** A second process, as far as the database can tell: its own pool, groups and waiting lists. */
+/** To the database this is a second process: its own pool, groups and waiting lists. */
 const other = await startSecond()
 
 async function startSecond(): Promise<string> {

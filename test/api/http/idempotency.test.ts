@@ -139,8 +139,8 @@ test('a key used in one version is refused in another, whose answer would differ
 test('the order of names and the space between them do not make another request', async () => {
   const client = await api.client()
   const first = await client.post('/charge/pix', charge, withKey('k'))
-  const turned = Object.fromEntries(Object.entries(payer()).reverse())
-  const raw = JSON.stringify({ customer: turned, amount: 1990.0 }, null, 3)
+  const reversed = Object.fromEntries(Object.entries(payer()).reverse())
+  const raw = JSON.stringify({ customer: reversed, amount: 1990.0 }, null, 3)
   const again = await client.call('POST', '/charge/pix', { raw, ...withKey('k') })
   assertSame(again, first)
   assert.equal(replayed(again), 'true')

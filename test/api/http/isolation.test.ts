@@ -229,7 +229,7 @@ test('an id longer than any id answers the same on every path', async () => {
   assert.deepEqual(faults, [])
 })
 
-/** Everything of an answer that must not tell two cases apart. */
+/** Everything of an answer that must be the same in both cases. */
 function comparable({ status, headers, text }: Reply) {
   const all = Object.fromEntries(headers)
   delete all['x-request-id']

@@ -81,7 +81,7 @@ test('every operation is whole: parameters, bodies and answers are described', (
     const content = Object.keys(operation.responses['200']?.content ?? {})
     assert.equal(content.includes('text/csv'), file !== undefined, `${what} as a file`)
     for (const status of ['400', '401', '403', '429', '500']) {
-      assert.ok(operation.responses[status], `${what} tells of ${status}`)
+      assert.ok(operation.responses[status], `${what} lists ${status}`)
     }
   }
 })

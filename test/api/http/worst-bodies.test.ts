@@ -17,7 +17,7 @@ const client = await api.client()
 
 type Operation = { name: string; body: Schema; read(raw: Buffer): number }
 
-/** Reads a body as the server does, and tells how large the answer is if it is refused. */
+/** Reads a body as the server does, and returns how large the answer is if it is refused. */
 function readerOf(taken: Parameters<typeof inputReader>[0]): (raw: Buffer) => number {
   const read = inputReader(taken)
   const reply = { header: () => reply } as unknown as FastifyReply

@@ -98,8 +98,8 @@ test('companies are served one after the other, however many mails one of them h
     offered[taken]!.take()
     await offers(6 + taken)
   }
-  const turns = names.flatMap((name) => Array(3).fill(`${name}@example.com`))
-  assert.deepEqual(offeredTo().sort(), turns)
+  const expected = names.flatMap((name) => Array(3).fill(`${name}@example.com`))
+  assert.deepEqual(offeredTo().sort(), expected)
   await takeAll(sending)
   assert.equal(smtp.received.length, 36)
 })

@@ -193,7 +193,7 @@ async function connect({ company }: Client, payouts: 'bank' | 'manual'): Promise
 const disconnect = ({ company }: Client) =>
   api.app.db.transaction((tx) => disconnectBank(tx, company.id))
 
-/** The app with a bank that answers nothing, but may have heard. */
+/** The app with a bank that answers nothing, but may have the order. */
 const withSilence = (send: Payouts['send']): FullApp => ({
   ...api.app,
   providers: {

@@ -46,10 +46,10 @@ function note({ seen }: Racer, reply: Reply): Reply {
 }
 
 /**
- * One racer's turn: starts a withdrawal or meets the pending one, does what is its part with it,
- * and starts another.
+ * One racer in one round: starts a withdrawal or meets the pending one, does its part with it, and
+ * starts another.
  */
-async function turn(racer: Racer, round: number): Promise<void> {
+async function race(racer: Racer, round: number): Promise<void> {
   const { client, number } = racer
   const value = VALUES[(number + round) % VALUES.length]
   const { body } = note(racer, await client.post(PATH, { value }))
@@ -142,7 +142,7 @@ async function summed({ rows }: TestApi, { company }: Client): Promise<unknown> 
 async function rounds(client: Client, seen: Map<string, number>): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const racers = Array.from({ length: CLIENTS }, (_, number) => ({ client, number, seen }))
-    await Promise.all(racers.map((racer) => turn(racer, round)))
+    await Promise.all(racers.map((racer) => race(racer, round)))
     // From time to time wrong codes are forgotten, so that nobody is stopped for guessing.
     api.clock.advance(round % 4 === 3 ? 3600 : 60)
   }
