@@ -75,12 +75,12 @@ export const OPTIONS = {
       'Header and value, such as "x-client-verify: SUCCESS", by which a proxy among TRUSTED_PROXIES says that a bank’s callback came with a client certificate it has verified. Callbacks without it are refused.',
   },
   RATE_LIMIT: {
-    shown: '500',
+    shown: '100',
     reason:
-      'Requests per second and API key, or "off". Protects the neighbours of a runaway client. Off also lifts the limits on addresses and the share of time that a company gets while others are there.',
+      'Requests per second and API key, or "off"; callbacks of a company’s bank may be five times as many. Protects the neighbours of a runaway client. Raise it where one company has the server to itself. Off also lifts the limits on addresses and the share of time that a company gets while others are there.',
   },
   RATE_LIMIT_BURST: {
-    shown: '1000',
+    shown: '200',
     reason: 'Requests an idle key may send at once before RATE_LIMIT applies.',
   },
   COMPANY_REQUESTS: {
@@ -220,9 +220,9 @@ function reader(env: Environment) {
 type Reader = ReturnType<typeof reader>
 
 function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
-  const burst = integer('RATE_LIMIT_BURST', 1000, 1, 1_000_000)
+  const burst = integer('RATE_LIMIT_BURST', 200, 1, 1_000_000)
   if (text('RATE_LIMIT') === 'off') return null
-  return { perSecond: integer('RATE_LIMIT', 500, 1, 1_000_000), burst }
+  return { perSecond: integer('RATE_LIMIT', 100, 1, 1_000_000), burst }
 }
 
 const listOf = (text: string | null): string[] =>

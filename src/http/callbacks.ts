@@ -64,7 +64,7 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
   const isVerified = verifier(app.config)
   const findCompany = createCallbackFinder(app.db)
   const byAddress = rateLimit && createBuckets(FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
-  const byCompany = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)
+  const byCompany = rateLimit && createCallBuckets(rateLimit)
   const now = () => performance.now()
   return async (request) => {
     const { token } = request.params as { token: string }
@@ -82,6 +82,12 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
     return companyId
   }
 }
+
+/** A payment brings more callbacks than its charge took requests, and a bank repeats them. */
+const CALLBACKS_PER_REQUEST = 5
+
+const createCallBuckets = ({ perSecond, burst }: { perSecond: number; burst: number }) =>
+  createBuckets(CALLBACKS_PER_REQUEST * perSecond, CALLBACKS_PER_REQUEST * burst)
 
 function requireNoWait(wait_s = 0): void {
   if (wait_s === 0) return

@@ -4,11 +4,13 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { clientName } from '../lib/client-name.ts'
 import { newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { admission, asked } from './admission.ts'
-import type { Session } from './auth.ts'
+import { createArrivals } from './arrivals.ts'
+import type { KeyRing, Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
@@ -80,11 +82,16 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.decorateRequest('ticket', null)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
+  const arrivals = app.config.rateLimit && createArrivals()
   server.addHook('onRequest', (request, reply, done) => {
-    if (parts.state.closing) reply.header('Connection', 'close')
-    // Until the company is known, the version asked for decides the shape of a refusal.
-    request.version = asked(request) ?? LATEST
-    done(request.is404 ? unknownRoute(request) : undefined)
+    const begin = () => {
+      if (parts.state.closing) reply.header('Connection', 'close')
+      // Until the company is known, the version asked for decides the shape of a refusal.
+      request.version = asked(request) ?? LATEST
+      done(request.is404 ? unknownRoute(request) : undefined)
+    }
+    if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)
+    else begin()
   })
   refuseInSilence(server, parts.silence)
   server.addHook('onResponse', (request, reply, done) => {
@@ -141,6 +148,13 @@ function parseBody(
     request.ticket?.spender.spend(performance.now() - start_ms)
   }
   done(null, body)
+}
+
+/** A company whose key has worked before, or else an address. */
+function senderOf({ headers, ip }: FastifyRequest, keys: KeyRing): string {
+  const key = headers['x-api-key']
+  const session = typeof key === 'string' ? keys.recall(key) : null
+  return session?.company.id ?? clientName(ip)
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>

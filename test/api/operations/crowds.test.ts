@@ -117,8 +117,8 @@ test('callbacks are limited per company, and wrong tokens per address', async (t
   const send = (to: string) => limited.call('POST', to, { json: {} })
   stopTime(t)
   const statuses: number[] = []
-  for (let n = 0; n < 5; n++) statuses.push((await send(path)).status)
-  assert.deepEqual(statuses, [200, 200, 200, 429, 429])
+  for (let n = 0; n < 17; n++) statuses.push((await send(path)).status)
+  assert.deepEqual(statuses, [...Array(15).fill(200), 429, 429])
   for (let n = 0; n < 400; n++) if ((await send('/bank/callbacks/nobody')).status === 429) return
   assert.fail('wrong tokens are never refused')
 })

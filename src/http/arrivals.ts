@@ -1,0 +1,46 @@
+import { isOver } from './slices.ts'
+
+export type Arrivals = {
+  /** Calls `begin` now, or when it is the sender's time. */
+  add(sender: string, begin: () => void): void
+}
+
+/**
+ * Begins requests that arrive at the same moment in slices. What does not fit into the first slice
+ * waits, and then one request of each sender is begun after another, so that a sender of hundreds
+ * delays its own. As many can wait as there are connections.
+ */
+export function createArrivals(isSliceOver: () => boolean = isOver): Arrivals {
+  const queues = new Map<string, (() => void)[]>()
+
+  /** Begins the oldest request of the next sender, which then comes last. */
+  function beginNext(): void {
+    for (const [sender, queue] of queues) {
+      queues.delete(sender)
+      const begin = queue.shift()!
+      if (queue.length > 0) queues.set(sender, queue)
+      begin()
+      return
+    }
+  }
+
+  function beginSlice(): void {
+    while (queues.size > 0 && !isSliceOver()) beginNext()
+    if (queues.size > 0) setImmediate(beginSlice)
+  }
+
+  return {
+    add(sender, begin) {
+      if (queues.size === 0) {
+        if (!isSliceOver()) {
+          begin()
+          return
+        }
+        setImmediate(beginSlice)
+      }
+      const queue = queues.get(sender)
+      if (queue) queue.push(begin)
+      else queues.set(sender, [begin])
+    },
+  }
+}
