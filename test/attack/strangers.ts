@@ -96,7 +96,7 @@ async function holdStream(outside: Outside, path: string, from: string): Promise
 
 const streams: Attack = {
   title: '1,500 open pages (SSE) of as many charges, 150 from each address',
-  perSecond: 1000,
+  perSecond: 500,
   concurrency: 1500,
   statuses: [0, 200, 429],
   refusal: 429,
