@@ -59,7 +59,7 @@ const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_connections: '200',
+  max_connections: '400',
 }
 // Every file is a process, and many start others: what is compiled here they need not compile.
 const compiled = join(dataDir, 'compiled')

@@ -57,7 +57,8 @@ export type Connection = { client: pg.PoolClient; release(isLost?: boolean): voi
 /** How long a request waits for a database that is away before it fails. */
 const PATIENCE_MS = 5_000
 /** Nobody waits for a task, and all of them connect at once when a process starts. */
-const TASK_PATIENCE_MS = 20_000
+const TASK_PATIENCE_MS = 120_000
+const TASK_CONNECT_MS = 60_000
 const LOCK_TIMEOUT_MS = 3_000
 const MAX_ATTEMPTS = 5
 const HOT_CONNECTIONS = 4
@@ -140,7 +141,7 @@ export function openDatabase(url: string, size: number, listener = NOBODY): Data
     pool: openPool(url, most, settings, limits),
     shares: createShares(most),
   })
-  const patient = { connectionTimeoutMillis: TASK_PATIENCE_MS }
+  const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }
   const sources: Sources = {
     requests: open(size),
     tasks: open(size, '', patient),
@@ -342,19 +343,18 @@ function mayRetry(error: unknown, { committing }: { committing: boolean }): bool
   return RETRY_TRANSACTION.has(codeOf(error)) || (isAway(error) && !committing)
 }
 
-/** What the operator is to know of it stays with it. */
-const refusedWrite = (error: unknown): Problem =>
-  Object.assign(
-    problem('service_unavailable', 'The database cannot be written to. Try again later.'),
-    { cause: error },
-  )
+/** Why a client is to come again. The cause, which is for the operator, stays with it. */
+const unavailable = (cause: unknown, description?: string): Problem =>
+  Object.assign(problem('service_unavailable', description), { cause })
 
 /** What a client may know of an operating fault; anything else is passed on as it is. */
 function toPublicError(error: unknown): unknown {
-  if (isAway(error)) return problem('service_unavailable')
-  if (cannotWrite(error)) return refusedWrite(error)
+  if (isAway(error)) return unavailable(error)
+  if (cannotWrite(error)) {
+    return unavailable(error, 'The database cannot be written to. Try again later.')
+  }
   const busy = isLockTimeout(error) || codeOf(error) === '57014'
-  return busy ? problem('service_unavailable', 'The record is busy. Try again in a moment.') : error
+  return busy ? unavailable(error, 'The record is busy. Try again in a moment.') : error
 }
 
 /** Waits out a database that restarts, a few seconds at most. */

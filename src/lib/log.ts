@@ -52,7 +52,7 @@ export function describeError(error: unknown): Record<string, unknown> {
     code?: string
     constraint?: string
     table?: string
-    cause?: { code?: string }
+    cause?: unknown
   }
   // A database error's message may quote the offending value; our own messages never do.
   const fromDatabase = 'severity' in error
@@ -62,7 +62,14 @@ export function describeError(error: unknown): Record<string, unknown> {
     code,
     constraint,
     table,
-    cause: cause?.code,
+    cause: causeOf(cause),
     stack: error.stack?.split('\n').slice(1, 12).join('\n'),
   }
+}
+
+/** What lies behind an error: its code, or else its message if that quotes nothing. */
+function causeOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return undefined
+  const { code } = cause as { code?: string }
+  return code ?? ('severity' in cause ? cause.name : cause.message)
 }

@@ -147,14 +147,18 @@ async function payAndWithdraw(run: Script, first: string[], money: string[]): Pr
 
   const [balance, withdraw, wait, audit] = money
   const [json, ...csv] = run(balance!).split(/(?<=\]\})|\r\n/)
-  const sums = { available: 100_000, pending: 1990, held: 0, unmatched: 0 }
-  assert.deepEqual(JSON.parse(json!).data, sums)
+  // What was paid is available after a minute, which a busy machine may need to get here.
+  const { available, pending, ...others } = JSON.parse(json!).data
+  assert.deepEqual(others, { held: 0, unmatched: 0 })
+  assert.ok(pending === 1990 || pending === 0, `${pending} is pending`)
+  assert.equal(available + pending, 101_990)
   assert.match(csv[1]!, /^2,.*,CHARGE_PAID,1990,bank,pending,E\w{31},charge_\w+,100000,1990,0,0$/)
   const [started, confirmed] = answersIn(run(withdraw!))
   assert.deepEqual([started.status, confirmed.data.status], [201, 'PROCESSING'])
   const [ended] = answersIn(run(wait!))
   assert.deepEqual([ended.data.status, ended.data.value], ['COMPLETED', 5000])
-  assert.match(run(audit!), /R\$.950,00 +R\$.19,90[\s\S]*The books agree\./)
+  const books = /R\$.(950,00 +R\$.19,90|969,90 +R\$.0,00)[\s\S]*The books agree\./
+  assert.match(run(audit!), books)
 }
 
 function subscribe(run: Script, blocks: string[]): void {
