@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { cannotWrite, openPool } from './database.ts'
 
 /** Asks a database now and then whether it can be written to, by a connection of its own. */
@@ -52,27 +53,44 @@ export type Pulse = {
   close(): Promise<void>
 }
 
+/** A connection that has fallen silent is replaced after so many times the patience. */
+const REPLACED_AFTER = 5
+
 export function openPulse(url: string, patience_ms: number): Pulse {
   const pool = openPool(url, 1, '', {
     application_name: 'vintem pulse',
-    connectionTimeoutMillis: patience_ms,
-    query_timeout: patience_ms,
+    connectionTimeoutMillis: REPLACED_AFTER * patience_ms,
+    query_timeout: REPLACED_AFTER * patience_ms,
   })
   let closing: Promise<void> | undefined
+  const ask = () =>
+    pool.query('select 1').then(
+      () => true,
+      (error: Error) => !/timeout/i.test(error.message),
+    )
   return {
     async answers() {
-      try {
-        await pool.query('select 1')
-        return true
-      } catch (error) {
-        return !/timeout/i.test((error as Error).message)
-      }
+      const waiting = new AbortController()
+      const late = waitInSteps(patience_ms, waiting.signal).then(() => false)
+      const answered = await Promise.race([ask(), late])
+      waiting.abort()
+      return answered
     },
     close() {
       closing ??= pool.end()
       return closing
     },
   }
+}
+
+const STEP_MS = 50
+
+/**
+ * Waits for so long, in steps. A process that gets little of the processor is late with each step,
+ * so it waits longer for what it has had no time to read.
+ */
+async function waitInSteps(ms: number, signal: AbortSignal): Promise<void> {
+  for (let left_ms = ms; left_ms > 0 && !signal.aborted; left_ms -= STEP_MS) await pause(STEP_MS)
 }
 
 /** Why nothing can be written, by the SQLSTATE of the refusal. */
