@@ -86,11 +86,12 @@ test('charges are written with what an accountant needs and nothing else of the 
   assert.equal(
     await exported([...args, '--format', 'br']),
     '\uFEFFCobrança;Sua referência;Tipo;Situação;Pagamento;Valor;Devolvido;Criada em;Expira em;' +
-      'Paga em;Id do Pix;Teste;Pagador;CPF/CNPJ do pagador;Itens;Disponível para saque em\r\n' +
+      'Paga em;Id do Pix;Teste;Pagador;CPF/CNPJ do pagador;Itens;Disponível para saque em;' +
+      'Descrição\r\n' +
       `${plain};;Pix;Expirada;Expirado;19,90;0,00;10/03/2024 09:00:00;10/03/2024 09:30:00;;;` +
-      'não;Maria da Silva;***.***.247-25;;\r\n' +
+      'não;Maria da Silva;***.***.247-25;;;\r\n' +
       `${odd};"'-1,2";Pix;Expirada;Expirado;1234,56;0,00;10/03/2024 10:00:00;` +
-      `10/03/2024 10:30:00;;;sim;"'=HYPERLINK(""http://x"";""y"")";***.***.247-25;;\r\n`,
+      `10/03/2024 10:30:00;;;sim;"'=HYPERLINK(""http://x"";""y"")";***.***.247-25;;;\r\n`,
   )
   const [first, second, rest] = (await exported([...args, '--json'])).split('\n')
   assert.deepEqual(JSON.parse(first!), {

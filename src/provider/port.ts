@@ -45,8 +45,25 @@ export type ReceivedPix = {
 /** The payer of a Pix, as far as the bank names them. Some banks mask the tax id. */
 export type PixPayer = { name?: string; taxId?: string }
 
-/** Money to return to its payer. Our id makes it one order, however often it is given. */
-export type RefundOrder = { id: Uuid; endToEndId: string; amount: Cents }
+/** A charge to issue. The payer's bank shows the description. */
+export type ChargeOrder = {
+  id: Uuid
+  amount: Cents
+  expiresAt: Date
+  description?: string | null
+  payer?: { name: string; taxId: string } | null
+}
+
+/**
+ * Money to return to its payer, whose bank shows the comment. Our id makes it one order, however
+ * often it is given.
+ */
+export type RefundOrder = {
+  id: Uuid
+  endToEndId: string
+  amount: Cents
+  comment?: string | null
+}
 /** `returnId` is the scheme's id of the return. */
 export type Returned = { returnId: string }
 
@@ -125,10 +142,7 @@ export type Collection = {
 export type Provider = {
   name: string
   source: Source
-  issueCharge(
-    payee: Payee,
-    charge: { id: Uuid; amount: Cents; expiresAt: Date },
-  ): Promise<Outcome<{ brCode: string }>>
+  issueCharge(payee: Payee, charge: ChargeOrder): Promise<Outcome<{ brCode: string }>>
   /** Rejected if the charge is paid. Can be repeated. */
   removeCharge(payee: Payee, id: Uuid): Promise<Outcome<null>>
   /** The payments of a charge, also those without a callback. */

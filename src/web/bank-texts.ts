@@ -61,7 +61,7 @@ type BankName =
   | 'until'
   | 'expiredAt'
   | 'txid'
-  | 'message'
+  | 'description'
   | 'id'
   | 'at'
   | 'product'
@@ -106,7 +106,7 @@ const pt: BankTexts = {
     until: 'Pague até',
     expiredAt: 'Expirou em',
     txid: 'Identificador (txid)',
-    message: 'Mensagem',
+    description: 'Descrição',
     id: 'ID da transação',
     at: 'Data',
     product: 'Assinatura',
@@ -258,7 +258,7 @@ const en: BankTexts = {
     until: 'Pay by',
     expiredAt: 'Expired at',
     txid: 'Identifier (txid)',
-    message: 'Message',
+    description: 'Description',
     id: 'Transaction ID',
     at: 'Date',
     product: 'Subscription',

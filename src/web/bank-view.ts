@@ -85,6 +85,7 @@ function paymentCard(
           ] as [string, Shown],
         ]
       : []),
+    ...(charge?.description ? [[names.description, charge.description] as [string, Shown]] : []),
     [names.txid, html`<code>${asked.txid}</code>`],
   ]
   return html`<section class="card" aria-labelledby="seen" id="seen-card">

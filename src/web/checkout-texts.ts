@@ -25,6 +25,7 @@ export type CheckoutTexts = {
   steps: string[]
   refresh: string
   details: string
+  description: string
   quantity(count: number, name: string): string
   total: string
   discount: string
@@ -81,6 +82,7 @@ const pt: CheckoutTexts = {
   ],
   refresh: 'Já paguei, atualizar',
   details: 'Detalhes',
+  description: 'Descrição',
   quantity: (count, name) => `${count} × ${name}`,
   total: 'Total',
   discount: 'Desconto',
@@ -173,6 +175,7 @@ const en: CheckoutTexts = {
   ],
   refresh: 'I have paid, reload',
   details: 'Details',
+  description: 'Description',
   quantity: (count, name) => `${count} × ${name}`,
   total: 'Total',
   discount: 'Discount',

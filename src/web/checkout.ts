@@ -17,6 +17,7 @@ import { inLanguage, spokenOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import {
   codePanel,
+  descriptionFact,
   dueFact,
   type Fact,
   facts,
@@ -169,6 +170,7 @@ function details(page: ChargePage): Html {
   const texts = CHECKOUT[language]
   return html`<section class="card" aria-labelledby="details"><h2 id="details">${texts.details}</h2>
 ${facts([
+  descriptionFact(charge, language),
   ...purchaseFacts(charge, language),
   [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
   ...parties(page, texts.receiver, texts.payer),
@@ -205,6 +207,7 @@ function ending(page: ChargePage, state: Ended): Html {
       ...texts[state],
       facts: [
         [texts.amount, formatReais(charge.amount), 'sum'],
+        descriptionFact(charge, language),
         collection !== null && [texts.subscription, collection.productName],
         dueFact(collection, language),
         ...parties(page, texts.receiver, texts.payer),

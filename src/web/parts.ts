@@ -46,6 +46,12 @@ export function codePanel(brCode: string, language: Language, words: PanelTexts)
 </section>`
 }
 
+/** What the merchant says that the charge is for. */
+export const descriptionFact = (
+  { description }: Pick<Charge, 'description'>,
+  language: Language,
+): Fact | false => description !== null && [CHECKOUT[language].description, description]
+
 /** What is bought, so that its lines add up to the total; nothing where no item is named. */
 export function purchaseFacts(
   { amount, link }: Pick<Charge, 'amount' | 'link'>,

@@ -15,13 +15,14 @@ import { SUBSCRIPTION } from './subscription-texts.ts'
 /** A longer description is shown when asked for. */
 const MAX_SHOWN = 280
 
-/** What the product is: as the link shows it, else as the product says today. */
+/** What is subscribed to: as the link says, else its product as sold, else as it is today. */
 export async function findDescription(
   { db }: FullApp,
   companyId: Uuid,
   { productId }: Terms,
   link: Charge | null,
 ): Promise<string> {
+  if (link?.description) return link.description
   const sold = link?.link?.items[0]?.product
   const product = sold ?? (await findProduct(db, companyId, productId))
   return product?.description.trim() ?? ''

@@ -14,6 +14,9 @@ export type Charge = {
   location: string
   locationId: number
   code: string
+  /** The payer and the text for the payer, where the receiver has sent them. */
+  debtor: { cpf?: string; cnpj?: string; nome: string } | null
+  message: string | null
 }
 
 export type Refund = {
@@ -23,6 +26,7 @@ export type Refund = {
   amount: number
   askedAt: Date
   doneAt: Date | null
+  message?: string | null
   status: 'EM_PROCESSAMENTO' | 'DEVOLVIDO' | 'NAO_REALIZADO'
 }
 

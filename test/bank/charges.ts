@@ -60,10 +60,12 @@ function faultsOf({ foreignKeys }: Books, { calendario, valor, chave }: Body): s
   ]
 }
 
-const asked = ({ calendario, valor, chave }: Body) => ({
+const asked = ({ calendario, valor, chave, devedor, solicitacaoPagador }: Body) => ({
   amount: toCents(valor.original),
   key: chave as string,
   expires_s: (calendario.expiracao ?? 86_400) as number,
+  debtor: (devedor ?? null) as Charge['debtor'],
+  message: (solicitacaoPagador ?? null) as string | null,
 })
 
 function created(books: Books, txid: string, body: Body): Charge {
@@ -97,6 +99,8 @@ function patch(books: Books, txid: string, body: Body): Answer {
     calendario: { expiracao: charge.expires_s, ...body.calendario },
     valor: { original: toText(charge.amount), ...body.valor },
     chave: body.chave ?? charge.key,
+    devedor: body.devedor ?? charge.debtor,
+    solicitacaoPagador: body.solicitacaoPagador ?? charge.message,
   }
   const faults = faultsOf(books, merged)
   if (faults.length > 0) return invalid(...faults)
@@ -116,7 +120,9 @@ function shown(charge: Charge): Body {
     chave,
     calendario: { criacao, expiracao: charge.expires_s },
     loc: { id, txid, location, tipoCob: 'cob', criacao },
+    ...(charge.debtor ? { devedor: charge.debtor } : {}),
     valor: { original: toText(charge.amount) },
+    ...(charge.message ? { solicitacaoPagador: charge.message } : {}),
     pixCopiaECola: charge.code,
   }
 }

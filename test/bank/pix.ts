@@ -23,7 +23,7 @@ export function received(books: Books): Handlers {
       return pix ? { status: 200, body: pixEntry(books, pix) } : notFound('PixNaoEncontrado')
     },
     'PUT /pix/{e2eid}/devolucao/{id}': ({ params, body }) =>
-      refund(books, params.e2eid!, params.id!, toCents(body.valor)),
+      refund(books, params.e2eid!, params.id!, body),
     'GET /pix/{e2eid}/devolucao/{id}': ({ params }) => {
       const found = refundsOf(books, params.e2eid!).find(({ id }) => id === params.id)
       return found ? { status: 200, body: shown(found) } : notFound('PixDevolucaoNaoEncontrada')
@@ -62,11 +62,12 @@ export function pixEntry(books: Books, { endToEndId, txid, amount, key, at, extr
   }
 }
 
-const shown = ({ id, returnId, amount, askedAt, doneAt, status }: Refund): Body => ({
+const shown = ({ id, returnId, amount, askedAt, doneAt, message, status }: Refund): Body => ({
   id,
   rtrId: returnId,
   valor: toText(amount),
   natureza: 'ORIGINAL',
+  ...(message ? { descricao: message } : {}),
   status,
   horario: {
     solicitacao: askedAt.toISOString(),
@@ -75,7 +76,8 @@ const shown = ({ id, returnId, amount, askedAt, doneAt, status }: Refund): Body 
   ...(status === 'NAO_REALIZADO' ? { motivo: 'A conta do pagador foi encerrada.' } : {}),
 })
 
-function refund(books: Books, endToEnd: string, id: string, amount: number): Answer {
+function refund(books: Books, endToEnd: string, id: string, body: Body): Answer {
+  const amount = toCents(body.valor)
   const pix = books.pix.get(endToEnd)
   if (!pix) return notFound('PixNaoEncontrado')
   const before = refundsOf(books, endToEnd)
@@ -95,6 +97,7 @@ function refund(books: Books, endToEnd: string, id: string, amount: number): Ans
     amount,
     askedAt: now,
     doneAt: null,
+    message: body.descricao ?? null,
     status: 'EM_PROCESSAMENTO',
   }
   books.refunds.push(open)

@@ -32,7 +32,9 @@ export function conform(name: string, open: Open): void {
 
 async function issue({ provider, payee, clock }: Ground, id = newId()) {
   const expiresAt = new Date(clock.now().getTime() + HOUR_s * 1000)
-  const { brCode } = given(await provider.issueCharge(payee, { id, amount: AMOUNT, expiresAt }))
+  const payer = { name: 'Maria da Silva', taxId: '52998224725' }
+  const charge = { id, amount: AMOUNT, expiresAt, description: 'Pão, 2 unidades', payer }
+  const { brCode } = given(await provider.issueCharge(payee, charge))
   return { id, brCode, txid: chargeTxid(id) }
 }
 
@@ -140,6 +142,7 @@ function refunds(guarantee: Guarantee): void {
         id,
         endToEndId,
         amount: toCents(amount),
+        comment: 'Sem estoque',
       })
       const part = orderOf(1000)
       assert.equal(given(await provider.findRefund(payee, part)), null)

@@ -3,6 +3,7 @@ import { invalid } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
+import { orderOf } from './bank-order.ts'
 import { lockCharge, record } from './record.ts'
 import type { Charge } from './rules.ts'
 import { asOf, isSubscriptionLink, notPayable, withCode } from './rules.ts'
@@ -24,7 +25,7 @@ export async function openLink(
   if (charge.brCode !== null) return charge
   const sealed = sealFor(app, charge, shipping)
   const provider = app.providers.of(company, charge.devMode)
-  const { brCode } = accepted(await provider.issueCharge(company, charge))
+  const { brCode } = accepted(await provider.issueCharge(company, orderOf(app, charge)))
   const opened = await app.db.transaction(async (tx) => {
     const current = await lockCharge(tx, company.id, charge.id)
     if (asOf(current, app.clock.now()).status !== 'OPEN' || current.brCode !== null) return current

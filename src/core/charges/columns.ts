@@ -22,6 +22,7 @@ export const CHARGE = tableOf<Charge>({
   paymentStatus: ['payment_status', 'text'],
   devMode: ['dev_mode', 'bool'],
   externalId: ['external_id', 'text'],
+  description: ['description', 'text'],
   fingerprint: ['fingerprint', 'bytea'],
   customerId: ['customer_id', 'uuid'],
   payer: PAYER,

@@ -19,7 +19,15 @@ import * as store from './store.ts'
 /** A charge as the merchant wants it, before the bank has issued a code for it. */
 export type Draft = Pick<
   Charge,
-  'kind' | 'amount' | 'devMode' | 'externalId' | 'fingerprint' | 'customerId' | 'payer' | 'link'
+  | 'kind'
+  | 'amount'
+  | 'devMode'
+  | 'externalId'
+  | 'description'
+  | 'fingerprint'
+  | 'customerId'
+  | 'payer'
+  | 'link'
 > & { lifetime_s: number; emailIndex: Buffer | null }
 
 function chargeOf(

@@ -64,6 +64,7 @@ export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
   { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
   { name: 'items', title: 'Itens', of: itemsOf },
   { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
+  { name: 'description', title: 'Descrição', of: ({ description }) => description },
 ]
 
 function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {

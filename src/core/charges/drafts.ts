@@ -48,6 +48,7 @@ export function pixDraft(
     amount: toCents(body.amount),
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
+    description: body.description ?? null,
     customerId: null,
     ...sealPayer(app, company, body.customer),
     link: null,
@@ -87,6 +88,7 @@ export async function linkDraft(
     amount: totalOf(body.total, items),
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
+    description: body.description ?? null,
     ...(await linkPayer(app, company, body)),
     link: {
       items,
@@ -148,7 +150,7 @@ export function duplicate(
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { companyId, amount, devMode, payer, link } = original
+  const { companyId, amount, devMode, payer, link, description } = original
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
     kind: original.kind === 'LINK' ? 'LINK' : 'PIX',
@@ -156,6 +158,7 @@ export function duplicate(
     devMode,
     payer,
     link,
+    description,
     emailIndex: payer && emailIndexOf(app.vault, companyId, payer),
     // The customer is found by tax id, because that of the original may be deleted.
     customerId: null,

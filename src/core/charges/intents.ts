@@ -1,9 +1,8 @@
 import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { newId, toPublic } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
-import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import type { Provider } from '../../provider/port.ts'
+import type { ChargeOrder, Provider } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
@@ -11,12 +10,14 @@ import { findCompany } from '../companies/store.ts'
 import { type IdempotencyRef, inProgress } from '../idempotency.ts'
 import { LEASE_S, retryIn_s } from '../orders.ts'
 import { TASK } from '../tasks.ts'
+import { orderOf } from './bank-order.ts'
 import * as store from './intent-store.ts'
+import type { Charge } from './rules.ts'
 
 /** The id and the times of a charge, and the code that its bank has issued. */
 export type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
 
-type Wanted = { amount: Cents; devMode: boolean; lifetime_s: number }
+type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer'> & { lifetime_s: number }
 
 const later = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
 
@@ -66,7 +67,10 @@ async function withRealBankCode<T>(
 ): Promise<T> {
   const intent = await begin(app, company, wanted, guard)
   const began_ms = performance.now()
-  const brCode = await issue(app, company, provider, { ...intent, amount: wanted.amount })
+  const brCode = await issue(app, company, provider, {
+    ...intent,
+    ...orderOf(app, { ...wanted, ...intent }),
+  })
   const written = await renewIfOld(app, intent, began_ms)
     .then(() => write({ ...intent, brCode }))
     .catch(async (error) => {
@@ -85,7 +89,7 @@ async function issue(
   app: App,
   company: Company,
   provider: Provider,
-  charge: store.Intent & { amount: Cents },
+  charge: store.Intent & ChargeOrder,
 ): Promise<string> {
   const outcome = await provider.issueCharge(company, charge).catch(async (error) => {
     await release(app, charge)

@@ -11,13 +11,14 @@ import { checkoutUrl } from './view.ts'
 /** The mail with a new link, if the merchant wants it and the payer has an address. */
 export function mailsOfCreation(app: App, company: Company, charge: Charge): SealedMail[] {
   const { vault, publicUrl } = app
-  const { link, payer, amount, devMode, expiresAt } = charge
+  const { link, payer, amount, devMode, expiresAt, description } = charge
   if (!link?.notifyCustomer || !payer) return []
   const { email: to } = openPerson(vault, company.id, payer)
   if (!to) return []
   const breakdown = breakDown(amount, link.items)
   const url = checkoutUrl(publicUrl, charge)
-  const about = { to, payerName: payer.name, amount, url, expiresAt, devMode, breakdown }
+  const payable = { amount, url, expiresAt, devMode, description, breakdown }
+  const about = { to, payerName: payer.name, ...payable }
   const letter = composePaymentLink(company, about)
   const mail = {
     companyId: company.id,

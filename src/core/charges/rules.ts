@@ -65,6 +65,8 @@ export type Charge = {
   paymentStatus: PaymentStatus
   devMode: boolean
   externalId: string | null
+  /** What the payer reads on the page, and in the app of their bank. */
+  description: string | null
   fingerprint: Buffer | null
   customerId: Uuid | null
   payer: Payer | null
@@ -110,6 +112,7 @@ export const newCharge = (given: NewCharge): Charge => ({
   paymentStatus: 'PENDING',
   devMode: false,
   externalId: null,
+  description: null,
   fingerprint: null,
   customerId: null,
   payer: null,

@@ -36,6 +36,12 @@ const Lifetime = (fallback: number) =>
 /** Base64 needs no escaping, and to search a long image for it would take most of the time. */
 const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
 
+/** Characters, as the scheme counts them. */
+const Description = Type.String({
+  maxLength: 140,
+  description: 'What the payer reads on the payment page, and in the app of their bank',
+})
+
 const DevMode = Type.Optional(Type.Boolean({ default: false }))
 
 export const NewPixCharge = Type.Object({
@@ -43,6 +49,7 @@ export const NewPixCharge = Type.Object({
   customer: PayerBody,
   expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
   externalId: Type.Optional(ExternalId),
+  description: Type.Optional(Description),
   devMode: DevMode,
 })
 
@@ -58,6 +65,7 @@ export const NewLink = Type.Object({
   notifyCustomer: Type.Optional(Type.Boolean({ description: 'Send the payer the link by e-mail' })),
   devMode: DevMode,
   externalId: Type.Optional(ExternalId),
+  description: Type.Optional(Description),
   expiresIn: Type.Optional(Lifetime(LINK_LIFETIME_S)),
   items: Type.Optional(
     Type.Array(
@@ -94,6 +102,7 @@ export const CreatedPixCharge = Type.Object({
   createdAt: Timestamp,
   expiresAt: Timestamp,
   externalId: orNull(Type.String()),
+  description: Type.Optional(Type.String()),
   devMode: Type.Boolean(),
 })
 
@@ -103,6 +112,7 @@ export const CreatedLink = Type.Object({
   devMode: Type.Boolean(),
   total: Type.Integer(),
   externalId: orNull(Type.String()),
+  description: Type.Optional(Type.String()),
 })
 
 export const StaticCodeView = Type.Object({
@@ -165,6 +175,7 @@ export const ChargeView = Type.Object({
   createdAt: Timestamp,
   expiresAt: Timestamp,
   externalId: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
   endToEndId: Type.Optional(Type.String({ description: 'The scheme’s id of the payment' })),
   refunded: Type.Optional(
     Type.Integer({ description: 'Cents that went back to the payer, or are on their way' }),
@@ -229,9 +240,12 @@ export function showCreatedPix(charge: Charge, publicUrl: string): Static<typeof
     createdAt,
     expiresAt,
     externalId: charge.externalId,
+    ...describe(charge),
     devMode: charge.devMode,
   }
 }
+
+const describe = ({ description }: Charge) => (description === null ? {} : { description })
 
 export function showStaticCode(code: StaticCode): Static<typeof StaticCodeView> {
   return {
@@ -249,6 +263,7 @@ export function showCreatedLink(charge: Charge, publicUrl: string): Static<typeo
     devMode: charge.devMode,
     total: charge.amount,
     externalId: charge.externalId,
+    ...describe(charge),
   }
 }
 
@@ -289,6 +304,7 @@ export function showCharge(
     shown.brCodeBase64 = imageOf(charge.id, charge.brCode)
   }
   if (charge.externalId !== null) shown.externalId = charge.externalId
+  if (charge.description !== null) shown.description = charge.description
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.staticCodeId !== null) shown.correlationID = toPublic('qrs', charge.staticCodeId)

@@ -114,6 +114,8 @@ export type LinkLetter = {
   url: string
   expiresAt: Date
   devMode?: boolean
+  /** What the merchant says that it is for. */
+  description?: string | null
   /** The items, as the page of the payer shows them. */
   breakdown?: Breakdown
 }
@@ -146,6 +148,7 @@ export function composePaymentLink(company: LetterCompany, link: LinkLetter): Le
   const { amount, link: texts } = TEXTS[company.language]
   const value = formatReais(link.amount)
   const facts: [string, string][] = [
+    ...(link.description ? [[texts.description, link.description] as [string, string]] : []),
     ...(link.breakdown ? purchase(company, link.breakdown) : []),
     [amount, value],
     [texts.until, formatMoment(link.expiresAt)],

@@ -36,6 +36,7 @@ export type Texts = {
     andMore(count: number): string
     discount: string
     addition: string
+    description: string
     until: string
     pay: string
     unknown: string
@@ -110,6 +111,7 @@ const pt: Texts = {
     andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
     discount: 'Desconto',
     addition: 'Acréscimo',
+    description: 'Descrição',
     until: 'Pague até',
     pay: 'Pagar com Pix',
     unknown:
@@ -190,6 +192,7 @@ const en: Texts = {
     andMore: (count) => (count === 1 ? 'and 1 more item' : `and ${count} more items`),
     discount: 'Discount',
     addition: 'Surcharge',
+    description: 'Description',
     until: 'Pay by',
     pay: 'Pay with Pix',
     unknown:

@@ -57,7 +57,9 @@ export async function matchSimulated(
 /** Gives a dev-mode link the code that a simulated payment pays. */
 async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<void> {
   // The simulated bank needs no network, so it may be called inside the transaction.
-  const { brCode } = accepted(await app.providers.simulator.issueCharge(company, charge))
+  const { id, amount, expiresAt } = charge
+  const order = { id, amount, expiresAt }
+  const { brCode } = accepted(await app.providers.simulator.issueCharge(company, order))
   await record(tx, company.id, [withCode(charge, brCode, app.clock.now())])
 }
 

@@ -13,10 +13,12 @@ import { RECEIPT_LABELS, type ReceiptLine } from './texts.ts'
 /** A receipt names at most this many products. */
 const MAX_ITEMS = 20
 
-/** What the payer bought: the items of a link, or the product of a subscription. */
+/** What was paid for: as the charge describes it, then its items, or a subscription's product. */
 export async function findPurchase({ db }: Pick<App, 'db'>, charge: Charge): Promise<string[]> {
   if (charge.recurrenceId === null) {
-    return charge.link?.items.map(({ quantity, product }) => `${quantity} × ${product.name}`) ?? []
+    const { description, link } = charge
+    const items = link?.items.map(({ quantity, product }) => `${quantity} × ${product.name}`) ?? []
+    return description === null ? items : [description, ...items]
   }
   const recurrence = await findRecurrence(db, charge.companyId, charge.recurrenceId)
   return recurrence ? [recurrence.productName] : []

@@ -5,7 +5,7 @@ import type { Refund } from './rules.ts'
 import { REFUND_STATES } from './rules.ts'
 
 const Comment = Type.Optional(
-  Type.String({ maxLength: 140, description: 'A note that you read again in the refund' }),
+  Type.String({ maxLength: 140, description: 'What the payer reads in the app of their bank' }),
 )
 
 export const NewRefund = Type.Object({

@@ -1,7 +1,6 @@
 import { suffixOf, type Uuid } from '../../lib/ids.ts'
 import { createRecent, type Recent } from '../../lib/memo.ts'
 import { formatDecimal } from '../../lib/money.ts'
-import { oneLine } from '../../lib/one-line.ts'
 import { kindOfTaxId } from '../../pix/tax-id.ts'
 import type {
   Agreement,
@@ -16,7 +15,7 @@ import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answ
 import type { AtBank, Bank } from './client.ts'
 import { agreementCode } from './codes.ts'
 import { readList } from './pages.ts'
-import { type Fields, fieldsOf, listOf, readMoment, textOf } from './text.ts'
+import { cut, type Fields, fieldsOf, listOf, readMoment, textOf } from './text.ts'
 
 type Agreeing = Pick<Provider, 'createAgreement' | 'findAgreement' | 'cancelAgreement'>
 
@@ -101,9 +100,6 @@ const PERIODS: Record<Frequency, string> = {
 }
 const SUBJECT_MAX = 35
 const NAME_MAX = 140
-
-const cut = (text: string, most: number): string =>
-  [...oneLine(text)].slice(0, most).join('').trim()
 
 function bodyOf(order: AgreementOrder, { id: loc }: PayloadLocation) {
   const { taxId, name } = order.payer

@@ -1,16 +1,16 @@
 import type { Uuid } from '../../lib/ids.ts'
-import { type Cents, formatDecimal } from '../../lib/money.ts'
+import { formatDecimal } from '../../lib/money.ts'
 import { staticCode } from '../../pix/brcode.ts'
-import type { Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
+import { kindOfTaxId } from '../../pix/tax-id.ts'
+import type { ChargeOrder, Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
 import { chargeTxid, staticTxid } from '../txid.ts'
 import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
 import { chargeCode } from './codes.ts'
 import { readReceived } from './received.ts'
-import { type Fields, fieldsOf, listOf, readAmount, textOf } from './text.ts'
+import { cut, type Fields, fieldsOf, listOf, readAmount, textOf } from './text.ts'
 
 type Charging = Pick<Provider, 'issueCharge' | 'removeCharge' | 'findPaid' | 'issueStaticCode'>
-type NewCharge = { id: Uuid; amount: Cents; expiresAt: Date }
 type Issued = Outcome<{ brCode: string }>
 
 export const charging = (at: AtBank): Charging => ({
@@ -35,7 +35,7 @@ const find = (bank: Bank, id: Uuid): Promise<Reply> => bank.ask(call('GET', id))
  * Issues a charge. If the bank refuses or does not answer, it may have the charge from before, so
  * it is asked. Orders again only if the connection was lost and the bank does not have the charge.
  */
-async function issue(bank: Bank, payee: Payee, charge: NewCharge): Promise<Issued> {
+async function issue(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Issued> {
   const first = await orderOnce(bank, payee, charge)
   const isLost = first.reply.kind === 'unknown' && first.reply.isConnection && first.isMissing
   return (isLost ? await orderOnce(bank, payee, charge) : first).issued
@@ -44,7 +44,7 @@ async function issue(bank: Bank, payee: Payee, charge: NewCharge): Promise<Issue
 /** The bank's reply to an order, and whether it says that it has no such charge. */
 type Ordered = { reply: Reply; issued: Issued; isMissing: boolean }
 
-async function orderOnce(bank: Bank, payee: Payee, charge: NewCharge): Promise<Ordered> {
+async function orderOnce(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Ordered> {
   const reply = await bank.ask(call('PUT', charge.id, bodyOf(bank, payee, charge)))
   const issued = reply.kind === 'done' ? issuedBy(bank, payee, charge, reply.body) : null
   if (issued?.kind === 'accepted') return { reply, issued, isMissing: false }
@@ -57,16 +57,24 @@ async function orderOnce(bank: Bank, payee: Payee, charge: NewCharge): Promise<O
   return { reply, issued: isMissing ? notDone(reply) : unsure(reply.reason), isMissing }
 }
 
-function bodyOf({ clock }: Bank, { pixKey }: Payee, { amount, expiresAt }: NewCharge) {
+const NAME_MAX = 200
+const DESCRIPTION_MAX = 140
+
+function bodyOf({ clock }: Bank, { pixKey }: Payee, charge: ChargeOrder) {
+  const { amount, expiresAt, payer } = charge
   const left_ms = expiresAt.getTime() - clock.now().getTime()
+  const name = cut(payer?.name ?? '', NAME_MAX)
+  const description = cut(charge.description ?? '', DESCRIPTION_MAX)
   return {
     calendario: { expiracao: Math.max(1, Math.ceil(left_ms / 1000)) },
+    ...(payer && name ? { devedor: { [kindOfTaxId(payer.taxId)]: payer.taxId, nome: name } } : {}),
     valor: { original: formatDecimal(amount) },
     chave: pixKey,
+    ...(description ? { solicitacaoPagador: description } : {}),
   }
 }
 
-function issuedBy(bank: Bank, payee: Payee, { amount }: NewCharge, body: Fields): Issued {
+function issuedBy(bank: Bank, payee: Payee, { amount }: ChargeOrder, body: Fields): Issued {
   const status = statusOf(body)
   const found = readAmount(fieldsOf(body.valor).original)
   if (found !== null && found !== amount) return reject('a charge of another amount has its id')

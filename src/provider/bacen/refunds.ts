@@ -3,7 +3,7 @@ import { formatDecimal } from '../../lib/money.ts'
 import type { Outcome, Provider, RefundOrder, Returned } from '../port.ts'
 import { accept, notAnswered, notDone, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
-import { type Fields, plainWords, readAmount, textOf } from './text.ts'
+import { cut, type Fields, plainWords, readAmount, textOf } from './text.ts'
 
 type Refunding = Pick<Provider, 'refund' | 'findRefund'>
 
@@ -17,9 +17,12 @@ const place = ({ id, endToEndId }: RefundOrder): Pick<Call, 'resource' | 'path'>
   path: `/${encodeURIComponent(endToEndId)}/devolucao/${suffixOf(id)}`,
 })
 
+const COMMENT_MAX = 140
+
 /** Orders a refund. If the bank refuses or does not answer, it may have it already, so asks. */
 async function refund(bank: Bank, order: RefundOrder): Promise<Outcome<Returned>> {
-  const body = { valor: formatDecimal(order.amount) }
+  const comment = cut(order.comment ?? '', COMMENT_MAX)
+  const body = { valor: formatDecimal(order.amount), ...(comment ? { descricao: comment } : {}) }
   const reply = await bank.ask({ method: 'PUT', ...place(order), body })
   if (reply.kind === 'done') return returnedBy(order, reply.body)
   const found = await find(bank, order)

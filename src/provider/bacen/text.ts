@@ -62,6 +62,10 @@ export function readLocation(value: unknown): string | null {
   return LOCATION.test(location) && !location.includes('://') ? location : null
 }
 
+/** Text of ours or of a client's as one line of at most so many characters. */
+export const cut = (text: string, most: number): string =>
+  [...oneLine(text)].slice(0, most).join('').trim()
+
 const REASON_MAX = 140
 
 /**

@@ -15,6 +15,7 @@ export type Payable = {
   status: 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'
   createdAt: Date
   expiresAt: Date
+  description: string | null
 }
 
 const CHARGE_STATUS: Record<Payable['status'], string> = {
@@ -31,7 +32,7 @@ const CHARGE_STATUS: Record<Payable['status'], string> = {
  */
 export const chargePayload = (
   { pixKey: chave }: Pick<Payee, 'pixKey'>,
-  { id, amount, status, createdAt, expiresAt }: Payable,
+  { id, amount, status, createdAt, expiresAt, description }: Payable,
   now: Date,
 ) => ({
   revisao: 0,
@@ -44,6 +45,7 @@ export const chargePayload = (
   status: CHARGE_STATUS[status],
   valor: { original: formatDecimal(amount) },
   chave,
+  ...(description === null ? {} : { solicitacaoPagador: description }),
 })
 
 const PERIODS: Record<Frequency, string> = {

@@ -329,7 +329,8 @@ test('a charge that was removed at the bank during a long pause is not written',
   const shop = await openBanked(api)
   const company = await shop.fresh()
   const { bacen } = api.app.providers
-  const wanted = { amount: toCents(1990), devMode: false, lifetime_s: 600 }
+  const nobody = { description: null, payer: null }
+  const wanted = { amount: toCents(1990), devMode: false, lifetime_s: 600, ...nobody }
   const written: string[] = []
   const create = () =>
     withBankCode(api.app, company, wanted, null, async ({ id }) => written.push(id))

@@ -21,6 +21,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     paymentStatus: 'PROCESSING',
     devMode: false,
     externalId: null,
+    description: null,
     fingerprint: null,
     customerId: null,
     payer: null,
