@@ -69,7 +69,8 @@ async function takeAll(browser: Browser): Promise<void> {
   await charge(123_456, 'João Pereira')
   const open = await charge(1990, 'Maria da Silva')
   await post('/charge/payment-link', {
-    ...{ total: 5990, notifyCustomer: true },
+    total: 5990,
+    notifyCustomer: true,
     customer: { name: 'Maria da Silva', taxId: '52998224725', email: 'maria@example.com' },
   })
   await post('/account-balance/withdraw', { value: 5000 })

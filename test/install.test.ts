@@ -57,7 +57,7 @@ function lock(clone: string, { dependencies = [], dev = [], optional = [] }: Loc
     ...entries(optional, { optional: true, os, cpu }),
   ])
   writeFileSync(join(clone, 'package.json'), JSON.stringify(own))
-  const file = { ...{ name: 'clone', version: '1.0.0' }, lockfileVersion: 3, packages }
+  const file = { name: 'clone', version: '1.0.0', lockfileVersion: 3, packages }
   writeFileSync(join(clone, 'package-lock.json'), JSON.stringify(file))
 }
 

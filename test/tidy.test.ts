@@ -183,3 +183,15 @@ test('names, comments, messages and documents use no metaphors', () => {
     .flatMap((path) => [...wordsOf(path).matchAll(metaphor)].map(([word]) => `${path}: ${word}`))
   assert.deepEqual(found, [])
 })
+
+/** Objects, and arrays without brackets in them of which no method makes something else. */
+const SPREAD_LITERAL = /(?<=[\s([{])\.\.\.(?:\(?\{|\(\[[^.]|\[[^[\]]*\](?!\s*\.))/g
+
+test('literals are written out, and not spread to save lines', () => {
+  const found = sources
+    .filter((path) => path !== 'test/tidy.test.ts')
+    .flatMap((path) =>
+      [...textOf(path).matchAll(SPREAD_LITERAL)].map(([text]) => `${path}: ${text}`),
+    )
+  assert.deepEqual(found, [])
+})

@@ -15,12 +15,28 @@ import type { Company } from './rules.ts'
 const START = new Date('2026-08-20T15:00:00Z')
 
 const COMPANY: Company = {
-  ...{ id: '0198c8a0-0000-7000-8000-000000000001', name: 'Padaria', taxId: '11222333000181' },
-  ...{ email: 'a@example.com', color: '#0f766e', imageUrl: null, pixKey: 'a@example.com' },
-  ...{ city: 'Sao Paulo', mode: 'live', apiVersion: '2026-08-16', language: 'pt' },
-  ...{ settlementDelay_s: 0, staticSalesLimit: null, clockAhead_ms: 0, bankId: null },
-  ...{ payouts: null, payoutKey: null, codeEmail: null, codeEmailUntil: null, mailsReceipts: true },
-  ...{ createdAt: START, updatedAt: START },
+  id: '0198c8a0-0000-7000-8000-000000000001',
+  name: 'Padaria',
+  taxId: '11222333000181',
+  email: 'a@example.com',
+  color: '#0f766e',
+  imageUrl: null,
+  pixKey: 'a@example.com',
+  city: 'Sao Paulo',
+  mode: 'live',
+  apiVersion: '2026-08-16',
+  language: 'pt',
+  settlementDelay_s: 0,
+  staticSalesLimit: null,
+  clockAhead_ms: 0,
+  bankId: null,
+  payouts: null,
+  payoutKey: null,
+  codeEmail: null,
+  codeEmailUntil: null,
+  mailsReceipts: true,
+  createdAt: START,
+  updatedAt: START,
 }
 
 const email = fc.constantFrom('a@example.com', 'b@example.com', 'c@example.com')
@@ -75,9 +91,15 @@ test('a change of address is mailed to every address in use, and a day later cod
 
 test('only the fields sent change, and a key changes none that is the operator’s', () => {
   const other: Pick<Company, (typeof OWN_FIELDS)[number] | (typeof OPERATOR_FIELDS)[number]> = {
-    ...{ name: 'Outra', email: 'b@example.com', color: '#b45309', city: 'Recife' },
-    ...{ imageUrl: 'https://x.example/1.png', language: 'en', mailsReceipts: false },
-    ...{ pixKey: 'b@example.com', taxId: '52998224725' },
+    name: 'Outra',
+    email: 'b@example.com',
+    color: '#b45309',
+    city: 'Recife',
+    imageUrl: 'https://x.example/1.png',
+    language: 'en',
+    mailsReceipts: false,
+    pixKey: 'b@example.com',
+    taxId: '52998224725',
   }
   const names = [...OWN_FIELDS, ...OPERATOR_FIELDS]
   fc.assert(

@@ -116,7 +116,11 @@ async function mailChange(
 ): Promise<void> {
   if (before.email === after.email) return
   const mail = (kind: MailKind, letter: Letter) => ({
-    ...{ companyId: after.id, kind, letter, expiresAt: null, createdAt: now },
+    companyId: after.id,
+    kind,
+    letter,
+    expiresAt: null,
+    createdAt: now,
   })
   await queueMails(tx, vault, [
     ...formerEmails(before, after, now).map((to) =>

@@ -185,7 +185,10 @@ export async function updateCompany(tx: Tx, company: Company): Promise<void> {
              ${columns.join(', ')}
            where id = $1`,
     values: [
-      ...[company.id, company.codeEmail, company.codeEmailUntil, company.updatedAt],
+      company.id,
+      company.codeEmail,
+      company.codeEmailUntil,
+      company.updatedAt,
       ...fields.map((field) => company[field]),
     ],
   })
