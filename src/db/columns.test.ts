@@ -12,6 +12,7 @@ type Parcel = {
   dueOn: string
   owner: Owner | null
   labels: { color: string } | null
+  notes: string[] | null
 }
 
 const PARCEL = tableOf<Parcel>({
@@ -27,6 +28,7 @@ const PARCEL = tableOf<Parcel>({
       name === null ? null : ({ name, key } as Owner),
   },
   labels: ['labels', 'json'],
+  notes: ['notes', 'texts'],
 })
 
 const parcel: Parcel = {
@@ -35,6 +37,7 @@ const parcel: Parcel = {
   dueOn: '2026-09-07',
   owner: { name: 'Maria', key: Buffer.from('key') },
   labels: { color: 'red' },
+  notes: ['fragile', 'say "a\\b"'],
 }
 const row = {
   id: parcel.id,
@@ -43,38 +46,48 @@ const row = {
   owner_name: 'Maria',
   owner_key: Buffer.from('key'),
   labels: { color: 'red' },
+  notes: parcel.notes,
   search_index: Buffer.from('not a field'),
 }
 
 test('the parts of a statement name the same columns in the same order', () => {
-  assert.equal(PARCEL.count, 6)
-  assert.equal(PARCEL.names, 'id, price, due_on, owner_name, owner_key, labels')
+  assert.equal(PARCEL.count, 7)
+  assert.equal(PARCEL.names, 'id, price, due_on, owner_name, owner_key, labels, notes')
   assert.equal(
     PARCEL.parameters(2),
-    '$2::uuid[], $3::int8[], $4::text[], $5::text[], $6::bytea[], $7::text[]',
+    '$2::uuid[], $3::int8[], $4::text[], $5::text[], $6::bytea[], $7::text[], $8::text[]',
   )
   assert.equal(
     PARCEL.select('p'),
-    'p.id, p.price, p.due_on::text as due_on, p.owner_name, p.owner_key, p.labels',
+    'p.id, p.price, p.due_on::text as due_on, p.owner_name, p.owner_key, p.labels, p.notes',
   )
   assert.equal(
     PARCEL.inserted('i', { owner_name: 'o.name' }),
-    'i.id, i.price, i.due_on::date, o.name, i.owner_key, i.labels::jsonb',
+    'i.id, i.price, i.due_on::date, o.name, i.owner_key, i.labels::jsonb, i.notes::text[]',
   )
-  assert.deepEqual(PARCEL.values([parcel, { ...parcel, owner: null, labels: null }]), [
+  assert.deepEqual(PARCEL.values([parcel, { ...parcel, owner: null, labels: null, notes: null }]), [
     uuids([parcel.id, parcel.id]),
     integers([500, 500]),
     texts(['2026-09-07', '2026-09-07']),
     texts(['Maria', null]),
     bytes([Buffer.from('key'), null]),
     texts(['{"color":"red"}', null]),
+    texts(['{"fragile","say \\"a\\\\b\\""}', null]),
   ])
+})
+
+test('rows are inserted from arrays', () => {
+  assert.equal(
+    PARCEL.only('id', 'dueOn').insertInto('parcels').replace(/\s+/g, ' '),
+    'insert into parcels (id, due_on) select i.id, i.due_on::date ' +
+      'from unnest($1::uuid[], $2::text[]) i (id, due_on)',
+  )
 })
 
 test('a list of some columns has those alone, in the order of the table', () => {
   const some = PARCEL.only('owner', 'id')
   assert.equal(some.names, 'id, owner_name, owner_key')
-  assert.equal(PARCEL.without('price', 'dueOn', 'labels').names, some.names)
+  assert.equal(PARCEL.without('price', 'dueOn', 'labels', 'notes').names, some.names)
   assert.equal(
     PARCEL.only('dueOn', 'price').assigned('u'),
     'price = u.price, due_on = u.due_on::date',

@@ -30,7 +30,17 @@ const TYPES = {
     encode: (values: (object | null)[]) => texts(values.map((one) => one && JSON.stringify(one))),
     cast: 'jsonb',
   },
+  // An array of arrays would be flattened by `unnest`, so each is sent as text.
+  texts: {
+    array: 'text',
+    encode: (values: (string[] | null)[]) => texts(values.map((one) => one && arrayLiteral(one))),
+    cast: 'text[]',
+  },
 } satisfies Record<string, SqlType>
+
+/** A text array as PostgreSQL reads it: `{"a","b"}`. */
+const arrayLiteral = (items: string[]): string =>
+  `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 
 type TypeName = keyof typeof TYPES
 
@@ -47,7 +57,9 @@ type TypeNameOf<Value> = [Value] extends [Cents | null]
           ? 'timestamptz'
           : [Value] extends [Buffer | null]
             ? 'bytea'
-            : 'json'
+            : [Value] extends [string[] | null]
+              ? 'texts'
+              : 'json'
 
 /** A field that has several columns. */
 export type ColumnGroup<Value> = {
@@ -71,6 +83,8 @@ export type ColumnList<T> = {
   parameters(first: number): string
   /** What an insert takes from arrays: `i.a, i.b`. Some can be taken from elsewhere. */
   inserted(source: string, instead?: Record<string, string>): string
+  /** A statement that inserts rows from the arrays, its only parameters. */
+  insertInto(table: string): string
   /** What an update takes from arrays: `a = u.a, b = u.b`. */
   assigned(source: string): string
   /** The arrays, in the order of the names. */
@@ -125,16 +139,22 @@ function listOf<T>(fields: Field<T>[]): ColumnList<T> {
   const join = (part: (column: (typeof list)[number], i: number) => string) =>
     list.map(part).join(', ')
   const cast = (value: string, { cast }: SqlType) => (cast ? `${value}::${cast}` : value)
+  const names = join(({ name }) => name)
+  const parameters = (first: number) => join(({ type }, i) => `$${first + i}::${type.array}[]`)
+  const inserted = (source: string, instead: Record<string, string> = {}) =>
+    join(({ name, type }) => cast(instead[name] ?? `${source}.${name}`, type))
   return {
     count: list.length,
-    names: join(({ name }) => name),
+    names,
     select: (table) =>
       join(({ name, type: { readAs } }) =>
         readAs ? `${table}.${name}::${readAs} as ${name}` : `${table}.${name}`,
       ),
-    parameters: (first) => join(({ type }, i) => `$${first + i}::${type.array}[]`),
-    inserted: (source, instead = {}) =>
-      join(({ name, type }) => cast(instead[name] ?? `${source}.${name}`, type)),
+    parameters,
+    inserted,
+    insertInto: (table) =>
+      `insert into ${table} (${names}) select ${inserted('i')}
+       from unnest(${parameters(1)}) i (${names})`,
     assigned: (source) => join(({ name, type }) => `${name} = ${cast(`${source}.${name}`, type)}`),
     values: (records) => list.map(({ type, of }) => type.encode(records.map(of) as never[])),
     merge: compile<(record: T, row: Row) => T>(fields, '(record, row) => ({ ...record, $ })'),

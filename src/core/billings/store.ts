@@ -24,8 +24,7 @@ const COLUMNS = BILLING.select('d')
  */
 const OPEN = `status in ('PLANNED', 'SCHEDULED')`
 
-const INSERT = `insert into billings (${BILLING.names}) select ${BILLING.inserted('i')}
-  from unnest(${BILLING.parameters(1)}) i (${BILLING.names})`
+const INSERT = BILLING.insertInto('billings')
 
 /** A second billing for a cycle violates a unique index, and the transaction fails. */
 export async function insert(tx: Tx, billings: Billing[]): Promise<void> {

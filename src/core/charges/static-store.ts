@@ -1,42 +1,37 @@
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
 import type { StaticCode } from './rules.ts'
 
-type StaticCodeRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  amount: number
-  dev_mode: boolean
-  br_code: string
-  created_at: Date
-}
-
-const toStaticCode = (row: StaticCodeRow): StaticCode => ({
-  companyId: row.company_id,
-  id: row.id,
-  amount: toCents(row.amount),
-  devMode: row.dev_mode,
-  brCode: row.br_code,
-  createdAt: row.created_at,
+const STATIC_CODE = tableOf<StaticCode>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  amount: ['amount', 'cents'],
+  devMode: ['dev_mode', 'bool'],
+  brCode: ['br_code', 'text'],
+  createdAt: ['created_at', 'timestamptz'],
 })
 
+const COLUMNS = STATIC_CODE.select('s')
+const INSERT = STATIC_CODE.insertInto('static_codes')
+
 export async function findStaticCodes(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<StaticCode[]> {
-  const rows = await tx.query<StaticCodeRow>({
-    text: 'select * from static_codes where company_id = $1 and id = any ($2::uuid[])',
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from static_codes s where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })
-  return rows.map(toStaticCode)
+  return rows.map(STATIC_CODE.read)
 }
 
 /** Finds a code by its contents: the Pix key of its company and its own id. */
 export async function findStaticCode(tx: Tx, pixKey: string, id: Uuid): Promise<StaticCode | null> {
-  const rows = await tx.query<StaticCodeRow>({
-    text: `select s.* from companies c join static_codes s on s.company_id = c.id and s.id = $2
+  const rows = await tx.query({
+    text: `select ${COLUMNS}
+           from companies c join static_codes s on s.company_id = c.id and s.id = $2
            where c.pix_key = $1`,
     values: [pixKey, id],
   })
-  return rows[0] ? toStaticCode(rows[0]) : null
+  return rows[0] ? STATIC_CODE.read(rows[0]) : null
 }
 
 /** Newest first. */
@@ -45,19 +40,15 @@ export async function listStaticCodes(
   companyId: Uuid,
   limit: number,
 ): Promise<StaticCode[]> {
-  const rows = await tx.query<StaticCodeRow>({
-    text: 'select * from static_codes where company_id = $1 order by id desc limit $2',
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from static_codes s where company_id = $1 order by id desc limit $2`,
     values: [companyId, limit],
   })
-  return rows.map(toStaticCode)
+  return rows.map(STATIC_CODE.read)
 }
 
 export async function insertStaticCode(tx: Tx, code: StaticCode): Promise<void> {
-  await tx.query({
-    text: `insert into static_codes (company_id, id, amount, dev_mode, br_code, created_at)
-           values ($1, $2, $3, $4, $5, $6)`,
-    values: [code.companyId, code.id, code.amount, code.devMode, code.brCode, code.createdAt],
-  })
+  await tx.query({ text: INSERT, values: STATIC_CODE.values([code]) })
 }
 
 /** Cents that static codes have received in a month (yyyy-mm) of São Paulo. */

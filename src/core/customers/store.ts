@@ -1,50 +1,37 @@
+import { tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
-import type { Customer, CustomerStatus } from './rules.ts'
+import type { Customer, Private } from './rules.ts'
 import { openPerson, type SealedPerson, sealPerson } from './sealing.ts'
 
-type CustomerRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  name: string
-  status: CustomerStatus
-  tax_id_index: Buffer
-  sealed: Buffer
-  created_at: Date
-  updated_at: Date
-}
+/** A customer whose private fields are sealed. `origin` is who has created it. */
+type StoredCustomer = Omit<Customer, keyof Private> & SealedPerson & { origin: 'client' | 'charge' }
 
-function toCustomer(vault: Vault, row: CustomerRow): Customer {
-  const envelope: SealedPerson = { index: row.tax_id_index, sealed: row.sealed }
-  return {
-    ...openPerson(vault, row.company_id, envelope),
-    companyId: row.company_id,
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+const CUSTOMER = tableOf<StoredCustomer>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  name: ['name', 'text'],
+  status: ['status', 'text'],
+  index: ['tax_id_index', 'bytea'],
+  sealed: ['sealed', 'bytea'],
+  origin: ['origin', 'text'],
+  createdAt: ['created_at', 'timestamptz'],
+  updatedAt: ['updated_at', 'timestamptz'],
+})
+
+const COLUMNS = CUSTOMER.select('c')
+const INSERT = CUSTOMER.insertInto('customers')
+
+function toCustomer(vault: Vault, row: Row): Customer {
+  const { index, sealed, origin: _, ...customer } = CUSTOMER.read(row)
+  return { ...openPerson(vault, customer.companyId, { index, sealed }), ...customer }
 }
 
 export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
-  const { index, sealed } = sealPerson(vault, customer.companyId, customer)
-  await tx.query({
-    text: `insert into customers
-             (company_id, id, name, status, tax_id_index, sealed, origin, created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, 'client', $7, $8)`,
-    values: [
-      customer.companyId,
-      customer.id,
-      customer.name,
-      customer.status,
-      index,
-      sealed,
-      customer.createdAt,
-      customer.updatedAt,
-    ],
-  })
+  const sealed = sealPerson(vault, customer.companyId, customer)
+  const stored = { ...customer, ...sealed, origin: 'client' } as const
+  await tx.query({ text: INSERT, values: CUSTOMER.values([stored]) })
 }
 
 /**
@@ -81,8 +68,8 @@ export async function find(
   id: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Customer | null> {
-  const rows = await tx.query<CustomerRow>({
-    text: `select * from customers where company_id = $1 and id = $2 ${lock}`,
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from customers c where company_id = $1 and id = $2 ${lock}`,
     values: [companyId, id],
   })
   return rows[0] ? toCustomer(vault, rows[0]) : null
@@ -101,14 +88,23 @@ export async function findOrCreate(
     values: [companyId, payer.index],
   })
   if (known) return known.id
+  const customer: StoredCustomer = {
+    companyId,
+    id: newId(),
+    name: payer.name,
+    status: 'ACTIVE',
+    index: payer.index,
+    sealed: payer.sealed,
+    origin: 'charge',
+    createdAt: now,
+    updatedAt: now,
+  }
   const [made] = await tx.query<{ id: Uuid }>({
-    text: `insert into customers
-             (company_id, id, name, status, tax_id_index, sealed, origin, created_at, updated_at)
-           values ($1, $2, $3, 'ACTIVE', $4, $5, 'charge', $6, $6)
+    text: `${INSERT}
            on conflict (company_id, tax_id_index) where origin = 'charge'
              do update set updated_at = customers.updated_at
            returning id`,
-    values: [companyId, newId(), payer.name, payer.index, payer.sealed, now],
+    values: CUSTOMER.values([customer]),
   })
   return made!.id
 }
@@ -120,8 +116,8 @@ export async function list(
   filter: { limit: number; after: Uuid | null; taxId: string | null },
 ): Promise<Customer[]> {
   const index = filter.taxId === null ? null : vault.index(companyId, filter.taxId)
-  const rows = await tx.query<CustomerRow>({
-    text: `select * from customers
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from customers c
            where company_id = $1
              and ($2::uuid is null or id < $2)
              and ($3::bytea is null or tax_id_index = $3)

@@ -1,90 +1,45 @@
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
-import type { Frequency, Product } from './rules.ts'
+import type { Product } from './rules.ts'
 
-type ProductRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  name: string
-  description: string
-  price: number
-  need_shipping: boolean
-  sku: string | null
-  image_url: string | null
-  categories: string[] | null
-  status: Product['status']
-  marketplace_status: Product['marketplaceStatus']
-  type: Product['type']
-  frequency: Frequency | null
-  day_due: number | null
-  day_generate_charge: number | null
-  created_at: Date
-  updated_at: Date
-}
-
-const toProduct = (row: ProductRow): Product => ({
-  companyId: row.company_id,
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  price: toCents(row.price),
-  needShipping: row.need_shipping,
-  sku: row.sku,
-  imageUrl: row.image_url,
-  categories: row.categories,
-  status: row.status,
-  marketplaceStatus: row.marketplace_status,
-  type: row.type,
-  frequency: row.frequency,
-  dayDue: row.day_due,
-  dayGenerateCharge: row.day_generate_charge,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+const PRODUCT = tableOf<Product>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  name: ['name', 'text'],
+  description: ['description', 'text'],
+  price: ['price', 'cents'],
+  needShipping: ['need_shipping', 'bool'],
+  sku: ['sku', 'text'],
+  imageUrl: ['image_url', 'text'],
+  categories: ['categories', 'texts'],
+  status: ['status', 'text'],
+  marketplaceStatus: ['marketplace_status', 'text'],
+  type: ['type', 'text'],
+  frequency: ['frequency', 'text'],
+  dayDue: ['day_due', 'int8'],
+  dayGenerateCharge: ['day_generate_charge', 'int8'],
+  createdAt: ['created_at', 'timestamptz'],
+  updatedAt: ['updated_at', 'timestamptz'],
 })
+
+const COLUMNS = PRODUCT.select('p')
+const CHANGING = PRODUCT.without('companyId', 'id', 'marketplaceStatus', 'createdAt')
+
+const SAVE = `${PRODUCT.insertInto('products')}
+  on conflict (company_id, id) do update set ${CHANGING.assigned('excluded')}`
 
 /** Inserts a product, or overwrites it if it exists. */
 export async function save(tx: Tx, product: Product): Promise<void> {
-  await tx.query({
-    text: `insert into products (company_id, id, name, description, price, need_shipping, sku, image_url,
-             categories, status, marketplace_status, type, frequency, day_due, day_generate_charge,
-             created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-           on conflict (company_id, id) do update set
-             name = excluded.name, description = excluded.description, price = excluded.price,
-             need_shipping = excluded.need_shipping, sku = excluded.sku,
-             image_url = excluded.image_url, categories = excluded.categories,
-             status = excluded.status, type = excluded.type, frequency = excluded.frequency,
-             day_due = excluded.day_due, day_generate_charge = excluded.day_generate_charge,
-             updated_at = excluded.updated_at`,
-    values: [
-      product.companyId,
-      product.id,
-      product.name,
-      product.description,
-      product.price,
-      product.needShipping,
-      product.sku,
-      product.imageUrl,
-      product.categories,
-      product.status,
-      product.marketplaceStatus,
-      product.type,
-      product.frequency,
-      product.dayDue,
-      product.dayGenerateCharge,
-      product.createdAt,
-      product.updatedAt,
-    ],
-  })
+  await tx.query({ text: SAVE, values: PRODUCT.values([product]) })
 }
 
 export async function findMany(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Map<Uuid, Product>> {
-  const rows = await tx.query<ProductRow>({
-    text: 'select * from products where company_id = $1 and id = any ($2)',
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from products p where company_id = $1 and id = any ($2)`,
     values: [companyId, ids],
   })
-  return new Map(rows.map((row) => [row.id, toProduct(row)]))
+  return new Map(rows.map(PRODUCT.read).map((product) => [product.id, product]))
 }
 
 export async function find(
@@ -93,11 +48,11 @@ export async function find(
   id: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Product | null> {
-  const rows = await tx.query<ProductRow>({
-    text: `select * from products where company_id = $1 and id = $2 ${lock}`,
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from products p where company_id = $1 and id = $2 ${lock}`,
     values: [companyId, id],
   })
-  return rows[0] ? toProduct(rows[0]) : null
+  return rows[0] ? PRODUCT.read(rows[0]) : null
 }
 
 export async function list(
@@ -105,8 +60,8 @@ export async function list(
   companyId: Uuid,
   filter: { limit: number; after: Uuid | null; status: string | null; type: string | null },
 ): Promise<Product[]> {
-  const rows = await tx.query<ProductRow>({
-    text: `select * from products
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from products p
            where company_id = $1
              and ($2::uuid is null or id < $2)
              and ($3::text is null or status = $3)
@@ -114,7 +69,7 @@ export async function list(
            order by id desc limit $5`,
     values: [companyId, filter.after, filter.status, filter.type, filter.limit],
   })
-  return rows.map(toProduct)
+  return rows.map(PRODUCT.read)
 }
 
 /** Deletes a product. Charges keep their own copy of what they sold. */
