@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
+import { createAttemptCounter } from './core/deliveries/metrics.ts'
 import type { FullApp } from './core/full-app.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
@@ -78,8 +79,9 @@ export function createApp({
   const sender = createSender({ guarded: !config.local, lookup })
   const [charges, callbacks] = [groupCharges(db), createCallbackBatchers(db, syncNamed)]
   const metrics = createMetrics()
-  const setbacks = createSetbacks(db.tasks, clock, metrics, log)
-  const outward = { providers, mailer, sender, lookup, metrics, setbacks }
+  const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
+  const countAttempt = createAttemptCounter(metrics.registry)
+  const outward = { providers, mailer, sender, lookup, metrics, countAttempt, setbacks }
   const ask =
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)

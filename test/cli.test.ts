@@ -8,11 +8,11 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { Registry } from 'prom-client'
 import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../src/core/companies/announce.ts'
 import { createSetbacks } from '../src/core/setbacks.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { createLog } from '../src/lib/log.ts'
-import { createMetrics } from '../src/lib/metrics.ts'
 import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { cloneDatabase } from './support/database.ts'
 import { freePort, inherited, secretOf } from './support/process.ts'
@@ -217,7 +217,7 @@ describe('on a database of one’s own', () => {
     const db = openDatabase(env.DATABASE_URL, 1)
     let ahead_s = 0
     const clock = { now: () => new Date(Date.now() + ahead_s * 1000) }
-    const setbacks = createSetbacks(db, clock, createMetrics(), createLog('silent'))
+    const setbacks = createSetbacks(db, clock, new Registry(), createLog('silent'))
     const fault = Object.assign(new Error('x'), { code: '23514', constraint: 'balance_is_full' })
     await setbacks.failed('receive charges', companyId, fault)
     // What fails while the company is set aside does not count.

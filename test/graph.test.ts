@@ -44,7 +44,7 @@ const MAY_USE: Record<string, string[]> = {
   'events.ts': ['tasks.ts'],
   feed: ['events.ts', 'fields.ts'],
   'fields.ts': [],
-  'full-app.ts': ['charges', 'clocks', 'companies', 'payments'],
+  'full-app.ts': ['charges', 'clocks', 'companies', 'deliveries', 'payments'],
   'idempotency.ts': [],
   'installation.ts': [],
   mails: ['tasks.ts'],

@@ -1,6 +1,7 @@
 import type { AppWithCharges } from './charges/group.ts'
 import type { AppWithDue, DueSource } from './clocks/due.ts'
 import type { Company } from './companies/rules.ts'
+import type { AppWithDeliveries } from './deliveries/metrics.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
 
 /** A kind of due work, and the task that does it. */
@@ -13,4 +14,4 @@ export type DueTask = DueSource & {
  * The app with all that nouns add to it, for http, web, worker and cli. Created in `service.ts`, or
  * by a test with a clock of its own.
  */
-export type FullApp = AppWithCharges & AppWithCallbacks & AppWithDue<DueTask>
+export type FullApp = AppWithCharges & AppWithCallbacks & AppWithDeliveries & AppWithDue<DueTask>

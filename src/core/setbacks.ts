@@ -1,14 +1,14 @@
+import { Counter, type Registry } from 'prom-client'
 import type { Database, Row, Tx } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError, type Log } from '../lib/log.ts'
-import type { Metrics } from '../lib/metrics.ts'
 
 /** After the first failure a company is left alone for so long, then twice as long each time. */
 const SHORTEST_MS = 5_000
 const LONGEST_MS = 600_000
 /** More are not remembered: the one that failed longest ago is tried again. */
-const MOST = 10_000
+const MAX_REMEMBERED = 10_000
 
 type Setback = { companyId: Uuid; failures: number; since: Date; until: Date }
 
@@ -27,9 +27,15 @@ export type Setbacks = {
 export function createSetbacks(
   db: Database,
   systemClock: Clock,
-  metrics: Metrics,
+  registry: Registry,
   log: Log,
 ): Setbacks {
+  const counter = new Counter({
+    name: 'vintem_setbacks_total',
+    help: 'How often work of a company failed, so that the task left it alone for a while',
+    labelNames: ['task'],
+    registers: [registry],
+  })
   const tasks = new Map<string, Map<Uuid, Setback>>()
   const of = (task: string): Map<Uuid, Setback> => {
     const known = tasks.get(task) ?? new Map()
@@ -50,15 +56,15 @@ export function createSetbacks(
       const known = of(task)
       const now = systemClock.now()
       const before = known.get(companyId)
-      metrics.setback(task)
-      // What was under way when the company was set aside is of the same trouble.
+      counter.inc({ task })
+      // What was under way when the company was set aside is of the same failure.
       if (before && before.until > now) return
       const failures = (before?.failures ?? 0) + 1
       const until = new Date(now.getTime() + pauseAfter_ms(failures))
       const setback = { companyId, failures, since: before?.since ?? now, until }
       known.delete(companyId)
       known.set(companyId, setback)
-      if (known.size > MOST) known.delete(known.keys().next().value!)
+      if (known.size > MAX_REMEMBERED) known.delete(known.keys().next().value!)
       const { constraint, code, message, error: kind } = describeError(error)
       await write(save(db, task, setback, String(constraint ?? code ?? message ?? kind)))
     },

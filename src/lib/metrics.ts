@@ -1,12 +1,9 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-/** What a process counts while it works. */
+/** What a process measures. Nouns and edges register what is theirs. */
 export type Metrics = {
   registry: Registry
   request(method: string, route: string, status: number, seconds: number): void
-  delivery(outcome: 'DELIVERED' | 'FAILED' | 'RETRY', seconds: number): void
-  /** Work of a company has failed in a task. */
-  setback(task: string): void
   text(): Promise<string>
 }
 
@@ -37,44 +34,6 @@ export function createMetrics(): Metrics {
       const found = series.get(method + route)?.get(status) ?? seriesOf(method, route, status)
       found.observe(seconds)
     },
-    delivery: countDeliveries(registry),
-    setback: countSetbacks(registry),
     text: () => registry.metrics(),
   }
-}
-
-function countDeliveries(registry: Registry): Metrics['delivery'] {
-  const outcomes = new Counter({
-    name: 'vintem_deliveries_total',
-    help: 'Attempts to deliver an event, by what they came to',
-    labelNames: ['outcome'],
-    registers: [registry],
-  })
-  const latency = new Histogram({
-    name: 'vintem_delivery_seconds',
-    help: 'How long receivers took to answer',
-    buckets: [0.01, 0.05, 0.1, 0.25, 1, 5, 15, 30],
-    registers: [registry],
-  })
-  // Finding a series by its labels costs more than counting in it.
-  const series = {
-    DELIVERED: outcomes.labels({ outcome: 'DELIVERED' }),
-    FAILED: outcomes.labels({ outcome: 'FAILED' }),
-    RETRY: outcomes.labels({ outcome: 'RETRY' }),
-  }
-  const answered = latency.labels({})
-  return (outcome, seconds) => {
-    series[outcome].inc()
-    answered.observe(seconds)
-  }
-}
-
-function countSetbacks(registry: Registry): Metrics['setback'] {
-  const setbacks = new Counter({
-    name: 'vintem_setbacks_total',
-    help: 'How often work of a company failed, so that the task left it alone for a while',
-    labelNames: ['task'],
-    registers: [registry],
-  })
-  return (task) => setbacks.inc({ task })
 }

@@ -92,7 +92,7 @@ export function createDeliveryWorker(app: FullApp): DeliveryWorker {
         stopped.has(delivery.receiver.webhookId) ? 'stop' : 'continue',
       )
     },
-    { most: MAX_RECORDED, concurrency: 2, isItemError: isRowError, gather_ms: GATHER_MS },
+    { max: MAX_RECORDED, concurrency: 2, isItemError: isRowError, gather_ms: GATHER_MS },
   )
   return {
     async run(signal = new AbortController().signal) {
@@ -217,7 +217,7 @@ function attempt(
   const recorded = send(app, delivery, signal).then((posted) => {
     const { outcome, latency_ms } = posted
     const result = resultOf(delivery, posted, nowOf(app, delivery.receiver))
-    app.metrics.delivery(result.next.outcome, latency_ms / 1000)
+    app.countAttempt(result.next.outcome, latency_ms / 1000)
     onAnswered({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
     return recorder(result)
   })
