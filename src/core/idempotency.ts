@@ -32,40 +32,41 @@ export function sealAnswer(
   return { key, fingerprint, status: answer.status, sealedBody }
 }
 
-export const openAnswer = (vault: Vault, companyId: Uuid, kept: StoredResponse): string =>
-  vault.open(kept.sealedBody, contextOf(companyId, kept.key))
+export const openAnswer = (vault: Vault, companyId: Uuid, response: StoredResponse): string =>
+  vault.open(response.sealedBody, contextOf(companyId, response.key))
 
-export const KEPT_HOURS = 24
+export const STORED_HOURS = 24
 
-const since = (now: Date) => new Date(now.getTime() - KEPT_HOURS * 3_600_000)
+const oldestStored = (now: Date) => new Date(now.getTime() - STORED_HOURS * 3_600_000)
 
-export async function findKept(
+export async function findStored(
   tx: Tx,
   companyId: Uuid,
   key: string,
   now: Date,
 ): Promise<StoredResponse | null> {
   const rows = await tx.query<StoredResponse>({
-    name: 'find_kept',
+    name: 'find_stored',
     text: `select key, fingerprint, status, sealed_body as "sealedBody" from idempotency_keys
            where company_id = $1 and key = $2 and created_at > $3`,
-    values: [companyId, key, since(now)],
+    values: [companyId, key, oldestStored(now)],
   })
   return rows[0] ?? null
 }
 
 /**
- * Keeps an answer in the transaction of its effect; a key older than a day makes room. False when
- * the key is taken: another process was first, and its transaction has ended by the time we know.
+ * Stores an answer in the transaction of its effect; a key older than a day is overwritten. False
+ * when the key is taken: another process was first, and its transaction has ended by the time we
+ * know.
  */
-export async function keep(
+export async function store(
   tx: Tx,
   companyId: Uuid,
-  kept: StoredResponse,
+  response: StoredResponse,
   now: Date,
 ): Promise<boolean> {
   const rows = await tx.query({
-    name: 'keep',
+    name: 'store_response',
     text: `insert into idempotency_keys as k (company_id, key, fingerprint, status, sealed_body, created_at)
            values ($1, $2, $3, $4, $5, $6)
            on conflict (company_id, key) do update set fingerprint = excluded.fingerprint,
@@ -73,7 +74,15 @@ export async function keep(
              created_at = excluded.created_at
              where k.created_at <= $7
            returning key`,
-    values: [companyId, kept.key, kept.fingerprint, kept.status, kept.sealedBody, now, since(now)],
+    values: [
+      companyId,
+      response.key,
+      response.fingerprint,
+      response.status,
+      response.sealedBody,
+      now,
+      oldestStored(now),
+    ],
   })
   return rows.length === 1
 }
@@ -82,15 +91,15 @@ export async function keep(
  * Takes the key before the effect, so that the same request elsewhere waits for this transaction.
  */
 export const claim = (tx: Tx, companyId: Uuid, key: string, fingerprint: Buffer, now: Date) =>
-  keep(tx, companyId, { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0) }, now)
+  store(tx, companyId, { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0) }, now)
 
 /** Writes the answer into the claimed key. */
-export async function complete(tx: Tx, companyId: Uuid, kept: StoredResponse): Promise<void> {
+export async function complete(tx: Tx, companyId: Uuid, response: StoredResponse): Promise<void> {
   await tx.query({
-    name: 'complete_kept',
+    name: 'complete_stored',
     text: `update idempotency_keys set status = $3, sealed_body = $4
            where company_id = $1 and key = $2`,
-    values: [companyId, kept.key, kept.status, kept.sealedBody],
+    values: [companyId, response.key, response.status, response.sealedBody],
   })
 }
 
@@ -98,13 +107,13 @@ export async function complete(tx: Tx, companyId: Uuid, kept: StoredResponse): P
 export async function forgetOld(tx: Tx, companyId: Uuid, key: string, now: Date): Promise<void> {
   await tx.query({
     text: 'delete from idempotency_keys where company_id = $1 and key = $2 and created_at <= $3',
-    values: [companyId, key, since(now)],
+    values: [companyId, key, oldestStored(now)],
   })
 }
 
-export async function purgeKept(tx: Tx, now: Date): Promise<void> {
+export async function purgeStored(tx: Tx, now: Date): Promise<void> {
   await tx.query({
     text: 'delete from idempotency_keys where created_at <= $1',
-    values: [since(now)],
+    values: [oldestStored(now)],
   })
 }

@@ -31,7 +31,7 @@ const BELIEVED_MS = 10_000
 const MAX_REMEMBERED = 10_000
 const NO_HASH = Buffer.alloc(32)
 /** Whoever guesses costs one query for many keys. */
-const LOOKUPS = { most: 100, concurrency: 2 }
+const LOOKUPS = { max: 100, concurrency: 2 }
 
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
   const remembered = new Map<string, { session: Session; until_ms: number }>()

@@ -11,7 +11,7 @@ import {
   createIdempotency,
   type Guard,
   type Idempotency,
-  isKept,
+  isStorable,
 } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import { longPageOf } from './long-pages.ts'
@@ -142,10 +142,10 @@ function answerCall(
     try {
       const data = await route.handle(call)
       const made = stored()
-      return { ...(made ?? render(data)), headers: call.headers, kept: made !== null }
+      return { ...(made ?? render(data)), headers: call.headers, stored: made !== null }
     } catch (error) {
-      if (!isKept(error)) throw error
-      return { ...renderFailure(error, request.version), headers: error.headers, kept: false }
+      if (!isStorable(error)) throw error
+      return { ...renderFailure(error, request.version), headers: error.headers, stored: false }
     }
   }
   async function act(): Promise<Sent> {
@@ -153,7 +153,7 @@ function answerCall(
       const data = await route.handle(call)
       if (isOver()) await nextSlice()
       const made = Array.isArray(data) ? await renderList(data) : render(data)
-      return { ...made, headers: call.headers, kept: false }
+      return { ...made, headers: call.headers, stored: false }
     } finally {
       call.longPage.end()
     }
@@ -197,7 +197,7 @@ function makeCall(
       return data
     },
     guard: idempotency?.guard ?? null,
-    keep: idempotency?.seal ?? null,
+    seal: idempotency?.seal ?? null,
     markStored: () => idempotency?.markStored(),
   }
 }

@@ -6,14 +6,14 @@ import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
 
 /**
- * The answer to a request, ready to be sent. If `kept` is true, it is stored, or was
+ * The answer to a request, ready to be sent. If `stored` is true, it is stored, or was
  * when it was made.
  */
 export type Answer = {
   status: number
   body: string
   headers: Record<string, string>
-  kept: boolean
+  stored: boolean
 }
 
 type Rendered = { status: number; body: string }
@@ -23,7 +23,7 @@ export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 const FORM = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 /** Answers that a corrected or later retry should not meet again. */
-const NOT_KEPT = new Set<ProblemCode>([
+const NOT_STORED = new Set<ProblemCode>([
   'invalid_json',
   'invalid_value',
   'payload_too_large',
@@ -44,10 +44,10 @@ export function readKey(header: string | string[] | undefined): string | null {
  */
 export class KeyTaken extends Error {}
 
-function replay(app: FullApp, kept: StoredResponse, guard: Guard): Answer {
-  if (!kept.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
-  const body = idempotency.openAnswer(app.vault, guard.companyId, kept)
-  return { status: kept.status, body, headers: REPLAYED, kept: true }
+function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
+  if (!response.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
+  const body = idempotency.openAnswer(app.vault, guard.companyId, response)
+  return { status: response.status, body, headers: REPLAYED, stored: true }
 }
 
 const { inProgress } = idempotency
@@ -62,7 +62,7 @@ const lostRace = (error: unknown): boolean =>
 const underWay = new Map<string, Promise<unknown>>()
 
 /**
- * Gives a request its effect once. `act` makes the answer and, where it commits something, keeps
+ * Gives a request its effect once. `act` makes the answer and, where it commits something, stores
  * the answer in that same transaction.
  */
 async function runIdempotent(
@@ -73,8 +73,8 @@ async function runIdempotent(
   const name = `${guard.companyId} ${guard.key}`
   while (underWay.has(name)) await underWay.get(name)
   const work = attempt(app, guard, act)
-  const settled = work.catch(() => {}).finally(() => underWay.delete(name))
-  underWay.set(name, settled)
+  const ended = work.catch(() => {}).finally(() => underWay.delete(name))
+  underWay.set(name, ended)
   return work
 }
 
@@ -86,11 +86,11 @@ async function attempt(
 ): Promise<Answer> {
   const { companyId, key } = guard
   const now = app.clock.now()
-  const kept = await idempotency.findKept(app.db, companyId, key, now)
-  if (kept) return replay(app, kept, guard)
+  const stored = await idempotency.findStored(app.db, companyId, key, now)
+  if (stored) return replay(app, stored, guard)
   try {
     const answer = await act()
-    return answer.kept ? answer : await keepAfter(app, guard, answer)
+    return answer.stored ? answer : await storeAfter(app, guard, answer)
   } catch (error) {
     if (isLockTimeout(error)) throw inProgress()
     if (!lostRace(error)) throw error
@@ -102,14 +102,14 @@ async function attempt(
 }
 
 /**
- * Keeps an answer that had no effect of its own: nothing is lost if a crash comes first. Where
- * another process has kept one meanwhile, that is the answer.
+ * Stores an answer that had no effect of its own: nothing is lost if a crash comes first. Where
+ * another process has stored one meanwhile, that is the answer.
  */
-async function keepAfter(app: FullApp, guard: Guard, answer: Answer): Promise<Answer> {
-  const kept = idempotency.sealAnswer(app.vault, guard, answer)
-  const mine = await idempotency.keep(app.db, guard.companyId, kept, app.clock.now())
+async function storeAfter(app: FullApp, guard: Guard, answer: Answer): Promise<Answer> {
+  const response = idempotency.sealAnswer(app.vault, guard, answer)
+  const mine = await idempotency.store(app.db, guard.companyId, response, app.clock.now())
   if (!mine) throw new KeyTaken()
-  return { ...answer, kept: true }
+  return { ...answer, stored: true }
 }
 
 /** Runs a command with its key in one transaction: both are there, or neither. */
@@ -127,16 +127,16 @@ async function commitOnce<T>(
     })
     if (!mine) throw new KeyTaken()
     const data = await act(tx)
-    const kept = idempotency.sealAnswer(app.vault, guard, render(data))
-    await idempotency.complete(tx, companyId, kept)
+    const response = idempotency.sealAnswer(app.vault, guard, render(data))
+    await idempotency.complete(tx, companyId, response)
     return data
   })
 }
 
-/** Replaces the answer that is kept with its effect. */
+/** Replaces the answer that is stored with its effect. */
 async function amend(app: FullApp, guard: Guard, answer: Rendered): Promise<void> {
-  const kept = idempotency.sealAnswer(app.vault, guard, answer)
-  await idempotency.complete(app.db, guard.companyId, kept)
+  const response = idempotency.sealAnswer(app.vault, guard, answer)
+  await idempotency.complete(app.db, guard.companyId, response)
 }
 
 /** A request with an Idempotency-Key: what of it is stored, and its answer. */
@@ -195,5 +195,5 @@ export function createIdempotency(
 }
 
 /** A refusal that came of the state of things is as good an answer as a success. */
-export const isKept = (error: unknown): error is Problem =>
-  error instanceof Problem && error.status < 500 && !NOT_KEPT.has(error.code)
+export const isStorable = (error: unknown): error is Problem =>
+  error instanceof Problem && error.status < 500 && !NOT_STORED.has(error.code)

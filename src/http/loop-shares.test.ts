@@ -65,8 +65,8 @@ test('who uses much gets a tenth of the event loop beside others, whatever its r
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 5, max: 60 }), { minLength: 1 }), (costs) => {
       const all = use(withClock(), ['heavy'], (n) => costs[n % costs.length]!, 10_000)
-      const most = 2 * BURST_MS + SHARE * 10_000 + 4 * 60
-      assert.ok(all.heavy! <= most, `${all.heavy} ms of 10 s`)
+      const max = 2 * BURST_MS + SHARE * 10_000 + 4 * 60
+      assert.ok(all.heavy! <= max, `${all.heavy} ms of 10 s`)
       assert.ok(all.heavy! >= SHARE * 10_000 * 0.8, `only ${all.heavy} ms of 10 s`)
     }),
   )
@@ -97,8 +97,8 @@ test('beside others, what a company has begun takes a few milliseconds, or is on
         begun += 1
       }
       const cost_ms = Math.max(0.5, bytes / 25_000)
-      const most = isAlone ? 64 : Math.max(1, Math.floor(BEGUN_MS / cost_ms + 1e-9))
-      assert.ok(Math.abs(begun - most) <= (isAlone ? 0 : 1), `${begun} of ${most}`)
+      const max = isAlone ? 64 : Math.max(1, Math.floor(BEGUN_MS / cost_ms + 1e-9))
+      assert.ok(Math.abs(begun - max) <= (isAlone ? 0 : 1), `${begun} of ${max}`)
     }),
   )
 })
@@ -157,8 +157,8 @@ test('slices of a company’s requests are given in order, as many as its share 
     pass(2)
     await endOfTick()
     // 4 ms each of a tenth of the time, and the first as soon as anything is left.
-    const most = 1 + (gone_ms * SHARE) / 4
-    assert.ok(given.length <= most, `${given.length} of ${most} after ${gone_ms} ms`)
+    const max = 1 + (gone_ms * SHARE) / 4
+    assert.ok(given.length <= max, `${given.length} of ${max} after ${gone_ms} ms`)
   }
   await Promise.all(all)
   assert.deepEqual(given, [1, 2, 3, 4])

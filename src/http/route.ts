@@ -22,7 +22,7 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   longPage: LongPage
   /** The hash of path and body as they were sent, by which the same request is known again. */
   fingerprint(): Buffer
-  /** Runs a command in one transaction, in which the answer is kept under the Idempotency-Key. */
+  /** Runs a command in one transaction, in which the answer is stored under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
   /**
    * Replaces the committed answer with a later one, for commands whose work goes on after the
@@ -31,9 +31,9 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   revise(data: Data): Promise<Data>
   /** How the same request is known again where a bank is asked before anything is written. */
   guard: IdempotencyRef | null
-  /** Makes the answer to keep, for commands that write it themselves; null without a key. */
-  keep: ((data: Data) => StoredResponse) | null
-  /** The answer that `keep` made last is stored, and so it is the answer to the request. */
+  /** Makes the answer for a command that stores it by itself; null without a key. */
+  seal: ((data: Data) => StoredResponse) | null
+  /** The answer that `seal` made last is stored, and so it is the answer to the request. */
   markStored(): void
 }
 

@@ -2,7 +2,7 @@ import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { removeOrphans } from '../core/charges/intents.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { purgeKept } from '../core/idempotency.ts'
+import { purgeStored } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
@@ -72,7 +72,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
   {
     name: 'purge idempotency keys',
     every_ms: 60_000,
-    run: ({ db, clock }) => purgeKept(db, clock.now()),
+    run: ({ db, clock }) => purgeStored(db, clock.now()),
   },
   { name: 'remove old mails', every_ms: 3_600_000, run: removeOldMails },
   { name: TASK.purge, every_ms: 3_600_000, run: purgeDeliveries },

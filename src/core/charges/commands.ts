@@ -59,7 +59,7 @@ function linkOf(app: App, company: Company, draft: Draft): Charge {
 export type Showing<T> = {
   show(charge: Charge): T
   /** Both are null if the client sent no Idempotency-Key. */
-  keep: ((shown: T) => StoredResponse) | null
+  seal: ((shown: T) => StoredResponse) | null
   guard: IdempotencyRef | null
 }
 
@@ -96,13 +96,13 @@ async function write<T extends object>(
   app: AppWithCharges,
   company: Company,
   { charge, draft: { emailIndex } }: { charge: Charge; draft: Draft },
-  { show, keep }: Showing<T>,
+  { show, seal }: Showing<T>,
 ): Promise<T> {
   const events = rules.eventsOfCreation(charge)
-  const early = keep ? show(charge) : null
-  const kept = keep && early ? keep(early) : null
+  const early = seal ? show(charge) : null
+  const response = seal && early ? seal(early) : null
   const mails = mailsOfCreation(app, company, charge)
-  const creation = { charge, emailIndex, events, kept, mails, at: app.systemClock.now() }
+  const creation = { charge, emailIndex, events, response, mails, at: app.systemClock.now() }
   const written = app.charges.create(creation)
   written.catch(() => {})
   await endOfTick()

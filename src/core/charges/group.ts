@@ -20,7 +20,7 @@ export type Creation = {
   /** Lets the charge be found by its payer's e-mail address. Null if there is none. */
   emailIndex: Buffer | null
   events: Event[]
-  kept: StoredResponse | null
+  response: StoredResponse | null
   mails: SealedMail[]
   /** Real time, by which stored responses expire. */
   at: Date
@@ -46,13 +46,13 @@ const MAX_READS = 32
 export function groupCharges(db: Database): ChargeGroups {
   return {
     create: createBatcher((group) => insertMany(db, group), {
-      most: MAX_WRITES,
+      max: MAX_WRITES,
       concurrency: 2,
       isItemError: isRowError,
       ownerOf: ({ charge }) => charge.companyId,
     }),
     find: createBatcher(createFinder(db), {
-      most: MAX_READS,
+      max: MAX_READS,
       concurrency: 2,
       isItemError: isRowError,
       ownerOf: ({ companyId }) => companyId,
@@ -134,7 +134,7 @@ with input as materialized (
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing
 ), ${eventInsertSql(EVENTS)}`
-const ANSWERS = `, kept as (
+const ANSWERS = `, response as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
   select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)})
 )
@@ -159,17 +159,19 @@ function chargeColumns(group: Creation[]): Buffer[] {
   ]
 }
 
-function keptColumns(group: Creation[]): Buffer[] {
-  const kept = group
-    .flatMap(({ charge: { companyId }, kept, at }) => (kept ? [{ ...kept, companyId, at }] : []))
+function responseColumns(group: Creation[]): Buffer[] {
+  const responses = group
+    .flatMap(({ charge: { companyId }, response, at }) =>
+      response ? [{ ...response, companyId, at }] : [],
+    )
     .sort((a, b) => (a.companyId + a.key < b.companyId + b.key ? -1 : 1))
   return [
-    uuids(kept.map(({ companyId }) => companyId)),
-    texts(kept.map(({ key }) => key)),
-    bytes(kept.map(({ fingerprint }) => fingerprint)),
-    integers(kept.map(({ status }) => status)),
-    bytes(kept.map(({ sealedBody }) => sealedBody)),
-    timestamps(kept.map(({ at }) => at)),
+    uuids(responses.map(({ companyId }) => companyId)),
+    texts(responses.map(({ key }) => key)),
+    bytes(responses.map(({ fingerprint }) => fingerprint)),
+    integers(responses.map(({ status }) => status)),
+    bytes(responses.map(({ sealedBody }) => sealedBody)),
+    timestamps(responses.map(({ at }) => at)),
   ]
 }
 
@@ -180,7 +182,7 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   const events = group.flatMap((creation) => creation.events)
   const mails = group.flatMap((creation) => creation.mails)
   const columns = chargeColumns(group.toSorted(byExternalId))
-  const values = [...columns, ...eventColumns(events), ...keptColumns(group)]
+  const values = [...columns, ...eventColumns(events), ...responseColumns(group)]
   const [written] = await db.hot.query<{ deliveries: number }>(
     mails.length === 0
       ? { name: 'create_charges', text: INSERT, values }

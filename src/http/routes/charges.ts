@@ -68,8 +68,8 @@ async function create<T extends object>(
   draft: Draft,
   show: (charge: Charge) => T,
 ): Promise<T> {
-  const { app, company, keep, guard } = call
-  const { shown, repeated } = await createCharge(app, company, draft, { show, keep, guard })
+  const { app, company, seal, guard } = call
+  const { shown, repeated } = await createCharge(app, company, draft, { show, seal, guard })
   if (repeated) call.headers['Idempotent-Replayed'] = 'true'
   else call.markStored()
   return shown

@@ -274,7 +274,7 @@ test('the same request in another process is answered that the bank is being ask
   const guard = { key: 'pedido-10', fingerprint: Buffer.alloc(32, 1) }
   const create = (app: FullApp) => {
     const draft = pixDraft(app, company, pixBody(), () => Buffer.alloc(32))
-    return createCharge(app, company, draft, { show: ({ id }) => ({ id }), keep: null, guard })
+    return createCharge(app, company, draft, { show: ({ id }) => ({ id }), seal: null, guard })
   }
   shop.bank.faults.next('PUT /cob/{txid}', 'slow')
   const first = create(api.app)

@@ -40,7 +40,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     ...fields,
   }
   const events = eventsOfCreation(charge)
-  return { charge, emailIndex: null, events, kept: null, mails: [], at: createdAt }
+  return { charge, emailIndex: null, events, response: null, mails: [], at: createdAt }
 }
 
 const counts = async (companyId: string) => {
@@ -97,9 +97,11 @@ test('a mail is committed with its charge or not at all, and once however often 
 test('keys of a group are written in their order, so that two groups cannot wait for each other', async () => {
   const { company } = await api.client()
   const keys = Array.from({ length: 12 }, (_, i) => `key ${String(20 - i)}`)
-  const kept = { fingerprint: Buffer.alloc(32), status: 201, sealedBody: Buffer.from('x') }
+  const response = { fingerprint: Buffer.alloc(32), status: 201, sealedBody: Buffer.from('x') }
   await Promise.all(
-    keys.map((key) => api.app.charges.create({ ...creation(company.id), kept: { ...kept, key } })),
+    keys.map((key) =>
+      api.app.charges.create({ ...creation(company.id), response: { ...response, key } }),
+    ),
   )
   const rows = await api.rows<{ key: string; tx: string }>(
     'select key, xmin::text as tx from idempotency_keys where company_id = $1 order by ctid',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { purgeKept } from '../../../src/core/idempotency.ts'
+import { purgeStored } from '../../../src/core/idempotency.ts'
 import { ROUTES } from '../../../src/http/routes/all.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { dump, stored } from '../storage.ts'
@@ -228,7 +228,7 @@ test('the worker forgets keys that are a day old, and no younger ones', async ()
   api.clock.advance(DAY_S - 60)
   await client.post('/charge/pix', charge, withKey('young'))
   api.clock.advance(60)
-  await purgeKept(api.app.db, api.clock.now())
+  await purgeStored(api.app.db, api.clock.now())
   const rows = await api.rows('select key from idempotency_keys where company_id = $1', [
     client.company.id,
   ])
