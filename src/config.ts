@@ -206,12 +206,12 @@ function reader(env: Environment) {
       return null
     }
   }
-  function integer(name: OptionName, fallback: number, least: number, most: number): number {
+  function integer(name: OptionName, fallback: number, min: number, max: number): number {
     const value = text(name)
     if (value === null) return fallback
     const number = Number(value)
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number
-    fault(name, `must be a whole number from ${least} to ${most}`)
+    if (/^\d+$/.test(value) && number >= min && number <= max) return number
+    fault(name, `must be a whole number from ${min} to ${max}`)
     return fallback
   }
   return { faults, fault, text, integer }

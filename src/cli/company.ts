@@ -74,12 +74,12 @@ function readCompany(args: Args): NewCompany & { apiVersion: string } {
   return fields
 }
 
-function readWhole(options: Args['options'], name: string, most: number) {
+function readWhole(options: Args['options'], name: string, max: number) {
   const text = options[name]
   if (text === undefined) return { value: null, fault: null }
   const value = Number(text)
-  if (/^\d+$/.test(text) && value <= most) return { value, fault: null }
-  return { value: null, fault: `--${name}: must be a whole number from 0 to ${most}` }
+  if (/^\d+$/.test(text) && value <= max) return { value, fault: null }
+  return { value: null, fault: `--${name}: must be a whole number from 0 to ${max}` }
 }
 
 const list: Command = {

@@ -25,7 +25,7 @@ export type ClaimRequest = {
   /** Real time. A company with a clock of its own is compared with that clock. */
   now: Date
   lease_s: number
-  most: number
+  max: number
   /** If a company is named, only its rows are claimed: its clock is being moved. */
   only: Uuid | null
   /** Companies of which no row is claimed. */
@@ -58,7 +58,7 @@ const orderOf = (dueAt: string, { last }: Pick<Claimable, 'last'>): string =>
 export function claimRows<R extends Row>(
   tx: Tx,
   claimable: Claimable,
-  { now, lease_s, most, only, except }: ClaimRequest,
+  { now, lease_s, max, only, except }: ClaimRequest,
 ): Promise<R[]> {
   const { table, key, dueAt, set = [], returning } = claimable
   const parts = [...(only === null ? [dueInRealTime(claimable)] : []), dueByClock(claimable, only)]
@@ -70,6 +70,6 @@ export function claimRows<R extends Row>(
            update ${table} d set ${changes.join(', ')}
            from claimed where d.company_id = claimed.company_id and d.${key} = claimed.${key}
            returning ${returning}`,
-    values: [now, lease_s, most, except, ...valuesOf(only)],
+    values: [now, lease_s, max, except, ...valuesOf(only)],
   })
 }

@@ -11,7 +11,7 @@ export async function findSecretKeyId(tx: Tx): Promise<string | null> {
 }
 
 /** More than can have been written after the last note and before the database was dumped. */
-const LEAP = 1_000_000_000
+const POSITION_GAP = 1_000_000_000
 
 /**
  * Lets positions in the feed go on growing in a database that was restored into a new cluster,
@@ -21,7 +21,7 @@ export async function keepPositions(tx: Tx): Promise<void> {
   await tx.query({
     text: `update installation set position_offset = last_position + $1
            where pg_current_xact_id()::text::bigint + position_offset < last_position`,
-    values: [LEAP],
+    values: [POSITION_GAP],
   })
 }
 

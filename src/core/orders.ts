@@ -56,10 +56,10 @@ export async function claimOrders<R extends Row, T>(
 /** A request for orders that are due now, of all companies but some, or only of one. */
 export const dueNow = (
   { systemClock }: { systemClock: Clock },
-  most: number,
+  max: number,
   only: Uuid | null,
   except: Uuid[],
-): ClaimRequest => ({ now: systemClock.now(), lease_s: LEASE_S, most, only, except })
+): ClaimRequest => ({ now: systemClock.now(), lease_s: LEASE_S, max, only, except })
 
 /** Money to move through a bank. Our id makes it one order, however often it is given. */
 export type BankOrder<T> = {

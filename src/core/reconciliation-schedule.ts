@@ -66,7 +66,7 @@ export const claimDue = (
   tx: Tx,
   now: Date,
   leaseUntil: Date,
-  most: number,
+  max: number,
 ): Promise<DueReconciliation[]> =>
   tx.query<DueReconciliation>({
     text: `update reconciliations r set next_attempt_at = $2
@@ -76,7 +76,7 @@ export const claimDue = (
            returning r.company_id as "companyId", r.asked_until as "askedUntil",
              exists (select 1 from charges c
                where c.company_id = r.company_id and c.status = 'OPEN') as "hasOpenCharges"`,
-    values: [now, leaseUntil, most],
+    values: [now, leaseUntil, max],
   })
 
 /** Records up to when the bank has answered, and when it is asked next. */

@@ -137,9 +137,9 @@ export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
 
 export function openDatabase(url: string, size: number, listener = NOBODY): Database {
-  const open = (most: number, settings?: string, limits?: pg.PoolConfig): Source => ({
-    pool: openPool(url, most, settings, limits),
-    shares: createShares(most),
+  const open = (max: number, settings?: string, limits?: pg.PoolConfig): Source => ({
+    pool: openPool(url, max, settings, limits),
+    shares: createShares(max),
   })
   const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }
   const sources: Sources = {

@@ -79,7 +79,7 @@ async function sumSince(tx: Tx, companyId: Uuid, since: number): Promise<SumRow>
 export async function findUnaudited(
   tx: Tx,
   auditedBefore: Date,
-  most: number,
+  max: number,
   except: Uuid[],
 ): Promise<Uuid[]> {
   const rows = await tx.query<{ company_id: Uuid }>({
@@ -88,7 +88,7 @@ export async function findUnaudited(
                or a.difference is not null or a.audited_at <= $1)
              and b.company_id <> all ($3::uuid[])
            order by a.audited_at nulls first limit $2`,
-    values: [auditedBefore, most, except],
+    values: [auditedBefore, max, except],
   })
   return rows.map(({ company_id }) => company_id)
 }

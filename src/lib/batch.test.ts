@@ -12,7 +12,7 @@ test('items that arrive while a flush is on its way share the next one', async (
       await new Promise<void>((resolve) => gates.push(resolve))
       return items.map((item) => item * 10)
     },
-    { most: 3 },
+    { max: 3 },
   )
   async function finishNext(): Promise<void> {
     while (gates.length === 0) await new Promise(setImmediate)
@@ -37,7 +37,7 @@ test('who has many items waiting keeps those of others waiting for one group at 
       await new Promise<void>((resolve) => gates.push(resolve))
       return items.map(() => null)
     },
-    { most: 4, ownerOf: (item) => item[0]! },
+    { max: 4, ownerOf: (item) => item[0]! },
   )
   const items = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'b1', 'a8', 'c1', 'b2']
   const all = items.map(batch)
@@ -81,7 +81,7 @@ test('whatever items are bad, they alone fail, and every good one has its own re
           done.push(...items)
           return items.map((item) => -item)
         },
-        { most: 16, concurrency: 2 },
+        { max: 16, concurrency: 2 },
       )
       const settled = await Promise.allSettled(goods.map((_, i) => batch(i)))
       settled.forEach((result, i) => {
@@ -105,7 +105,7 @@ test('a failure that is not of an item meets the whole group at once, and is not
       tries += 1
       throw new Error('the database is away')
     },
-    { most: 100, isItemError: () => false },
+    { max: 100, isItemError: () => false },
   )
   const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => batch(i)))
   assert.ok(settled.every(({ status }) => status === 'rejected'))

@@ -9,7 +9,7 @@ export type Batcher<T, R> = {
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
 type Options<T> = {
-  most: number
+  max: number
   /** Whose an item is. If not all fit into a group, it takes the first of every owner first. */
   ownerOf?: (item: T) => string
   /** How many groups run at the same time. */
@@ -36,7 +36,7 @@ export function createBatcher<T, R>(
   let running = 0
   let scheduled = false
   const onIdle: (() => void)[] = []
-  const { most, concurrency = 1, isItemError = () => true, gather_ms, ownerOf } = options
+  const { max, concurrency = 1, isItemError = () => true, gather_ms, ownerOf } = options
   let gathering: NodeJS.Timeout | undefined
 
   async function runGroup(group: Waiting<T, R>[]): Promise<void> {
@@ -62,10 +62,10 @@ export function createBatcher<T, R>(
     clearTimeout(gathering)
     gathering = undefined
     while (running < concurrency && gathered.length > 0) {
-      if (ownerOf && gathered.length > most) {
+      if (ownerOf && gathered.length > max) {
         gathered = interleaveByOwner(gathered, ({ item }) => ownerOf(item))
       }
-      const group = gathered.splice(0, most)
+      const group = gathered.splice(0, max)
       running += 1
       runGroup(group).finally(() => {
         running -= 1
@@ -79,7 +79,7 @@ export function createBatcher<T, R>(
   // gathers them.
   function schedule(): void {
     if (scheduled || running >= concurrency) return
-    if (gather_ms !== undefined && gathered.length < most) {
+    if (gather_ms !== undefined && gathered.length < max) {
       gathering ??= setTimeout(flush, gather_ms)
       return
     }

@@ -99,13 +99,13 @@ test('a flood of names costs each call the same, however many there are', () => 
 })
 
 test('names are bounded: a name stays while fewer than half as many others come, then it goes', () => {
-  const most = 100
+  const max = 100
   const others = (count: number) => {
-    const buckets = createBuckets(RATE, 1, most)
+    const buckets = createBuckets(RATE, 1, max)
     assert.equal(buckets.take('first', 0), 0)
     for (let i = 0; i < count; i++) buckets.take(`other ${i}`, 0)
     return buckets.wait('first', 0)
   }
-  assert.ok(others(most / 2 - 1) > 0, 'it is remembered')
-  assert.equal(others(most), 0, 'it is forgotten')
+  assert.ok(others(max / 2 - 1) > 0, 'it is remembered')
+  assert.equal(others(max), 0, 'it is forgotten')
 })

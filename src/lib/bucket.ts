@@ -16,8 +16,8 @@ type Bucket = { tokens: number; at_ms: number }
 
 const MAX_NAMES = 20_000
 
-export function createBuckets(perSecond: number, burst: number, most = MAX_NAMES): Buckets {
-  const buckets = createRecent<Bucket>(most)
+export function createBuckets(perSecond: number, burst: number, max = MAX_NAMES): Buckets {
+  const buckets = createRecent<Bucket>(max)
 
   /** If the clock goes back, nothing is added, and time that was counted is not counted again. */
   function refill(bucket: Bucket, now_ms: number): void {

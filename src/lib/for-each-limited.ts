@@ -1,6 +1,6 @@
 /** Does something with each of many, a few at a time. The first failure is everybody's. */
 export async function forEachLimited<T>(
-  most: number,
+  max: number,
   all: readonly T[],
   act: (one: T) => Promise<unknown>,
 ): Promise<void> {
@@ -8,5 +8,5 @@ export async function forEachLimited<T>(
   const work = async () => {
     for (const one of rest) await act(one)
   }
-  await Promise.all(Array.from({ length: Math.min(most, all.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(max, all.length) }, work))
 }

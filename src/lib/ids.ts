@@ -71,7 +71,7 @@ export const byteOf = (id: Uuid, i: number): number =>
 
 export const isUuid = (text: string): boolean => UUID_FORM.test(text)
 
-/** The 26 characters a UUID has in a TypeID. They also make a valid Pix txid. */
+/** The 26 characters a UUID has in a TypeID. */
 export function suffixOf(id: Uuid): string {
   assert(id.length === 36, 'an id is a UUID')
   // 26 digits of 5 bits hold 130 bits: the number is read as if two zero bits were before it.
@@ -117,9 +117,8 @@ export function fromPublic(prefix: Prefix, text: string): Uuid | null {
 }
 
 /**
- * A company and one of its records in 43 characters of a URL. What arrives without an API key (a
- * payer's page, a bank's payload location) names its company this way, so no lookup searches all
- * companies.
+ * A company and one of its records in 43 characters of a URL. What arrives without an API key names
+ * its company this way, so no lookup searches all companies.
  */
 export function packPair(companyId: Uuid, id: Uuid): string {
   for (let i = 0; i < 16; i++) {

@@ -14,8 +14,8 @@ export const asMachine: Lookup = (name) => systemLookup(name, { all: true })
 
 const NOT_FOUND = ['ENOTFOUND', 'ENODATA']
 /** Two tries of a second leave time to connect. */
-const PATIENCE = { timeout: 1000, maxTimeout: 1000, tries: 2 }
-/** More are not tried: somebody else's name could make us knock at many doors. */
+const RESOLVER = { timeout: 1000, maxTimeout: 1000, tries: 2 }
+/** More are not tried: somebody else's name could make us connect to many machines. */
 const MAX_ADDRESSES = 8
 
 /**
@@ -25,7 +25,7 @@ const MAX_ADDRESSES = 8
 export function asNameServers(servers: string[] | null = null): Lookup {
   return async (name) => {
     // A new one reads how this machine finds its name servers now, and remembers no answers.
-    const resolver = new Resolver(PATIENCE)
+    const resolver = new Resolver(RESOLVER)
     if (servers) resolver.setServers(servers)
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
     const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)]

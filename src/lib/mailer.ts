@@ -29,9 +29,9 @@ export type Mailer = {
 }
 
 const CONNECTIONS = 6
-/** Connecting and greeting; a silent server must not hold up those who wait for a code. */
+/** For the connection and the greeting. A slow server must not delay those who wait for a code. */
 const CONNECT_MS = 10_000
-const SILENCE_MS = 20_000
+const SOCKET_TIMEOUT_MS = 20_000
 
 /** Sends by SMTP, or without an address for it keeps every mail as a file in a folder. */
 export function createMailer(options: {
@@ -51,7 +51,7 @@ function smtpMailer(url: string, from: Mailbox): Mailer {
     maxConnections: CONNECTIONS,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     // Mails that fail are tried again from the database, where the attempts are counted.
     maxRequeues: 0,
   })

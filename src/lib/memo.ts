@@ -4,11 +4,11 @@
  */
 export type Recent<T> = { get(name: string): T | undefined; set(name: string, value: T): void }
 
-export function createRecent<T>(most: number): Recent<T> {
+export function createRecent<T>(max: number): Recent<T> {
   let young = new Map<string, T>()
   let old = new Map<string, T>()
   function set(name: string, value: T): void {
-    if (young.size >= most / 2) {
+    if (young.size >= max / 2) {
       old = young
       young = new Map()
     }
@@ -29,8 +29,8 @@ export function createRecent<T>(most: number): Recent<T> {
 /** Remembers the latest results of a pure function by name. */
 export type Memo<T> = { of(name: string, make: () => T): T }
 
-export function createMemo<T>(most: number): Memo<T> {
-  const recent = createRecent<T>(most)
+export function createMemo<T>(max: number): Memo<T> {
+  const recent = createRecent<T>(max)
   return {
     of(name, make) {
       let value = recent.get(name)

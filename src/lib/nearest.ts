@@ -7,10 +7,10 @@ const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z
 export function nearest(text: string, names: string[]): string | null {
   if (text.length > MAX_LETTERS) return null
   const given = lettersOf(text)
-  const most = given.length < 5 ? 1 : 2
+  const max = given.length < 5 ? 1 : 2
   const [best] = names
     .map((name) => ({ name, distance: distanceOf(given, lettersOf(name)) }))
-    .filter(({ distance }) => distance <= most)
+    .filter(({ distance }) => distance <= max)
     .sort((a, b) => a.distance - b.distance)
   return best?.name ?? null
 }

@@ -32,7 +32,7 @@ const MAX_REST_MS = 100
  * somebody waits, a place rests after use for so many times as long as it was used, so that work
  * for which there is always more leaves the processor to others.
  */
-export function createShares(size: number, most = size, rest = 0): Shares {
+export function createShares(size: number, max = size, rest = 0): Shares {
   let free = size
   const held = new Map<Name, number>()
   const queues = createQueues()
@@ -42,7 +42,7 @@ export function createShares(size: number, most = size, rest = 0): Shares {
   function mayTake(name: Name): boolean {
     if (name === null) return free > 0
     const part = isOtherThere(name) ? BESIDE_OTHERS : 1
-    return heldBy(name) < Math.min(free * part, most)
+    return heldBy(name) < Math.min(free * part, max)
   }
 
   function hold(name: Name): void {

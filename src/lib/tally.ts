@@ -5,12 +5,12 @@ export type Tally = {
   remove(name: string): void
 }
 
-export function createTally(most: number): Tally {
+export function createTally(max: number): Tally {
   const counts = new Map<string, number>()
   return {
     add(name) {
       const count = counts.get(name) ?? 0
-      if (count >= most) return false
+      if (count >= max) return false
       counts.set(name, count + 1)
       return true
     },

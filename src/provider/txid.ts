@@ -1,6 +1,6 @@
 import { idOfSuffix, suffixOf, type Uuid } from '../lib/ids.ts'
 
-/** The txid of a dynamic charge: the 26 characters of its id. */
+/** The txid of a dynamic charge: the 26 characters of its id, which the scheme allows. */
 export const chargeTxid = suffixOf
 
 /** A static code allows 25 characters. The first of an id's 26 is 0 until the year 3084. */

@@ -90,7 +90,7 @@ export const releaseDueCharges = (app: FullApp, signal?: AbortSignal, only: Uuid
 const AT_BANKS = { task: 'expire charges at banks', only: null }
 
 /** How long a bank that did not answer is not asked again. */
-const SILENCE_MS = 30_000
+const ASK_AGAIN_MS = 30_000
 
 /**
  * Expires charges of companies with a real bank, which is asked first. This is a task of its own,
@@ -101,7 +101,7 @@ export function createExpiringAtBanks(app: FullApp): { run(signal?: AbortSignal)
   const expire = async ({ companyId, ids }: DueCharges): Promise<number> => {
     const over = await matchBeforeExpiry(app, companyId, ids)
     if (over.length < ids.length) {
-      silentUntil_ms.set(companyId, app.systemClock.now().getTime() + SILENCE_MS)
+      silentUntil_ms.set(companyId, app.systemClock.now().getTime() + ASK_AGAIN_MS)
     }
     const now = app.systemClock.now()
     return app.db.transaction((tx) => expireCharges(tx, companyId, over, now))

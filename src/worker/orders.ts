@@ -13,7 +13,7 @@ const AT_ONCE = 10
 type Orders<T> = {
   task: string
   failed: string
-  claim(app: FullApp, most: number, only: Uuid | null, except: Uuid[]): Promise<Claim<T>[]>
+  claim(app: FullApp, max: number, only: Uuid | null, except: Uuid[]): Promise<Claim<T>[]>
   act(app: FullApp, claim: Claim<T>): Promise<void>
 }
 

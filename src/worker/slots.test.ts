@@ -62,7 +62,7 @@ test('a company that uses no slot gets one, whoever uses the others', () => {
 })
 
 test('no company and no host has more slots than its limit', () => {
-  for (const [health, most] of [
+  for (const [health, max] of [
     ['healthy', 256],
     ['unknown', 64],
     ['unhealthy', 32],
@@ -72,8 +72,8 @@ test('no company and no host has more slots than its limit', () => {
       ofOne.wait(userOf(1, n, health))
       atOne.wait(userOf(n % 5, 1, health))
     }
-    assert.equal(fill(ofOne).length, most, health)
-    assert.equal(fill(atOne).length, most, health)
+    assert.equal(fill(ofOne).length, max, health)
+    assert.equal(fill(atOne).length, max, health)
   }
 })
 

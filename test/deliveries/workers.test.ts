@@ -68,7 +68,7 @@ async function deliverAll(): Promise<void> {
 }
 
 /** Gives the lease of a webhook to a worker. */
-const handOver = ({ companyId, webhookId }: Hook, worker: number) =>
+const giveLease = ({ companyId, webhookId }: Hook, worker: number) =>
   app.db.query({
     text: `insert into webhook_leases values ($1, $2, $3, now() + interval '30 seconds')
            on conflict (company_id, webhook_id) do update set worker = excluded.worker`,
@@ -133,13 +133,13 @@ test('deliveries of a dead worker are sent at once, those of a live one are left
   const { receiver, hook, commitEvents } = await scene()
   const DEAD = 4242
   await app.db.query({ text: 'insert into workers (id) values ($1)', values: [DEAD] })
-  await handOver(hook, DEAD)
+  await giveLease(hook, DEAD)
   await commitEvents()
   await deliverAll()
   assert.equal(receiver.received.length, 1)
 
   const living = await registerOther()
-  await handOver(hook, living.id)
+  await giveLease(hook, living.id)
   await commitEvents()
   await deliverAll()
   assert.equal(receiver.received.length, 1)
@@ -147,7 +147,7 @@ test('deliveries of a dead worker are sent at once, those of a live one are left
   await deliverAll()
   assert.equal(receiver.received.length, 2, 'unless its lease is over')
 
-  await handOver(hook, living.id)
+  await giveLease(hook, living.id)
   await commitEvents()
   await living.close()
   await deliverAll()
@@ -222,7 +222,7 @@ test('a worker that has lost a lease sends only what it has read, and nothing tw
   const events = await commitEvents(2000)
   let lost: Promise<unknown> | null = null
   receiver.answer = async (response) => {
-    if (receiver.received.length === 100) lost = handOver(hook, other.id)
+    if (receiver.received.length === 100) lost = giveLease(hook, other.id)
     await lost
     response.writeHead(200).end()
   }

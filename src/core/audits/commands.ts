@@ -17,7 +17,7 @@ import { type Audit, type Expected, expectedOf, findAudit, saveAudit } from './s
 
 /** A company without new postings is audited so often, because its bank may have moved money. */
 const IDLE_MS = 600_000
-const MOST = 1000
+const MAX_COMPANIES = 1000
 /** If a bank does not answer, it delays only a few others. */
 const AT_ONCE = 4
 /** More do not help an operator. */
@@ -149,7 +149,7 @@ function logChange({ log }: App, company: Uuid, last: Audit, faults: string[]): 
 export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
   const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
   const except = app.setbacks.companiesOf(TASK.audit)
-  const due = await findUnaudited(app.db, idle, MOST, except)
+  const due = await findUnaudited(app.db, idle, MAX_COMPANIES, except)
   await forEachLimited(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     try {

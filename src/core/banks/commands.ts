@@ -78,7 +78,7 @@ export const callbackUrl = (
 ): string => `${publicUrl}${CALLBACKS}${packPair(companyId, callbackId)}`
 
 /** Whoever guesses costs one query for many tokens. */
-const LOOKUPS = { most: 100, concurrency: 2 }
+const LOOKUPS = { max: 100, concurrency: 2 }
 
 /** Finds the company whose bank calls an address for callbacks, or null. */
 export function createCallbackFinder(tx: Tx): (token: string) => Promise<Uuid | null> {

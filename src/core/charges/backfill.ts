@@ -4,25 +4,25 @@ import * as store from './backfill-store.ts'
 import type { Charge } from './rules.ts'
 
 /** Charges that one transaction indexes. */
-const MOST = 500
+const MAX_CHARGES = 500
 
 /**
  * Indexes the e-mail addresses of charges that were created before there was a search by them. SQL
  * cannot do that, because the addresses are sealed. Each call continues where the last has ended.
  * Returns whether there is more to do.
  */
-export async function indexOldCharges(app: App, most = MOST): Promise<boolean> {
+export async function indexOldCharges(app: App, max = MAX_CHARGES): Promise<boolean> {
   if (!(await store.isPending(app.db))) return false
   return app.db.transaction(async (tx) => {
     const place = await store.lockPlace(tx)
     if (place === null) return false
-    const charges = await store.listAfter(tx, place, most)
+    const charges = await store.listAfter(tx, place, max)
     await store.insertEmails(tx, emailsOf(app, charges))
     await store.insertFormerTaxIds(tx, charges)
     const last = charges.at(-1)
-    if (last && charges.length === most) await store.movePlace(tx, last)
+    if (last && charges.length === max) await store.movePlace(tx, last)
     else await store.finish(tx)
-    return charges.length === most
+    return charges.length === max
   })
 }
 

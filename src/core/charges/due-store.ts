@@ -68,7 +68,7 @@ async function find(
   tx: Tx,
   wait: Wait,
   now: Date,
-  most: number,
+  max: number,
   only: Uuid | null,
   but: Uuid[],
 ): Promise<Found> {
@@ -76,9 +76,9 @@ async function find(
   const rows = await tx.query<DueRow>({
     name: `find_${wait.name}_charges${only === null ? '' : '_of_one'}`,
     text: only === null ? `(${due(wait)}) union all (${byClocks})` : byClocks,
-    values: [now, most, but, ...valuesOf(only)],
+    values: [now, max, but, ...valuesOf(only)],
   })
-  return { due: byCompany(rows), isFull: rows.length >= most }
+  return { due: byCompany(rows), isFull: rows.length >= max }
 }
 
 const byCompany = (rows: DueRow[]): DueCharges[] =>
@@ -92,10 +92,10 @@ const byCompany = (rows: DueRow[]): DueCharges[] =>
 export async function findDueAtBanks(
   tx: Tx,
   now: Date,
-  most: number,
+  max: number,
   but: Uuid[],
 ): Promise<DueCharges[]> {
-  const [text, values] = [dueAtBanks(EXPIRING), [now, most, but]]
+  const [text, values] = [dueAtBanks(EXPIRING), [now, max, but]]
   return byCompany(await tx.query<DueRow>({ name: 'find_due_at_banks', text, values }))
 }
 
@@ -117,7 +117,7 @@ export type Found = { due: DueCharges[]; isFull: boolean }
 export type FindDue = (
   tx: Tx,
   now: Date,
-  most: number,
+  max: number,
   only: Uuid | null,
   but: Uuid[],
 ) => Promise<Found>

@@ -115,7 +115,7 @@ export async function claimOrphans(
   tx: Tx,
   now: Date,
   leasedUntil: Date,
-  most: number,
+  max: number,
 ): Promise<Orphan[]> {
   const rows = await tx.query<IntentRow & { is_written: boolean }>({
     text: `update charge_intents i set attempts = attempts + 1, leased_until = $2,
@@ -125,7 +125,7 @@ export async function claimOrphans(
            where i.company_id = due.company_id and i.id = due.id
            returning i.*, exists (select 1 from charges c
              where c.company_id = i.company_id and c.id = i.id) as is_written`,
-    values: [now, leasedUntil, most],
+    values: [now, leasedUntil, max],
   })
   return rows.map((row) => ({
     ...toIntent(row),

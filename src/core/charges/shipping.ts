@@ -76,7 +76,7 @@ export function stateOfPostalCode(postalCode: string): string | null {
 
 export type ShippingFault = 'missing' | 'too-long' | 'unknown' | 'elsewhere'
 
-const MOST: Record<ShippingField, number> = {
+const MAX_LENGTH: Record<ShippingField, number> = {
   postalCode: 8,
   address: 255,
   number: 20,
@@ -92,7 +92,7 @@ export function shippingFaults(given: Shipping): Partial<Record<ShippingField, S
   for (const field of SHIPPING_FIELDS) {
     const text = given[field] ?? ''
     if (text === '' && field !== 'line1') faults[field] = 'missing'
-    else if (text.length > MOST[field] && field !== 'postalCode') faults[field] = 'too-long'
+    else if (text.length > MAX_LENGTH[field] && field !== 'postalCode') faults[field] = 'too-long'
   }
   const at = stateOfPostalCode(given.postalCode)
   if (!faults.postalCode && at === null) faults.postalCode = 'unknown'

@@ -92,13 +92,13 @@ export async function listOfRecurrence(
   tx: Tx,
   companyId: Uuid,
   recurrenceId: Uuid,
-  most: number,
+  max: number,
 ): Promise<Charge[]> {
   const rows = await tx.query({
     text: `select c.* from billings b
            join charges c on c.company_id = b.company_id and c.id = b.charge_id
            where b.company_id = $1 and b.recurrence_id = $2 order by b.cycle desc limit $3`,
-    values: [companyId, recurrenceId, most],
+    values: [companyId, recurrenceId, max],
   })
   return rows.map(CHARGE.read)
 }

@@ -76,9 +76,9 @@ const NEXT_COMPANY = (where: string) =>
 export async function claimDue(
   tx: Tx,
   now: Date,
-  most: number,
+  max: number,
   except: Uuid[],
-  mostOfOne = most,
+  maxOfOne = max,
 ): Promise<DueCallback[]> {
   const rows = await tx.query<DueRow>({
     name: 'claim_due_callbacks',
@@ -100,7 +100,7 @@ export async function claimDue(
            from due
            where c.company_id = due.company_id and c.id = due.id
            returning c.company_id, c.id, c.provider, c.sealed, c.attempts`,
-    values: [now, most, except, mostOfOne],
+    values: [now, max, except, maxOfOne],
   })
   return rows.map(({ company_id: companyId, ...rest }) => ({ companyId, ...rest }))
 }

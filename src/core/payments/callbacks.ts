@@ -67,7 +67,7 @@ export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): Call
         await insertCallbacks(db, callbacks)
         return callbacks.map(() => null)
       },
-      { most: MAX_STORED, concurrency: 2, ownerOf: ({ companyId }) => companyId },
+      { max: MAX_STORED, concurrency: 2, ownerOf: ({ companyId }) => companyId },
     ),
     process: createProcessBatchers(syncNamed),
   }
@@ -80,7 +80,7 @@ export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): Call
 function createProcessBatchers(syncNamed: SyncNamed): CallbackBatchers['process'] {
   const run = (items: Item[]) => processBatch(syncNamed, items)
   const simulated = createBatcher(run, {
-    most: MAX_PROCESSED,
+    max: MAX_PROCESSED,
     concurrency: 2,
     ownerOf: ({ callback }: Item) => callback.companyId,
   })
@@ -90,7 +90,7 @@ function createProcessBatchers(syncNamed: SyncNamed): CallbackBatchers['process'
     const { companyId, provider } = item.callback
     if (provider === item.app.providers.simulator.name) return simulated(item)
     const bank = banks.get(companyId) ?? {
-      batcher: createBatcher(run, { most: MAX_ASKED }),
+      batcher: createBatcher(run, { max: MAX_ASKED }),
       waiting: 0,
     }
     banks.set(companyId, bank)

@@ -35,8 +35,7 @@ const RECURRENCE = tableOf<Recurrence>({
 
 const COLUMNS = RECURRENCE.select('r')
 
-const INSERT = `insert into recurrences (${RECURRENCE.names}) select ${RECURRENCE.inserted('i')}
-  from unnest(${RECURRENCE.parameters(1)}) i (${RECURRENCE.names})`
+const INSERT = RECURRENCE.insertInto('recurrences')
 
 export async function insert(tx: Tx, recurrence: Recurrence): Promise<void> {
   await tx.query({ text: INSERT, values: RECURRENCE.values([recurrence]) })
@@ -203,14 +202,14 @@ export async function findDue(
   tx: Tx,
   authStatus: 'CREATED' | 'APPROVED',
   now: Date,
-  most: number,
+  max: number,
   only: Uuid | null,
   but: Uuid[],
 ): Promise<{ due: DueRecurrences[]; isFull: boolean }> {
   const rows = await tx.query<{ company_id: Uuid; id: Uuid; ahead_ms: number }>({
     name: `find_due_recurrences${only === null ? '' : '_of_one'}`,
     text: only === null ? `(${DUE}) union all (${dueByClocks(null)})` : dueByClocks(only),
-    values: [now, most, authStatus, but, ...valuesOf(only)],
+    values: [now, max, authStatus, but, ...valuesOf(only)],
   })
   const byCompany = [...Map.groupBy(rows, ({ company_id }) => company_id)]
   const due = byCompany.map(([companyId, found]) => ({
@@ -218,7 +217,7 @@ export async function findDue(
     clockAhead_ms: found[0]!.ahead_ms,
     ids: found.map(({ id }) => id),
   }))
-  return { due, isFull: rows.length >= most }
+  return { due, isFull: rows.length >= max }
 }
 
 /** Writes when the bank is asked about an undecided agreement. */

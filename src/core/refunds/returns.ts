@@ -13,11 +13,11 @@ import { claimDue, postpone } from './store.ts'
 /** Claims due refunds of all companies but some, or only of one whose clock is being moved. */
 export const claimDueRefunds = (
   app: App,
-  most: number,
+  max: number,
   only: Uuid | null = null,
   except: Uuid[] = [],
 ): Promise<Claim<Refund>[]> =>
-  app.db.transaction((tx) => claimDue(tx, dueNow(app, most, only, except)))
+  app.db.transaction((tx) => claimDue(tx, dueNow(app, max, only, except)))
 
 /** Orders the bank to return the money of a claimed refund, or asks it, and records the outcome. */
 export async function returnMoney(

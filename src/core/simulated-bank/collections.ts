@@ -34,8 +34,8 @@ export async function collectOfAll(app: App, except: Uuid[]): Promise<[Uuid, Col
 }
 
 /** Companies with attempts that are due by real time, but none of these. */
-export const findDueCompanies = (app: App, most: number, except: Uuid[]): Promise<Uuid[]> =>
-  app.providers.simulator.accountsDue(app.systemClock.now(), most, except)
+export const findDueCompanies = (app: App, max: number, except: Uuid[]): Promise<Uuid[]> =>
+  app.providers.simulator.accountsDue(app.systemClock.now(), max, except)
 
 /** Companies with a moved clock that have attempts due by it. */
 export async function findDueByClock(app: App): Promise<Uuid[]> {

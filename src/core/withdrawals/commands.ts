@@ -92,8 +92,8 @@ async function requireFewCodes(
   const { perHour, perDay } = config.codeMails
   const now = systemClock.now()
   const since = new Date(now.getTime() - DAY_S * 1000)
-  const most = Math.max(perHour, perDay)
-  const sent = await listSent(tx, companyId, 'withdrawal-code', since, most)
+  const max = Math.max(perHour, perDay)
+  const sent = await listSent(tx, companyId, 'withdrawal-code', since, max)
   rules.requireFewCodes(sent, config.codeMails, now)
 }
 

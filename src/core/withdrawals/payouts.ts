@@ -20,11 +20,11 @@ import { claimPayouts, update } from './store.ts'
 /** Claims due payouts of all companies but some, or only of one whose clock is being moved. */
 export const claimDuePayouts = (
   app: App,
-  most: number,
+  max: number,
   only: Uuid | null = null,
   except: Uuid[] = [],
 ): Promise<Claim<Withdrawal>[]> =>
-  app.db.transaction((tx) => claimPayouts(tx, dueNow(app, most, only, except)))
+  app.db.transaction((tx) => claimPayouts(tx, dueNow(app, max, only, except)))
 
 /** Orders the bank to send a claimed withdrawal, or asks it, and records the outcome. */
 export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> {
@@ -65,7 +65,7 @@ async function leaveToOperator(
   const { companyId, id, attempts } = withdrawal
   await app.db.transaction(async (tx) => {
     const current = await findWithdrawal(tx, companyId, id, 'for update')
-    const left = rules.handOver(current, attempts, orderedBefore)
+    const left = rules.leaveToOperator(current, attempts, orderedBefore)
     if (left) await update(tx, left)
   })
   app.log.warn({ withdrawal: toPublic('wd', id) }, 'a payout is left to an operator')

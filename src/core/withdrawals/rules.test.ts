@@ -13,9 +13,9 @@ import {
   cancel,
   cancelAfterGuesses,
   confirm,
-  handOver,
   isDue,
   isEndToEndId,
+  leaveToOperator,
   MAX_TRIES,
   makeCode,
   postingOf,
@@ -109,8 +109,8 @@ test('a new code expires later but adds no tries, and is sent three times at mos
     [withdrawal.otpAttempts, withdrawal.otpSent, withdrawal.otpExpiresAt],
     [3, 4, at(2100)],
   )
-  const most = refusal(() => renewCode(withdrawal, HASH, at(1600)))
-  assert.deepEqual([most.code, most.headers], ['rate_limited', { 'Retry-After': '500' }])
+  const tooMany = refusal(() => renewCode(withdrawal, HASH, at(1600)))
+  assert.deepEqual([tooMany.code, tooMany.headers], ['rate_limited', { 'Retry-After': '500' }])
   const used = pending({ otpAttempts: 5 })
   assert.equal(refusal(() => renewCode(used, OTHER, at(1))).code, 'withdrawal_not_confirmable')
   assert.equal(refusal(() => renewCode(pending(), OTHER, at(600))).code, 'otp_expired')
@@ -235,11 +235,11 @@ test('a manual withdrawal is never due, and only an operator’s report ends it'
 
 test('only the worker with the claim leaves a payout to an operator', () => {
   const ordered = { ...processing(), orderedAt: at(1) }
-  assert.equal(handOver(ordered, 0, true), null)
-  assert.equal(handOver({ ...ordered, status: 'COMPLETED' }, 1, true), null)
-  const before = handOver(ordered, 1, true)!
+  assert.equal(leaveToOperator(ordered, 0, true), null)
+  assert.equal(leaveToOperator({ ...ordered, status: 'COMPLETED' }, 1, true), null)
+  const before = leaveToOperator(ordered, 1, true)!
   assert.deepEqual([before.manual, before.nextAttemptAt, before.orderedAt], [true, null, at(1)])
-  assert.equal(handOver(ordered, 1, false)!.orderedAt, null, 'no bank got the order')
+  assert.equal(leaveToOperator(ordered, 1, false)!.orderedAt, null, 'no bank got the order')
 })
 
 test('an id of the scheme names an institution and a minute that exists', () => {

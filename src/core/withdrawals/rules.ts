@@ -252,7 +252,7 @@ export function afterOutcome(
  * Leaves a payout to an operator for good, because no bank of the company sends any more. Null when
  * another worker has claimed it.
  */
-export function handOver(
+export function leaveToOperator(
   withdrawal: Withdrawal,
   attempt: number,
   orderedBefore: boolean,

@@ -207,13 +207,13 @@ const dueByClocks = (only: Uuid | null) =>
 export const findDue = (
   tx: Tx,
   now: Date,
-  most: number,
+  max: number,
   only: Uuid | null,
   except: Uuid[],
 ): Promise<(WithdrawalId & InTime)[]> =>
   tx.query<WithdrawalId & InTime>({
     text: only === null ? `(${DUE}) union all (${dueByClocks(only)})` : dueByClocks(only),
-    values: [now, most, except, ...valuesOf(only)],
+    values: [now, max, except, ...valuesOf(only)],
   })
 
 /** When the code of a company's pending withdrawal expires. */

@@ -111,7 +111,7 @@ export async function lockDue(
   tx: Tx,
   accountId: Uuid | null,
   now: Date,
-  most: number,
+  max: number,
   except: Uuid[],
 ): Promise<DueCollection[]> {
   const rows = await tx.query<CollectionRow & { payable: boolean }>({
@@ -122,7 +122,7 @@ export async function lockDue(
            where c.next_at <= $1 and c.account_id <> all ($3::uuid[])
              ${accountId === null ? '' : 'and c.account_id = $4'}
            order by c.next_at limit $2 for update of c skip locked`,
-    values: [now, most, except, ...(accountId === null ? [] : [accountId])],
+    values: [now, max, except, ...(accountId === null ? [] : [accountId])],
   })
   return rows.map((row) => ({ ...toRecord(row), payable: row.payable }))
 }
@@ -155,13 +155,13 @@ export async function findNextAt(tx: Tx, accountId: Uuid): Promise<Date | null> 
 export async function findAccountsDue(
   tx: Tx,
   now: Date,
-  most: number,
+  max: number,
   except: Uuid[],
 ): Promise<Uuid[]> {
   const rows = await tx.query<{ account_id: Uuid }>({
     text: `select distinct account_id from simulated_bank.collections
            where next_at <= $1 and account_id <> all ($2::uuid[]) limit $3`,
-    values: [now, except, most],
+    values: [now, except, max],
   })
   return rows.map((row) => row.account_id)
 }

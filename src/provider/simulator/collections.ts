@@ -31,9 +31,9 @@ export type CollectingDue = {
    * Makes the attempts that are due, of one account or of all accounts but some, and returns them.
    * Each attempt is made once, however often and by however many callers.
    */
-  collectDue(accountId: Uuid | null, now: Date, most: number, except?: Uuid[]): Promise<Collected[]>
+  collectDue(accountId: Uuid | null, now: Date, max: number, except?: Uuid[]): Promise<Collected[]>
   /** Some of the accounts with due attempts, but none of these. */
-  accountsDue(now: Date, most: number, except: Uuid[]): Promise<Uuid[]>
+  accountsDue(now: Date, max: number, except: Uuid[]): Promise<Uuid[]>
   /** Which of these accounts have due attempts, each by its own time. */
   dueAccounts(times: { accountId: Uuid; now: Date }[]): Promise<Uuid[]>
 }
@@ -63,11 +63,11 @@ export function collecting(
         return fault ?? withAttempt(collection, on)
       }),
     cancelCollection: (payee, id) => change(payee.id, id, async (_tx, one) => canceled(one)),
-    collectDue: (accountId, now, most, except = []) =>
+    collectDue: (accountId, now, max, except = []) =>
       books.transaction(async (tx) =>
-        collect(tx, await records.lockDue(tx, accountId, now, most, except), now),
+        collect(tx, await records.lockDue(tx, accountId, now, max, except), now),
       ),
-    accountsDue: (now, most, except) => records.findAccountsDue(books, now, most, except),
+    accountsDue: (now, max, except) => records.findAccountsDue(books, now, max, except),
     dueAccounts: (times) => records.findDueAccounts(books, times),
   }
 }

@@ -72,12 +72,12 @@ function readable(font: Font, name: string): string {
 }
 
 function fit(font: Font, text: string): { lines: string[]; size: number } {
-  for (const { size, lines: most } of SIZES) {
+  for (const { size, lines: max } of SIZES) {
     const lines = wrap(font, text, size)
-    if (lines.length <= most) return { lines, size }
+    if (lines.length <= max) return { lines, size }
   }
-  const { size, lines: most } = SIZES.at(-1)!
-  const lines = wrap(font, text, size).slice(0, most)
+  const { size, lines: max } = SIZES.at(-1)!
+  const lines = wrap(font, text, size).slice(0, max)
   return { lines: [...lines.slice(0, -1), cut(font, lines.at(-1)!, size)], size }
 }
 

@@ -149,7 +149,7 @@ test('what one worker is about to claim is left to it by the others, who do not 
   await confirmed(api, client, 700)
   const now = api.clock.now()
   const { db } = api.app
-  const request = { now, lease_s: 60, most: 10, only: null, except: [] }
+  const request = { now, lease_s: 60, max: 10, only: null, except: [] }
   const claims: Record<string, (tx: Tx) => Promise<unknown[]>> = {
     refunds: (tx) => claimRefunds(tx, request),
     withdrawals: (tx) => claimPayouts(tx, request),
