@@ -1,8 +1,8 @@
-import type { Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Language } from '../../lib/language.ts'
 import type { ChangeableField } from './changes.ts'
-import type { Company, Mode, Scope } from './rules.ts'
+import type { Company, Scope } from './rules.ts'
 
 export type ApiKey = {
   companyId: Uuid
@@ -15,103 +15,55 @@ export type ApiKey = {
   revokedAt: Date | null
 }
 
-type CompanyRow = {
-  id: Uuid
-  name: string
-  tax_id: string
-  email: string
-  color: string
-  image_url: string | null
-  pix_key: string
-  city: string
-  mode: Mode
-  api_version: string
-  language: Language
-  settlement_delay_s: number
-  static_sales_limit: number | null
-  mails_receipts: boolean
-  clock_ahead_ms: number
-  bank_id: Uuid | null
-  payouts: 'manual' | 'bank' | null
-  payout_key: string | null
-  code_email: string | null
-  code_email_until: Date | null
-  created_at: Date
-  updated_at: Date
-}
-
-type KeyRow = {
-  company_id: Uuid
-  id: Uuid
-  name: string
-  hash: Buffer
-  scopes: Scope[]
-  created_at: Date
-  last_used_at: Date | null
-  revoked_at: Date | null
-}
-
-const toCompany = (row: CompanyRow): Company => ({
-  id: row.id,
-  name: row.name,
-  taxId: row.tax_id,
-  email: row.email,
-  color: row.color,
-  imageUrl: row.image_url,
-  pixKey: row.pix_key,
-  city: row.city,
-  mode: row.mode,
-  apiVersion: row.api_version,
-  language: row.language,
-  settlementDelay_s: row.settlement_delay_s,
-  staticSalesLimit: row.static_sales_limit,
-  mailsReceipts: row.mails_receipts,
-  clockAhead_ms: row.clock_ahead_ms,
-  bankId: row.bank_id,
-  payouts: row.payouts,
-  payoutKey: row.payout_key,
-  codeEmail: row.code_email,
-  codeEmailUntil: row.code_email_until,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+/** Some columns are those of the company's clock and bank; see `JOINS`. */
+const COMPANY = tableOf<Company>({
+  id: ['id', 'uuid'],
+  name: ['name', 'text'],
+  taxId: ['tax_id', 'text'],
+  email: ['email', 'text'],
+  color: ['color', 'text'],
+  imageUrl: ['image_url', 'text'],
+  pixKey: ['pix_key', 'text'],
+  city: ['city', 'text'],
+  mode: ['mode', 'text'],
+  apiVersion: ['api_version', 'text'],
+  language: ['language', 'text'],
+  settlementDelay_s: ['settlement_delay_s', 'int8'],
+  staticSalesLimit: ['static_sales_limit', 'int8'],
+  mailsReceipts: ['mails_receipts', 'bool'],
+  clockAhead_ms: ['clock_ahead_ms', 'int8'],
+  bankId: ['bank_id', 'uuid'],
+  payouts: ['payouts', 'text'],
+  payoutKey: ['payout_key', 'text'],
+  codeEmail: ['code_email', 'text'],
+  codeEmailUntil: ['code_email_until', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  updatedAt: ['updated_at', 'timestamptz'],
 })
 
-const toKey = (row: KeyRow): ApiKey => ({
-  companyId: row.company_id,
-  id: row.id,
-  name: row.name,
-  hash: row.hash,
-  scopes: row.scopes,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-  revokedAt: row.revoked_at,
+/** What a company has when it is created. The other columns have their defaults. */
+const CREATED = COMPANY.without(
+  'clockAhead_ms',
+  'bankId',
+  'payouts',
+  'payoutKey',
+  'codeEmail',
+  'codeEmailUntil',
+)
+
+const API_KEY = tableOf<ApiKey>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  name: ['name', 'text'],
+  hash: ['hash', 'bytea'],
+  scopes: ['scopes', 'texts'],
+  createdAt: ['created_at', 'timestamptz'],
+  lastUsedAt: ['last_used_at', 'timestamptz'],
+  revokedAt: ['revoked_at', 'timestamptz'],
 })
 
 export async function insertCompany(tx: Tx, company: Company): Promise<void> {
-  await tx.query({
-    text: `insert into companies (id, name, tax_id, email, color, image_url, pix_key, city, mode,
-             api_version, language, settlement_delay_s, static_sales_limit, created_at, updated_at,
-             mails_receipts)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-    values: [
-      company.id,
-      company.name,
-      company.taxId,
-      company.email,
-      company.color,
-      company.imageUrl,
-      company.pixKey,
-      company.city,
-      company.mode,
-      company.apiVersion,
-      company.language,
-      company.settlementDelay_s,
-      company.staticSalesLimit,
-      company.createdAt,
-      company.updatedAt,
-      company.mailsReceipts,
-    ],
-  })
+  await tx.query({ text: CREATED.insertInto('companies'), values: CREATED.values([company]) })
 }
 
 /** Companies c with their clocks and banks, which most have not. */
@@ -126,20 +78,20 @@ export async function findCompany(
   id: Uuid,
   lock: 'for no key update of c' | '' = '',
 ): Promise<Company | null> {
-  const rows = await tx.query<CompanyRow>({
+  const rows = await tx.query({
     name: lock === '' ? 'find_company' : 'find_company_to_change',
     text: `select ${COLUMNS} from companies c ${JOINS} where c.id = $1 ${lock}`,
     values: [id],
   })
-  return rows[0] ? toCompany(rows[0]) : null
+  return rows[0] ? COMPANY.read(rows[0]) : null
 }
 
 /** For the operator: the one list that is not scoped to a company. */
 export async function listCompanies(tx: Tx): Promise<Company[]> {
-  const rows = await tx.query<CompanyRow>({
+  const rows = await tx.query({
     text: `select ${COLUMNS} from companies c ${JOINS} order by c.id`,
   })
-  return rows.map(toCompany)
+  return rows.map(COMPANY.read)
 }
 
 /** Whether anybody here plays with the simulated bank. */
@@ -206,16 +158,16 @@ export async function insertKey(
 }
 
 export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
-  const rows = await tx.query<KeyRow>({
-    text: 'select * from api_keys where company_id = $1 order by id',
+  const rows = await tx.query({
+    text: `select ${API_KEY.select('k')} from api_keys k where company_id = $1 order by id`,
     values: [companyId],
   })
-  return rows.map(toKey)
+  return rows.map(API_KEY.read)
 }
 
 export type ActiveKey = { key: Pick<ApiKey, 'id' | 'hash' | 'scopes'>; company: Company }
 
-type ActiveKeyRow = CompanyRow & { key_id: Uuid; key_hash: Buffer; key_scopes: Scope[] }
+type ActiveKeyRow = Row & { key_id: Uuid; key_hash: Buffer; key_scopes: Scope[] }
 
 /**
  * For each id the key, if it is not revoked, with its company. The one lookup that starts without
@@ -233,7 +185,7 @@ export async function findActiveKeys(tx: Tx, ids: Uuid[]): Promise<(ActiveKey | 
   return ids.map((id) => {
     const row = found.get(id)
     if (!row) return null
-    return { key: { id, hash: row.key_hash, scopes: row.key_scopes }, company: toCompany(row) }
+    return { key: { id, hash: row.key_hash, scopes: row.key_scopes }, company: COMPANY.read(row) }
   })
 }
 

@@ -1,39 +1,24 @@
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { EventType } from '../events.ts'
 import type { Webhook } from './rules.ts'
 
-type WebhookRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  url: string
-  name: string
-  events: EventType[]
-  status: Webhook['status']
-  deactivated: Webhook['deactivated']
-  failing_since: Date | null
-  paused_until: Date | null
-  created_at: Date
-  updated_at: Date
-}
-
 /** Without the secret, which is read only to sign. */
-const COLUMNS = `company_id, id, url, name, events, status, deactivated, failing_since,
-  paused_until, created_at, updated_at`
-
-const toWebhook = (row: WebhookRow): Webhook => ({
-  companyId: row.company_id,
-  id: row.id,
-  url: row.url,
-  name: row.name,
-  events: row.events,
-  status: row.status,
-  deactivated: row.deactivated,
-  failingSince: row.failing_since,
-  pausedUntil: row.paused_until,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+const WEBHOOK = tableOf<Webhook>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  url: ['url', 'text'],
+  name: ['name', 'text'],
+  events: ['events', 'texts'],
+  status: ['status', 'text'],
+  deactivated: ['deactivated', 'text'],
+  failingSince: ['failing_since', 'timestamptz'],
+  pausedUntil: ['paused_until', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  updatedAt: ['updated_at', 'timestamptz'],
 })
+
+const COLUMNS = WEBHOOK.select('w')
 
 export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Promise<void> {
   await tx.query({
@@ -115,11 +100,11 @@ export async function find(
   id: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Webhook | null> {
-  const rows = await tx.query<WebhookRow>({
-    text: `select ${COLUMNS} from webhooks where company_id = $1 and id = $2 ${lock}`,
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from webhooks w where company_id = $1 and id = $2 ${lock}`,
     values: [companyId, id],
   })
-  return rows[0] ? toWebhook(rows[0]) : null
+  return rows[0] ? WEBHOOK.read(rows[0]) : null
 }
 
 export async function list(
@@ -127,12 +112,12 @@ export async function list(
   companyId: Uuid,
   filter: { limit: number; after: Uuid | null },
 ): Promise<Webhook[]> {
-  const rows = await tx.query<WebhookRow>({
-    text: `select ${COLUMNS} from webhooks where company_id = $1 and ($2::uuid is null or id < $2)
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from webhooks w where company_id = $1 and ($2::uuid is null or id < $2)
            order by id desc limit $3`,
     values: [companyId, filter.after, filter.limit],
   })
-  return rows.map(toWebhook)
+  return rows.map(WEBHOOK.read)
 }
 
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {

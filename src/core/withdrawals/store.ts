@@ -1,53 +1,46 @@
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
 import type { ClaimRequest } from '../claims.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
 import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
 import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
-type WithdrawalRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  value: number
-  destination: string
-  status: Status
-  failure: string | null
-  otp_hash: Buffer | null
-  otp_expires_at: Date
-  otp_attempts: number
-  otp_sent: number
-  end_to_end_id: string | null
-  manual: boolean
-  ordered_at: Date | null
-  attempts: number
-  next_attempt_at: Date | null
-  created_at: Date
-  confirmed_at: Date | null
-  finished_at: Date | null
-}
-
-const toWithdrawal = (row: WithdrawalRow): Withdrawal => ({
-  companyId: row.company_id,
-  id: row.id,
-  value: toCents(row.value),
-  destination: row.destination,
-  status: row.status,
-  failure: row.failure,
-  otpHash: row.otp_hash,
-  otpExpiresAt: row.otp_expires_at,
-  otpAttempts: row.otp_attempts,
-  otpSent: row.otp_sent,
-  endToEndId: row.end_to_end_id,
-  manual: row.manual,
-  orderedAt: row.ordered_at,
-  attempts: row.attempts,
-  nextAttemptAt: row.next_attempt_at,
-  createdAt: row.created_at,
-  confirmedAt: row.confirmed_at,
-  finishedAt: row.finished_at,
+const WITHDRAWAL = tableOf<Withdrawal>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  value: ['value', 'cents'],
+  destination: ['destination', 'text'],
+  status: ['status', 'text'],
+  failure: ['failure', 'text'],
+  otpHash: ['otp_hash', 'bytea'],
+  otpExpiresAt: ['otp_expires_at', 'timestamptz'],
+  otpAttempts: ['otp_attempts', 'int8'],
+  otpSent: ['otp_sent', 'int8'],
+  endToEndId: ['end_to_end_id', 'text'],
+  manual: ['manual', 'bool'],
+  orderedAt: ['ordered_at', 'timestamptz'],
+  attempts: ['attempts', 'int8'],
+  nextAttemptAt: ['next_attempt_at', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  confirmedAt: ['confirmed_at', 'timestamptz'],
+  finishedAt: ['finished_at', 'timestamptz'],
 })
+
+const COLUMNS = WITHDRAWAL.select('w')
+
+/** What a withdrawal has when it is started. The other columns have their defaults. */
+const STARTED = WITHDRAWAL.only(
+  'companyId',
+  'id',
+  'value',
+  'destination',
+  'status',
+  'otpHash',
+  'otpExpiresAt',
+  'createdAt',
+)
 
 /**
  * Returns false when the company has a pending one. Waits for transactions that start or end one,
@@ -55,21 +48,10 @@ const toWithdrawal = (row: WithdrawalRow): Withdrawal => ({
  */
 export async function insert(tx: Tx, withdrawal: Withdrawal): Promise<boolean> {
   const rows = await tx.query({
-    text: `insert into withdrawals
-             (company_id, id, value, destination, status, otp_hash, otp_expires_at, created_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8)
+    text: `${STARTED.insertInto('withdrawals')}
            on conflict (company_id) where status in ('PENDING_OTP', 'PROCESSING') do nothing
            returning id`,
-    values: [
-      withdrawal.companyId,
-      withdrawal.id,
-      withdrawal.value,
-      withdrawal.destination,
-      withdrawal.status,
-      withdrawal.otpHash,
-      withdrawal.otpExpiresAt,
-      withdrawal.createdAt,
-    ],
+    values: STARTED.values([withdrawal]),
   })
   return rows.length === 1
 }
@@ -105,11 +87,11 @@ export async function find(
   id: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Withdrawal | null> {
-  const rows = await tx.query<WithdrawalRow>({
-    text: `select * from withdrawals where company_id = $1 and id = $2 ${lock}`,
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from withdrawals w where company_id = $1 and id = $2 ${lock}`,
     values: [companyId, id],
   })
-  return rows[0] ? toWithdrawal(rows[0]) : null
+  return rows[0] ? WITHDRAWAL.read(rows[0]) : null
 }
 
 /** When withdrawals were completed, of those that were. */
@@ -127,12 +109,12 @@ export async function findFinished(
 }
 
 export async function findPending(tx: Tx, companyId: Uuid): Promise<Withdrawal | null> {
-  const rows = await tx.query<WithdrawalRow>({
-    text: `select * from withdrawals
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from withdrawals w
            where company_id = $1 and status in ('PENDING_OTP', 'PROCESSING')`,
     values: [companyId],
   })
-  return rows[0] ? toWithdrawal(rows[0]) : null
+  return rows[0] ? WITHDRAWAL.read(rows[0]) : null
 }
 
 export type Tried = { otpHash: Buffer; otpAttempts: number }
@@ -176,15 +158,15 @@ export async function list(
   { limit, after, status }: WithdrawalFilter,
   now: Date,
 ): Promise<Withdrawal[]> {
-  const rows = await tx.query<WithdrawalRow>({
-    text: `select * from withdrawals
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from withdrawals w
            where company_id = $1 and ($2::uuid is null or id < $2)
              and ($3::text is null or $3 = case
                when status = 'PENDING_OTP' and otp_expires_at <= $4 then 'EXPIRED' else status end)
            order by id desc limit $5`,
     values: [companyId, after, status, now, limit],
   })
-  return rows.map(toWithdrawal)
+  return rows.map(WITHDRAWAL.read)
 }
 
 export type WithdrawalId = { companyId: Uuid; id: Uuid }
@@ -224,11 +206,7 @@ export async function nextExpiry(tx: Tx, companyId: Uuid): Promise<Date | null> 
 
 /** Claims due payouts. */
 export const claimPayouts = (tx: Tx, request: ClaimRequest): Promise<Claim<Withdrawal>[]> =>
-  claimOrders<WithdrawalRow, Withdrawal>(
-    tx,
-    { table: 'withdrawals', toOrder: toWithdrawal },
-    request,
-  )
+  claimOrders(tx, { table: 'withdrawals', toOrder: WITHDRAWAL.read }, request)
 
 /** When a company's payout is due; null while it may not be ordered. */
 export async function nextPayout(tx: Tx, companyId: Uuid): Promise<Date | null> {
