@@ -6,9 +6,9 @@ const path = join(import.meta.dirname, `${name}.ts`)
 if (
   !name ||
   !existsSync(path) ||
-  ['main', 'load', 'stack', 'bare', 'sink', 'setup', 'deliver-jobs'].includes(name)
+  ['main', 'load', 'stack', 'bare', 'sink', 'setup', 'deliver-jobs', 'bank'].includes(name)
 ) {
-  console.error('Usage: npm run bench create | read | qr | settle | deliver | bill')
+  console.error('Usage: npm run bench create | read | qr | settle | deliver | bill | live')
   process.exit(2)
 }
 const { run } = await import(path)

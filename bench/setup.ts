@@ -7,8 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { connectBank } from '../src/core/banks/commands.ts'
+import { openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
+import type { Uuid } from '../src/lib/ids.ts'
+import { createVault } from '../src/lib/vault.ts'
+import { readCertificate } from '../src/provider/bacen/certificate.ts'
+import type { Connection } from '../src/provider/bacen/connection.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
@@ -83,15 +89,29 @@ async function run(script: string, url: string): Promise<Running> {
   return { port, stop: () => end(server) }
 }
 
-/** Vintém in its own process, with a company and key made by its CLI. */
-export async function runVintem(url: string): Promise<Running & { apiKey: string }> {
+/** Vintém in its own process, with a company and key made by its CLI, live if it has a bank. */
+export async function runVintem(
+  url: string,
+  bank?: Connection,
+): Promise<Running & { apiKey: string }> {
+  const live = bank ? ['--live', '--pix-key', 'bench@example.com'] : []
   const made = await promisify(execFile)(
     process.execPath,
-    [join(ROOT, 'src/cli/main.ts'), ...companyArguments],
+    [join(ROOT, 'src/cli/main.ts'), ...companyArguments, ...live],
     { env: environment(url, 1) },
   )
-  const { apiKey } = JSON.parse(made.stdout) as { apiKey: string }
+  const { companyId, apiKey } = JSON.parse(made.stdout) as { companyId: Uuid; apiKey: string }
+  if (bank) await connect(url, companyId, bank)
   return { ...(await run('src/main.ts', url)), apiKey }
+}
+
+async function connect(url: string, companyId: Uuid, { id: _, ...bank }: Connection) {
+  const db = openDatabase(url, 1)
+  const vault = createVault(Buffer.from(SECRET_KEY, 'base64'))
+  const certificateEndsAt = readCertificate(bank.certificate).endsAt
+  const fields = { ...bank, payouts: 'manual', certificateEndsAt } as const
+  await db.transaction((tx) => connectBank(tx, vault, companyId, fields, new Date()))
+  await db.end()
 }
 
 /** Another server script of this folder. */
@@ -207,4 +227,12 @@ export function ratio(label: string, value: number, bar?: number): void {
   const verdict = value >= (bar ?? 0) ? 'reached' : 'MISSED'
   const judged = bar === undefined ? '' : `bar ≥ ${bar}: ${verdict}`
   console.log(`${label.padEnd(44)}${value.toFixed(2).padStart(8)}     ${judged}`)
+}
+
+/** Milliseconds, and whether they are no more than the bar. */
+export function atMost(label: string, value_ms: number, bar_ms: number): void {
+  const verdict = value_ms <= bar_ms ? 'reached' : 'MISSED'
+  console.log(
+    `${label.padEnd(44)}${value_ms.toFixed(1).padStart(8)} ms  bar ≤ ${bar_ms}: ${verdict}`,
+  )
 }
