@@ -30,6 +30,8 @@ const NOT_STORED = new Set<ProblemCode>([
   'unsupported_media_type',
   'idempotency_in_progress',
   'rate_limited',
+  // The operator may correct what the bank refuses, such as a Pix key.
+  'provider_rejected',
 ])
 
 /** The key of a request. An empty header counts as none, like every optional text. */

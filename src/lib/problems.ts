@@ -42,6 +42,7 @@ export const CATALOGUE = {
   ],
   webhook_limit_exceeded: [422, 'The company has as many webhooks as it may have.'],
   product_not_recurring: [422, 'The product is not of type RECURRING.'],
+  provider_rejected: [422, 'The bank refuses the order. The description has its reason.'],
   rate_limited: [429, 'Too many requests. Retry-After says when to go on.'],
   headers_too_large: [431, 'The request headers are larger than 16 KiB.'],
   internal_error: [500, 'A fault of ours. The request id finds it in the log.'],

@@ -10,11 +10,12 @@ import type { LocalDate } from '../pix/local-time.ts'
 export type Outcome<T> =
   | { kind: 'accepted'; value: T }
   | { kind: 'rejected'; reason: string }
-  | { kind: 'unknown'; reason: string }
+  /** `retryAfter_s` is how long the bank wants to be left alone, if it says so. */
+  | { kind: 'unknown'; reason: string; retryAfter_s?: number }
 
 /**
  * The company as a bank knows it. `clockAhead_ms` is for the simulated bank, which uses the test
- * clock of the company.
+ * clock of the company. `bankId` is the id of its connection to a real bank.
  */
 export type Payee = {
   id: Uuid
@@ -22,6 +23,7 @@ export type Payee = {
   city: string
   pixKey: string
   clockAhead_ms?: number
+  bankId?: Uuid | null
 }
 
 /**

@@ -51,10 +51,20 @@ export function createProviders(simulator: Simulator, bacen: Bacen): Providers {
   }
 }
 
-/** The value of an accepted order. If the bank has not accepted it, throws a problem. */
-export function accepted<T>(outcome: Outcome<T>): T {
+/**
+ * The value of an accepted order. If the bank has not accepted it, throws a problem. A refusal by
+ * the simulated bank has been 503 in every published version, and stays so.
+ */
+export function accepted<T>(outcome: Outcome<T>, by?: Pick<Provider, 'source'>): T {
   if (outcome.kind === 'accepted') return outcome.value
-  throw problem('provider_unavailable', `The bank did not accept the order: ${outcome.reason}.`)
+  const { kind, reason } = outcome
+  if (kind === 'rejected' && by?.source === 'bank') {
+    throw problem('provider_rejected', `The bank refuses the order: ${reason}.`)
+  }
+  const text = `The bank did not accept the order: ${reason}.`
+  const wait_s = kind === 'unknown' ? outcome.retryAfter_s : undefined
+  if (wait_s === undefined) throw problem('provider_unavailable', text)
+  throw problem('provider_unavailable', text, { 'Retry-After': String(Math.max(1, wait_s)) })
 }
 
 /** The bank does not answer a question now. */

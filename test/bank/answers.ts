@@ -3,7 +3,7 @@ import type { Params } from './document.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a body was checked against the document before
 export type Body = any
 
-export type Answer = { status: number; body?: Body }
+export type Answer = { status: number; body?: Body; headers?: Record<string, string> }
 
 export type Call = { params: Params; query: Params; body: Body; headers: Params }
 

@@ -56,6 +56,8 @@ export type Bank = {
   violations(): string[]
   /** Closes all connections, as a bank does that is restarted. */
   closeConnections(): void
+  /** Closes all connections, and the next ones before they can be used. */
+  refuseConnections(times: number): void
   /** Over when all callbacks have arrived. */
   callbacksSent(): Promise<void>
   close(): Promise<void>
@@ -160,6 +162,7 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
       connections: server.connections,
     }),
     closeConnections: server.closeConnections,
+    refuseConnections: server.refuseConnections,
     seen: (operation) => handler.seen.filter((one) => one.operation === operation).length,
     violations: () => violations,
     callbacksSent: callbackSender.callbacksSent,

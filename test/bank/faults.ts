@@ -13,6 +13,9 @@ export type Fault =
   | 'html'
   | 'html 200'
   | 'expired token'
+  | 'too many'
+  | 'busy'
+  | 'busy for long'
 
 /** What may happen to a callback. One that is held or out of order comes later. */
 export type CallbackFault = 'lost' | 'doubled' | 'reordered' | 'held'

@@ -88,6 +88,10 @@ const unavailable = (status: number): Answer =>
 /** The answer of a fault, if it replaces the one of the bank: then no handler runs. */
 function answerOfFault(fault: Fault | null): Answer | null {
   if (fault === '5xx') return unavailable(503)
+  const wait = (seconds: number) => ({ headers: { 'retry-after': String(seconds) } })
+  if (fault === 'too many') return { ...refuse(429, 'MuitasRequisicoes'), ...wait(0) }
+  if (fault === 'busy') return { ...unavailable(503), ...wait(0) }
+  if (fault === 'busy for long') return { ...unavailable(503), ...wait(3600) }
   if (fault === 'html') return { status: 502, body: PAGE }
   if (fault === 'html 200') return { status: 200, body: PAGE }
   return null
@@ -197,10 +201,11 @@ async function read(request: IncomingMessage): Promise<Incoming> {
   }
 }
 
-function write(reply: ServerResponse, { status, body }: Answer): void {
-  if (body === undefined) return void reply.writeHead(status).end()
+function write(reply: ServerResponse, { status, body, headers = {} }: Answer): void {
+  if (body === undefined) return void reply.writeHead(status, headers).end()
   const isPage = typeof body === 'string'
   const json = status >= 400 ? 'application/problem+json' : 'application/json'
-  reply.writeHead(status, { 'content-type': isPage ? 'text/html; charset=utf-8' : json })
+  const type = isPage ? 'text/html; charset=utf-8' : json
+  reply.writeHead(status, { ...headers, 'content-type': type })
   reply.end(isPage ? body : JSON.stringify(body))
 }

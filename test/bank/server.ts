@@ -18,6 +18,8 @@ export type BankServer = {
   connections: Connected[]
   /** Closes all connections, as a bank does that is restarted. */
   closeConnections(): void
+  /** Closes all connections, and the next ones before they can be used. */
+  refuseConnections(times: number): void
   close(): Promise<void>
 }
 
@@ -50,6 +52,12 @@ export async function openServer(trusted: Trust, style: () => Style, serve: Serv
     const protocol = socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1'
     connections.push({ protocol, tls: socket.getProtocol(), isResumed: socket.isSessionReused() })
   })
+  let refusals = 0
+  server.on('connection', (socket) => {
+    if (refusals === 0) return
+    refusals -= 1
+    socket.destroy()
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const closeConnections = () => {
     for (const socket of sockets) socket.destroy()
@@ -58,6 +66,10 @@ export async function openServer(trusted: Trust, style: () => Style, serve: Serv
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections,
     closeConnections,
+    refuseConnections(times) {
+      refusals = times
+      closeConnections()
+    },
     async close() {
       closeConnections()
       await new Promise((resolve) => server.close(resolve))

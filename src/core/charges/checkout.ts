@@ -25,7 +25,8 @@ export async function openLink(
   if (charge.brCode !== null) return charge
   const sealed = sealFor(app, charge, shipping)
   const provider = app.providers.of(company, charge.devMode)
-  const { brCode } = accepted(await provider.issueCharge(company, orderOf(app, charge)))
+  const outcome = await provider.issueCharge(company, orderOf(app, charge))
+  const { brCode } = accepted(outcome, provider)
   const opened = await app.db.transaction(async (tx) => {
     const current = await lockCharge(tx, company.id, charge.id)
     if (asOf(current, app.clock.now()).status !== 'OPEN' || current.brCode !== null) return current

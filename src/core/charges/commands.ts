@@ -156,7 +156,7 @@ export async function removeChargeAtBank(
   const canceled = await provider.cancelCollection(company, id)
   // Some banks do not cancel a failed collection. They retry it only if they get an order.
   const isOver = collection.status === 'FAILED' && canceled.kind === 'rejected'
-  if (!isOver) accepted(canceled)
+  if (!isOver) accepted(canceled, provider)
   return true
 }
 

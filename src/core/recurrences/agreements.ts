@@ -104,5 +104,5 @@ export async function endAtBank(app: App, company: Company, recurrence: Recurren
     const current = await store.find(app.db, company.id, id)
     if (current?.status !== 'OPEN') return
   }
-  accepted(outcome)
+  accepted(outcome, provider)
 }

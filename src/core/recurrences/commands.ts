@@ -137,7 +137,7 @@ export async function subscribe(
 async function order(app: App, company: Company, wanted: AgreementOrder): Promise<Agreement> {
   const provider = app.providers.of(company, false)
   const outcome = await provider.createAgreement(company, wanted)
-  if (outcome.kind !== 'unknown') return accepted(outcome)
+  if (outcome.kind !== 'unknown') return accepted(outcome, provider)
   const found = accepted(await provider.findAgreement(company, { id: wanted.id }))
   return found ?? accepted(outcome)
 }

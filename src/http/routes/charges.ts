@@ -90,7 +90,7 @@ const createPix = route({
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',
-  problems: ['provider_unavailable'],
+  problems: ['provider_rejected', 'provider_unavailable'],
   async handle(call) {
     const { app, company } = call
     await endOfTick()
@@ -115,7 +115,12 @@ const createLink = route({
   data: CreatedLink,
   status: 201,
   message: 'Payment link created.',
-  problems: ['customer_not_found', 'product_not_found', 'provider_unavailable'],
+  problems: [
+    'customer_not_found',
+    'product_not_found',
+    'provider_rejected',
+    'provider_unavailable',
+  ],
   async handle(call) {
     const { app, company } = call
     const draft = await linkDraft(app, company, call.body, call.fingerprint)
@@ -137,7 +142,7 @@ const createStatic = route({
   data: StaticCodeView,
   status: 201,
   message: 'Static code created.',
-  problems: ['sales_limit_exceeded', 'provider_unavailable'],
+  problems: ['sales_limit_exceeded', 'provider_rejected', 'provider_unavailable'],
   async handle(call) {
     const code = await createStaticCode(call.app, call.company, call.body)
     return call.commit(async (tx) => showStaticCode(await code.save(tx)))
@@ -308,7 +313,7 @@ const duplicateOne = route({
   data: ChargeView,
   status: 201,
   message: 'Charge duplicated.',
-  problems: ['charge_not_found', 'provider_unavailable'],
+  problems: ['charge_not_found', 'provider_rejected', 'provider_unavailable'],
   async handle(call) {
     const { app, company } = call
     const original = await findCharge(app, company.id, chargeIdOf(call))

@@ -57,6 +57,7 @@ const create = route({
     'product_not_found',
     'customer_not_found',
     'product_not_recurring',
+    'provider_rejected',
     'provider_unavailable',
   ],
   async handle(call) {
@@ -141,7 +142,12 @@ const cancel = route({
   data: RecurrenceView,
   status: 200,
   message: 'Subscription canceled.',
-  problems: ['recurrence_not_found', 'recurrence_not_cancelable', 'provider_unavailable'],
+  problems: [
+    'recurrence_not_found',
+    'recurrence_not_cancelable',
+    'provider_rejected',
+    'provider_unavailable',
+  ],
   async handle(call) {
     const { app, company } = call
     const id = recurrenceIdOf(call)

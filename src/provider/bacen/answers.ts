@@ -17,19 +17,30 @@ export type Unknown = {
   isConnection?: boolean
   /** Whether the bank does not accept our token. */
   isUnauthorized?: boolean
+  /** Whether nothing was sent, because there was no connection. */
+  isUnsent?: boolean
+  /** How long the bank wants to be left alone, if it says so. */
+  retryAfter_s?: number
+  /** Whether the bank has certainly done nothing, because it gets too many requests. */
+  isUndone?: boolean
 }
 export type Failure = Exclude<Reply, { kind: 'done' }>
 
 export const accept = <T>(value: T): Outcome<T> => ({ kind: 'accepted', value })
 export const reject = (reason: string): Outcome<never> => ({ kind: 'rejected', reason })
-export const unsure = (reason: string): Outcome<never> => ({ kind: 'unknown', reason })
+export const unsure = (reason: string, retryAfter_s?: number): Outcome<never> => ({
+  kind: 'unknown',
+  reason,
+  ...(retryAfter_s === undefined ? {} : { retryAfter_s }),
+})
 
 /** The outcome of an order that was not done. If the bank has understood it, it is rejected. */
-export const notDone = ({ kind, reason }: Failure): Outcome<never> =>
-  kind === 'unknown' ? unsure(reason) : reject(reason)
+export const notDone = (failure: Failure): Outcome<never> =>
+  failure.kind === 'unknown' ? notAnswered(failure) : reject(failure.reason)
 
 /** The outcome of a question without an answer: always unknown. */
-export const notAnswered = ({ reason }: Failure): Outcome<never> => unsure(reason)
+export const notAnswered = (failure: Failure): Outcome<never> =>
+  unsure(failure.reason, failure.kind === 'unknown' ? failure.retryAfter_s : undefined)
 
 /** Statuses that say nothing about the order, because they are temporary or about access. */
 const TEMPORARY = new Set([401, 407, 408, 425, 429])

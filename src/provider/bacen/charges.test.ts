@@ -32,12 +32,14 @@ for (const fault of ['lose answer', '5xx after effect'] as const) {
 }
 
 for (const fault of ['5xx', 'html', 'html 200'] as const) {
-  test(`${fault}: a charge that the bank does not have is unknown, not refused`, async () => {
+  test(`${fault}: a charge that the bank does not have is ordered once more, and then unknown`, async () => {
     const scene = await openScene()
-    scene.bank.faults.next('PUT /cob', fault)
-    const outcome = await scene.bacen.issueCharge(scene.payee, newCharge(scene))
-    assert.equal(outcome.kind, 'unknown')
-    assert.equal(scene.bank.seen('PUT /cob/{txid}'), 1)
+    const { bank, bacen, payee } = scene
+    bank.faults.next('PUT /cob', fault)
+    given(await bacen.issueCharge(payee, newCharge(scene)))
+    bank.faults.next('PUT /cob', fault, 2)
+    assert.equal((await bacen.issueCharge(payee, newCharge(scene))).kind, 'unknown')
+    assert.equal(bank.seen('PUT /cob/{txid}'), 4)
   })
 }
 
@@ -49,6 +51,60 @@ test('a charge that was lost with its connection is ordered once more', async ()
   bank.faults.next('PUT /cob', 'drop', 2)
   assert.equal((await bacen.issueCharge(payee, newCharge(scene))).kind, 'unknown')
   assert.equal(bank.seen('PUT /cob/{txid}'), 4)
+})
+
+for (const fault of ['too many', 'busy'] as const) {
+  test(`${fault}: the bank gets the request again when it wants to`, async () => {
+    const scene = await openScene()
+    const { bank, bacen, payee } = scene
+    for (const operation of ['POST token', 'PUT /cob', 'GET /cob']) {
+      bank.faults.next(operation, fault)
+    }
+    const charge = newCharge(scene)
+    given(await bacen.issueCharge(payee, charge))
+    assert.deepEqual(given(await bacen.findPaid(payee, charge.id)), [])
+    assert.equal(bank.seen('POST token'), 2)
+    assert.equal(bank.seen('PUT /cob/{txid}'), 2)
+  })
+}
+
+test('a bank that wants to be left alone for longer than an order may take is', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  given(await bacen.findPaid(payee, newId()))
+  bank.faults.next('PUT /cob', 'busy for long')
+  const outcome = await bacen.issueCharge(payee, newCharge(scene))
+  assert.ok(outcome.kind === 'unknown' && outcome.retryAfter_s === 3600)
+  assert.equal(bank.seen('PUT /cob/{txid}'), 1)
+})
+
+test('a refund is repeated only if the bank has certainly not made it', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  const { endToEndId } = await paidCharge(scene)
+  const order = { id: newId(), endToEndId, amount: toCents(400) }
+  bank.faults.next('PUT /pix', 'busy')
+  assert.equal((await bacen.refund(payee, order)).kind, 'unknown')
+  bank.faults.next('PUT /pix', 'too many')
+  given(await bacen.refund(payee, order))
+  assert.equal(bank.state().refunds.length, 1)
+})
+
+test('a bank that lets the company neither order nor ask refuses', async () => {
+  const scene = await openScene()
+  scene.bank.grant(['pix.read', 'pix.write', 'webhook.read', 'webhook.write'])
+  const outcome = await scene.bacen.issueCharge(scene.payee, newCharge(scene))
+  assert.ok(outcome.kind === 'rejected' && /cob\.write/.test(outcome.reason), outcome.kind)
+})
+
+test('an order that could not be sent is sent again', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  given(await bacen.findPaid(payee, newId()))
+  bank.refuseConnections(1)
+  given(await bacen.issueCharge(payee, newCharge(scene)))
+  assert.equal(bank.seen('PUT /cob/{txid}'), 1)
+  assert.equal(bank.seen('GET /cob/{txid}'), 1)
 })
 
 test('a bank that does not answer in time leaves all unknown', async () => {

@@ -33,11 +33,13 @@ const find = (bank: Bank, id: Uuid): Promise<Reply> => bank.ask(call('GET', id))
 
 /**
  * Issues a charge. If the bank refuses or does not answer, it may have the charge from before, so
- * it is asked. Orders again only if the connection was lost and the bank does not have the charge.
+ * it is asked. Orders again only if there was no answer and the bank does not have the charge, and
+ * not sooner than the bank wants.
  */
 async function issue(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Issued> {
   const first = await orderOnce(bank, payee, charge)
-  const isLost = first.reply.kind === 'unknown' && first.reply.isConnection && first.isMissing
+  const { reply, isMissing } = first
+  const isLost = reply.kind === 'unknown' && isMissing && reply.retryAfter_s === undefined
   return (isLost ? await orderOnce(bank, payee, charge) : first).issued
 }
 
@@ -54,7 +56,10 @@ async function orderOnce(bank: Bank, payee: Payee, charge: ChargeOrder): Promise
     return { reply, issued: issuedBy(bank, payee, charge, found.body), isMissing }
   }
   if (reply.kind === 'done') return { reply, issued: issued ?? notAnswered(found), isMissing }
-  return { reply, issued: isMissing ? notDone(reply) : unsure(reply.reason), isMissing }
+  // A bank that lets us neither order nor ask has no charge of ours.
+  const isForbidden = reply.kind === 'refused' && reply.status === 403 && found.kind === 'refused'
+  const isClear = isMissing || isForbidden
+  return { reply, issued: isClear ? notDone(reply) : notAnswered(reply), isMissing }
 }
 
 const NAME_MAX = 200

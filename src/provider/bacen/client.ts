@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import type { Outcome, Payee } from '../port.ts'
 import { type Reply, unsure } from './answers.ts'
@@ -73,13 +74,20 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
     byCompany.set(payee.id, opened)
     return opened
   }
-  async function open(payee: Payee, span: 'order' | 'list' = 'order'): Promise<Bank | null> {
+  /** The connection is read only if it is not the one that the company has. */
+  async function find(payee: Payee): Promise<Opened | null> {
+    const known = byCompany.get(payee.id)
+    if (known && known.connection.id === payee.bankId) return known
     const connection = await connectionOf(payee)
-    if (!connection) drop(payee.id)
-    if (!connection) return null
-    const opened = openedFor(payee, connection)
-    const until_ms = span === 'order' ? performance.now() + limits.order_ms : undefined
-    return bankOf(opened, clock, until_ms)
+    if (connection) return openedFor(payee, connection)
+    drop(payee.id)
+    return null
+  }
+  async function open(payee: Payee, span: 'order' | 'list' = 'order'): Promise<Bank | null> {
+    const opened = await find(payee)
+    if (!opened) return null
+    const waits_ms = performance.now() + limits.order_ms
+    return bankOf(opened, clock, waits_ms, span === 'order' ? waits_ms : undefined)
   }
   return {
     open,
@@ -94,7 +102,13 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
   }
 }
 
-function bankOf({ connection, transport, tokens }: Opened, clock: Clock, until_ms?: number): Bank {
+/** Waits for the bank until `waits_ms`, and sends nothing any more after `until_ms`. */
+function bankOf(
+  { connection, transport, tokens }: Opened,
+  clock: Clock,
+  waits_ms: number,
+  until_ms?: number,
+): Bank {
   return {
     connection,
     clock,
@@ -104,12 +118,36 @@ function bankOf({ connection, transport, tokens }: Opened, clock: Clock, until_m
       const url = urlOf(connection, call)
       if (url === null) return notOffered(call)
       const once = () => askOnce(transport, tokens, requestOf(connection, call, url), until_ms)
-      const reply = await once()
-      // If the connection was lost, a question may be repeated, an order may not.
-      const isRepeated = call.method === 'GET' && reply.kind === 'unknown' && reply.isConnection
-      return isRepeated ? once() : reply
+      let reply = await once()
+      if (isRepeated(call, reply)) reply = await once()
+      for (let least_ms = MIN_WAIT_ms; ; least_ms *= 2) {
+        const wait_ms = Math.max(waitOf(call, reply), least_ms)
+        if (performance.now() + wait_ms > waits_ms) return reply
+        await pause(wait_ms)
+        reply = await once()
+      }
     },
   }
+}
+
+/** If nothing was sent, anything may be repeated. If the connection was lost, only a question. */
+const isRepeated = ({ method }: Call, reply: Reply): boolean =>
+  reply.kind === 'unknown' &&
+  reply.isConnection === true &&
+  (method === 'GET' || reply.isUnsent === true)
+
+/** Doubles with each wait, however soon the bank wants to be asked again. */
+const MIN_WAIT_ms = 250
+
+/**
+ * How long to wait before a bank that has too much to do gets the same request again. If it may
+ * have carried out an order that moves money, or that makes something new each time, never.
+ */
+function waitOf({ method, resource }: Call, reply: Reply): number {
+  if (reply.kind !== 'unknown' || reply.retryAfter_s === undefined) return Number.POSITIVE_INFINITY
+  const movesMoney = resource === 'pix' || resource === null
+  const isSafe = method === 'GET' || (method !== 'POST' && !movesMoney)
+  return isSafe || reply.isUndone ? reply.retryAfter_s * 1000 : Number.POSITIVE_INFINITY
 }
 
 const notOffered = ({ resource }: Call): Reply => ({

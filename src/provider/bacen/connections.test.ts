@@ -92,3 +92,24 @@ test('HTTP/2: the limits of time and length hold', async () => {
     reason: 'the bank gives no token: the answer of the bank is too long',
   })
 })
+
+test('a connection is read once, and again when the company has another one', async () => {
+  const [scene, other] = [await openScene(), await openScene()]
+  const { bacen, connect, reads } = scene
+  const [first, second] = [scene.bank.connection(), other.bank.connection()]
+  const ask = async (bankId: string | null) =>
+    given(await bacen.findPaid({ ...scene.payee, bankId }, newId()))
+  connect(first)
+  for (const _ of [1, 2, 3]) await ask(first.id)
+  assert.equal(reads(), 1)
+  connect(second)
+  for (const _ of [1, 2, 3]) await ask(second.id)
+  assert.equal(reads(), 2)
+  // Who still knows of the former connection gets the one that there is.
+  await ask(first.id)
+  assert.equal(reads(), 3)
+  assert.deepEqual(
+    [scene, other].map(({ bank }) => bank.seen('GET /cob/{txid}')),
+    [3, 4],
+  )
+})

@@ -16,6 +16,8 @@ export type Scene = {
   payee: Payee
   /** The company is connected in this way from now on; null for no bank. */
   connect(connection: Connection | null): void
+  /** How often the connection was read. */
+  reads(): number
 }
 
 /** A company whose bank is a stand-in. At the end nothing may have broken the document. */
@@ -30,7 +32,12 @@ export async function openScene(
   const bank = await startBank({ clock, style: options.style ?? {} })
   let connection: Connection | null = bank.connection(options.connection)
   const limits = { ...PATIENT, ...options.limits }
-  const bacen = createBacen({ clock, limits, connectionOf: async () => connection })
+  let reads = 0
+  const connectionOf = async () => {
+    reads += 1
+    return connection
+  }
+  const bacen = createBacen({ clock, limits, connectionOf })
   after(async () => {
     await bacen.close()
     await bank.close()
@@ -40,7 +47,7 @@ export async function openScene(
   const connect = (other: Connection | null) => {
     connection = other
   }
-  return { bank, bacen, clock, payee, connect }
+  return { bank, bacen, clock, payee, connect, reads: () => reads }
 }
 
 /** Asks again while nothing is known: where a limit is short, a slow machine goes beyond it. */

@@ -17,6 +17,19 @@ test('however many wait for a token, it is asked for once', async () => {
   assert.equal(bank.seen(TOKEN), 1)
 })
 
+for (const fault of ['5xx', 'html', 'drop'] as const) {
+  test(`${fault}: a token is requested once more`, async () => {
+    const { bank, bacen, payee } = await openScene()
+    bank.faults.next(TOKEN, fault)
+    given(await bacen.findPaid(payee, newId()))
+    assert.equal(bank.seen(TOKEN), 2)
+    bank.revokeTokens()
+    bank.faults.next(TOKEN, fault, 2)
+    assert.equal((await bacen.findPaid(payee, newId())).kind, 'unknown')
+    assert.equal(bank.seen(TOKEN), 4)
+  })
+}
+
 test('a token is renewed before it ends', async () => {
   const { bank, bacen, clock, payee } = await openScene()
   for (const [seconds, asked] of [

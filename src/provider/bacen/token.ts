@@ -103,10 +103,12 @@ async function askFor(
   return answer.kind === 'token' ? { ...answer, scopes: answer.scopes ?? basic } : answer
 }
 
-/** If the connection is lost, sends again, because a token may be requested twice. */
+/** If there is no clear answer, sends again once, because a token may be requested twice. */
 async function send(transport: Transport, request: Request): Promise<Reply> {
   const reply = await transport.send(request)
-  return reply.kind === 'unknown' && reply.isConnection ? transport.send(request) : reply
+  const isClear =
+    reply.kind !== 'unknown' || reply.isUnauthorized || reply.retryAfter_s !== undefined
+  return isClear ? reply : transport.send(request)
 }
 
 function requestOf(connection: Connection, scopes: string[]): Request {
@@ -137,7 +139,9 @@ function requestOf(connection: Connection, scopes: string[]): Request {
 /** Reads the token. If there is none, the reply is unknown. */
 function tokenOf(reply: Reply, clock: Clock): Token | Failure {
   if (reply.kind !== 'done') {
-    return { kind: 'unknown', reason: `the bank gives no token: ${reply.reason}` }
+    const retryAfter_s = reply.kind === 'unknown' ? reply.retryAfter_s : undefined
+    const wait = retryAfter_s === undefined ? {} : { retryAfter_s, isUndone: true }
+    return { kind: 'unknown', reason: `the bank gives no token: ${reply.reason}`, ...wait }
   }
   const text = textOf(reply.body.access_token)
   if (!text) return { kind: 'unknown', reason: 'the bank gives no token: its answer has none' }

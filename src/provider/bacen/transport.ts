@@ -7,7 +7,7 @@ import {
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import { endOfTick } from '../../lib/end-of-tick.ts'
-import { type Reply, replyOf } from './answers.ts'
+import { type Reply, replyOf, type Unknown } from './answers.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connection } from './connection.ts'
 
@@ -139,6 +139,7 @@ function exchange(
   const chunks: Buffer[] = []
   let controller: Dispatcher.DispatchController | null = null
   let [status, received, isOver] = [0, 0, false]
+  let retryAfter: string | undefined
 
   function end(reply: Reply, isComplete = false): void {
     if (isOver) return
@@ -155,19 +156,33 @@ function exchange(
         controller = own
         if (isOver) own.abort(new Error(STOPPED))
       },
-      onResponseStart(_, code) {
+      onResponseStart(_, code, { 'retry-after': value }) {
         status = code
+        retryAfter = [value].flat()[0]
       },
       onResponseData(_, chunk) {
         received += chunk.length
         if (received > maxBytes) end(TOO_LONG)
         else chunks.push(chunk)
       },
-      onResponseEnd: () => end(replyOf(status, UTF8.decode(Buffer.concat(chunks))), true),
-      onResponseError: (_, error) => end(failureOf(error)),
+      onResponseEnd() {
+        const reply = replyOf(status, UTF8.decode(Buffer.concat(chunks)))
+        const isBusy = reply.kind === 'unknown' && (status === 429 || status === 503)
+        const isUndone = status === 429
+        end(isBusy ? { ...reply, isUndone, ...waitOf(retryAfter) } : reply, true)
+      },
+      onResponseError: (_, error) => end({ ...failureOf(error), isUnsent: controller === null }),
     },
   )
   return promise
+}
+
+/** Reads Retry-After: seconds, or a moment by the clock of this machine. */
+function waitOf(value: string | undefined): { retryAfter_s?: number } {
+  if (value === undefined) return {}
+  const moment_ms = /^\d+$/.test(value) ? Date.now() + Number(value) * 1000 : Date.parse(value)
+  const wait_s = Math.ceil((moment_ms - Date.now()) / 1000)
+  return Number.isFinite(wait_s) ? { retryAfter_s: Math.max(0, wait_s) } : {}
 }
 
 const UTF8 = new TextDecoder()
@@ -189,7 +204,7 @@ const FAULTS: [codes: RegExp, words: string, isConnection: boolean][] = [
 ]
 
 /** The message of an error may contain addresses, so it is not shown. */
-function failureOf(error: unknown): Reply {
+function failureOf(error: unknown): Unknown {
   const { code, name } = error as NodeJS.ErrnoException
   const known = FAULTS.find(([codes]) => codes.test(String(code ?? name)) || codes.test(name))
   const [, reason, isConnection] = known ?? [null, 'the connection to the bank failed', true]
