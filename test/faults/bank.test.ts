@@ -28,6 +28,8 @@ const RATES: Rates = {
     html: 0.03,
     'html 200': 0.03,
     'expired token': 0.02,
+    'too many': 0.02,
+    busy: 0.02,
   },
   callbacks: { lost: 0.2, doubled: 0.2, reordered: 0.2, held: 0.1 },
 }
@@ -242,6 +244,7 @@ async function requireCharges(shop: Banked, { charges }: Merchant): Promise<void
     if (charge?.status === 'CANCELED') assert.match(status, /^REMOVIDA/)
     if (charge?.status === 'COMPLETED') assert.equal(status, 'CONCLUIDA')
   }
+  await app.charges.removeIntent.idle()
   const left = await api.rows('select 1 from charge_intents where company_id = $1', companyOf(shop))
   assert.equal(left.length, 0)
 }

@@ -11,6 +11,12 @@ import type { SealedMail } from '../mails/sealing.ts'
 import { mailColumns } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
 import { CREATED } from './columns.ts'
+import {
+  type Intent,
+  insert as insertIntents,
+  type NewIntent,
+  remove as removeIntents,
+} from './intent-store.ts'
 import type { Charge } from './rules.ts'
 import { type ChargeId, findMany, refreshMany } from './store.ts'
 
@@ -31,6 +37,13 @@ export type ChargeGroups = {
   create: Batcher<Creation, null>
   /** Reads a charge with others that are read at the same time. */
   find: Batcher<ChargeId, Charge | null>
+  /** Commits an intent with others. Returns false if its key has one already. */
+  insertIntent: Batcher<NewIntent, boolean>
+  /**
+   * Removes an intent whose charge is inserted. Nobody needs to wait for it. If it is lost, the
+   * task finds the charge and removes the intent.
+   */
+  removeIntent: Batcher<Intent, null>
 }
 
 /** The app with the batchers of charges. */
@@ -42,6 +55,8 @@ export type AppWithCharges = App & { charges: ChargeGroups }
  */
 const MAX_WRITES = 32
 const MAX_READS = 32
+const MAX_REMOVALS = 500
+const REMOVAL_ms = 50
 
 export function groupCharges(db: Database): ChargeGroups {
   return {
@@ -57,6 +72,19 @@ export function groupCharges(db: Database): ChargeGroups {
       isItemError: isRowError,
       ownerOf: ({ companyId }) => companyId,
     }),
+    insertIntent: createBatcher((group) => insertIntents(db.light, group), {
+      max: MAX_WRITES,
+      concurrency: 2,
+      isItemError: isRowError,
+      ownerOf: ({ companyId }) => companyId,
+    }),
+    removeIntent: createBatcher(
+      async (group) => {
+        await removeIntents(db.light, group)
+        return group.map(() => null)
+      },
+      { max: MAX_REMOVALS, gather_ms: REMOVAL_ms, isItemError: isRowError },
+    ),
   }
 }
 

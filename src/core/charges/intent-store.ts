@@ -1,3 +1,5 @@
+import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { arrayParameters } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { IdempotencyRef } from '../idempotency.ts'
@@ -22,31 +24,48 @@ const toIntent = (row: IntentRow): Intent => ({
   expiresAt: row.expires_at,
 })
 
-/** Returns false if the key has an intent already. */
-export async function insert(
-  tx: Tx,
-  { companyId, id, createdAt, expiresAt }: Intent,
-  guard: IdempotencyRef | null,
-  leasedUntil: Date,
-): Promise<boolean> {
-  const rows = await tx.query({
-    name: 'insert_intent',
+export type NewIntent = Intent & { guard: IdempotencyRef | null; leasedUntil: Date }
+
+const keyOf = ({ companyId, guard }: NewIntent) => `${companyId} ${guard?.key ?? ''}`
+const byKey = (a: NewIntent, b: NewIntent) => (keyOf(a) < keyOf(b) ? -1 : 1)
+
+const TYPES = [
+  'uuid',
+  'uuid',
+  'timestamptz',
+  'timestamptz',
+  'text',
+  'bytea',
+  'timestamptz',
+] as const
+
+/**
+ * Inserts intents, and returns which of them. Left out are those whose key has an intent already,
+ * and those of a statement that was sent again. Keys are inserted in a fixed order, so that two
+ * groups cannot deadlock.
+ */
+export async function insert(tx: Tx, intents: NewIntent[]): Promise<boolean[]> {
+  const sorted = intents.toSorted(byKey)
+  const rows = await tx.query<Pick<IntentRow, 'id'>>({
+    name: 'insert_intents',
     text: `insert into charge_intents (company_id, id, created_at, expires_at, idempotency_key,
              fingerprint, leased_until, next_attempt_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $7)
-           on conflict (company_id, idempotency_key) where idempotency_key is not null do nothing
+           select *, leased_until from unnest(${arrayParameters(1, TYPES)})
+             i (company_id, id, created_at, expires_at, idempotency_key, fingerprint, leased_until)
+           on conflict do nothing
            returning id`,
     values: [
-      companyId,
-      id,
-      createdAt,
-      expiresAt,
-      guard?.key ?? null,
-      guard?.fingerprint ?? null,
-      leasedUntil,
+      uuids(sorted.map(({ companyId }) => companyId)),
+      uuids(sorted.map(({ id }) => id)),
+      timestamps(sorted.map(({ createdAt }) => createdAt)),
+      timestamps(sorted.map(({ expiresAt }) => expiresAt)),
+      texts(sorted.map(({ guard }) => guard?.key ?? null)),
+      bytes(sorted.map(({ guard }) => guard?.fingerprint ?? null)),
+      timestamps(sorted.map(({ leasedUntil }) => leasedUntil)),
     ],
   })
-  return rows.length === 1
+  const inserted = new Set(rows.map(({ id }) => id))
+  return intents.map(({ id }) => inserted.has(id))
 }
 
 export type EarlierIntent = Intent & {
@@ -100,11 +119,13 @@ export async function forgetKey(tx: Tx, { companyId, id }: Intent): Promise<void
   })
 }
 
-export async function remove(tx: Tx, { companyId, id }: Intent): Promise<void> {
+export async function remove(tx: Tx, intents: Pick<Intent, 'companyId' | 'id'>[]): Promise<void> {
   await tx.query({
-    name: 'delete_intent',
-    text: 'delete from charge_intents where company_id = $1 and id = $2',
-    values: [companyId, id],
+    name: 'delete_intents',
+    text: `delete from charge_intents i using unnest(${arrayParameters(1, ['uuid', 'uuid'])})
+             done (company_id, id)
+           where i.company_id = done.company_id and i.id = done.id`,
+    values: [uuids(intents.map(({ companyId }) => companyId)), uuids(intents.map(({ id }) => id))],
   })
 }
 

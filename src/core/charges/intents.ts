@@ -11,6 +11,7 @@ import { type IdempotencyRef, inProgress } from '../idempotency.ts'
 import { LEASE_S, retryIn_s } from '../orders.ts'
 import { TASK } from '../tasks.ts'
 import { orderOf } from './bank-order.ts'
+import type { AppWithCharges } from './group.ts'
 import * as store from './intent-store.ts'
 import type { Charge } from './rules.ts'
 
@@ -36,7 +37,7 @@ function newIntent({ clock }: App, company: Company, { lifetime_s }: Wanted): st
  * `write` fails, a task removes the charge at the bank later, because no payer has its code.
  */
 export async function withBankCode<T>(
-  app: App,
+  app: AppWithCharges,
   company: Company,
   wanted: Wanted,
   guard: IdempotencyRef | null,
@@ -58,7 +59,7 @@ export async function withBankCode<T>(
  * charge: the same request continues from the intent, or a task removes the charge at the bank.
  */
 async function withRealBankCode<T>(
-  app: App,
+  app: AppWithCharges,
   company: Company,
   provider: Provider,
   wanted: Wanted,
@@ -77,8 +78,7 @@ async function withRealBankCode<T>(
       await release(app, intent).catch(ignore)
       throw error
     })
-  // If this fails, the task finds the charge and removes the intent.
-  await store.remove(app.db, intent).catch(ignore)
+  app.charges.removeIntent(intent).catch(ignore)
   return written
 }
 
@@ -95,30 +95,46 @@ async function issue(
     await release(app, charge)
     throw error
   })
-  if (outcome.kind === 'rejected') await store.remove(app.db, charge)
+  if (outcome.kind === 'rejected') await store.remove(app.db, [charge])
   if (outcome.kind === 'unknown') await release(app, charge)
-  return accepted(outcome).brCode
+  return accepted(outcome, provider).brCode
 }
 
 /** A new intent, or the one that the same request has left without an answer. */
 async function begin(
-  app: App,
+  app: AppWithCharges,
   company: Company,
   wanted: Wanted,
   guard: IdempotencyRef | null,
 ): Promise<store.Intent> {
-  const until = later(app.systemClock.now(), LEASE_S)
+  const leasedUntil = later(app.systemClock.now(), LEASE_S)
   const intent = newIntent(app, company, wanted)
+  const isInserted = await app.charges.insertIntent({ ...intent, guard, leasedUntil })
+  // Without a key it is left out only if the statement was sent again after it had inserted it.
+  if (isInserted || !guard) return intent
+  return continueEarlier(app, { ...intent, guard, leasedUntil })
+}
+
+/** Continues from the intent that has the key of this one, if its request has ended. */
+async function continueEarlier(
+  app: App,
+  intent: store.NewIntent & { guard: IdempotencyRef },
+): Promise<store.Intent> {
+  const { companyId, guard, leasedUntil } = intent
   return app.db.transaction(async (tx) => {
     for (;;) {
-      if (await store.insert(tx, intent, guard, until)) return intent
-      const earlier = await store.lockByKey(tx, company.id, guard!.key)
-      if (!earlier) continue
-      if (!earlier.fingerprint.equals(guard!.fingerprint)) throw problem('idempotency_key_reused')
+      const earlier = await store.lockByKey(tx, companyId, guard.key)
+      if (earlier?.id === intent.id) return intent
+      if (!earlier) {
+        const [isInserted] = await store.insert(tx, [intent])
+        if (isInserted) return intent
+        continue
+      }
+      if (!earlier.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
       const isUsable = earlier.attempts === 0
       if (isUsable && earlier.leasedUntil > app.systemClock.now()) throw inProgress()
       if (isUsable && earlier.expiresAt > app.clock.now()) {
-        await store.lease(tx, earlier, until)
+        await store.lease(tx, earlier, leasedUntil)
         return earlier
       }
       // If it has expired, or a task removes it at the bank, make another charge with this key.
@@ -175,7 +191,7 @@ export async function removeOrphans(app: App, signal?: AbortSignal): Promise<voi
 async function removeAll(app: App, orphans: store.Orphan[]): Promise<void> {
   let answers = true
   for (const orphan of orphans) {
-    if (orphan.isWritten) await store.remove(app.db, orphan)
+    if (orphan.isWritten) await store.remove(app.db, [orphan])
     else if (answers) answers = await removeOrphan(app, orphan)
     else await postpone(app, orphan)
   }
@@ -192,7 +208,7 @@ async function removeOrphan(app: App, orphan: store.Orphan): Promise<boolean> {
   const bank = company && app.providers.bankOf(company)
   // If no bank is connected and the charge has expired, there is nothing to remove.
   if (!bank && orphan.expiresAt <= app.clock.now()) {
-    await store.remove(app.db, orphan)
+    await store.remove(app.db, [orphan])
     return true
   }
   const outcome = bank
@@ -207,6 +223,6 @@ async function removeOrphan(app: App, orphan: store.Orphan): Promise<boolean> {
   // It was paid although nobody has its code from us. Reconciling finds the money, and the merchant
   // decides about it.
   if (outcome.kind === 'rejected') app.log.warn({ charge }, 'a charge was paid but never inserted')
-  await store.remove(app.db, orphan)
+  await store.remove(app.db, [orphan])
   return true
 }

@@ -6,7 +6,7 @@ import { pixDraft } from '../../../src/core/charges/drafts.ts'
 import { removeOrphans, withBankCode } from '../../../src/core/charges/intents.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import { LEASE_S } from '../../../src/core/orders.ts'
-import { suffixOf } from '../../../src/lib/ids.ts'
+import { newId, suffixOf } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { parse } from '../../../src/pix/brcode.ts'
@@ -21,8 +21,10 @@ const api = await startApi()
 const txidOf = (id: string) => id.slice('charge_'.length)
 const typesOf = async (companyId: string) =>
   (await eventsOf(api, companyId)).map(({ type }) => type)
-const countOf = async (table: string, companyId: string) =>
-  (await api.rows(`select 1 from ${table} where company_id = $1`, [companyId])).length
+const countOf = async (table: string, companyId: string) => {
+  await api.app.charges.removeIntent.idle()
+  return (await api.rows(`select 1 from ${table} where company_id = $1`, [companyId])).length
+}
 
 test('a charge has the code that the bank issued under our txid', async () => {
   const shop = await openBanked(api)
@@ -57,7 +59,7 @@ for (const fault of ['5xx', 'html', 'html 200'] as const) {
   test(`a bank that has not got the order (${fault}) is 503, and can be asked again`, async () => {
     const shop = await openBanked(api)
     const headers = { 'Idempotency-Key': 'pedido-6' }
-    shop.bank.faults.next('PUT /cob/{txid}', fault)
+    shop.bank.faults.next('PUT /cob/{txid}', fault, 2)
     const failed = await shop.post('/charge/pix', pixBody(), { headers })
     assert.deepEqual([failed.status, failed.body.errors[0].code], [503, 'provider_unavailable'])
     assert.equal((await shop.post('/charge/pix', pixBody(), { headers })).status, 201)
@@ -147,6 +149,7 @@ test('an orphan stays while the bank is down, and what is written down is never 
   await removeOrphans(api.app)
   assert.equal(await countOf('charge_intents', shop.company.id), 1)
   const { id } = await charged(shop)
+  await api.app.charges.removeIntent.idle()
   await api.rows(
     `insert into charge_intents (company_id, id, created_at, expires_at, leased_until,
        next_attempt_at) select company_id, id, created_at, expires_at, created_at, created_at
@@ -176,11 +179,55 @@ test('a charge that may exist at a disconnected bank is dropped when it has expi
 test('a refusal of the bank is answered in its words, and nothing is stored', async () => {
   const shop = await openBanked(api)
   shop.bank.state().foreignKeys.add(shop.company.pixKey)
-  const reply = await shop.post('/charge/pix', pixBody())
-  assert.equal(reply.status, 503)
-  assert.match(reply.body.errors[0].description, /^The bank did not accept the order: /)
+  const headers = { 'Idempotency-Key': 'pedido-12' }
+  const reply = await shop.post('/charge/pix', pixBody(), { headers })
+  const [error] = reply.body.errors
+  assert.deepEqual([reply.status, error.code], [422, 'provider_rejected'])
+  assert.match(error.description, /^The bank refuses the order: .*chave/)
   assert.equal(await countOf('charge_intents', shop.company.id), 0)
   assert.equal(await countOf('charges', shop.company.id), 0)
+  // Once the operator has corrected it, the same request works.
+  shop.bank.state().foreignKeys.clear()
+  assert.equal((await shop.post('/charge/pix', pixBody(), { headers })).status, 201)
+})
+
+test('a bank that says when to come again is passed on', async () => {
+  const shop = await openBanked(api)
+  shop.bank.faults.next('PUT /cob/{txid}', 'busy for long')
+  const reply = await shop.post('/charge/pix', pixBody())
+  assert.deepEqual([reply.status, reply.body.errors[0].code], [503, 'provider_unavailable'])
+  assert.equal(reply.headers.get('retry-after'), '3600')
+})
+
+test('intents that arrive together are committed together, and each key has one', async () => {
+  const { company } = await api.client()
+  const createdAt = api.clock.now()
+  const newIntent = (key: string | null) => ({
+    companyId: company.id,
+    id: newId(),
+    createdAt,
+    expiresAt: createdAt,
+    leasedUntil: new Date(createdAt.getTime() + 3_600_000),
+    guard: key === null ? null : { key, fingerprint: Buffer.alloc(32) },
+  })
+  const intents = [null, 'a', 'b', 'a', null].map(newIntent)
+  const insert = () => Promise.all(intents.map((intent) => api.app.charges.insertIntent(intent)))
+  const inserted = await insert()
+  assert.equal(inserted.filter(Boolean).length, 4)
+  assert.ok(inserted[0] && inserted[1] !== inserted[3])
+  const rows = await api.rows<{ id: string; transaction: string }>(
+    'select id, xmin::text as transaction from charge_intents where company_id = $1',
+    [company.id],
+  )
+  assert.deepEqual(
+    rows.map(({ id }) => id).sort(),
+    intents.flatMap(({ id }, i) => (inserted[i] ? [id] : [])).sort(),
+  )
+  assert.equal(new Set(rows.map(({ transaction }) => transaction)).size, 1)
+  // A statement whose connection was lost is sent again.
+  assert.deepEqual(await insert(), [false, false, false, false, false])
+  await Promise.all(intents.map((intent) => api.app.charges.removeIntent(intent)))
+  assert.equal(await countOf('charge_intents', company.id), 0)
 })
 
 test('requests that arrive together each get a charge of their own', async () => {
