@@ -115,7 +115,7 @@ test('a data directory without its password, its version or its files is reporte
   )
   await refusal(
     damaged((dir) => writeFileSync(join(dir, 'postgres.password'), 'another')),
-    /does not let us in: password authentication failed/,
+    /refuses the connection: password authentication failed/,
   )
 })
 

@@ -143,7 +143,7 @@ async function runInitdb(cluster: Cluster, draft: string): Promise<void> {
     )
   }
   throw new OperatorFault(
-    `initdb failed (${signal ?? code}): ${lastWords(cluster)} See ${cluster.log}.`,
+    `initdb failed (${signal ?? code}): ${lastLogError(cluster)} See ${cluster.log}.`,
   )
 }
 
@@ -218,7 +218,7 @@ export function spawnProgram(
  * The last thing that the program started last has complained about, for the sentence that says it
  * did not start. What the log holds of earlier programs is not its fault.
  */
-export function lastWords({ log, logStart_bytes }: Cluster): string {
+export function lastLogError({ log, logStart_bytes }: Cluster): string {
   const text = existsSync(log) ? readFileSync(log).subarray(logStart_bytes).toString() : ''
   const lines = text.slice(-8192).trim().split('\n')
   const complaint = lines.findLast((line) => /FATAL|PANIC|error:/.test(line)) ?? lines.at(-1)

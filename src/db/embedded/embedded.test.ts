@@ -209,12 +209,12 @@ describe('one owner at a time', { concurrency: true }, () => {
 
   test('a command that owns the database waits for one that joined it', async (t) => {
     const { attach } = stage(t)
-    const [owner, guest] = [await attach(), await attach()]
+    const [owner, other] = [await attach(), await attach()]
     const stopping = owner.stop()
-    assert.deepEqual(await query(guest.url, 'SELECT pg_sleep(0.1), 1 AS one'), [
+    assert.deepEqual(await query(other.url, 'SELECT pg_sleep(0.1), 1 AS one'), [
       { pg_sleep: '', one: 1 },
     ])
-    await guest.stop()
+    await other.stop()
     await stopping
   })
 

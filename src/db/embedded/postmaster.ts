@@ -54,7 +54,7 @@ export async function spawnPostmaster(cluster: Cluster, port: number): Promise<C
 
 // PostgreSQL refuses to start while the number in a postmaster.pid left behind is in use, by
 // anything at all. Removing the file would take its second safeguard away, the look for survivors
-// in shared memory. A number in this variable, meant for pg_ctl, is no rival, and the look stays.
+// in shared memory. A number in this variable, meant for pg_ctl, names no other postmaster.
 function disregardStale(cluster: Cluster): Record<string, string> {
   const recorded = readPostmaster(cluster)
   if (!recorded || isPostmaster(cluster, recorded.pid)) return {}
@@ -98,13 +98,13 @@ function worksIn(directory: string, pid: number): boolean {
 
 /** Ends a postmaster: open transactions are rolled back, everything committed is on disk. */
 export async function stopPostmaster(cluster: Cluster, pid: number): Promise<void> {
-  let patience_ms = shutdown_ms
+  let left_ms = shutdown_ms
   signal(cluster, pid, 'SIGINT')
   while (isPostmaster(cluster, pid)) {
     await delay(poll_ms)
-    patience_ms -= poll_ms
+    left_ms -= poll_ms
     // Without a clean end the next start replays the log: slower, and just as safe.
-    if (patience_ms === 0) signal(cluster, pid, 'SIGQUIT')
+    if (left_ms === 0) signal(cluster, pid, 'SIGQUIT')
   }
 }
 

@@ -7,7 +7,7 @@ export type Session = pg.Client & { ref(): void; unref(): void }
 
 // The same two numbers in every version of Vintém.
 const ownerLock = 1_986_622_068
-const guestLock = 1_986_622_069
+const sharedLock = 1_986_622_069
 
 /** A session in the database `postgres`, where no application takes locks or has tables. */
 export async function connect(cluster: Cluster, port: number): Promise<Session | undefined> {
@@ -21,12 +21,12 @@ export async function connect(cluster: Cluster, port: number): Promise<Session |
     application_name: 'vintem owner',
     connectionTimeoutMillis: 5_000,
   }) as Session
-  // Without a listener, a PostgreSQL that goes away would take this process with it.
+  // Without a listener, the end of PostgreSQL would end this process.
   session.on('error', () => {})
   const opened = session.connect().then(() => session)
   return orGone(opened).catch((fault: Error) => {
     throw new OperatorFault(
-      `PostgreSQL of ${cluster.directory} does not let us in: ${fault.message}`,
+      `PostgreSQL of ${cluster.directory} refuses the connection: ${fault.message}`,
     )
   })
 }
@@ -62,9 +62,9 @@ export function takeOwnerLock(session: Session): Promise<boolean> {
   return isTaken(session, 'SELECT pg_try_advisory_lock($1) AS taken', ownerLock)
 }
 
-/** Becomes one of any number of guests; false when the owner is closing the house. */
-export function takeGuestLock(session: Session): Promise<boolean> {
-  return isTaken(session, 'SELECT pg_try_advisory_lock_shared($1) AS taken', guestLock)
+/** Joins the database, which any number of processes can; false when the owner is stopping it. */
+export function takeSharedLock(session: Session): Promise<boolean> {
+  return isTaken(session, 'SELECT pg_try_advisory_lock_shared($1) AS taken', sharedLock)
 }
 
 async function isTaken(session: Session, sql: string, lock: number): Promise<boolean> {
@@ -72,10 +72,10 @@ async function isTaken(session: Session, sql: string, lock: number): Promise<boo
   return rows[0].taken
 }
 
-/** Waits until the last guest has left, or the patience is over, and lets no other one in. */
-export async function closeToGuests(session: Session, patience_ms: number): Promise<void> {
-  await session.query(`SET lock_timeout = ${patience_ms}`)
-  await session.query('SELECT pg_advisory_lock($1)', [guestLock]).catch((fault) => {
+/** Waits until the last process that joined has left, or for `timeout_ms`, and lets no other one join. */
+export async function waitUntilUnshared(session: Session, timeout_ms: number): Promise<void> {
+  await session.query(`SET lock_timeout = ${timeout_ms}`)
+  await session.query('SELECT pg_advisory_lock($1)', [sharedLock]).catch((fault) => {
     if (fault.code !== '55P03') throw fault
   })
 }
