@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { countDiffering } from './core/audits/store.ts'
 import { certificateWarning } from './core/banks/certificates.ts'
 import type { FullApp } from './core/full-app.ts'
-import { describeRefusal, openProbe, SILENT } from './db/probe.ts'
+import { describeRefusal, NO_ANSWER, openProbe } from './db/probe.ts'
 
 /** What keeps a process from doing its work, and what it does not do, in sentences. */
 export type Findings = { faults: string[]; warnings: string[] }
@@ -37,7 +37,7 @@ export function createReadiness(
     async check() {
       if (isClosing()) return { faults: ['The server is shutting down.'], warnings: [] }
       const late = pause(PATIENCE_MS, undefined, { ref: false })
-      const fault = await Promise.race([probe.fault(), late.then(() => SILENT)])
+      const fault = await Promise.race([probe.fault(), late.then(() => NO_ANSWER)])
       if (fault) return { faults: [fault], warnings: [] }
       const refusal = app.db.refusedWrite()
       if (refusal) return { faults: [describeRefusal(refusal)], warnings: [] }

@@ -11,11 +11,11 @@ import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Database, openDatabase } from './db/database.ts'
-import { openPulse } from './db/probe.ts'
+import { openPing } from './db/probe.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
-import { watchSilence } from './http/silence.ts'
+import { watchDatabase } from './http/unresponsive-database.ts'
 import { createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
@@ -40,7 +40,7 @@ const CLOCK_MOVES = 2
 /** How long a client that keeps a connection open has to notice that it should not. */
 const LINGER_MS = 1_000
 /** How long the database may take to answer a question that costs it nothing. */
-const PULSE_MS = 2_000
+const PING_MS = 2_000
 
 export type Parts = {
   config: Config
@@ -129,10 +129,10 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  const pulse = openPulse(databaseUrl, PULSE_MS)
-  const silence = watchSilence(pulse.answers)
+  const ping = openPing(databaseUrl, PING_MS)
+  const database = watchDatabase(ping.answers)
   const isReady = readiness.check
-  const server = await buildServer({ app, keys, isReady, state, pages, silence })
+  const server = await buildServer({ app, keys, isReady, state, pages, database })
   const operator = await buildOperator(app, readiness.check)
   return {
     server,
@@ -147,8 +147,8 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       )
       await server.close()
       await operator.close()
-      silence.close()
-      await Promise.all([readiness.close(), pulse.close()])
+      database.close()
+      await Promise.all([readiness.close(), ping.close()])
       clearTimeout(late)
       const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
       await Promise.all(groups.map((group) => group.idle()))

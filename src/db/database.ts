@@ -55,9 +55,9 @@ export type Kind = 'requests' | 'tasks' | 'hot' | 'light' | 'long'
 export type Connection = { client: pg.PoolClient; release(isLost?: boolean): void }
 
 /** How long a request waits for a database that is away before it fails. */
-const PATIENCE_MS = 5_000
+const RETRY_FOR_MS = 5_000
 /** Nobody waits for a task, and all of them connect at once when a process starts. */
-const TASK_PATIENCE_MS = 120_000
+const TASK_RETRY_FOR_MS = 120_000
 const TASK_CONNECT_MS = 60_000
 const LOCK_TIMEOUT_MS = 3_000
 const MAX_ATTEMPTS = 5
@@ -160,28 +160,28 @@ export function openDatabase(url: string, size: number, listener = NOBODY): Data
   function view(kind: 'requests' | 'tasks', companyId: string | null): Database {
     const isTask = kind === 'tasks'
     const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
-    const patience_ms = isTask ? TASK_PATIENCE_MS : PATIENCE_MS
+    const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
     const lendOf =
       ({ pool, shares }: Source): Lend =>
       (act) =>
         shares.during(companyId, wait_ms, allBusy, () => act(pool))
     const txOn = (source: Source): Tx => ({
       query: (query) =>
-        noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), patience_ms)),
+        noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), retryFor_ms)),
       wake: listener.wake,
     })
     return {
       ...txOn(sources[kind]),
       hot: txOn(sources.hot),
       light: txOn(sources.light),
-      transaction: (act) => noting(transact(lendOf(sources[kind]), act, listener, patience_ms)),
+      transaction: (act) => noting(transact(lendOf(sources[kind]), act, listener, retryFor_ms)),
       of: (id) => view(kind, id),
       get tasks() {
         return view('tasks', null)
       },
       connect: () => {
         const connectOnce = () => connect(sources.long, companyId, wait_ms)
-        return isTask ? repeatWhileAway(connectOnce, patience_ms) : connectOnce()
+        return isTask ? repeatWhileAway(connectOnce, retryFor_ms) : connectOnce()
       },
       pools,
       waiting,
@@ -261,10 +261,10 @@ export function openPool(
     max: size,
     application_name: 'vintem',
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    // The server keeps the first limit; this one is for a server that has fallen silent.
-    query_timeout: STATEMENT_TIMEOUT_MS + PATIENCE_MS,
+    // The server keeps the first limit; this one is for a server that does not answer.
+    query_timeout: STATEMENT_TIMEOUT_MS + RETRY_FOR_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
-    connectionTimeoutMillis: PATIENCE_MS,
+    connectionTimeoutMillis: RETRY_FOR_MS,
     keepAlive: true,
     ...limits,
   })
@@ -282,13 +282,13 @@ async function transact<R>(
   lendOne: Lend,
   act: (tx: Tx) => Promise<R>,
   listener: Listener,
-  patience_ms: number,
+  retryFor_ms: number,
 ): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
     const progress = { committing: false }
     try {
       return await lendOne(async (pool) => {
-        const client = await repeatWhileAway(() => pool.connect(), patience_ms)
+        const client = await repeatWhileAway(() => pool.connect(), retryFor_ms)
         return transactOn(client, act, listener, progress)
       })
     } catch (error) {
@@ -358,8 +358,8 @@ function toPublicError(error: unknown): unknown {
 }
 
 /** Waits out a database that restarts, a few seconds at most. */
-async function repeatWhileAway<R>(work: () => Promise<R>, patience_ms: number): Promise<R> {
-  const deadline = performance.now() + patience_ms
+async function repeatWhileAway<R>(work: () => Promise<R>, retryFor_ms: number): Promise<R> {
+  const deadline = performance.now() + retryFor_ms
   for (let wait_ms = 20; ; wait_ms = Math.min(wait_ms * 2, 250)) {
     try {
       return await work()

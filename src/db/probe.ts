@@ -8,19 +8,19 @@ export type Probe = {
   close(): Promise<void>
 }
 
-export const SILENT = 'The database does not answer.'
+export const NO_ANSWER = 'The database does not answer.'
 
 /**
  * Writes without changing anything. The connection is not one of those that requests use: if they
  * are all busy, the database is still there. Those who ask at the same time share one answer.
  */
-export function openProbe(url: string, patience_ms: number): Probe {
+export function openProbe(url: string, timeout_ms: number): Probe {
   const pool = openPool(url, 1, '', {
     application_name: 'vintem probe',
-    connectionTimeoutMillis: patience_ms,
-    query_timeout: patience_ms,
-    statement_timeout: patience_ms,
-    lock_timeout: patience_ms,
+    connectionTimeoutMillis: timeout_ms,
+    query_timeout: timeout_ms,
+    statement_timeout: timeout_ms,
+    lock_timeout: timeout_ms,
   })
   let asking: Promise<string | null> | undefined
   let closing: Promise<void> | undefined
@@ -29,7 +29,7 @@ export function openProbe(url: string, patience_ms: number): Probe {
       await pool.query('update installation set last_position = last_position')
       return null
     } catch (error) {
-      return cannotWrite(error) ? describeRefusal((error as { code: string }).code) : SILENT
+      return cannotWrite(error) ? describeRefusal((error as { code: string }).code) : NO_ANSWER
     }
   }
   return {
@@ -47,20 +47,20 @@ export function openProbe(url: string, patience_ms: number): Probe {
 }
 
 /** Asks a database whether it answers anything at all. */
-export type Pulse = {
+export type Ping = {
   /** It never throws, and ends in time. A refusal is an answer too. */
   answers(): Promise<boolean>
   close(): Promise<void>
 }
 
-/** A connection that has fallen silent is replaced after so many times the patience. */
+/** A connection that does not answer is replaced after so many times the timeout. */
 const REPLACED_AFTER = 5
 
-export function openPulse(url: string, patience_ms: number): Pulse {
+export function openPing(url: string, timeout_ms: number): Ping {
   const pool = openPool(url, 1, '', {
-    application_name: 'vintem pulse',
-    connectionTimeoutMillis: REPLACED_AFTER * patience_ms,
-    query_timeout: REPLACED_AFTER * patience_ms,
+    application_name: 'vintem ping',
+    connectionTimeoutMillis: REPLACED_AFTER * timeout_ms,
+    query_timeout: REPLACED_AFTER * timeout_ms,
   })
   let closing: Promise<void> | undefined
   const ask = () =>
@@ -71,7 +71,7 @@ export function openPulse(url: string, patience_ms: number): Pulse {
   return {
     async answers() {
       const waiting = new AbortController()
-      const late = waitInSteps(patience_ms, waiting.signal).then(() => false)
+      const late = waitInSteps(timeout_ms, waiting.signal).then(() => false)
       const answered = await Promise.race([ask(), late])
       waiting.abort()
       return answered

@@ -68,7 +68,7 @@ function watchSetbacks(registry: Registry, { db, systemClock }: FullApp): void {
   })
 }
 
-/** What an operator has to see to: silent banks, certificates, and what no bank sends. */
+/** What needs an operator: banks that do not answer, certificates, payouts that no bank sends. */
 function watchBanks(registry: Registry, { db, clock }: FullApp): void {
   new Gauge({
     name: 'vintem_bank_unasked_oldest_seconds',

@@ -105,7 +105,7 @@ function register(
   slots: Shares,
 ): void {
   const { status, message } = order
-  // A real bank may take long to answer, and is not to hold up others.
+  // A real bank may take long to answer, and must not delay others.
   const isSimulated = order.path.startsWith('/bank/')
   const read = inputReader({ body: order.body })
   const serialize = serializerOf(order.data)

@@ -23,8 +23,8 @@ import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
-import { refuseInSilence } from './silence.ts'
 import { isOver } from './slices.ts'
+import { refuseWhileUnresponsive } from './unresponsive-database.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -93,7 +93,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)
     else begin()
   })
-  refuseInSilence(server, parts.silence)
+  refuseWhileUnresponsive(server, parts.database)
   server.addHook('onResponse', (request, reply, done) => {
     observe(parts, request, reply)
     done()

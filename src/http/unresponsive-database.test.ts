@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { watchSilence } from './silence.ts'
+import { watchDatabase } from './unresponsive-database.ts'
 
 const HOUR_S = 3600
 
@@ -8,18 +8,18 @@ const HOUR_S = 3600
 function startWatch(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const state = { answers: true, asked: 0, now_ms: 0 }
-  const silence = watchSilence(
+  const database = watchDatabase(
     async () => {
       state.asked++
       return state.answers
     },
     () => state.now_ms,
   )
-  t.after(() => silence.close())
+  t.after(() => database.close())
   const refused: string[] = []
   const add = (name: string) => {
     const request = { isOver: false }
-    silence.add({ isAnswered: () => request.isOver, refuse: () => refused.push(name) })
+    database.add({ isAnswered: () => request.isOver, refuse: () => refused.push(name) })
     return request
   }
   async function pass(seconds: number): Promise<void> {
@@ -29,28 +29,28 @@ function startWatch(t: TestContext) {
       for (let tick = 0; tick < 10; tick++) await Promise.resolve()
     }
   }
-  return { silence, state, refused, add, pass }
+  return { database, state, refused, add, pass }
 }
 
-test('requests are refused within ten seconds of a silent database, new ones at once', async (t) => {
-  const { silence, state, refused, add, pass } = startWatch(t)
+test('requests are refused within ten seconds of an unresponsive database, new ones at once', async (t) => {
+  const { database, state, refused, add, pass } = startWatch(t)
   state.answers = false
   add('first')
   await pass(2)
   add('second')
   await pass(3)
   assert.deepEqual(refused, ['first', 'second'])
-  assert.equal(silence.isSilent(), true)
+  assert.equal(database.isUnresponsive(), true)
   state.answers = true
   await pass(1)
-  assert.equal(silence.isSilent(), false, 'it answers again')
+  assert.equal(database.isUnresponsive(), false, 'it answers again')
 })
 
 test('however long a request waits, it is not refused while the database answers', async (t) => {
-  const { silence, state, refused, add, pass } = startWatch(t)
+  const { database, state, refused, add, pass } = startWatch(t)
   add('export')
   await pass(HOUR_S)
-  assert.deepEqual([refused, silence.isSilent()], [[], false])
+  assert.deepEqual([refused, database.isUnresponsive()], [[], false])
   assert.ok(state.asked > HOUR_S / 2, 'the database was asked all the while')
 })
 

@@ -5,34 +5,34 @@ import { problem } from '../lib/problems.ts'
 const LOOK_MS = 1_000
 /** How long a request has to wait before the database is asked whether it is there. */
 const LATE_MS = 2_000
-/** If the database misses several questions in a row, it is silent. One may be missed by chance. */
+/** If so many questions in a row have no answer, it is unresponsive. One may be by chance. */
 const MAX_MISSED = 2
 
 /** A request that has no answer yet. */
 type Waiting = { since_ms: number; isAnswered(): boolean; refuse(): void }
 
-export type Silence = {
+export type DatabaseWatch = {
   /** Whether the database accepts work but answers nothing: it is frozen, or out of reach. */
-  isSilent(): boolean
-  /** Has a request refused if the database falls silent while it waits. */
+  isUnresponsive(): boolean
+  /** Has a request refused if the database stops answering while it waits. */
   add(waiting: Omit<Waiting, 'since_ms'>): void
   close(): void
 }
 
 /**
- * Notices that a database is silent. A single statement cannot show that: a long one is waited for.
- * So while a request waits for long, a question that takes no time is asked beside it. If that is
- * not answered either, all requests are refused, until the database answers again.
+ * Notices that a database is unresponsive. A single statement cannot show that: a long one is
+ * waited for. So while a request waits for long, a question that takes no time is asked beside it.
+ * If that is not answered either, all requests are refused, until the database answers again.
  */
-export function watchSilence(
+export function watchDatabase(
   answers: () => Promise<boolean>,
   steady_ms = () => performance.now(),
-): Silence {
+): DatabaseWatch {
   const requests = new Set<Waiting>()
   let missed = 0
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
-  const isSilent = () => missed >= MAX_MISSED
+  const isUnresponsive = () => missed >= MAX_MISSED
 
   function isLate(): boolean {
     for (const request of requests) if (request.isAnswered()) requests.delete(request)
@@ -43,7 +43,7 @@ export function watchSilence(
 
   async function ask(): Promise<void> {
     missed = (await answers()) ? 0 : missed + 1
-    if (!isSilent()) return
+    if (!isUnresponsive()) return
     for (const request of requests) if (!request.isAnswered()) request.refuse()
     requests.clear()
   }
@@ -56,7 +56,7 @@ export function watchSilence(
   }
 
   return {
-    isSilent,
+    isUnresponsive,
     add(request) {
       requests.add({ ...request, since_ms: steady_ms() })
       timer ??= setTimeout(look, LOOK_MS).unref()
@@ -71,7 +71,7 @@ export function watchSilence(
 /** What is served without a database. */
 const ALWAYS = /^\/(health$|ready$|docs|openapi|assets)/
 
-const silent = () =>
+const notAnswering = () =>
   problem(
     'service_unavailable',
     'The database does not answer. Retry with the same Idempotency-Key.',
@@ -79,22 +79,22 @@ const silent = () =>
   )
 
 /**
- * Refuses requests while the database is silent: new ones at once, and those that wait as soon as
- * it is noticed. What they have begun may still be done, as after a lost connection.
+ * Refuses requests while the database is unresponsive: new ones at once, and those that wait as
+ * soon as it is noticed. What they have begun may still be done, as after a lost connection.
  */
-export function refuseInSilence(server: FastifyInstance, silence: Silence): void {
+export function refuseWhileUnresponsive(server: FastifyInstance, database: DatabaseWatch): void {
   server.addHook('onRequest', (request, reply, done) => {
     if (ALWAYS.test(request.routeOptions.url ?? '')) {
       done()
       return
     }
-    if (silence.isSilent()) {
-      done(silent())
+    if (database.isUnresponsive()) {
+      done(notAnswering())
       return
     }
-    silence.add({
+    database.add({
       isAnswered: () => reply.sent || reply.raw.destroyed,
-      refuse: () => reply.send(silent()),
+      refuse: () => reply.send(notAnswering()),
     })
     done()
   })

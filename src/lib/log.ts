@@ -19,7 +19,7 @@ export type RequestLine = {
 
 /**
  * Lines are built from named fields, never from whole requests or errors of the database, so that
- * no payer's data and no key can slip in.
+ * no payer's data and no key can get in.
  */
 export function createLog(level: string): Log {
   const output = createLogOutput(1)
@@ -67,7 +67,7 @@ export function describeError(error: unknown): Record<string, unknown> {
   }
 }
 
-/** What lies behind an error: its code, or else its message if that quotes nothing. */
+/** The cause of an error: its code, or else its message if that quotes nothing. */
 function causeOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return undefined
   const { code } = cause as { code?: string }

@@ -20,7 +20,7 @@ const MAX_ADDRESSES = 8
 
 /**
  * As the name servers answer, and nothing the machine adds to it. Unlike the system's lookup it
- * takes no thread, of which there are few: names whose servers are silent hold up no other name.
+ * takes no thread, of which there are few: names whose servers do not answer delay no other name.
  */
 export function asNameServers(servers: string[] | null = null): Lookup {
   return async (name) => {
@@ -40,8 +40,8 @@ const addressesOf = (answer: PromiseSettledResult<string[]>, family: 4 | 6): Loo
 
 /**
  * The hook through which a socket gets its addresses. The socket uses exactly those that were
- * checked here: nothing asks for the name a second time. One address that is not public condemns
- * the name, since no honest one has both kinds.
+ * checked here: nothing asks for the name a second time. If one address is not public, the
+ * name is refused, because no honest one has both kinds.
  */
 export function hookOf(lookup: Lookup, guarded: boolean): LookupFunction {
   const resolve = async (name: string): Promise<LookupAddress[]> => {

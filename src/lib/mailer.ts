@@ -17,13 +17,13 @@ export type Letter = {
   sender?: { name: string; replyTo: string }
 }
 
-/** A letter on its way. Sent again, it is the same message, down to the last byte. */
+/** A letter to be sent. If it is sent again, it is the same message, byte for byte. */
 export type Mail = Letter & { id: Uuid; createdAt: Date }
 
 export type Mailer = {
-  /** Hands the mail over. A failure is worth another try unless `isPermanent` says otherwise. */
+  /** Sends the mail to the server. Try again after a failure, unless `isPermanent` is true. */
   send(mail: Mail): Promise<void>
-  /** Throws when mails could not be handed over at this moment. */
+  /** Throws if mails cannot be sent now. */
   check(): Promise<void>
   close(): void
 }
@@ -104,7 +104,7 @@ function messageOf(mail: Mail, from: Mailbox): SendMailOptions {
     messageId: `<${mail.id}@${domain}>`,
     date: mail.createdAt,
     baseBoundary: mail.id,
-    // Keeps answering machines silent.
+    // Asks answering machines not to answer.
     headers: { 'Auto-Submitted': 'auto-generated' },
     xMailer: false,
     disableFileAccess: true,

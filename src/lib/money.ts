@@ -10,7 +10,7 @@ export function toCents(value: number | string): Cents {
   return amount as Cents
 }
 
-/** An amount as the scheme writes it: 1234.56. */
+/** An amount with a decimal point: 1234.56. */
 export function formatDecimal(amount: Cents): string {
   const digits = String(amount).padStart(3, '0')
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`

@@ -28,7 +28,7 @@ const REMEMBERED_MS = 1_000
 const MAX_REST_MS = 100
 
 /**
- * Of `size` places, one company gets `most` at once, however many are free. If `rest` is given and
+ * Of `size` places, one company gets `max` at once, however many are free. If `rest` is given and
  * somebody waits, a place rests after use for so many times as long as it was used, so that work
  * for which there is always more leaves the processor to others.
  */

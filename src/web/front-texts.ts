@@ -6,7 +6,7 @@ type Texts = {
   intro: { local: string; served: string }
   running: string
   names: Record<'address' | 'version' | 'interface' | 'database' | 'mode' | 'worker', string>
-  database: { embedded: string; own: string; silent: string }
+  database: { embedded: string; own: string; notAnswering: string }
   mode: { local: string; served: string }
   worker(count: number): string
   links: string
@@ -35,7 +35,7 @@ const pt: Texts = {
     mode: 'Modo',
     worker: 'Worker',
   },
-  database: { embedded: 'embutido', own: 'próprio', silent: 'não responde' },
+  database: { embedded: 'embutido', own: 'próprio', notAnswering: 'não responde' },
   mode: { local: 'Local, só com dinheiro fictício', served: 'Servidor' },
   worker: (count) =>
     count === 0
@@ -92,7 +92,7 @@ const en: Texts = {
     mode: 'Mode',
     worker: 'Worker',
   },
-  database: { embedded: 'embedded', own: 'your own', silent: 'does not answer' },
+  database: { embedded: 'embedded', own: 'your own', notAnswering: 'does not answer' },
   mode: { local: 'Local, play money only', served: 'Server' },
   worker: (count) =>
     count === 0

@@ -70,7 +70,7 @@ function runningCard({ config, publicUrl }: FullApp, state: State, language: Lan
     [names.interface, LATEST.name],
     [
       names.database,
-      state.database === null ? database.silent : `PostgreSQL ${state.database}, ${kind}`,
+      state.database === null ? database.notAnswering : `PostgreSQL ${state.database}, ${kind}`,
     ],
     [names.mode, config.local ? mode.local : mode.served],
     [names.worker, worker(state.workers)],

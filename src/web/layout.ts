@@ -148,7 +148,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS
 
-/** A drawing beside words that say the same, and so silent for those who listen. */
+/** A drawing beside words that say the same, and so hidden from screen readers. */
 export const icon = (name: IconName): Html =>
   raw(
     `<svg class="icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${ICONS[name]}</svg>`,

@@ -71,11 +71,11 @@ export function billDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = 
 }
 
 async function stepAll(app: FullApp, rounds: Pick<Rounds, 'task' | 'only'>, jobs: BillingJob[]) {
-  const silent = new Set<Uuid>()
+  const unanswered = new Set<Uuid>()
   await forEachLimited(AT_ONCE, jobs, async (one) => {
     const companyId = one.company.id
     // If a bank did not answer about one, the others wait until their lease is over.
-    if (silent.has(companyId)) return
+    if (unanswered.has(companyId)) return
     const isReal = one.provider !== app.providers.simulator
     const act = () => stepBilling(one)
     const hasAnswered = await guarded(
@@ -86,7 +86,7 @@ async function stepAll(app: FullApp, rounds: Pick<Rounds, 'task' | 'only'>, jobs
       true,
       'a billing was interrupted',
     )
-    if (!hasAnswered && isReal) silent.add(companyId)
+    if (!hasAnswered && isReal) unanswered.add(companyId)
   })
 }
 

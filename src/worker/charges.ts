@@ -97,11 +97,11 @@ const ASK_AGAIN_MS = 30_000
  * so that a slow bank delays only the companies that use it.
  */
 export function createExpiringAtBanks(app: FullApp): { run(signal?: AbortSignal): Promise<void> } {
-  const silentUntil_ms = new Map<Uuid, number>()
+  const skippedUntil_ms = new Map<Uuid, number>()
   const expire = async ({ companyId, ids }: DueCharges): Promise<number> => {
     const over = await matchBeforeExpiry(app, companyId, ids)
     if (over.length < ids.length) {
-      silentUntil_ms.set(companyId, app.systemClock.now().getTime() + ASK_AGAIN_MS)
+      skippedUntil_ms.set(companyId, app.systemClock.now().getTime() + ASK_AGAIN_MS)
     }
     const now = app.systemClock.now()
     return app.db.transaction((tx) => expireCharges(tx, companyId, over, now))
@@ -110,11 +110,11 @@ export function createExpiringAtBanks(app: FullApp): { run(signal?: AbortSignal)
     for (let found = MAX_ASKED; found >= MAX_ASKED && !signal?.aborted; ) {
       if (!(await app.clockWatch.agrees())) return
       const now = app.systemClock.now()
-      for (const [id, until_ms] of silentUntil_ms) {
-        if (until_ms <= now.getTime()) silentUntil_ms.delete(id)
+      for (const [id, until_ms] of skippedUntil_ms) {
+        if (until_ms <= now.getTime()) skippedUntil_ms.delete(id)
       }
-      const silent = [...silentUntil_ms.keys(), ...app.setbacks.companiesOf(AT_BANKS.task)]
-      const due = await findDueAtBanks(app.db.light, now, MAX_ASKED, silent)
+      const skipped = [...skippedUntil_ms.keys(), ...app.setbacks.companiesOf(AT_BANKS.task)]
+      const due = await findDueAtBanks(app.db.light, now, MAX_ASKED, skipped)
       found = 0
       await forEachLimited(BANKS_AT_ONCE, due, async (charges) => {
         const act = () => expire(charges)

@@ -123,13 +123,13 @@ async function ask(client: pg.ClientBase, servers: number): Promise<boolean> {
   const question = randomUUID()
   const { promise: isApplied, resolve } = Promise.withResolvers<boolean>()
   const late = setTimeout(() => resolve(false), CONFIRM_MS)
-  let silent = servers
+  let missing = servers
   const count = ({ payload }: pg.Notification) => {
-    if (payload === question) silent -= 1
-    if (silent === 0) resolve(true)
+    if (payload === question) missing -= 1
+    if (missing === 0) resolve(true)
   }
   client.on('notification', count)
-  if (silent === 0) resolve(true)
+  if (missing === 0) resolve(true)
   await client.query('select pg_notify($1, $2)', [CHANGES, QUESTION + question])
   return isApplied.finally(() => {
     clearTimeout(late)

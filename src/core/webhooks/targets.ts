@@ -8,7 +8,7 @@ const PATIENCE_MS = 2_000
 
 /**
  * Refuses a name that leads to a private address already now. A name that nobody knows yet is
- * taken: every connection is guarded anyway, and this is only the earlier word.
+ * taken: every connection is checked anyway, and this only reports it earlier.
  */
 export async function requirePublicTarget({ config, lookup }: App, url: string): Promise<void> {
   if (config.local) return

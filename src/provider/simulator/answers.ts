@@ -1,7 +1,7 @@
 import type { Cents } from '../../lib/money.ts'
 import type { Outcome } from '../port.ts'
 
-/** With these amounts an integrator can see what happens if a bank refuses or is silent. */
+/** With these amounts an integrator can see what happens if a bank refuses or does not answer. */
 export const REFUSED_AMOUNT = 66_666
 export const UNANSWERED_AMOUNT = 55_555
 
