@@ -13,9 +13,11 @@ export type Token = {
   granted: string[]
   endsAt: Date
   revoked: boolean
+  /** The address that gave it: a token is good for its own part of the bank only. */
+  path: string
 }
 
-export type TokenRequest = { headers: Params; query: Params; text: string }
+export type TokenRequest = { path: string; headers: Params; query: Params; text: string }
 
 export const TOKEN_LIFE_s = 3600
 
@@ -36,6 +38,8 @@ export const ALL_SCOPES = [
   'webhookcobr.write',
   'payloadlocationrec.write',
   'payloadlocationrec.read',
+  'locr.write',
+  'locr.read',
   'pix.send',
   'gn.pix.send.read',
 ]
@@ -44,7 +48,7 @@ export type TokenIssuer = {
   tokens: Token[]
   issue(style: Style, request: TokenRequest): Answer
   /** Why a call is not let in, or null. */
-  refusal(authorization: string | undefined, scopes: string[]): Answer | null
+  refusal(authorization: string | undefined, scopes: string[], path: string): Answer | null
   /** From now on no token that was given out is good any more. */
   revoke(): void
   /** What is granted from now on. */
@@ -71,13 +75,13 @@ export function createTokenIssuer(client: Client, clock: Clock): TokenIssuer {
       const own = scope === null ? granted : scope.split(' ').filter((one) => granted.includes(one))
       const token = randomBytes(24).toString('base64url')
       const endsAt = new Date(clock.now().getTime() + TOKEN_LIFE_s * 1000)
-      tokens.push({ token, scope, granted: own, endsAt, revoked: false })
+      tokens.push({ token, scope, granted: own, endsAt, revoked: false, path: request.path })
       const body = { access_token: token, token_type: 'Bearer', expires_in: TOKEN_LIFE_s }
       return { status: 200, body: { ...body, scope: own.join(' ') } }
     },
-    refusal(authorization, scopes) {
+    refusal(authorization, scopes, path) {
       const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]
-      const token = tokens.find((one) => one.token === given)
+      const token = tokens.find((one) => one.token === given && one.path === path)
       if (!token || token.revoked || token.endsAt <= clock.now()) return unauthorized('token')
       const missing = scopes.filter((scope) => !token.granted.includes(scope))
       return missing.length === 0 ? null : unauthorized(`scope ${missing.join(' ')}`, 403)

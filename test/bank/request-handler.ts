@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import type { Resource } from '../../src/provider/bacen/profile.ts'
+import { CHARGES, type Resource } from '../../src/provider/bacen/profile.ts'
 import { type Answer, type Call, type Handlers, refuse } from './answers.ts'
 import type { Books } from './books.ts'
 import { charges } from './charges.ts'
@@ -11,7 +11,7 @@ import { type Client, demandFault, type TokenIssuer } from './oauth.ts'
 import { received } from './pix.ts'
 import { recurrences } from './recurrences.ts'
 import { SEND_OPERATIONS, sends } from './sends.ts'
-import { inStyle } from './style.ts'
+import { inStyle, type Style } from './style.ts'
 import { type CallbackSender, webhooks } from './webhooks.ts'
 
 export type Parts = {
@@ -58,7 +58,7 @@ export function createRequestHandler(parts: Parts) {
   const serve = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
     const incoming = await read(request)
     const { method, path } = incoming
-    const isToken = method === 'POST' && path === books.style.token.path
+    const isToken = method === 'POST' && tokenPathsOf(books).includes(path)
     const found = isToken ? null : find(books, method, path)
     const operation = isToken ? TOKEN : (found?.operation ?? `${method} ${path}`)
     const fault = faultSchedule.ofCall(operation)
@@ -105,8 +105,9 @@ async function act(
 ): Promise<Answer> {
   const { books, tokenIssuer, violations } = parts
   const { method, path, query, headers, text } = incoming
-  if (method === 'POST' && path === books.style.token.path)
-    return tokenIssuer.issue(books.style, { query, headers, text })
+  if (method === 'POST' && books.style.token.closed.includes(path)) return refuse(404, 'NaoExiste')
+  if (method === 'POST' && tokenPathsOf(books).includes(path))
+    return tokenIssuer.issue(styleAt(books, path), { path, query, headers, text })
   const refused = admission(parts, found, incoming)
   if (refused) return inStyle(books.style, refused)
   if (!found) return inStyle(books.style, refuse(404, 'NaoEncontrado'))
@@ -129,9 +130,12 @@ function admission(parts: Parts, found: Found | null, incoming: Incoming): Answe
     violations.push(`${method} ${path}: the document has no such operation`)
     return null
   }
-  const denied = tokenIssuer.refusal(headers.authorization, found.scopes)
+  const apart = isOfAgreements(found) ? books.style.agreements : null
+  const tokenPath = apart?.path ?? books.style.token.path
+  const denied = tokenIssuer.refusal(headers.authorization, found.scopes, tokenPath)
   if (denied) return refuse(denied.status, 'AcessoNegado', denied.body.error)
-  const demanded = demandFault(books.style.demands, client, incoming)
+  const demands = [...books.style.demands, ...(apart?.demands ?? [])]
+  const demanded = demandFault(demands, client, incoming)
   if (!demanded) return null
   violations.push(`${found.operation}: ${demanded}`)
   return refuse(403, 'AcessoNegado', demanded)
@@ -148,7 +152,8 @@ function find({ style }: Books, method: string, path: string): Found | null {
     if (!found) continue
     const { operation, params } = found
     const name = `${method} ${operation.path}`
-    return { operation: name, scopes: operation.scopes, params, known: operation }
+    const scopes = operation.scopes.map((scope) => ownScope(style, scope))
+    return { operation: name, scopes, params, known: operation }
   }
   for (const one of style.sends ? SEND_OPERATIONS : []) {
     const groups = one.method === method ? one.form.exec(path)?.groups : undefined
@@ -157,6 +162,26 @@ function find({ style }: Books, method: string, path: string): Found | null {
   }
   return null
 }
+
+/** All addresses that are asked for tokens. */
+const tokenPathsOf = ({ style: { token, agreements } }: Books): string[] => [
+  token.path,
+  ...token.closed,
+  ...(agreements ? [agreements.path] : []),
+]
+
+/** How tokens are requested at an address: for agreements apart, everything is in the body. */
+function styleAt({ style }: Books, path: string): Style {
+  if (path !== style.agreements?.path) return style
+  return { ...style, token: { ...style.token, client: 'body', body: 'form', grant: 'body' } }
+}
+
+const isOfAgreements = ({ known }: Found): boolean =>
+  known !== null && !CHARGES.includes(resourceOf(known.path))
+
+/** The name that a bank has for a scope of the document. */
+const ownScope = ({ scopes }: Style, scope: string): string =>
+  scopes.locrec === undefined ? scope : scope.replace(/^payloadlocationrec/, scopes.locrec)
 
 /** Without the fields that a bank demands in every query, because the document has none of them. */
 function ownQuery({ style }: Books, query: Params): Params {

@@ -14,7 +14,13 @@ export type Style = {
     /** Whether scopes have to be asked for. */
     scopes: 'asked' | 'given'
     path: string
+    /** Addresses that give no token to anybody. */
+    closed: string[]
   }
+  /** The token and the demands of Pix Automático, where the bank has others for it. */
+  agreements: { path: string; demands: Demand[] } | null
+  /** Scopes that have another name than in the document, as the profile names them. */
+  scopes: Partial<Record<Resource, string>>
   /** The path before each resource; a bank may lack some. */
   paths: Record<Resource, string | null>
   demands: Demand[]
@@ -47,7 +53,16 @@ export type Style = {
 }
 
 export const PLAIN: Style = {
-  token: { client: 'basic', body: 'form', grant: 'body', scopes: 'asked', path: '/oauth/token' },
+  token: {
+    client: 'basic',
+    body: 'form',
+    grant: 'body',
+    scopes: 'asked',
+    path: '/oauth/token',
+    closed: [],
+  },
+  agreements: null,
+  scopes: {},
   paths: Object.fromEntries(RESOURCES.map((one) => [one, '/api/v2'])) as Style['paths'],
   demands: [],
   code: 'pixCopiaECola',
@@ -99,8 +114,17 @@ const PECULIAR: Record<string, Peculiar> = {
     dates: 'seconds',
     postsCharges: false,
     lists: 'exclusive',
+    agreements: {
+      path: '/auth/oauth/v2/token',
+      demands: [{ name: 'X-Application-Key', place: 'header', value: 'clientId' }],
+    },
   },
-  sicoob: { token: { client: 'id only' }, code: 'brcode', repeated: 409 },
+  sicoob: {
+    token: { client: 'id only' },
+    code: 'brcode',
+    repeated: 409,
+    scopes: { locrec: 'locr' },
+  },
   bradesco: { created: 200, code: null, extras: true },
 }
 
@@ -116,9 +140,15 @@ export function styleOf(profile: Profile): Style {
   return {
     ...PLAIN,
     ...peculiar,
-    token: { ...OPEN, ...peculiar.token, path: new URL(profile.token.url).pathname },
+    token: { ...OPEN, ...peculiar.token, ...tokenPathsOf(profile) },
     paths: Object.fromEntries(paths),
   }
+}
+
+/** If a bank has several addresses for tokens, those but the last give none here. */
+function tokenPathsOf({ token }: Profile): Pick<Style['token'], 'path' | 'closed'> {
+  const paths = [token.url, ...token.otherUrls].map((url) => new URL(url).pathname)
+  return { path: paths.at(-1)!, closed: paths.slice(0, -1) }
 }
 
 /** The path of an address, without a slash at its end. */
@@ -131,8 +161,14 @@ export function movedTo(url: string, profile: Profile): Profile {
     resource,
     prefix?.startsWith('https:') ? moved(prefix) : prefix,
   ])
-  const token = { ...profile.token, url: moved(profile.token.url) }
-  return { ...profile, baseUrl: moved(profile.baseUrl), paths: Object.fromEntries(paths), token }
+  const { url: tokenUrl, otherUrls } = profile.token
+  const token = { ...profile.token, url: moved(tokenUrl), otherUrls: otherUrls.map(moved) }
+  const agreements = profile.agreements && {
+    ...profile.agreements,
+    tokenUrl: moved(profile.agreements.tokenUrl),
+  }
+  const places = { baseUrl: moved(profile.baseUrl), paths: Object.fromEntries(paths) }
+  return { ...profile, ...places, token, agreements }
 }
 
 /** A profile that says of this bank what it is like. */
@@ -151,6 +187,7 @@ export function profileOf(style: Style, url: string): Profile {
     baseUrl: url,
     token: {
       url: url + style.token.path,
+      otherUrls: [],
       client: known(style.token.client, 'basic'),
       body: known(style.token.body, 'form'),
       grant: known(style.token.grant, 'body'),
@@ -158,6 +195,8 @@ export function profileOf(style: Style, url: string): Profile {
       headers: {},
     },
     paths: style.paths,
+    scopes: style.scopes,
+    agreements: null,
     headers: placed('header'),
     query: placed('query'),
     dates: style.dates,

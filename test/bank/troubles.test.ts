@@ -210,13 +210,16 @@ test('a bank becomes the one that a profile is of, and only the hosts of it are 
   const { bank } = await open()
   for (const name of PROFILE_NAMES) {
     const [own, real] = [bank.profile(name), findProfile(name)!]
-    const { baseUrl, token, paths, ...rest } = own
-    const places = [baseUrl, token.url, ...Object.values(paths).filter((one) => one !== null)]
+    const { baseUrl, token, paths, agreements, ...rest } = own
+    const tokens = [token.url, ...token.otherUrls, agreements?.tokenUrl ?? baseUrl]
+    const places = [baseUrl, ...tokens, ...Object.values(paths).filter((one) => one !== null)]
     const hosts = places.filter((place) => /^https:/.test(place)).map((one) => new URL(one).origin)
     assert.deepEqual(new Set(hosts), new Set([bank.url]))
-    const { baseUrl: _, token: asked, paths: kept, ...others } = real
+    const { baseUrl: _, token: asked, paths: kept, agreements: apart, ...others } = real
     assert.deepEqual(rest, others)
-    assert.deepEqual({ ...token, url: '' }, { ...asked, url: '' })
+    const nowhere = { url: '', otherUrls: [] }
+    assert.deepEqual({ ...token, ...nowhere }, { ...asked, ...nowhere })
+    assert.deepEqual(agreements?.headers, apart?.headers)
     assert.deepEqual(Object.keys(paths), Object.keys(kept))
   }
   assert.equal(bank.state().style.created, 200, 'as Bradesco, the last of them')

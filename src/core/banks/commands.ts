@@ -4,6 +4,7 @@ import { createBatcher } from '../../lib/batch.ts'
 import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
+import { completeProfile } from '../../provider/bacen/profiles.ts'
 import { announceChange } from '../companies/announce.ts'
 import { reconcileSoon } from '../reconciliation-schedule.ts'
 import { type BankRecord, deleteBank, findBank, findCallbackIds, saveBank } from './store.ts'
@@ -66,7 +67,7 @@ export async function openConnection(
   const bank = await findBank(tx, companyId)
   if (!bank) return null
   const connection = JSON.parse(vault.open(bank.sealed, contextOf(companyId, bank.id)))
-  return { ...connection, id: bank.id }
+  return { ...connection, profile: completeProfile(connection.profile), id: bank.id }
 }
 
 const CALLBACKS = '/bank/callbacks/'

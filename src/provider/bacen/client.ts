@@ -4,7 +4,7 @@ import type { Outcome, Payee } from '../port.ts'
 import { type Reply, unsure } from './answers.ts'
 import type { Connection } from './connection.ts'
 import { fill } from './placeholders.ts'
-import { addressOf, type Resource } from './profile.ts'
+import { addressOf, CHARGES, type Resource } from './profile.ts'
 import { writeMoment } from './text.ts'
 import { createTokens, type Tokens } from './token.ts'
 import { type Limits, openTransport, type Request, type Transport } from './transport.ts'
@@ -53,7 +53,13 @@ export type ClientParts = {
 
 export const NO_BANK = 'no bank is connected'
 
-type Opened = { connection: Connection; transport: Transport; tokens: Tokens }
+type Opened = {
+  connection: Connection
+  transport: Transport
+  tokens: Tokens
+  /** The same, unless the bank wants another token for agreements. */
+  agreementTokens: Tokens
+}
 
 /** Keeps one transport and one token for each connection, until the company has another. */
 export function createClient({ connectionOf, clock, limits }: ClientParts): Client {
@@ -70,7 +76,11 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
     if (known?.connection.id === connection.id) return known
     drop(payee.id)
     const transport = openTransport(connection, limits, clock)
-    const opened = { connection, transport, tokens: createTokens(connection, transport, clock) }
+    const tokens = createTokens(connection, transport, clock)
+    const agreementTokens = connection.profile.agreements
+      ? createTokens(connection, transport, clock, 'agreements')
+      : tokens
+    const opened = { connection, transport, tokens, agreementTokens }
     byCompany.set(payee.id, opened)
     return opened
   }
@@ -102,9 +112,12 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
   }
 }
 
+const isOfAgreements = ({ resource }: Call): boolean =>
+  resource !== null && !CHARGES.includes(resource)
+
 /** Waits for the bank until `waits_ms`, and sends nothing any more after `until_ms`. */
 function bankOf(
-  { connection, transport, tokens }: Opened,
+  { connection, transport, tokens, agreementTokens }: Opened,
   clock: Clock,
   waits_ms: number,
   until_ms?: number,
@@ -117,7 +130,8 @@ function bankOf(
     async ask(call) {
       const url = urlOf(connection, call)
       if (url === null) return notOffered(call)
-      const once = () => askOnce(transport, tokens, requestOf(connection, call, url), until_ms)
+      const own = isOfAgreements(call) ? agreementTokens : tokens
+      const once = () => askOnce(transport, own, requestOf(connection, call, url), until_ms)
       let reply = await once()
       if (isRepeated(call, reply)) reply = await once()
       for (let least_ms = MIN_WAIT_ms; ; least_ms *= 2) {
@@ -195,6 +209,7 @@ function requestOf(connection: Connection, call: Call, url: string): Request {
       accept: 'application/json',
       ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...fill(profile.headers, connection),
+      ...(isOfAgreements(call) ? fill(profile.agreements?.headers ?? {}, connection) : {}),
       ...fill(call.headers ?? {}, connection),
     },
     body: call.body === undefined ? null : JSON.stringify(call.body),

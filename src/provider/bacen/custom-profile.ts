@@ -13,6 +13,8 @@ const SETTINGS = [
   'paths',
   'headers',
   'query',
+  'scopes',
+  'agreements',
   'dates',
   'codeFields',
   'webhook',
@@ -137,15 +139,49 @@ function readCodeFields(read: Reader, value: unknown, fallback: string[]): strin
   return fallback
 }
 
+function readUrls(read: Reader, value: unknown, fallback: string[], name: string): string[] {
+  if (value === undefined) return fallback
+  if (Array.isArray(value) && value.every((url) => urlFault(url) === null)) return value
+  read.fault(name, 'must be a list of https:// addresses')
+  return fallback
+}
+
+function readScopes(read: Reader, value: unknown, fallback: Profile['scopes']): Profile['scopes'] {
+  const given = read.part(value, RESOURCES, 'scopes')
+  const isName = (name: unknown) => typeof name === 'string' && /^[\w.-]{1,60}$/.test(name)
+  const wrong = Object.keys(given).filter((resource) => !isName(given[resource]))
+  for (const resource of wrong) read.fault(`scopes ${resource}`, 'must be a name such as "locr"')
+  return { ...fallback, ...given }
+}
+
+type Agreements = Profile['agreements']
+
+function readAgreements(read: Reader, value: unknown, base: Agreements): Agreements {
+  if (value === undefined || value === null) return value === null ? null : base
+  const given = read.part(value, ['tokenUrl', 'grant', 'headers'], 'agreements')
+  const name = 'agreements headers'
+  return {
+    tokenUrl: read.url(given.tokenUrl, base?.tokenUrl ?? '', 'agreements tokenUrl'),
+    grant: read.choice(given.grant, ['body', 'query'], base?.grant ?? 'body', 'agreements grant'),
+    headers: read.values(given.headers, base?.headers ?? {}, name, headerFault),
+  }
+}
+
 function readToken(read: Reader, settings: Settings, base: Profile['token']): Profile['token'] {
-  const { client, body, grant, asksScopes, headers } = read.part(
+  const { otherUrls, client, body, grant, asksScopes, headers } = read.part(
     settings.token,
-    ['client', 'body', 'grant', 'asksScopes', 'headers'],
+    ['otherUrls', 'client', 'body', 'grant', 'asksScopes', 'headers'],
     'token',
   )
   const { choice } = read
   return {
     url: read.url(settings.tokenUrl, base.url, 'tokenUrl'),
+    otherUrls: readUrls(
+      read,
+      otherUrls,
+      settings.tokenUrl === undefined ? base.otherUrls : [],
+      'token otherUrls',
+    ),
     client: choice(client, ['basic', 'body', 'id only'], base.client, 'token client'),
     body: choice(body, ['form', 'json'], base.body, 'token body'),
     grant: choice(grant, ['body', 'query'], base.grant, 'token grant'),
@@ -195,6 +231,8 @@ export function customProfile(settings: unknown): { profile: Profile } | { fault
     paths: readPaths(read, settings.paths, base.paths),
     headers: read.values(headers, base.headers, 'headers', headerFault),
     query: read.values(query, base.query, 'query', queryFault),
+    scopes: readScopes(read, settings.scopes, base.scopes),
+    agreements: readAgreements(read, settings.agreements, base.agreements),
     dates: read.choice(dates, ['milliseconds', 'seconds'], base.dates, 'dates'),
     codeFields: readCodeFields(read, settings.codeFields, base.codeFields),
     webhook: {

@@ -1,6 +1,6 @@
 import type { Payee } from '../port.ts'
 import { type Bank, type Client, NO_BANK } from './client.ts'
-import { payoutScopesOf, scopesOf } from './token.ts'
+import { payoutScopesOf, resourcesOf, scopesOf } from './token.ts'
 
 /** What is wrong with a connection, in plain words, and what it may be used for. */
 export type Inspection = {
@@ -23,11 +23,10 @@ export async function inspect({ open }: Client, payee: Payee): Promise<Inspectio
     return { faults: [token.reason], scopes: UNKNOWN_SCOPES }
   }
   const granted = token.scopes
-  const needed = scopesOf(bank.connection.profile)
+  const { profile } = bank.connection
+  const needed = scopesOf(profile, resourcesOf(profile, 'charges'))
   const missing = needed.filter((scope) => isMissing(scope, needed, granted))
-  const unsent = payoutScopesOf(bank.connection.profile).filter((scope) =>
-    isMissing(scope, needed, granted),
-  )
+  const unsent = payoutScopesOf(profile).filter((scope) => isMissing(scope, needed, granted))
   return { faults: await readingFaults(bank), scopes: { granted, missing, unsent } }
 }
 

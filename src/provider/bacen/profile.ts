@@ -11,6 +11,21 @@ export const RESOURCES = [
 ] as const
 export type Resource = (typeof RESOURCES)[number]
 
+/** How a bank gives tokens. */
+export type TokenRules = {
+  url: string
+  /** More addresses, which are tried in this order if the first one gives no token. */
+  otherUrls: string[]
+  /** Where client id and secret are sent. Some banks need only the id and the certificate. */
+  client: 'basic' | 'body' | 'id only'
+  body: 'form' | 'json'
+  /** Where `grant_type` is sent. */
+  grant: 'body' | 'query'
+  /** Whether scopes are requested. Otherwise the bank grants those of the contract. */
+  asksScopes: boolean
+  headers: Record<string, string>
+}
+
 /**
  * How a bank differs from the Central Bank's document, as data. In `headers`, `query` and `webhook`
  * a value may contain `{clientId}`, `{appKey}`, `{account}` (its number) or `{uuid}` (a new one
@@ -22,17 +37,11 @@ export type Profile = {
   /** As people write it. */
   title: string
   baseUrl: string
-  token: {
-    url: string
-    /** Where client id and secret are sent. Some banks need only the id and the certificate. */
-    client: 'basic' | 'body' | 'id only'
-    body: 'form' | 'json'
-    /** Where `grant_type` is sent. */
-    grant: 'body' | 'query'
-    /** Whether scopes are requested. Otherwise the bank grants those of the contract. */
-    asksScopes: boolean
-    headers: Record<string, string>
-  }
+  token: TokenRules
+  /** The names of scopes, if they differ from the document's: `locr` for `locr.read`. */
+  scopes: Partial<Record<Resource, string>>
+  /** The token and the headers of Pix Automático, if the bank has others for it. */
+  agreements: (Pick<TokenRules, 'grant' | 'headers'> & { tokenUrl: string }) | null
   /**
    * The path between the base URL and the resource, such as `/v2`; a whole URL when the bank has
    * the resource elsewhere; null when it has none.
@@ -49,6 +58,9 @@ export type Profile = {
   /** Whether withdrawals can be sent through the bank. */
   payouts: 'efi' | null
 }
+
+/** The resources of charges. The others are those of Pix Automático. */
+export const CHARGES: readonly Resource[] = ['cob', 'pix', 'webhook']
 
 /** The URL before the name of a resource; null when the bank does not offer it. */
 export function addressOf({ baseUrl, paths }: Profile, resource: Resource): string | null {

@@ -5,14 +5,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { customProfile, PLACEHOLDERS, urlFault } from './custom-profile.ts'
 import { addressOf, type Profile, RESOURCES } from './profile.ts'
-import { findProfile, PROFILE_NAMES, withUrls } from './profiles.ts'
+import { completeProfile, findProfile, PROFILE_NAMES, withUrls } from './profiles.ts'
 
 const known = PROFILE_NAMES.map((name) => findProfile(name)!)
 const MINIMAL = { baseUrl: 'https://pix.bank.example/v2', tokenUrl: 'https://bank.example/token' }
 
 /** All that a profile says, as an operator would write it down. */
 const settingsOf = ({ title, baseUrl, token: { url, ...token }, ...rest }: Profile) => {
-  const { paths, headers, query, dates, codeFields, webhook } = rest
+  const { paths, headers, query, scopes, agreements, dates, codeFields, webhook } = rest
   return {
     title,
     baseUrl,
@@ -21,6 +21,8 @@ const settingsOf = ({ title, baseUrl, token: { url, ...token }, ...rest }: Profi
     paths,
     headers,
     query,
+    scopes,
+    agreements,
     dates,
     codeFields,
     webhook,
@@ -74,8 +76,10 @@ test('every bank is reached over https, at paths that a resource can follow', ()
 })
 
 test('values that are filled in are known ones', () => {
-  const values = known.flatMap(({ headers, query, token, webhook }) =>
-    [headers, query, token.headers, webhook.headers].flatMap((part) => Object.values(part)),
+  const values = known.flatMap(({ headers, query, token, webhook, agreements }) =>
+    [headers, query, token.headers, webhook.headers, agreements?.headers ?? {}].flatMap((part) =>
+      Object.values(part),
+    ),
   )
   const named = values.flatMap((value) =>
     [...value.matchAll(/\{(.*?)\}/g)].map(([, name]) => name!),
@@ -91,14 +95,22 @@ test('a sandbox differs from its bank in its addresses only, and shares none of 
   const sandboxes = known.filter(({ name }) => name.endsWith('-sandbox'))
   assert.ok(sandboxes.length > 0)
   const hostsOf = (profile: Profile) =>
-    [profile.token.url, ...RESOURCES.map((resource) => addressOf(profile, resource))]
+    [
+      profile.token.url,
+      profile.agreements?.tokenUrl ?? null,
+      ...RESOURCES.map((resource) => addressOf(profile, resource)),
+    ]
       .filter((url) => url !== null)
       .map((url) => new URL(url).host)
   for (const sandbox of sandboxes) {
     const real = findProfile(sandbox.name.replace('-sandbox', ''))!
     const { name, title, baseUrl, paths } = real
     const token = { ...sandbox.token, url: real.token.url }
-    assert.deepEqual({ ...sandbox, name, title, baseUrl, paths, token }, real)
+    const agreements = sandbox.agreements && {
+      ...sandbox.agreements,
+      tokenUrl: real.agreements?.tokenUrl,
+    }
+    assert.deepEqual({ ...sandbox, name, title, baseUrl, paths, token, agreements }, real)
     const hosts = new Set(hostsOf(real))
     assert.deepEqual(
       hostsOf(sandbox).filter((host) => hosts.has(host)),
@@ -119,12 +131,15 @@ test('what is known of how banks differ', () => {
   assert.equal(of('inter').headers['x-conta-corrente'], '{account}')
   assert.equal(new URL(of('itau').token.url).host, 'sts.itau.com.br')
   assert.equal(of('itau').headers['x-correlationID'], '{uuid}')
+  assert.deepEqual(of('itau').token.otherUrls, ['https://sts.itau.com.br/api/oauth/token'])
   assert.deepEqual(of('bb').query, { 'gw-dev-app-key': '{appKey}' })
   assert.ok(of('bb').codeFields.includes('textoImagemQRcode'))
   const { cob, pix, rec } = of('sicredi').paths
   assert.deepEqual([cob, pix, rec], ['/api/v3', '/api/v2', '/api/v1'])
   assert.deepEqual([of('santander').token.grant, of('santander').dates], ['query', 'seconds'])
+  assert.equal(of('santander').agreements?.headers['X-Application-Key'], '{clientId}')
   assert.equal(of('sicoob').token.client, 'id only')
+  assert.deepEqual(of('sicoob').scopes, { locrec: 'locr' })
   assert.ok(of('sicoob').codeFields.includes('brcode'))
   assert.deepEqual(
     known.filter(({ payouts }) => payouts).map(({ name }) => name),
@@ -141,6 +156,9 @@ test('a bank at another address is there whole, and the known one stays as it wa
     })
     assert.equal(moved.baseUrl, 'https://127.0.0.1:8443')
     assert.equal(moved.token.url, 'https://127.0.0.1:8444/token')
+    assert.deepEqual(moved.token.otherUrls, [])
+    const { tokenUrl } = moved.agreements ?? { tokenUrl: moved.baseUrl }
+    assert.equal(new URL(tokenUrl).host, '127.0.0.1:8443')
     for (const resource of RESOURCES) {
       const [address, was] = [addressOf(moved, resource), addressOf(profile, resource)]
       assert.equal(address === null, was === null)
@@ -159,6 +177,7 @@ test('two addresses suffice for a bank that keeps to the document', () => {
   assert.equal(profile.baseUrl, MINIMAL.baseUrl)
   assert.deepEqual(profile.token, {
     url: MINIMAL.tokenUrl,
+    otherUrls: [],
     client: 'basic',
     body: 'form',
     grant: 'body',
@@ -183,16 +202,36 @@ test('a bank that is like a known one says only what differs', () => {
   assert.equal(addressOf(moved, 'rec'), 'https://pix.bank.example/pixautomatico/v1')
 })
 
+test('a profile that an older version has stored gets the settings that it lacks', () => {
+  for (const profile of known) {
+    const { scopes: _, agreements: __, token, ...rest } = profile
+    const { otherUrls: ___, ...older } = token
+    const read = completeProfile({ ...rest, token: older } as Profile)
+    const empty = { scopes: {}, agreements: null, token: { ...token, otherUrls: [] } }
+    assert.deepEqual(read, { ...profile, ...empty })
+    assert.deepEqual(completeProfile(profile), profile)
+  }
+})
+
 test('all faults are returned at once, each with its name', () => {
   const faults = faultsOf({
     title: '',
     like: 'nubank',
     baseUrl: 'http://bank.example',
     token_url: 'x',
-    token: { client: 'secret', body: 'xml', grant: 'header', asksScopes: 'yes', url: 'x' },
+    token: {
+      client: 'secret',
+      body: 'xml',
+      grant: 'header',
+      asksScopes: 'yes',
+      url: 'x',
+      otherUrls: 'x',
+    },
     paths: { cob: null, pix: 'v2', rec: null, boleto: '/v1' },
     headers: { 'x y': 'a', authorization: 'Bearer x', 'x-key': '{secret}', 'x-n': 1 },
     query: { '': 'a' },
+    scopes: { rec: 'a b', boleto: 'x' },
+    agreements: { tokenUrl: 'http://x.example', url: 'x' },
     dates: 'iso',
     codeFields: 'emv',
     webhook: { headers: { 'x-a': 'a\r\nb: c' }, url: 'x' },
@@ -208,6 +247,7 @@ test('all faults are returned at once, each with its name', () => {
     'token grant',
     'token asksScopes',
     'token "url" is not known',
+    'token otherUrls',
     'paths cob must be there',
     'paths pix',
     'paths must have all of',
@@ -217,6 +257,10 @@ test('all faults are returned at once, each with its name', () => {
     'headers "x-key"',
     'headers "x-n"',
     'query ""',
+    'scopes rec',
+    'scopes "boleto"',
+    'agreements tokenUrl',
+    'agreements "url"',
     'dates',
     'codeFields',
     'webhook headers "x-a"',
@@ -288,10 +332,19 @@ test('what an operator may write is what the profile says', () => {
       grant: fc.constantFrom('body', 'query'),
       asksScopes: fc.boolean(),
       headers: values,
+      otherUrls: fc.constantFrom([], ['https://bank.example/oauth/token']),
     }),
     paths: fc.record(Object.fromEntries(RESOURCES.map((resource) => [resource, path]))),
     headers: values,
     query: values,
+    scopes: fc.constantFrom({}, { locrec: 'locr', rec: 'rec-1' }),
+    agreements: fc.option(
+      fc.record({
+        tokenUrl: fc.constant('https://other.bank.example/token'),
+        grant: fc.constantFrom('body', 'query'),
+        headers: values,
+      }),
+    ),
     dates: fc.constantFrom('milliseconds', 'seconds'),
     codeFields: fc.array(name, { maxLength: 3 }),
     webhook: fc.record({ headers: values }),

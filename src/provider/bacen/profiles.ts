@@ -8,12 +8,15 @@ export function bank({ token, ...rest }: Bank): Profile {
   return {
     headers: {},
     query: {},
+    scopes: {},
+    agreements: null,
     dates: 'milliseconds',
     codeFields: ['pixCopiaECola'],
     webhook: { headers: {} },
     payouts: null,
     ...rest,
     token: {
+      otherUrls: [],
       client: 'basic',
       body: 'form',
       grant: 'body',
@@ -23,6 +26,9 @@ export function bank({ token, ...rest }: Bank): Profile {
     },
   }
 }
+
+/** A profile that an older version has stored, with the settings that it did not have yet. */
+export const completeProfile = (stored: Profile): Profile => bank(stored)
 
 /** The paths of charges and of agreements. Banks often have them in different places. */
 export function paths(charges: string, agreements: string | null): Profile['paths'] {
@@ -78,6 +84,7 @@ const BANKS: Profile[] = [
     baseUrl: 'https://pix-pj.api.itau.com',
     token: {
       url: 'https://sts.itau.com.br/as/token.oauth2',
+      otherUrls: ['https://sts.itau.com.br/api/oauth/token'],
       client: 'body',
       asksScopes: false,
     },
@@ -118,7 +125,13 @@ const BANKS: Profile[] = [
       grant: 'query',
       asksScopes: false,
     },
-    paths: paths('/api/v1', null),
+    // Pix Automático is at another product of the bank, with a token of its own.
+    paths: paths('/api/v1', 'https://trust-open.api.santander.com.br/api/v1'),
+    agreements: {
+      tokenUrl: 'https://trust-open.api.santander.com.br/auth/oauth/v2/token',
+      grant: 'body',
+      headers: { 'X-Application-Key': '{clientId}' },
+    },
     dates: 'seconds',
   }),
   bank({
@@ -130,6 +143,7 @@ const BANKS: Profile[] = [
       client: 'id only',
     },
     paths: paths('/pix/api/v2', null),
+    scopes: { locrec: 'locr' },
     headers: { client_id: '{clientId}' },
     codeFields: ['pixCopiaECola', 'brcode'],
   }),
@@ -196,7 +210,19 @@ export function withUrls(profile: Profile, urls: { baseUrl?: string; tokenUrl?: 
   return {
     ...profile,
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    token: { ...profile.token, url: tokenUrl },
-    paths: urls.baseUrl === undefined ? profile.paths : Object.fromEntries(moved),
+    token: {
+      ...profile.token,
+      url: tokenUrl,
+      otherUrls: urls.tokenUrl === undefined ? profile.token.otherUrls : [],
+    },
+    ...(urls.baseUrl === undefined
+      ? {}
+      : { paths: Object.fromEntries(moved), agreements: agreementsAt(profile, urls.baseUrl) }),
   }
+}
+
+function agreementsAt({ agreements }: Profile, baseUrl: string): Profile['agreements'] {
+  if (!agreements) return null
+  const { pathname } = new URL(agreements.tokenUrl)
+  return { ...agreements, tokenUrl: new URL(pathname, baseUrl).href }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../lib/ids.ts'
-import { given, newCharge, openScene } from './scene.test-support.ts'
+import { given, newAgreement, newCharge, openScene } from './scene.test-support.ts'
 import { createTokens } from './token.ts'
 import type { Transport } from './transport.ts'
 
@@ -153,4 +153,49 @@ test('scopes are read as a text or a list, and a bank may say nothing of them', 
     assert.deepEqual(await scopesIn(scope), ['cob.read', 'pix.read'])
   }
   for (const scope of [undefined, null, '', 7]) assert.equal(await scopesIn(scope), null)
+})
+
+test('where a bank has two addresses for tokens, the second is tried, and asked first from then on', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee, connect, clock } = scene
+  const profile = bank.profile('itau')
+  connect(bank.connection({ profile }))
+  given(await bacen.issueCharge(payee, newCharge(scene)))
+  const places = () =>
+    bank
+      .state()
+      .requests.filter(({ operation }) => operation === TOKEN)
+      .map(({ path }) => path)
+  const [first, second] = [profile.token.url, ...profile.token.otherUrls].map(
+    (url) => new URL(url).pathname,
+  )
+  assert.deepEqual(places(), [first, second])
+  clock.advance(7200)
+  given(await bacen.issueCharge(payee, newCharge(scene)))
+  assert.deepEqual(places(), [first, second, second])
+})
+
+test('a bank with a token of its own for agreements gets that one, and its header', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee, connect } = scene
+  connect(bank.connection({ profile: bank.profile('santander') }))
+  given(await bacen.issueCharge(payee, newCharge(scene)))
+  assert.equal(bank.state().tokens.length, 1)
+  given(await bacen.createAgreement(payee, newAgreement(scene)))
+  given(await bacen.issueCharge(payee, newCharge(scene)))
+  assert.deepEqual(
+    bank.state().tokens.map(({ path }) => path),
+    ['/oauth/token', '/auth/oauth/v2/token'],
+  )
+})
+
+test('a scope is requested by the name that the bank has for it', async () => {
+  const scene = await openScene({ style: { scopes: { locrec: 'locr' } } })
+  const { bank, bacen, payee } = scene
+  given(await bacen.createAgreement(payee, newAgreement(scene)))
+  const asked = bank.state().tokens[0]!.scope!.split(' ')
+  assert.deepEqual(
+    asked.filter((name) => name.includes('loc')),
+    ['locr.read', 'locr.write'],
+  )
 })

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Failure, Reply } from './answers.ts'
 import type { Connection } from './connection.ts'
 import { fill } from './placeholders.ts'
-import { type Profile, RESOURCES, type Resource } from './profile.ts'
+import { CHARGES, type Profile, RESOURCES, type Resource, type TokenRules } from './profile.ts'
 import { type Fields, textOf } from './text.ts'
 import type { Request, Transport } from './transport.ts'
 
@@ -28,13 +28,27 @@ const LIFETIME_S = 300
 /** A token is renewed so long before it expires, or after 80 % of a short lifetime. */
 const MARGIN_S = 60
 
+/** What a token is for. Some banks want another one for agreements. */
+export type Part = 'charges' | 'agreements'
+
 /** Keeps one token. Many who need a new one at once share one request for it. */
-export function createTokens(connection: Connection, transport: Transport, clock: Clock): Tokens {
+export function createTokens(
+  connection: Connection,
+  transport: Transport,
+  clock: Clock,
+  part: Part = 'charges',
+): Tokens {
   let token: Token | null = null
   let asking: Promise<Token | Failure> | null = null
+  const { url, otherUrls } = rulesOf(connection.profile, part)
+  let addresses = [url, ...otherUrls]
 
   async function ask(): Promise<Token | Failure> {
-    const answer = await askFor(connection, transport, clock)
+    const { answer, at } = await askInOrder(addresses, (address) =>
+      askFor(connection, transport, clock, part, address),
+    )
+    // The address that has given a token is asked first from now on.
+    addresses = [at, ...addresses.filter((address) => address !== at)]
     token = answer.kind === 'token' ? answer : null
     return answer
   }
@@ -66,41 +80,81 @@ const SCOPES: Record<Resource, string> = {
   webhookrec: 'webhookrec',
   webhookcobr: 'webhookcobr',
 }
-/** Without these no charge can be collected. */
-const BASIC: Resource[] = ['cob', 'pix', 'webhook']
+/** How a token is requested for one part. */
+function rulesOf({ token, agreements }: Profile, part: Part): TokenRules {
+  if (part === 'charges' || !agreements) return token
+  const { tokenUrl: url, grant } = agreements
+  return { ...token, url, otherUrls: [], grant }
+}
+
+type Answered = { answer: Token | Failure; at: string }
+
+/** The answer of the first address that gives a token, or of the first address. */
+async function askInOrder(
+  addresses: string[],
+  ask: (address: string) => Promise<Token | Failure>,
+): Promise<Answered> {
+  let first: Answered | null = null
+  for (const at of addresses) {
+    const answer = await ask(at)
+    if (answer.kind === 'token') return { answer, at }
+    first ??= { answer, at }
+  }
+  return first!
+}
 
 /** Without these no withdrawal can be sent through the bank. */
 export const payoutScopesOf = ({ payouts }: Profile): string[] =>
   payouts === 'efi' ? ['pix.send', 'gn.pix.send.read'] : []
 
 /** The scopes of all resources that a bank offers. */
-export function scopesOf({ paths }: Profile, among: readonly Resource[] = RESOURCES): string[] {
+export function scopesOf(
+  { paths, scopes }: Profile,
+  among: readonly Resource[] = RESOURCES,
+): string[] {
   const offered = among.filter((resource) => paths[resource] !== null)
-  return offered.flatMap((name) => [`${SCOPES[name]}.read`, `${SCOPES[name]}.write`])
+  const nameOf = (resource: Resource) => scopes[resource] ?? SCOPES[resource]
+  return offered.flatMap((name) => [`${nameOf(name)}.read`, `${nameOf(name)}.write`])
+}
+
+/** The resources that the token of a part is for. */
+export const resourcesOf = ({ agreements }: Profile, part: Part): readonly Resource[] => {
+  if (!agreements) return RESOURCES
+  return part === 'charges' ? CHARGES : RESOURCES.filter((name) => !CHARGES.includes(name))
+}
+
+/**
+ * The scopes to request: first all, and each further list if the bank refuses those before it.
+ * Many companies have no contract for withdrawals or recurrences, and some banks then refuse all.
+ */
+function scopeLists(profile: Profile, part: Part): string[][] {
+  const all = scopesOf(profile, resourcesOf(profile, part))
+  if (part === 'agreements') return [all]
+  const lists = [[...all, ...payoutScopesOf(profile)], all, scopesOf(profile, CHARGES)]
+  return lists.filter((list, i) => i === 0 || list.length < lists[i - 1]!.length)
 }
 
 /** How a bank refuses because of scopes. Some give no reason. */
 const TOO_MUCH = /scope|escopo|^the bank answers with status 40[03]$/i
 
-/**
- * Requests a token. If the bank refuses because of scopes, requests only those for charges: many
- * companies have no contract for recurrences, and some banks then refuse all scopes.
- */
+/** Requests a token. If the bank refuses because of scopes, requests fewer. */
 async function askFor(
   connection: Connection,
   transport: Transport,
   clock: Clock,
+  part: Part,
+  url: string,
 ): Promise<Token | Failure> {
-  const { profile } = connection
-  const reply = await send(
-    transport,
-    requestOf(connection, [...scopesOf(profile), ...payoutScopesOf(profile)]),
-  )
-  const isTooMuch = reply.kind === 'refused' && TOO_MUCH.test(reply.reason)
-  if (!isTooMuch || !profile.token.asksScopes) return tokenOf(reply, clock)
-  const basic = scopesOf(profile, BASIC)
-  const answer = tokenOf(await send(transport, requestOf(connection, basic)), clock)
-  return answer.kind === 'token' ? { ...answer, scopes: answer.scopes ?? basic } : answer
+  const rules = { ...rulesOf(connection.profile, part), url }
+  const [all, ...fewer] = scopeLists(connection.profile, part)
+  let reply = await send(transport, requestOf(connection, rules, all!))
+  for (const scopes of rules.asksScopes ? fewer : []) {
+    if (reply.kind !== 'refused' || !TOO_MUCH.test(reply.reason)) break
+    reply = await send(transport, requestOf(connection, rules, scopes))
+    const answer = tokenOf(reply, clock)
+    if (answer.kind === 'token') return { ...answer, scopes: answer.scopes ?? scopes }
+  }
+  return tokenOf(reply, clock)
 }
 
 /** If there is no clear answer, sends again once, because a token may be requested twice. */
@@ -111,9 +165,9 @@ async function send(transport: Transport, request: Request): Promise<Reply> {
   return isClear ? reply : transport.send(request)
 }
 
-function requestOf(connection: Connection, scopes: string[]): Request {
-  const { profile, clientId, clientSecret } = connection
-  const { url, client, body, grant, asksScopes, headers } = profile.token
+function requestOf(connection: Connection, rules: TokenRules, scopes: string[]): Request {
+  const { clientId, clientSecret } = connection
+  const { url, client, body, grant, asksScopes, headers } = rules
   const fields: Record<string, string> = {
     ...(grant === 'body' ? { grant_type: 'client_credentials' } : {}),
     ...(client === 'basic' ? {} : { client_id: clientId }),
