@@ -1,4 +1,5 @@
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** A company's connection to its bank as the database has it. */
@@ -16,42 +17,36 @@ export type BankRecord = {
   connectedAt: Date
 }
 
-type BankRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  profile: string
-  sealed: Buffer
-  callback_id: Uuid
-  payouts: 'manual' | 'bank'
-  payout_key: string | null
-  certificate_ends_at: Date
-  connected_at: Date
-}
-
-const toRecord = (row: BankRow): BankRecord => ({
-  companyId: row.company_id,
-  id: row.id,
-  profile: row.profile,
-  sealed: row.sealed,
-  callbackId: row.callback_id,
-  payouts: row.payouts,
-  payoutKey: row.payout_key,
-  certificateEndsAt: row.certificate_ends_at,
-  connectedAt: row.connected_at,
+const BANK = tableOf<BankRecord>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  profile: ['profile', 'text'],
+  sealed: ['sealed', 'bytea'],
+  callbackId: ['callback_id', 'uuid'],
+  payouts: ['payouts', 'text'],
+  payoutKey: ['payout_key', 'text'],
+  certificateEndsAt: ['certificate_ends_at', 'timestamptz'],
+  connectedAt: ['connected_at', 'timestamptz'],
 })
 
+const COLUMNS = BANK.select('b')
+const CHANGING = BANK.without('companyId', 'callbackId')
+
+const SAVE = `${BANK.insertInto('bank_connections')}
+  on conflict (company_id) do update set ${CHANGING.assigned('excluded')}, certificate_warned_at = null`
+
 export async function findBank(tx: Tx, companyId: Uuid): Promise<BankRecord | null> {
-  const rows = await tx.query<BankRow>({
+  const rows = await tx.query({
     name: 'find_bank',
-    text: 'select * from bank_connections where company_id = $1',
+    text: `select ${COLUMNS} from bank_connections b where company_id = $1`,
     values: [companyId],
   })
-  return rows[0] ? toRecord(rows[0]) : null
+  return rows[0] ? BANK.read(rows[0]) : null
 }
 
 /** For each company the secret part of the address that its bank calls, or null without a bank. */
 export async function findCallbackIds(tx: Tx, companyIds: Uuid[]): Promise<(Uuid | null)[]> {
-  const rows = await tx.query<Pick<BankRow, 'company_id' | 'callback_id'>>({
+  const rows = await tx.query<{ company_id: Uuid; callback_id: Uuid }>({
     name: 'find_callback_ids',
     text: `select company_id, callback_id from bank_connections
            where company_id = any($1::uuid[])`,
@@ -63,27 +58,7 @@ export async function findCallbackIds(tx: Tx, companyIds: Uuid[]): Promise<(Uuid
 
 /** Replaces the connection that the company had. Its callback URL stays. */
 export async function saveBank(tx: Tx, bank: BankRecord): Promise<void> {
-  await tx.query({
-    text: `insert into bank_connections
-             (company_id, id, profile, sealed, callback_id, payouts, payout_key,
-              certificate_ends_at, connected_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-           on conflict (company_id) do update set id = excluded.id, profile = excluded.profile,
-             sealed = excluded.sealed, payouts = excluded.payouts, payout_key = excluded.payout_key,
-             certificate_ends_at = excluded.certificate_ends_at, certificate_warned_at = null,
-             connected_at = excluded.connected_at`,
-    values: [
-      bank.companyId,
-      bank.id,
-      bank.profile,
-      bank.sealed,
-      bank.callbackId,
-      bank.payouts,
-      bank.payoutKey,
-      bank.certificateEndsAt,
-      bank.connectedAt,
-    ],
-  })
+  await tx.query({ text: SAVE, values: BANK.values([bank]) })
 }
 
 export async function deleteBank(tx: Tx, companyId: Uuid): Promise<boolean> {
@@ -98,27 +73,22 @@ export async function deleteBank(tx: Tx, companyId: Uuid): Promise<boolean> {
 export async function listCertificates(
   tx: Tx,
 ): Promise<Pick<BankRecord, 'companyId' | 'profile' | 'certificateEndsAt'>[]> {
-  const rows = await tx.query<BankRow>({
-    text: `select company_id, profile, certificate_ends_at from bank_connections
-           order by company_id`,
+  return tx.query<Pick<BankRecord, 'companyId' | 'profile' | 'certificateEndsAt'>>({
+    text: `select company_id as "companyId", profile, certificate_ends_at as "certificateEndsAt"
+           from bank_connections order by company_id`,
   })
-  return rows.map((row) => ({
-    companyId: row.company_id,
-    profile: row.profile,
-    certificateEndsAt: row.certificate_ends_at,
-  }))
 }
 
 /** Connections whose certificate expires before a moment, and nobody was warned yet. */
 export async function findUnwarned(tx: Tx, endBefore: Date, except: Uuid[]): Promise<BankRecord[]> {
-  const rows = await tx.query<BankRow>({
-    text: `select * from bank_connections
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from bank_connections b
            where certificate_warned_at is null and certificate_ends_at < $1
              and company_id <> all ($2::uuid[])
            order by certificate_ends_at limit 100`,
     values: [endBefore, except],
   })
-  return rows.map(toRecord)
+  return rows.map(BANK.read)
 }
 
 /** Returns false when somebody has marked it before. */
