@@ -9,6 +9,7 @@ import { createAttemptCounter } from './core/deliveries/metrics.ts'
 import type { FullApp } from './core/full-app.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
+import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { openPing } from './db/probe.ts'
@@ -77,7 +78,8 @@ export function createApp({
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
-  const [charges, callbacks] = [groupCharges(db), createCallbackBatchers(db, syncNamed)]
+  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns })
+  const charges = groupCharges(db)
   const metrics = createMetrics()
   const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
   const countAttempt = createAttemptCounter(metrics.registry)

@@ -29,6 +29,19 @@ export type PaymentEvent = {
   }
 }
 
+/** The bank returned money by itself, such as after a claim of fraud. */
+export type PaymentReturnedEvent = {
+  event: 'Payment.Returned'
+  payment: {
+    endToEndId: string
+    returnId: string
+    amount: Cents
+    reason: 'FRAUD' | 'OPERATIONAL_FAILURE' | 'SUBSCRIPTION_CLAIM' | 'OTHER'
+    /** The charge that it had paid, where there is one. */
+    chargeId?: string
+  }
+}
+
 export type WithdrawalEvent = {
   event: 'Withdrawal.Completed' | 'Withdrawal.Failed'
   withdrawal: { id: string; status: 'COMPLETED' | 'FAILED'; value: Cents }
@@ -59,6 +72,7 @@ export type TestEvent = { event: 'Webhook.Test'; webhook: { id: string } }
 export type WebhookEvent =
   | ChargeEvent
   | PaymentEvent
+  | PaymentReturnedEvent
   | WithdrawalEvent
   | SubscriptionEvent
   | SubscriptionChargeEvent

@@ -1,6 +1,6 @@
 import { type AuditResult, auditCompany } from '../core/audits/commands.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import { formatReais, toCents } from '../lib/money.ts'
+import { formatReais } from '../lib/money.ts'
 import { type Command, columns } from './command.ts'
 import { requireCompany } from './records.ts'
 import { withApp } from './session.ts'
@@ -31,18 +31,16 @@ const show = ({ company, proof, faults, bank }: AuditResult) => ({
   differences: faults,
 })
 
-const reais = (amount: number): string => formatReais(toCents(amount))
-
 function table(results: AuditResult[]): string {
   if (results.length === 0) return 'No companies.\n'
   const heading = ['COMPANY ID', 'ENTRIES', 'AVAILABLE', 'PENDING', 'HELD', 'UNMATCHED', 'BANK']
   const rows = results.map(({ company, proof, faults, bank }) => [
     company.id,
     String(proof.entries),
-    reais(proof.balance.available),
-    reais(proof.balance.pending),
-    reais(proof.balance.held),
-    reais(proof.balance.unmatched),
+    formatReais(proof.balance.available),
+    formatReais(proof.balance.pending),
+    formatReais(proof.balance.held),
+    formatReais(proof.balance.unmatched),
     faults.length > 0 ? `${bank}, DIFFERS` : bank,
   ])
   return columns([heading, ...rows])

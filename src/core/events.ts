@@ -14,6 +14,7 @@ export const EVENTS = {
   'charge.canceled': 'Charge.Canceled',
   'charge.refunded': 'Charge.Refunded',
   'payment.unmatched': 'Payment.Unmatched',
+  'payment.returned': 'Payment.Returned',
   'subscription.authorized': 'Subscription.Authorized',
   'subscription.rejected': 'Subscription.Rejected',
   'subscription.canceled': 'Subscription.Canceled',
@@ -104,6 +105,29 @@ export function paymentEvent(type: EventType, payment: PaymentMoment, at: Date):
     payment: { endToEndId, amount, reason, ...charge },
   })
   const devMode = source === 'simulated'
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+}
+
+type ReturnMoment = {
+  companyId: Uuid
+  endToEndId: string
+  returnId: string | null
+  amount: number
+  bankReason: string | null
+  chargeId: Uuid | null
+  paymentSource: Source
+}
+
+/** The bank has returned money of a payment by itself. */
+export function returnEvent(refund: ReturnMoment, at: Date): Event {
+  const { companyId, endToEndId, returnId, amount, bankReason: reason, chargeId } = refund
+  const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
+  const type = 'payment.returned'
+  const payload = JSON.stringify({
+    event: EVENTS[type],
+    payment: { endToEndId, returnId, amount, reason, ...charge },
+  })
+  const devMode = refund.paymentSource === 'simulated'
   return { companyId, id: newId(), type, payload, devMode, createdAt: at }
 }
 

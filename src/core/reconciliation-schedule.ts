@@ -36,6 +36,23 @@ export async function markLookedBack(tx: Tx, companyId: Uuid, now: Date): Promis
   })
 }
 
+/** Records that the bank has listed all payments of which it has returned something. */
+export async function markReturnsListed(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update reconciliations set returns_listed_at = $2 where company_id = $1',
+    values: [companyId, now],
+  })
+}
+
+/** All returns that the bank has made before this moment are recorded; null if none were listed. */
+export async function findReturnsListed(tx: Tx, companyId: Uuid): Promise<Date | null> {
+  const [row] = await tx.query<{ returns_listed_at: Date | null }>({
+    text: 'select returns_listed_at from reconciliations where company_id = $1',
+    values: [companyId],
+  })
+  return row?.returns_listed_at ?? null
+}
+
 /** All payments that the bank has listed up to this moment are recorded. */
 export async function findAskedUntil(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ asked_until: Date }>({

@@ -74,6 +74,20 @@ test('an account is emptied to zero and no further, whichever it is', () => {
   }
 })
 
+test('only what the bank returns by itself may leave the available account below zero', () => {
+  for (const account of ACCOUNTS) {
+    const back = posting({ kind: 'BANK_RETURN', debit: account, credit: 'bank' })
+    if (account !== 'available') {
+      assert.throws(() => enter(EMPTY, [back]), /never goes below zero/)
+      continue
+    }
+    const { books } = enter(EMPTY, [back, posting({ amount: toCents(300) })])
+    assert.equal(books.balance.available, -700, 'what comes in makes up for it')
+    const spend = posting({ debit: 'available', credit: 'held', amount: toCents(1) })
+    assert.throws(() => enter(books, [spend]), /never goes below zero/)
+  }
+})
+
 const movement = fc
   .record({
     debit: fc.constantFrom(...SIDES),

@@ -36,7 +36,9 @@ function after(balance: Balance, posting: Posting): Balance {
   const next = { ...balance }
   for (const account of ACCOUNTS) {
     next[account] += effectOn(account, posting)
-    assert(next[account] >= 0, `the ${account} account never goes below zero`)
+    const isLowered = posting.debit === account
+    const mayEndBelow = account === 'available' && (!isLowered || posting.kind === 'BANK_RETURN')
+    assert(next[account] >= 0 || mayEndBelow, `the ${account} account never goes below zero`)
   }
   return next
 }

@@ -6,6 +6,7 @@ import { toCents } from '../lib/money.ts'
 import { EMPTY, enter } from './books.ts'
 import {
   type Account,
+  bankReturn,
   chargePaid,
   chargeReleased,
   KINDS,
@@ -45,6 +46,9 @@ const RECIPES: [Posting, kindAndRef: string, Effects][] = [
   [refundReleased(refund, 'pending'), 'REFUND_RELEASED rfnd_1', { held: -500, pending: 500 }],
   [refundReleased(refund, 'available'), 'REFUND_RELEASED rfnd_1', { held: -500, available: 500 }],
   [refundReleased(refund, 'unmatched'), 'REFUND_RELEASED rfnd_1', { held: -500, unmatched: 500 }],
+  [bankReturn(refund, 'pending'), 'BANK_RETURN rfnd_1', { pending: -500, bank: -500 }],
+  [bankReturn(refund, 'available'), 'BANK_RETURN rfnd_1', { available: -500, bank: -500 }],
+  [bankReturn(refund, 'unmatched'), 'BANK_RETURN rfnd_1', { unmatched: -500, bank: -500 }],
   [withdrawalHeld(withdrawal), 'WITHDRAWAL_HELD wd_1', { available: -700, held: 700 }],
   [withdrawalPaid(withdrawal), 'WITHDRAWAL_PAID wd_1', { held: -700, bank: -700 }],
   [withdrawalReleased(withdrawal), 'WITHDRAWAL_RELEASED wd_1', { held: -700, available: 700 }],
@@ -59,7 +63,7 @@ for (const [posting, named, effects] of RECIPES) {
   test(`${named} books ${JSON.stringify(effects)}`, () => {
     assert.equal(`${posting.kind} ${posting.ref}`, named)
     assert.deepEqual(effectsOf(posting), effects)
-    const ofCharge = /CHARGE|REFUND/.test(posting.kind)
+    const ofCharge = /CHARGE|REFUND|RETURN/.test(posting.kind)
     assert.equal(posting.chargeId, ofCharge ? chargeId : null, 'the charge, where there is one')
   })
 }

@@ -1,7 +1,10 @@
 import type { Uuid } from '../lib/ids.ts'
 import type { Cents } from '../lib/money.ts'
 
-/** What we owe a company. A credit raises an account, a debit lowers it, never below zero. */
+/**
+ * What we owe a company. A credit raises an account, a debit lowers it. A debit leaves no account
+ * below zero, unless the bank has returned money by itself: see `bankReturn`.
+ */
 export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched'] as const
 export type Account = (typeof ACCOUNTS)[number]
 
@@ -17,6 +20,7 @@ export const KINDS = [
   'REFUND_HELD',
   'REFUND_PAID',
   'REFUND_RELEASED',
+  'BANK_RETURN',
   'WITHDRAWAL_HELD',
   'WITHDRAWAL_PAID',
   'WITHDRAWAL_RELEASED',
@@ -79,6 +83,13 @@ export const refundPaid = (order: Order): Posting => posting('REFUND_PAID', ['he
 /** The bank did not return the money: it goes back to the account where it belongs now. */
 export const refundReleased = (order: Order, to: Account): Posting =>
   posting('REFUND_RELEASED', ['held', to], order)
+
+/**
+ * The bank has returned money by itself. It is gone whatever we hold, so this may leave `available`
+ * below zero: the next money that becomes available makes up for it.
+ */
+export const bankReturn = (order: Order, source: Account): Posting =>
+  posting('BANK_RETURN', [source, 'bank'], order)
 
 export const withdrawalHeld = (order: Order): Posting =>
   posting('WITHDRAWAL_HELD', ['available', 'held'], order)

@@ -24,7 +24,7 @@ function tableUnder(heading: string): TableRow[] {
 }
 
 const centsOf = (text: string): Cents => toCents(text.replaceAll('.', '').replace(',', ''))
-const reaisOf = (amount: number): string => formatReais(toCents(amount)).replace('R$ ', '')
+const reaisOf = (amount: number): string => formatReais(amount).replace(/R\$ |(?<=−) /g, '')
 
 /** A posting by the recipe of its type. Of a refund, the page says where it is taken from. */
 function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
@@ -39,6 +39,7 @@ function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
     REFUND_HELD: () => recipes.refundHeld(order, line.debit as Account),
     REFUND_PAID: () => recipes.refundPaid(order),
     REFUND_RELEASED: () => recipes.refundReleased(order, line.credit as Account),
+    BANK_RETURN: () => recipes.bankReturn(order, line.debit as Account),
     WITHDRAWAL_HELD: () => recipes.withdrawalHeld(order),
     WITHDRAWAL_PAID: () => recipes.withdrawalPaid(order),
     WITHDRAWAL_RELEASED: () => recipes.withdrawalReleased(order),

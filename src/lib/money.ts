@@ -19,10 +19,11 @@ export function formatDecimal(amount: Cents): string {
 /**
  * An amount as people in Brazil read it: R$ 1.234,56. The space is an ordinary one, so that a
  * search for the amount finds it. Cut as text, since no fraction of a real is ever a number here. A
- * bigint is an amount that nobody pays, such as of an item, and may be beyond every limit.
+ * bigint is an amount that nobody pays, such as of an item, and may be beyond every limit. Only a
+ * balance may be below zero: − R$ 1.234,56.
  */
-export function formatReais(amount: Cents | bigint): string {
-  const digits = String(amount).padStart(3, '0')
+export function formatReais(amount: number | bigint): string {
+  const digits = String(amount < 0 ? -amount : amount).padStart(3, '0')
   const reais = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, '.')
-  return `R$ ${reais},${digits.slice(-2)}`
+  return `${amount < 0 ? '− ' : ''}R$ ${reais},${digits.slice(-2)}`
 }

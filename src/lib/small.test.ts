@@ -15,6 +15,7 @@ test('money is written as people in Brazil read it, to the last cent', () => {
     formatReais(toCents(cents)),
   )
   assert.deepEqual(shown.slice(0, 4), ['R$ 0,00', 'R$ 0,05', 'R$ 0,99', 'R$ 1,00'])
+  assert.equal(formatReais(-4005), '− R$ 40,05')
   assert.equal(formatReais(10n ** 20n), 'R$ 1.000.000.000.000.000.000,00')
   assert.deepEqual(shown.slice(4), ['R$ 1.234,56', 'R$ 1.000.000,00', 'R$ 90.071.992.547.409,91'])
 })

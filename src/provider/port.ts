@@ -42,6 +42,31 @@ export type ReceivedPix = {
   amount: Cents
   receivedAt: Date
   payer?: PixPayer
+  /** What the bank has returned of it. Left out if that is nothing. */
+  returns?: PixReturn[]
+}
+
+/**
+ * Why a bank has returned money: the payer claims fraud, a failure of a bank, or a payment of a
+ * subscription that the payer objects to. OTHER: the receiver did it at the bank, or nobody says.
+ */
+export const RETURN_REASONS = [
+  'FRAUD',
+  'OPERATIONAL_FAILURE',
+  'SUBSCRIPTION_CLAIM',
+  'OTHER',
+] as const
+export type ReturnReason = (typeof RETURN_REASONS)[number]
+
+/** Money of a payment that has gone back to its payer. */
+export type PixReturn = {
+  /** The scheme's id of the return. */
+  returnId: string
+  /** Our id of the refund; null if it is no order of ours. */
+  orderId: Uuid | null
+  amount: Cents
+  at: Date
+  reason: ReturnReason
 }
 
 /** The payer of a Pix, as far as the bank names them. Some banks mask the tax id. */
@@ -81,6 +106,8 @@ export type BankTransfer = {
   orderId: Uuid | null
   /** What a received payment is for; null when it names nothing, or was sent or returned. */
   txid: string | null
+  /** The payment that a return gives back; null for what was received or sent. */
+  paymentId: string | null
   amount: Cents
   at: Date
 }
@@ -156,6 +183,8 @@ export type Provider = {
   /** The payments with these ids that the bank has received. It leaves out all others. */
   findReceived(payee: Payee, endToEndIds: string[]): Promise<Outcome<ReceivedPix[]>>
   listReceived(payee: Payee, period: Period): Promise<Outcome<ReceivedPix[]>>
+  /** The payments of a period of which something was returned, whenever that was. */
+  listReturned(payee: Payee, period: Period): Promise<Outcome<ReceivedPix[]>>
   /** Accepted means done. If the bank is still working on it, the outcome is unknown. */
   refund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned>>
   /** The outcome of an earlier order; null when the bank never got it. */

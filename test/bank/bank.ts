@@ -4,13 +4,13 @@ import type { LocalDate } from '../../src/pix/local-time.ts'
 import type { Account, Connection } from '../../src/provider/bacen/connection.ts'
 import type { Profile } from '../../src/provider/bacen/profile.ts'
 import { findProfile } from '../../src/provider/bacen/profiles.ts'
-import type { Books, Course } from './books.ts'
+import type { Books, Course, Refund } from './books.ts'
 import { type Identity, toPfx, trust } from './certificates.ts'
 import { type Collected, collect } from './collections.ts'
 import { createFaultSchedule, type Faults } from './faults.ts'
 import { type Client, createTokenIssuer, type Token, type TokenIssuer } from './oauth.ts'
 import { type Payer, payer } from './payer.ts'
-import { finishRefunds } from './pix.ts'
+import { type Claim, finishRefunds, returnByItself } from './pix.ts'
 import { createRequestHandler, type HandledRequest } from './request-handler.ts'
 import { unique } from './scheme.ts'
 import { finishSends } from './sends.ts'
@@ -44,6 +44,8 @@ export type Bank = {
   course(changes: { refunds?: Course; sends?: Course }): void
   finishRefunds(isDone?: boolean): void
   finishSends(isDone?: boolean): void
+  /** Returns a payment that nobody has ordered to return, as after a claim of fraud. */
+  returnByItself(endToEndId: string, claim?: Claim): Refund
   grant: TokenIssuer['grant']
   /** Tokens that were given out are good no more. */
   revokeTokens(): void
@@ -153,6 +155,7 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     },
     finishRefunds: (isDone) => finishRefunds(books, isDone),
     finishSends: (isDone) => finishSends(books, isDone),
+    returnByItself: (id, claim) => returnByItself(books, id, claim),
     revokeTokens: tokenIssuer.revoke,
     state: () => ({
       ...books,

@@ -24,6 +24,8 @@ export type Refund = {
   endToEndId: string
   returnId: string
   amount: number
+  /** The bank's word for why; without it the receiver has ordered it. */
+  nature?: string
   askedAt: Date
   doneAt: Date | null
   message?: string | null

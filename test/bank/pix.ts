@@ -10,7 +10,7 @@ import {
 } from './answers.ts'
 import { type Books, type Pix, type Refund, refundsOf } from './books.ts'
 import type { Params } from './document.ts'
-import { endToEndId, toCents, toText } from './scheme.ts'
+import { endToEndId, toCents, toText, unique } from './scheme.ts'
 
 const REFUNDABLE_ms = 90 * 86_400_000
 const invalid = (...reasons: string[]): Answer => refuse(400, 'PixDevolucaoInvalida', ...reasons)
@@ -33,7 +33,9 @@ export function received(books: Books): Handlers {
 
 function list(books: Books, query: Params): Answer {
   if (backward(query)) return refuse(400, 'PixConsultaInvalida', 'fim é anterior a inicio')
-  const { lists, mostPerPage } = books.style
+  const { lists, mostPerPage, returns } = books.style
+  if (query.devolucaoPresente && returns === 'refused')
+    return refuse(400, 'PixConsultaInvalida', 'devolucaoPresente não é aceito')
   const end_ms = Date.parse(query.fim!)
   const found = [...books.pix.values()].filter((pix) => {
     if (!within(pix.at, query) || (lists === 'exclusive' && pix.at.getTime() === end_ms))
@@ -41,7 +43,8 @@ function list(books: Books, query: Params): Answer {
     if (query.txid && pix.txid !== query.txid) return false
     if (query.txIdPresente && (pix.txid !== null) !== (query.txIdPresente === 'true')) return false
     const returned = refundsOf(books, pix.endToEndId).length > 0
-    return !query.devolucaoPresente || returned === (query.devolucaoPresente === 'true')
+    if (!query.devolucaoPresente || returns === 'ignored') return true
+    return returned === (query.devolucaoPresente === 'true')
   })
   found.sort((a, b) => a.at.getTime() - b.at.getTime())
   const { parametros, page } = pageOf(found, query, mostPerPage)
@@ -62,18 +65,18 @@ export function pixEntry(books: Books, { endToEndId, txid, amount, key, at, extr
   }
 }
 
-const shown = ({ id, returnId, amount, askedAt, doneAt, message, status }: Refund): Body => ({
-  id,
-  rtrId: returnId,
-  valor: toText(amount),
-  natureza: 'ORIGINAL',
-  ...(message ? { descricao: message } : {}),
-  status,
+const shown = (refund: Refund): Body => ({
+  id: refund.id,
+  rtrId: refund.returnId,
+  valor: toText(refund.amount),
+  natureza: refund.nature ?? 'ORIGINAL',
+  ...(refund.message ? { descricao: refund.message } : {}),
+  status: refund.status,
   horario: {
-    solicitacao: askedAt.toISOString(),
-    ...(doneAt ? { liquidacao: doneAt.toISOString() } : {}),
+    solicitacao: refund.askedAt.toISOString(),
+    ...(refund.doneAt ? { liquidacao: refund.doneAt.toISOString() } : {}),
   },
-  ...(status === 'NAO_REALIZADO' ? { motivo: 'A conta do pagador foi encerrada.' } : {}),
+  ...(refund.status === 'NAO_REALIZADO' ? { motivo: 'A conta do pagador foi encerrada.' } : {}),
 })
 
 function refund(books: Books, endToEnd: string, id: string, body: Body): Answer {
@@ -115,6 +118,31 @@ function finish(books: Books, refund: Refund, isDone: boolean): void {
 export function finishRefunds(books: Books, isDone = true): void {
   for (const refund of books.refunds)
     if (refund.status === 'EM_PROCESSAMENTO') finish(books, refund, isDone)
+}
+
+export type Claim = { amount?: number; nature?: string }
+
+/** Returns a payment without an order, all that is left of it unless an amount is given. */
+export function returnByItself(books: Books, endToEnd: string, claim: Claim = {}): Refund {
+  const pix = books.pix.get(endToEnd)
+  if (!pix) throw new Error('the bank has no such payment')
+  const [now, before] = [books.clock.now(), refundsOf(books, endToEnd)]
+  const done = before.filter(({ status }) => status !== 'NAO_REALIZADO')
+  const left = pix.amount - done.reduce((sum, { amount }) => sum + amount, 0)
+  const { amount = left, nature = 'MED_FRAUDE' } = claim
+  const open: Refund = {
+    id: `med${unique(12)}`,
+    endToEndId: endToEnd,
+    returnId: endToEndId('D', now),
+    amount,
+    nature,
+    askedAt: now,
+    doneAt: null,
+    status: 'EM_PROCESSAMENTO',
+  }
+  books.refunds.push(open)
+  finish(books, open, true)
+  return open
 }
 
 /** Sends callbacks only for payments with a txid, to the receiver that registered for the key. */

@@ -38,6 +38,8 @@ export type Style = {
   repeated: 'alters' | 400 | 409
   /** Whether lists leave out what happened at their very end. */
   lists: 'inclusive' | 'exclusive'
+  /** What comes of asking for payments of which something was returned. */
+  returns: 'filtered' | 'ignored' | 'refused'
   /** A page holds no more than this, however many are asked for. */
   mostPerPage: number
   /** Whether charges can be created without a txid of ours. */
@@ -73,6 +75,7 @@ export const PLAIN: Style = {
   extras: false,
   repeated: 'alters',
   lists: 'inclusive',
+  returns: 'filtered',
   mostPerPage: 1000,
   postsCharges: true,
   probes: false,

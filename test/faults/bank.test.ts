@@ -119,6 +119,18 @@ function openMerchant(shop: Banked, random: () => number) {
       assert.ok([201, 409, 422].includes(reply.status), reply.text)
       if (random() < 0.5) bank.course({ refunds: random() < 0.5 ? 'later' : 'at once' })
     },
+    /** The bank returns a payment by itself, or a part of it. */
+    async returnByBank() {
+      const { pix, refunds } = bank.state()
+      const left = ({ endToEndId, amount }: { endToEndId: string; amount: number }) =>
+        refunds
+          .filter((one) => one.endToEndId === endToEndId && one.status !== 'NAO_REALIZADO')
+          .reduce((rest, one) => rest - one.amount, amount)
+      const claimed = some([...pix.values()].filter((one) => left(one) > 0))
+      if (!claimed) return
+      const amount = random() < 0.5 ? left(claimed) : Math.ceil(left(claimed) / 2)
+      bank.returnByItself(claimed.endToEndId, { amount })
+    },
     /** One at a time, through the bank. */
     async withdraw() {
       const started = await shop.post('/account-balance/withdraw', { value: 1 + keys })
@@ -167,7 +179,8 @@ type Merchant = ReturnType<typeof openMerchant>
 type Deed = Exclude<keyof Merchant, 'charges'>
 
 const CHANCES: [deed: Deed, chance: number][] = [
-  ['create', 0.3],
+  ['create', 0.28],
+  ['returnByBank', 0.02],
   ['createAgain', 0.1],
   ['pay', 0.22],
   ['payCode', 0.05],
@@ -264,8 +277,8 @@ async function requirePayments(shop: Banked): Promise<void> {
 
 /** What went back here went back there, once. */
 async function requireRefunds(shop: Banked): Promise<void> {
-  const rows = await api.rows<{ id: string; amount: number; status: string }>(
-    'select id, amount, status from refunds where company_id = $1',
+  const rows = await api.rows<{ return_id: string; amount: number; status: string }>(
+    'select return_id, amount, status from refunds where company_id = $1',
     companyOf(shop),
   )
   assert.deepEqual(
@@ -273,11 +286,11 @@ async function requireRefunds(shop: Banked): Promise<void> {
     [],
   )
   const done = rows.filter(({ status }) => status === 'COMPLETED')
-  const here = done.map(({ id, amount }) => [suffixOf(id), amount]).sort()
+  const here = done.map(({ return_id: id, amount }) => [id, amount]).sort()
   const there = shop.bank
     .state()
     .refunds.filter(({ status }) => status === 'DEVOLVIDO')
-    .map(({ id, amount }) => [id, amount])
+    .map(({ returnId, amount }) => [returnId, amount])
     .sort()
   assert.deepEqual(here, there)
 }

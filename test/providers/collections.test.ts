@@ -112,7 +112,7 @@ test('on the due day at eight in the morning the money arrives, and is a Pix lik
   assert.deepEqual(await scene.received(), [pix])
   const period = { from: at, to: new Date(at.getTime() + 1) }
   assert.deepEqual(given(await simulator.listTransfers(scene.payee, period)), [
-    { direction: 'received', endToEndId, txid, orderId: null, amount: VALUE, at },
+    { direction: 'received', endToEndId, txid, orderId: null, paymentId: null, amount: VALUE, at },
   ])
   assert.equal(await findNextAt(api.app.db, scene.payee.id), null)
   assert.deepEqual(await simulator.collectDue(scene.payee.id, at, 10), [])

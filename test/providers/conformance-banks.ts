@@ -37,6 +37,7 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
     provider: simulator,
     payouts: simulator,
     agrees: true,
+    returnByItself: null,
     remembers: false,
     payee,
     clock,
@@ -89,6 +90,12 @@ export async function openBank(
     agrees: connection.profile.paths.rec !== null,
     pay: async (brCode, amount) => bank.payer.pay(brCode, { amount }).endToEndId,
     payKey: async (amount) => bank.payer.payKey(payee.pixKey, amount).endToEndId,
+    returnByItself: (endToEndId, amount) => {
+      const { returnId, doneAt } = bank.returnByItself(endToEndId, { amount: toCents(amount) })
+      // A bank may use a word that is newer than the document.
+      const reason = bank.state().style.extras ? 'OTHER' : 'FRAUD'
+      return { returnId, orderId: null, amount: toCents(amount), at: doneAt!, reason }
+    },
     decide: async ({ brCode }, decision) => void bank.payer[decision](brCode),
     collect: async (pays) => {
       bank.collect(localDateOf(clock.now()), () => (pays ? 'PAGA' : 'REJEITADA'))

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../src/lib/ids.ts'
-import type { Payee, Payouts, Provider } from '../../src/provider/port.ts'
+import type { Payee, Payouts, PixReturn, Provider } from '../../src/provider/port.ts'
 import type { ManualClock } from '../support/api.ts'
 
 /** A bank, a payee who has an account there, and people who pay. */
@@ -16,6 +16,8 @@ export type Ground = {
   /** Pays a code, and returns the end-to-end id. */
   pay(brCode: string, amount: number): Promise<string>
   payKey(amount: number): Promise<string>
+  /** Returns money of a payment without an order. Null where the bank never does. */
+  returnByItself: ((endToEndId: string, amount: number) => PixReturn) | null
   decide(agreement: { id: Uuid; brCode: string }, decision: Decision): Promise<void>
   /** What payers' banks do today. */
   collect(pays: boolean): Promise<void>

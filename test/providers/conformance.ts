@@ -159,17 +159,65 @@ function refunds(guarantee: Guarantee): void {
       reasonOf(await provider.refund(payee, { ...orderOf(1), endToEndId: UNKNOWN }))
       const moved = given(await provider.listTransfers(payee, around(ground)))
       const shown = moved.map(({ at, txid, ...transfer }) => transfer)
+      const returned = { direction: 'returned', paymentId: endToEndId }
       const expected = [
-        { direction: 'received', endToEndId, orderId: null, amount: AMOUNT },
-        { direction: 'returned', endToEndId: done.returnId, orderId: part.id, amount: 1000 },
-        { direction: 'returned', endToEndId: second.returnId, orderId: rest.id, amount: 234 },
+        { direction: 'received', ...RECEIVED, endToEndId, amount: AMOUNT },
+        { ...returned, endToEndId: done.returnId, orderId: part.id, amount: 1000 },
+        { ...returned, endToEndId: second.returnId, orderId: rest.id, amount: 234 },
       ]
-      const byId = (a: { endToEndId: string }, b: { endToEndId: string }) =>
-        a.endToEndId < b.endToEndId ? -1 : 1
       assert.deepEqual(shown.sort(byId), expected.sort(byId))
     },
   )
+
+  guarantee('a return that nobody has ordered is shown with its payment', async (ground) => {
+    const { provider, payee, clock } = ground
+    if (!ground.returnByItself) return
+    const other = await ground.payKey(100)
+    const { brCode, id, txid } = await issue(ground)
+    const endToEndId = await ground.pay(brCode, AMOUNT)
+    const receivedAt = clock.now()
+    const own = { id: newId(), endToEndId, amount: toCents(34) }
+    const { returnId } = given(await provider.refund(payee, own))
+    clock.advance(20 * 24 * HOUR_s)
+    const byBank = ground.returnByItself(endToEndId, 1000)
+    const ordered = { returnId, orderId: own.id, amount: own.amount, at: receivedAt }
+    const pix: ReceivedPix = {
+      endToEndId,
+      txid,
+      amount: AMOUNT,
+      receivedAt,
+      returns: [{ ...ordered, reason: 'OTHER' }, byBank],
+    }
+    const period = { from: receivedAt, to: around(ground).to }
+    assert.deepEqual(await paidOf(ground, id), [pix])
+    assert.deepEqual(given(await provider.findReceived(payee, [endToEndId])), [pix])
+    assert.deepEqual(given(await provider.listReturned(payee, period)), [pix])
+    const listed = given(await provider.listReceived(payee, period))
+    assert.deepEqual(idsOf(listed), [other, endToEndId].sort())
+    assert.deepEqual(
+      listed.find(({ txid }) => txid !== null),
+      pix,
+    )
+    const moved = given(await provider.listTransfers(payee, period))
+    assert.deepEqual(
+      moved.find(({ endToEndId }) => endToEndId === byBank.returnId),
+      {
+        direction: 'returned',
+        endToEndId: byBank.returnId,
+        paymentId: endToEndId,
+        orderId: null,
+        txid: null,
+        amount: byBank.amount,
+        at: byBank.at,
+      },
+    )
+  })
 }
+
+const RECEIVED = { orderId: null, paymentId: null }
+
+const byId = (a: { endToEndId: string }, b: { endToEndId: string }) =>
+  a.endToEndId < b.endToEndId ? -1 : 1
 
 /** A bank that is still at it says `unknown`, and can be asked. */
 async function sendsOnce({ payouts, payee }: Ground): Promise<void> {

@@ -7,10 +7,11 @@ import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { OVERLAP_MS } from '../reconciliation/rules.ts'
+import { findByIds } from '../payments/store.ts'
+import { hasReturned, OVERLAP_MS } from '../reconciliation/rules.ts'
 import { findOrders } from '../reconciliation/store.ts'
-import { findAskedUntil } from '../reconciliation-schedule.ts'
-import { find as findRefund } from '../refunds/store.ts'
+import { findAskedUntil, findReturnsListed } from '../reconciliation-schedule.ts'
+import { find as findRefund, listOfPayments } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
 import { type BookedCharge, chargesOf } from './record-store.ts'
 import { describeBooked, RECEIVED_KINDS } from './records.ts'
@@ -48,7 +49,8 @@ export async function compareBank(
     for (let i = 0; i < transfers.length; i += PAGE) {
       const page = transfers.slice(i, i + PAGE)
       faults.push(...(await compareReceived(app, company.id, page)))
-      faults.push(...(await compareSent(app, company.id, page)))
+      faults.push(...(await compareSent(app, provider, company.id, page)))
+      faults.push(...(await compareReturns(app, provider, company.id, page)))
     }
     start = end
   }
@@ -90,17 +92,17 @@ function isFor(txid: string | null, posting: StatementEntry, charge: BookedCharg
 }
 
 async function compareSent(
-  { db }: App,
+  { db, providers }: App,
+  provider: Provider,
   companyId: Uuid,
   transfers: BankTransfer[],
 ): Promise<string[]> {
-  // A return without an order of ours is shown by `vintem bank reconcile` only.
-  const sent = transfers.filter(
-    ({ direction, orderId }) =>
-      direction === 'sent' || (direction === 'returned' && orderId !== null),
-  )
-  const ids = sent.flatMap(({ orderId }) => orderId ?? [])
+  const ids = transfers.flatMap(({ orderId }) => orderId ?? [])
   const orders = new Map((await findOrders(db, companyId, ids)).map((order) => [order.id, order]))
+  // What a real bank has returned by itself is compared in `compareReturns`.
+  const isOurs = ({ direction, orderId }: BankTransfer) =>
+    direction === 'sent' || provider === providers.simulator || orders.has(orderId ?? '')
+  const sent = transfers.filter((one) => one.direction !== 'received' && isOurs(one))
   const refs = ids.flatMap((id) => [toPublic('wd', id), toPublic('rfnd', id)])
   const entries = await findPostings(db, companyId, ['WITHDRAWAL_PAID', 'REFUND_PAID'], refs)
   const posted = new Map(entries.map((entry) => [entry.ref, entry]))
@@ -110,6 +112,31 @@ async function compareSent(
     // The money of an open order is held until we know what the bank has done.
     const booked = order?.status === 'PROCESSING' ? order.amount : posting?.amount
     return booked === transfer.amount ? [] : [differs(transfer, String(booked ?? 'nothing'))]
+  })
+}
+
+/**
+ * Checks that what the bank has returned by itself is booked. That counts only for returns before
+ * the last time that the bank has listed them, because a later one may be on its way to us.
+ */
+async function compareReturns(
+  { db }: App,
+  { source }: Provider,
+  companyId: Uuid,
+  transfers: BankTransfer[],
+): Promise<string[]> {
+  const returned = transfers.filter(({ direction }) => direction === 'returned')
+  const listedAt = returned.length > 0 ? await findReturnsListed(db, companyId) : null
+  if (!listedAt) return []
+  const ids = returned.map(({ paymentId }) => paymentId!)
+  const known = new Set((await findByIds(db, companyId, source, ids)).map((one) => one.endToEndId))
+  const refunds = await listOfPayments(db, companyId, source, ids)
+  const until = new Date(listedAt.getTime() - OVERLAP_MS)
+  return returned.flatMap((transfer) => {
+    const { at, paymentId, endToEndId, orderId, amount } = transfer
+    if (at >= until || !known.has(paymentId!)) return []
+    const own = refunds.find(({ id, returnId }) => id === orderId || returnId === endToEndId)
+    return own?.amount === amount ? [] : [differs(transfer, String(own?.amount ?? 'nothing'))]
   })
 }
 
@@ -163,6 +190,10 @@ async function compareEntries(
       ? []
       : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`],
   )
+  for (const { ref, amount } of entries.filter(({ kind }) => kind === 'BANK_RETURN')) {
+    if (await isReturned(app, provider, company, ref)) continue
+    faults.push(`${amount} of ${ref} are booked as returned, the bank has not returned them`)
+  }
   for (const entry of entries) {
     const isSent = ORDERS.has(entry.kind) && (await wasSent(app, provider, company, entry))
     if (entry.kind.endsWith('_PAID') && ORDERS.has(entry.kind) && !isSent) {
@@ -205,6 +236,19 @@ async function findReceived(
   const named = rest.length > 0 ? unwrap(await provider.findReceived(company, rest)) : []
   for (const { endToEndId, amount } of named) known.set(endToEndId, amount)
   return known
+}
+
+/** Whether the bank has made a return of its own that we booked. */
+async function isReturned(
+  { db }: App,
+  provider: Provider,
+  company: Company,
+  ref: string,
+): Promise<boolean> {
+  const refund = await findRefund(db, company.id, fromPublic('rfnd', ref) ?? '')
+  if (!refund) return false
+  const [pix] = unwrap(await provider.findReceived(company, [refund.endToEndId]))
+  return hasReturned(pix, refund)
 }
 
 /** Whether the bank has carried out the order of an entry, in the entry's amount. */

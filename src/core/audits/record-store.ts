@@ -6,6 +6,7 @@ import type { Source } from '../../provider/port.ts'
 export type BookedPayment = {
   endToEndId: string
   amount: number
+  returned: number
   chargeId: Uuid | null
   status: string
   booked: boolean
@@ -26,8 +27,8 @@ export type BookedOrder = { id: Uuid; amount: number; chargeId: Uuid | null; sta
 
 const byId = <T extends { id: Uuid }>(rows: T[]) => new Map(rows.map((row) => [row.id, row]))
 
-const PAYMENT = `select end_to_end_id as "endToEndId", amount, charge_id as "chargeId", status, booked
-  from payments`
+const PAYMENT = `select end_to_end_id as "endToEndId", amount, returned, charge_id as "chargeId",
+  status, booked from payments`
 
 export async function paymentsOf(
   tx: Tx,

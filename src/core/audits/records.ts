@@ -88,11 +88,14 @@ type Check = (entry: StatementEntry, records: Records) => boolean
 
 /** Checks the payment of a posting: its amount, its charge and its state. */
 const ofPayment =
-  (isState: (status: string) => boolean): Check =>
+  (
+    isState: (status: string) => boolean,
+    amountOf = ({ amount }: store.BookedPayment): number => amount,
+  ): Check =>
   ({ ref, amount, chargeId }, { payments }) => {
     const payment = payments.get(ref)
     if (!payment?.booked || !isState(payment.status)) return false
-    return payment.amount === amount && payment.chargeId === chargeId
+    return amountOf(payment) === amount && payment.chargeId === chargeId
   }
 
 const ofCharge = (
@@ -120,15 +123,19 @@ const CHECKS: Record<Kind, Check> = {
     isMatched(entry, records) && ofCharge(entry, records)?.amount === entry.amount,
   CHARGE_SETTLED: (entry, records) => {
     const charge = ofCharge(entry, records)
-    // Refunds may have taken a part from pending before.
+    // Refunds and returns may have taken a part from pending before.
     if (!charge || entry.amount > charge.amount) return false
     return charge.paymentStatus === 'RECEIVED' || charge.paymentStatus === 'REFUNDED'
   },
   PAYMENT_UNMATCHED: ofPayment((status) => status !== 'MATCHED'),
-  PAYMENT_ACCEPTED: ofPayment((status) => status === 'ACCEPTED'),
+  PAYMENT_ACCEPTED: ofPayment(
+    (status) => status === 'ACCEPTED',
+    ({ amount, returned }) => amount - returned,
+  ),
   REFUND_HELD: ofOrder('refunds'),
   REFUND_PAID: ofOrder('refunds', 'COMPLETED'),
   REFUND_RELEASED: ofOrder('refunds', 'FAILED'),
+  BANK_RETURN: ofOrder('refunds', 'COMPLETED'),
   WITHDRAWAL_HELD: ofOrder('withdrawals'),
   WITHDRAWAL_PAID: ofOrder('withdrawals', 'COMPLETED'),
   WITHDRAWAL_RELEASED: ofOrder('withdrawals', 'FAILED', 'EXPIRED', 'CANCELED'),

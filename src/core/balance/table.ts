@@ -12,6 +12,7 @@ const KINDS: Record<Kind, string> = {
   REFUND_HELD: 'Devolução reservada',
   REFUND_PAID: 'Devolução enviada',
   REFUND_RELEASED: 'Devolução não realizada',
+  BANK_RETURN: 'Devolução feita pelo banco',
   WITHDRAWAL_HELD: 'Saque reservado',
   WITHDRAWAL_PAID: 'Saque enviado',
   WITHDRAWAL_RELEASED: 'Saque não realizado',

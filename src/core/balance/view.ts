@@ -7,11 +7,19 @@ import { PAGE, Timestamp } from '../fields.ts'
 const Side = Type.Enum(['bank', ...ACCOUNTS])
 
 export const BalanceView = Type.Object({
-  available: Type.Integer({ description: 'Cents that can be withdrawn' }),
+  available: Type.Integer({
+    description: 'Cents that can be withdrawn; below zero if the bank returned more than there was',
+  }),
   pending: Type.Integer({ description: 'Cents of paid charges that are not settled yet' }),
   held: Type.Integer({ description: 'Cents of refunds and withdrawals that are under way' }),
   unmatched: Type.Integer({ description: 'Cents that paid no charge and wait for a decision' }),
 })
+
+/**
+ * The types that a statement can be filtered by. The answer to any other value lists them, and that
+ * answer is frozen, so a newer type is not among them.
+ */
+const FILTERED_KINDS = KINDS.filter((kind) => kind !== 'BANK_RETURN')
 
 export const StatementQuery = Type.Object({
   limit: PAGE.limit,
@@ -24,7 +32,7 @@ export const StatementQuery = Type.Object({
   ),
   from: Type.Optional(Timestamp),
   to: Type.Optional(Timestamp),
-  type: Type.Optional(Type.Enum([...KINDS])),
+  type: Type.Optional(Type.Enum(FILTERED_KINDS)),
   account: Type.Optional(Type.Enum([...ACCOUNTS])),
   format: Type.Optional(Type.Enum(['json', 'csv'])),
   dialect: Type.Optional(

@@ -9,6 +9,7 @@ import type { Company } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
 import { composeReceipt } from '../receipts/letter.ts'
 import {
+  composeBankReturn,
   composeCertificateEnding,
   composePaymentLink,
   composeWebhookDeactivated,
@@ -17,6 +18,7 @@ import {
   composeWithdrawalCompleted,
   composeWithdrawalFailed,
   type Letter,
+  type ReturnLetter,
 } from './letters.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
@@ -67,6 +69,17 @@ const link = (fields = {}) => ({
   ...fields,
 })
 
+const returned = (fields: Partial<ReturnLetter> = {}): ReturnLetter => ({
+  amount: toCents(4990),
+  reason: 'FRAUD',
+  returnedAt: NOW,
+  endToEndId: END_TO_END_ID,
+  returnId: `D${END_TO_END_ID.slice(1)}`,
+  charge: 'charge_1',
+  available: 100,
+  ...fields,
+})
+
 type Bought = [name: string, quantity: number, price: number]
 
 /** What a link of R$ 49,90 sells, as it is broken down. */
@@ -100,6 +113,7 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
     finishedAt: NOW,
   }),
   composeWithdrawalFailed(from, { value: CODE.value, reason: stranger }),
+  composeBankReturn(from, returned({ endToEndId: stranger, returnId: stranger })),
   composePaymentLink(from, link({ payerName: stranger, breakdown: bought([stranger, 2, 2500]) })),
   composeReceipt(from, receipt(stranger)),
   composeWebhookFailing(from, {
@@ -157,6 +171,18 @@ test('the end of a withdrawal is mailed: when and under which id, or why not', (
   assertSays(completed!, 'R$ 1.234,56', '***.***.247-25', '20/08/2026 12:00', END_TO_END_ID)
   assert.equal(failed!.subject, 'Saque de R$ 1.234,56 não concluído')
   assertSays(failed!, 'R$ 1.234,56', 'chave encerrada', 'voltou para o saldo disponível')
+})
+
+test('the mail of a return by the bank says how much, why and of which payment', () => {
+  const letter = composeBankReturn(company(), returned())
+  assert.equal(letter.subject, 'O banco devolveu R$ 49,90 de um pagamento recebido')
+  assertSays(letter, 'Suspeita de fraude', '20/08/2026 12:00', 'charge_1', END_TO_END_ID)
+  assert.doesNotMatch(letter.text, /negativo/)
+  const below = composeBankReturn(company({ language: 'en' }), returned({ available: -2000 }))
+  assertSays(below, 'reported fraud', 'is now negative: − R$ 20,00')
+  const unmatched = composeBankReturn(company(), returned({ charge: null, reason: 'OTHER' }))
+  assertSays(unmatched, 'diretamente no banco')
+  assert.doesNotMatch(unmatched.text, /Cobrança/)
 })
 
 test('the payer gets the link with what it is for, how much and until when', () => {

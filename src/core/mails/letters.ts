@@ -2,6 +2,7 @@ import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
+import type { ReturnReason } from '../../provider/port.ts'
 import { type Block, htmlOf, type LetterCompany, textOf } from './layout.ts'
 import { RECEIPT_LETTERS } from './receipt-texts.ts'
 import { TEXTS } from './texts.ts'
@@ -107,6 +108,39 @@ export function composeWithdrawalFailed(
   })
 }
 
+export type ReturnLetter = {
+  amount: Cents
+  reason: ReturnReason
+  returnedAt: Date
+  endToEndId: string
+  returnId: string
+  /** The public id of the charge that the payment has paid. */
+  charge: string | null
+  /** The available balance after the return. */
+  available: number
+}
+
+/** The bank has returned money by itself. */
+export function composeBankReturn(company: LetterCompany, letter: ReturnLetter): Letter {
+  const { amount, returned: texts } = TEXTS[company.language]
+  const { charge, available } = letter
+  const facts: [string, string][] = [
+    [amount, formatReais(letter.amount)],
+    [texts.reason, texts.reasons[letter.reason]],
+    [texts.at, formatMoment(letter.returnedAt)],
+    ...(charge === null ? [] : [[texts.charge, charge] as [string, string]]),
+    [texts.payment, letter.endToEndId],
+    [texts.return, letter.returnId],
+  ]
+  const below = available < 0 ? [paragraph(texts.below(formatReais(available)))] : []
+  return compose(company, {
+    to: company.email,
+    subject: texts.subject(formatReais(letter.amount)),
+    title: texts.title,
+    blocks: [paragraph(texts.intro), { kind: 'facts', facts }, ...below, paragraph(texts.unknown)],
+  })
+}
+
 export type LinkLetter = {
   to: string
   payerName: string
@@ -140,7 +174,7 @@ function purchase(
   ])
   if (rest.length > 0) facts.push([texts.andMore(rest.length), formatReais(sumOf(rest))])
   if (difference > 0n) facts.push([texts.addition, formatReais(difference)])
-  if (difference < 0n) facts.push([texts.discount, `− ${formatReais(-difference)}`])
+  if (difference < 0n) facts.push([texts.discount, formatReais(difference)])
   return facts
 }
 

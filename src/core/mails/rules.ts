@@ -8,6 +8,7 @@ export type MailKind =
   | 'receipt'
   | 'webhook-failing'
   | 'webhook-deactivated'
+  | 'bank-return'
   | 'certificate-ending'
   | 'email-changed'
   | 'email-confirmed'

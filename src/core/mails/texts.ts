@@ -1,4 +1,5 @@
 import type { Language } from '../../lib/language.ts'
+import type { ReturnReason } from '../../provider/port.ts'
 
 /** The texts of letters in each language. */
 export type Texts = {
@@ -27,6 +28,19 @@ export type Texts = {
     title: string
     intro: string
     reason: string
+  }
+  returned: {
+    subject(amount: string): string
+    title: string
+    intro: string
+    reason: string
+    reasons: Record<ReturnReason, string>
+    at: string
+    payment: string
+    return: string
+    charge: string
+    below(amount: string): string
+    unknown: string
   }
   link: {
     subject(company: string, amount: string): string
@@ -102,6 +116,27 @@ const pt: Texts = {
     title: 'O saque não foi concluído',
     intro: 'O valor voltou para o saldo disponível. Você pode solicitar o saque novamente.',
     reason: 'Motivo',
+  },
+  returned: {
+    subject: (amount) => `O banco devolveu ${amount} de um pagamento recebido`,
+    title: 'O banco devolveu um pagamento',
+    intro:
+      'O banco devolveu ao pagador um valor que você havia recebido, sem que você tenha pedido a devolução por aqui. O valor já foi descontado do seu saldo.',
+    reason: 'Motivo',
+    reasons: {
+      FRAUD: 'Suspeita de fraude, informada pelo pagador (MED)',
+      OPERATIONAL_FAILURE: 'Falha operacional de um dos bancos (MED)',
+      SUBSCRIPTION_CLAIM: 'Contestação de uma cobrança do Pix Automático (MED)',
+      OTHER: 'Feita diretamente no banco, ou não informado',
+    },
+    at: 'Devolvido em (horário de Brasília)',
+    payment: 'ID do pagamento',
+    return: 'ID da devolução',
+    charge: 'Cobrança',
+    below: (amount) =>
+      `O saldo disponível ficou negativo: ${amount}. Os próximos recebimentos cobrem essa diferença antes de um novo saque.`,
+    unknown:
+      'Não concorda com esta devolução? Fale com o banco e informe o ID da devolução. Se o pedido ainda não foi entregue, confira antes de enviar.',
   },
   link: {
     subject: (company, amount) => `${company}: cobrança de ${amount}`,
@@ -183,6 +218,27 @@ const en: Texts = {
     title: 'The withdrawal was not completed',
     intro: 'The amount is back in the available balance. You can request the withdrawal again.',
     reason: 'Reason',
+  },
+  returned: {
+    subject: (amount) => `The bank returned ${amount} of a payment`,
+    title: 'The bank returned a payment',
+    intro:
+      'The bank returned money to a payer that you had received, without a refund that you asked for here. The amount has been taken off your balance.',
+    reason: 'Reason',
+    reasons: {
+      FRAUD: 'The payer reported fraud (MED)',
+      OPERATIONAL_FAILURE: 'A failure at one of the banks (MED)',
+      SUBSCRIPTION_CLAIM: 'The payer objected to a Pix Automático payment (MED)',
+      OTHER: 'Made at the bank itself, or without a stated reason',
+    },
+    at: 'Returned at (Brasília time)',
+    payment: 'Payment ID',
+    return: 'Return ID',
+    charge: 'Charge',
+    below: (amount) =>
+      `The available balance is now negative: ${amount}. The next money you receive makes up for it before another withdrawal.`,
+    unknown:
+      'You do not agree with this return? Contact the bank with the return ID above. If the order has not been delivered yet, check before you ship it.',
   },
   link: {
     subject: (company, amount) => `${company}: payment request of ${amount}`,

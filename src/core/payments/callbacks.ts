@@ -4,7 +4,7 @@ import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
-import type { Provider, ReceivedPix } from '../../provider/port.ts'
+import type { Provider, ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
@@ -46,6 +46,17 @@ export type SyncNamed = (
   named: Pick<Named, 'agreements' | 'collections'>,
 ) => Promise<Set<string>>
 
+/** Records what a bank has returned of payments by itself. The payments are recorded before. */
+export type RecordReturns = (
+  app: App,
+  company: Company,
+  source: Source,
+  received: ReceivedPix[],
+) => Promise<unknown>
+
+/** What callbacks lead to beside payments. */
+type Followers = { syncNamed: SyncNamed; recordReturns: RecordReturns }
+
 export type CallbackBatchers = {
   /** Stores callbacks that arrive together in one statement. When it resolves they are durable. */
   store: Batcher<StoredCallback, null>
@@ -60,7 +71,7 @@ type Item = { app: App; callback: Callback }
 
 type CallbackResult = 'processed' | 'unconfirmed' | 'failed'
 
-export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): CallbackBatchers {
+export function createCallbackBatchers(db: Database, followers: Followers): CallbackBatchers {
   return {
     store: createBatcher(
       async (callbacks) => {
@@ -69,7 +80,7 @@ export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): Call
       },
       { max: MAX_STORED, concurrency: 2, ownerOf: ({ companyId }) => companyId },
     ),
-    process: createProcessBatchers(syncNamed),
+    process: createProcessBatchers(followers),
   }
 }
 
@@ -77,8 +88,8 @@ export function createCallbackBatchers(db: Database, syncNamed: SyncNamed): Call
  * One batcher serves all callbacks of the simulated bank, because it answers at once. Each company
  * with a real bank has a batcher of its own, because that bank may hang.
  */
-function createProcessBatchers(syncNamed: SyncNamed): CallbackBatchers['process'] {
-  const run = (items: Item[]) => processBatch(syncNamed, items)
+function createProcessBatchers(followers: Followers): CallbackBatchers['process'] {
+  const run = (items: Item[]) => processBatch(followers, items)
   const simulated = createBatcher(run, {
     max: MAX_PROCESSED,
     concurrency: 2,
@@ -131,7 +142,7 @@ export async function receiveCallback(
 }
 
 /** Processes the companies of a batch, a few at a time. If one fails, the others go on. */
-async function processBatch(syncNamed: SyncNamed, items: Item[]): Promise<CallbackResult[]> {
+async function processBatch(followers: Followers, items: Item[]): Promise<CallbackResult[]> {
   const results = new Map<Uuid, CallbackResult>()
   const { app } = items[0]!
   const byCompany = Map.groupBy(
@@ -139,7 +150,7 @@ async function processBatch(syncNamed: SyncNamed, items: Item[]): Promise<Callba
     ({ companyId, provider }) => `${companyId} ${provider}`,
   )
   await forEachLimited(COMPANIES_AT_ONCE, [...byCompany.values()], async (group) => {
-    for (const [id, result] of await processGroup(app, syncNamed, group)) results.set(id, result)
+    for (const [id, result] of await processGroup(app, followers, group)) results.set(id, result)
   })
   return items.map(({ callback }) => results.get(callback.id)!)
 }
@@ -147,11 +158,11 @@ async function processBatch(syncNamed: SyncNamed, items: Item[]): Promise<Callba
 /** If a group fails, its callbacks are tried one by one, so that a bad one fails alone. */
 async function processGroup(
   app: App,
-  syncNamed: SyncNamed,
+  followers: Followers,
   group: Callback[],
 ): Promise<Map<Uuid, CallbackResult>> {
   try {
-    return await processCompany(app, syncNamed, group)
+    return await processCompany(app, followers, group)
   } catch (error) {
     if (group.length === 1) {
       const [{ companyId: company, id: callback }] = group as [Callback]
@@ -161,7 +172,7 @@ async function processGroup(
   }
   const results = new Map<Uuid, CallbackResult>()
   for (const callback of group) {
-    results.set(callback.id, (await processGroup(app, syncNamed, [callback])).get(callback.id)!)
+    results.set(callback.id, (await processGroup(app, followers, [callback])).get(callback.id)!)
   }
   return results
 }
@@ -171,7 +182,7 @@ const NOT_PROCESSED = 'a callback was not processed'
 /** Processes callbacks that one bank has sent about one company. */
 async function processCompany(
   anyApp: App,
-  syncNamed: SyncNamed,
+  { syncNamed, recordReturns }: Followers,
   group: Callback[],
 ): Promise<Map<Uuid, CallbackResult>> {
   const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
@@ -187,10 +198,15 @@ async function processCompany(
       : await withoutPreConnection(app, company, confirmed)
   const now = app.systemClock.now()
   const arrival = { source: provider.source, now: nowOf(app, company) }
+  const hasReturns = payments.some(({ returns }) => returns !== undefined)
   await app.db.transaction(async (tx) => {
     await matchPayments(tx, app, company, payments, arrival)
-    await markProcessed(tx, companyId, doneIds(group, doneNames), now)
+    if (!hasReturns) await markProcessed(tx, companyId, doneIds(group, doneNames), now)
   })
+  if (hasReturns) {
+    await recordReturns(withCompanyClock(app, company), company, provider.source, payments)
+    await markProcessed(app.db, companyId, doneIds(group, doneNames), now)
+  }
   const agreements = allOf(group, 'agreements')
   const collections = allOf(group, 'collections')
   if (agreements.length + collections.length > 0) {

@@ -14,7 +14,7 @@ import { simulation, withCode } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
-import { accept } from './rules.ts'
+import { accept, undecidedOf } from './rules.ts'
 import * as store from './store.ts'
 
 /**
@@ -75,6 +75,7 @@ export async function acceptPayment(
   const kept = accept(payment)
   if (kept === 'already-accepted') return payment
   await store.updateStatus(tx, kept)
-  await post(tx, companyId, kept.booked ? [paymentAccepted(kept)] : [], now)
+  const money = { ...kept, amount: undecidedOf(kept) }
+  await post(tx, companyId, kept.booked ? [paymentAccepted(money)] : [], now)
   return kept
 }

@@ -2,6 +2,7 @@ import { serializationConflict, type Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
 import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
@@ -130,7 +131,7 @@ function toPayment(
   { source, booked, now }: Booking,
 ): Payment {
   const { match, chargeId } = decision
-  const { payer, ...pix } = decision.pix
+  const { payer, returns: _, ...pix } = decision.pix
   const isMatched = match.kind === 'paid'
   return {
     ...pix,
@@ -139,6 +140,7 @@ function toPayment(
     source,
     chargeId,
     booked,
+    returned: toCents(0),
     createdAt: now,
     // A charge has its payer. Only if there is no charge, keep the payer that the bank names.
     payer: payer && !isMatched ? sealPayer(vault, { companyId, ...pix }, payer) : null,

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../lib/ids.ts'
-import type { Cents } from '../../lib/money.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Source } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
@@ -18,6 +18,8 @@ export type Payment = {
   endToEndId: string
   txid: string | null
   amount: Cents
+  /** How much of it the bank has returned by itself while it waited for a decision. */
+  returned: Cents
   chargeId: Uuid | null
   status: PaymentState
   reason: UnmatchedReason | null
@@ -58,6 +60,9 @@ export function accept(payment: Payment): Payment | 'already-accepted' {
   requireUnmatched(payment)
   return { ...payment, status: 'ACCEPTED' }
 }
+
+/** How much of a payment waits for a decision. */
+export const undecidedOf = ({ amount, returned }: Payment): Cents => toCents(amount - returned)
 
 export function requireUnmatched({ status }: Payment): void {
   if (status === 'UNMATCHED') return

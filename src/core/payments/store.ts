@@ -13,6 +13,7 @@ type PaymentRow = Row & {
   end_to_end_id: string
   txid: string | null
   amount: number
+  returned: number
   charge_id: Uuid | null
   status: PaymentState
   reason: UnmatchedReason | null
@@ -29,6 +30,7 @@ const toPayment = (row: PaymentRow): Payment => ({
   endToEndId: row.end_to_end_id,
   txid: row.txid,
   amount: toCents(row.amount),
+  returned: toCents(row.returned),
   chargeId: row.charge_id,
   status: row.status,
   reason: row.reason,
@@ -162,9 +164,15 @@ export async function lockUnmatched(
 
 export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   await tx.query({
-    text: `update payments set status = $3
+    text: `update payments set status = $3, returned = $5
            where company_id = $1 and end_to_end_id = $2 and source = $4`,
-    values: [payment.companyId, payment.endToEndId, payment.status, payment.source],
+    values: [
+      payment.companyId,
+      payment.endToEndId,
+      payment.status,
+      payment.source,
+      payment.returned,
+    ],
   })
 }
 

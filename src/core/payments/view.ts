@@ -22,6 +22,9 @@ export const UnmatchedPayment = Type.Object({
   id: Type.String({ description: 'The place in this list, as `after` takes it' }),
   endToEndId: Type.String({ description: 'The scheme’s id of the payment' }),
   amount: Type.Integer({ description: 'Cents' }),
+  returned: Type.Optional(
+    Type.Integer({ description: 'Cents that the bank has returned before you decided' }),
+  ),
   status: Type.Enum(UNMATCHED_STATES),
   reason: Type.Enum([...UNMATCHED_REASONS], { description: 'Why it pays no charge' }),
   chargeId: Type.Optional(Type.String({ description: 'The charge that it names' })),
@@ -43,6 +46,7 @@ export function showUnmatched(vault: Vault, payment: Payment): Static<typeof Unm
     id,
     endToEndId,
     amount,
+    ...(payment.returned > 0 ? { returned: payment.returned } : {}),
     receivedAt: receivedAt.toISOString(),
     status: status as (typeof UNMATCHED_STATES)[number],
     reason: reason!,

@@ -11,15 +11,25 @@ import type { Company } from '../companies/rules.ts'
 import { matchPayments } from '../payments/match.ts'
 import type { Payment } from '../payments/rules.ts'
 import { findByIds, findNamed } from '../payments/store.ts'
+import { recordReturns } from '../refunds/bank-returns.ts'
 import { returnMoney } from '../refunds/returns.ts'
-import { find as findRefund } from '../refunds/store.ts'
-import { findOrders, listReceived, listReturned, type OrderState } from './store.ts'
+import type { Refund } from '../refunds/rules.ts'
+import { find as findRefund, listOfPayments } from '../refunds/store.ts'
+import { hasReturned } from './rules.ts'
+import {
+  findOrders,
+  listReceived,
+  listReturned,
+  type OrderState,
+  type RecordedRefund,
+} from './store.ts'
 
 const WINDOW_MS = 24 * 3600 * 1000
 const PAGE = 200
 
 /** A transfer, and in plain words what was found about it. */
-export type ComparedTransfer = Omit<BankTransfer, 'orderId' | 'txid'> & { about: string }
+export type ComparedTransfer = Omit<BankTransfer, Unshown> & { about: string }
+type Unshown = 'orderId' | 'txid' | 'paymentId'
 
 /**
  * The result of a comparison with the bank. Unmatched: the bank has the transfer, and we have no
@@ -69,8 +79,8 @@ type Finding = { transfer: BankTransfer; kind: Kind; about: string }
 
 function sum(findings: Finding[]): Omit<Comparison, 'recorded'> {
   const ofKind = (wanted: Kind): ComparedTransfer[] =>
-    findings.flatMap(({ kind, about, transfer: { orderId: _order, txid: _txid, ...transfer } }) =>
-      kind === wanted ? [{ ...transfer, about }] : [],
+    findings.flatMap(({ kind, about, transfer: { direction, endToEndId, amount, at } }) =>
+      kind === wanted ? [{ direction, endToEndId, amount, at, about }] : [],
     )
   const matched = ofKind('matched')
   const amount = toCents(matched.reduce((total, transfer) => total + transfer.amount, 0))
@@ -145,16 +155,19 @@ async function compare(
   for (const page of pagesOf(transfers)) {
     const ids = page.map(({ endToEndId }) => endToEndId)
     const orderIds = page.flatMap(({ orderId }) => (orderId ? [orderId] : []))
-    const found = await findByIds(db, companyId, source, ids)
+    const returnedIds = page.flatMap(({ paymentId }) => paymentId ?? [])
+    const found = await findByIds(db, companyId, source, [...ids, ...returnedIds])
     const payments = new Map(found.map((payment) => [payment.endToEndId, payment]))
     const ordered = await findOrders(db, companyId, orderIds)
     const orders = new Map(ordered.map((order) => [order.id, order]))
+    const refunds = await listOfPayments(db, companyId, source, returnedIds)
+    const returns = new Map(refunds.map((refund) => [refund.returnId, refund]))
     findings.push(
       ...page.map((transfer): Finding => {
         const [kind, about] =
           transfer.direction === 'received'
             ? compareReceived(transfer, payments.get(transfer.endToEndId), foreign)
-            : compareOrder(transfer, orders.get(transfer.orderId ?? ''))
+            : compareOut(transfer, orders, returns, foreign)
         return { transfer, kind, about }
       }),
     )
@@ -180,8 +193,25 @@ function compareReceived(
   return ['unmatched', `it pays no charge (${payment.reason}) and waits for a decision`]
 }
 
-function compareOrder({ amount, direction }: BankTransfer, order?: OrderState): Result {
-  if (!order) return ['unmatched', `it was ${direction} at the bank, and not ordered here`]
+/** Compares what was sent or returned with our order, or with what the bank returned by itself. */
+function compareOut(
+  transfer: BankTransfer,
+  orders: Map<Uuid, OrderState>,
+  returns: Map<string | null, Refund>,
+  foreign: Set<string>,
+): Result {
+  const { amount, direction, endToEndId, orderId, paymentId } = transfer
+  const order = orders.get(orderId ?? '')
+  if (order) return compareOrder(amount, order)
+  if (direction === 'sent') return ['unmatched', 'it was sent at the bank, and not ordered here']
+  const refund = returns.get(endToEndId)
+  if (refund && refund.amount !== amount) return differs(refund.amount)
+  if (refund) return ['matched', `returned by the bank, ${toPublic('rfnd', refund.id)}`]
+  if (foreign.has(paymentId ?? '')) return ['unmatched', 'it returns a payment that is not ours']
+  return ['missing', 'the bank returned it by itself, and we have nothing of it']
+}
+
+function compareOrder(amount: Cents, order: OrderState): Result {
   const name = `${order.kind === 'wd' ? 'withdrawal' : 'refund'} ${toPublic(order.kind, order.id)}`
   if (order.amount !== amount) return differs(order.amount)
   if (order.status === 'COMPLETED') return ['matched', name]
@@ -211,17 +241,33 @@ async function compareUnlisted(
     const found = unwrap(await provider.findReceived(company, ids))
     const amounts = new Map(found.map(({ endToEndId, amount }) => [endToEndId, amount]))
     for (const payment of page) {
-      const transfer = { ...payment, direction: 'received', orderId: null, txid: null } as const
+      const transfer = { ...payment, ...NOTHING, direction: 'received' } as const
       findings.push(findingOf(transfer, amounts.get(payment.endToEndId) === payment.amount))
     }
   }
-  for (const { id: orderId, ...refund } of await listReturned(db, company.id, period)) {
-    if (ordered.has(orderId)) continue
-    const outcome = await provider.findRefund(company, { id: orderId, ...refund })
-    const isAtBank = outcome.kind !== 'rejected' && unwrap(outcome) !== null
-    findings.push(findingOf({ ...refund, direction: 'returned', orderId, txid: null }, isAtBank))
+  for (const refund of await listReturned(db, company.id, period)) {
+    if (ordered.has(refund.id) || listed.has(refund.returnId)) continue
+    const { endToEndId, amount, at } = refund
+    const transfer = { ...NOTHING, direction: 'returned', endToEndId, amount, at } as const
+    findings.push(findingOf(transfer, await isReturned(provider, company, refund)))
   }
   return findings
+}
+
+const NOTHING = { orderId: null, txid: null, paymentId: null }
+
+/** Whether the bank has made a refund, or a return of its own. */
+async function isReturned(
+  provider: Provider,
+  company: Company,
+  refund: RecordedRefund,
+): Promise<boolean> {
+  if (!refund.isByBank) {
+    const outcome = await provider.findRefund(company, refund)
+    return outcome.kind !== 'rejected' && unwrap(outcome) !== null
+  }
+  const [pix] = unwrap(await provider.findReceived(company, [refund.endToEndId]))
+  return hasReturned(pix, refund)
 }
 
 const findingOf = (transfer: BankTransfer, isAtBank: boolean): Finding => ({
@@ -251,6 +297,11 @@ async function recordFound(
       )
       recorded += results.filter(({ kind }) => kind !== 'known').length
     }
+  }
+  const returned = missing.flatMap(({ paymentId }) => paymentId ?? [])
+  for (const page of pagesOf([...new Set(returned)])) {
+    const found = unwrap(await provider.findReceived(company, page))
+    recorded += await recordReturns(app, company, source, found)
   }
   for (const { direction, orderId } of missing) {
     if (direction === 'returned' && orderId && (await completeRefund(app, company.id, orderId))) {

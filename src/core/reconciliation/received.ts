@@ -12,9 +12,11 @@ import {
   claimDue,
   type DueReconciliation,
   markLookedBack,
+  markReturnsListed,
   mayLookBack,
   saveAskedUntil,
 } from '../reconciliation-schedule.ts'
+import { recordReturns } from '../refunds/bank-returns.ts'
 import { TASK } from '../tasks.ts'
 import { OVERLAP_MS } from './rules.ts'
 
@@ -28,6 +30,8 @@ const IDLE_MS = 600_000
 const WINDOW_MS = 7 * 24 * 3_600_000
 /** Once a day a real bank is asked so far back, because some list a payment only much later. */
 const LOOK_BACK_MS = 48 * 3_600_000
+/** A bank returns a payment up to so long after it: 80 days to claim, the rest to decide. */
+const RETURNS_MS = 100 * 24 * 3_600_000
 const MAX_COMPANIES = 50
 /** If a bank does not answer, it delays only a few others. */
 const BANKS_AT_ONCE = 8
@@ -80,7 +84,25 @@ async function reconcile(
     const next = new Date(app.systemClock.now().getTime() + next_ms)
     await saveAskedUntil(app.db, companyId, until, next)
   } while (until < now)
-  if (isLookingBack) await markLookedBack(app.db, companyId, app.systemClock.now())
+  if (!isLookingBack || bank === null) return
+  await markLookedBack(app.db, companyId, app.systemClock.now())
+  await recordListedReturns(own, company, bank)
+}
+
+/**
+ * Records what the bank has returned by itself of payments of the last months. If the bank does not
+ * list them, the payments themselves are recorded all the same, and it is asked again the next day.
+ */
+async function recordListedReturns(app: App, company: Company, bank: Provider): Promise<void> {
+  const listedAt = app.systemClock.now()
+  const from = new Date(listedAt.getTime() - RETURNS_MS)
+  const outcome = await bank.listReturned(company, { from, to: listedAt })
+  if (outcome.kind !== 'accepted') {
+    const named = { company: company.id, reason: outcome.reason }
+    return app.log.warn(named, 'the bank did not list what it has returned')
+  }
+  await recordReturns(app, company, bank.source, outcome.value)
+  await markReturnsListed(app.db, company.id, listedAt)
 }
 
 /** The banks that may have the company's money: trials of a live one are at the simulated bank. */
@@ -119,11 +141,13 @@ async function matchReceivedAt(
     const ids = part.map(({ endToEndId }) => endToEndId)
     const known = await findKnown(app.db, companyId, source, ids)
     const missed = part.filter(({ endToEndId }) => !known.has(endToEndId))
-    if (missed.length === 0) continue
-    const results = await app.db.transaction((tx) =>
-      matchPayments(tx, app, company, missed, { source, now: app.clock.now() }),
-    )
-    found += results.filter(({ kind }) => kind !== 'known').length
+    if (missed.length > 0) {
+      const results = await app.db.transaction((tx) =>
+        matchPayments(tx, app, company, missed, { source, now: app.clock.now() }),
+      )
+      found += results.filter(({ kind }) => kind !== 'known').length
+    }
+    await recordReturns(app, company, source, part)
   }
   if (found > 0) app.log.warn({ company: companyId, payments: found }, 'found without a callback')
   return found

@@ -32,12 +32,20 @@ export const listReceived = (tx: Tx, companyId: Uuid, period: Period): Promise<R
     values: [companyId, period.from, period.to],
   })
 
-export type RecordedRefund = { id: Uuid; endToEndId: string; amount: Cents; at: Date }
+export type RecordedRefund = {
+  id: Uuid
+  endToEndId: string
+  returnId: string
+  amount: Cents
+  at: Date
+  isByBank: boolean
+}
 
-/** The refunds that we recorded as completed in a period. */
+/** The refunds that we recorded as completed in a period, and what the bank returned by itself. */
 export const listReturned = (tx: Tx, companyId: Uuid, period: Period): Promise<RecordedRefund[]> =>
   tx.query<Row & RecordedRefund>({
-    text: `select id, end_to_end_id as "endToEndId", amount, finished_at as at from refunds
+    text: `select id, end_to_end_id as "endToEndId", return_id as "returnId", amount,
+             finished_at as at, bank_reason is not null as "isByBank" from refunds
            where company_id = $1 and booked and status = 'COMPLETED'
              and finished_at >= $2 and finished_at < $3
            order by finished_at, id`,

@@ -7,10 +7,10 @@ import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Company } from '../companies/rules.ts'
-import { requireUnmatched } from '../payments/rules.ts'
+import { requireUnmatched, undecidedOf } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import { TASK } from '../tasks.ts'
-import type { Refund } from './rules.ts'
+import type { Refund, RefundSource } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -48,7 +48,8 @@ export async function refundPayment(
   if (!payment) throw problem('payment_not_found')
   requireUnmatched(payment)
   rules.requireInTime(payment.receivedAt, now)
-  const { amount, booked, source: paymentSource } = payment
+  const { booked, source: paymentSource } = payment
+  const amount = undecidedOf(payment)
   app.providers.of(company, !booked)
   await payments.updateStatus(tx, { ...payment, status: 'REFUNDING' })
   const of = { endToEndId, paymentSource, chargeId: null, booked }
@@ -65,6 +66,7 @@ async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promi
     companyId: company.id,
     id: newId(),
     ...intent,
+    bankReason: null,
     status: 'PROCESSING',
     failure: null,
     orderedAt: null,
@@ -137,13 +139,33 @@ export async function failRefund(
   if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
   const refund = rules.fail(current, reason, now)
   await store.finish(tx, refund)
-  const charge = refund.chargeId ? await lockCharge(tx, companyId, refund.chargeId) : null
-  if (charge) {
-    const released = { ...charge, refunded: toCents(charge.refunded - refund.amount) }
-    await record(tx, companyId, [{ charge: released, event: null, at: now }])
-  } else await setPayment(tx, refund, 'UNMATCHED')
-  const release = refundReleased(orderOf(refund), rules.releasedTo(refund, charge))
-  await post(tx, companyId, refund.booked ? [release] : [], now)
+  const to = refund.chargeId
+    ? await releaseOfCharge(tx, refund, refund.chargeId, now)
+    : await releaseOfPayment(tx, refund)
+  await post(tx, companyId, refund.booked ? [refundReleased(orderOf(refund), to)] : [], now)
+}
+
+async function releaseOfCharge(
+  tx: Tx,
+  refund: Refund,
+  chargeId: Uuid,
+  now: Date,
+): Promise<RefundSource> {
+  const { companyId } = refund
+  const charge = await lockCharge(tx, companyId, chargeId)
+  const sum = await store.sumUnfailed(tx, companyId, chargeId)
+  const released = { ...charge, refunded: rules.refundedOf(charge, sum) }
+  await record(tx, companyId, [{ charge: released, event: null, at: now }])
+  return rules.releasedTo(refund, charge)
+}
+
+/** If the bank has returned the payment by itself, nothing of it waits for a decision. */
+async function releaseOfPayment(tx: Tx, refund: Refund): Promise<RefundSource> {
+  const { companyId, paymentSource, endToEndId, amount } = refund
+  const ofPayment = await store.listOfPayments(tx, companyId, paymentSource, [endToEndId])
+  const isGone = rules.takenFromAvailable(ofPayment) >= amount
+  await setPayment(tx, refund, isGone ? 'REFUNDED' : 'UNMATCHED')
+  return isGone ? 'available' : 'unmatched'
 }
 
 async function setPayment(

@@ -2,8 +2,9 @@ import { assert } from '../../lib/assert.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import type { Source } from '../../provider/port.ts'
+import type { PixReturn, ReturnReason, Source } from '../../provider/port.ts'
 import type { Charge } from '../charges/rules.ts'
+import { type Payment, undecidedOf } from '../payments/rules.ts'
 
 export const REFUND_STATES = ['PROCESSING', 'COMPLETED', 'FAILED'] as const
 export type RefundState = (typeof REFUND_STATES)[number]
@@ -21,6 +22,8 @@ export type Refund = {
   chargeId: Uuid | null
   amount: Cents
   comment: string | null
+  /** Why the bank has returned the money by itself; null if the company has ordered it. */
+  bankReason: ReturnReason | null
   source: RefundSource
   booked: boolean
   status: RefundState
@@ -76,11 +79,50 @@ function end(refund: Refund, result: Partial<Refund>): Refund {
 
 /** The charge after a return. If all of its money has gone back, it is REFUNDED. */
 export const afterReturn = (charge: Charge, returned: number): Charge =>
-  returned === charge.amount ? { ...charge, paymentStatus: 'REFUNDED' } : charge
+  returned >= charge.amount ? { ...charge, paymentStatus: 'REFUNDED' } : charge
 
 /**
  * Where the hold of a failed refund goes back to. If it was taken from pending money and the charge
  * was released in the meantime, it goes to available.
  */
-export const releasedTo = ({ source }: Refund, charge: Charge | null): RefundSource =>
-  source === 'pending' && charge?.paymentStatus !== 'PAID' ? 'available' : source
+export const releasedTo = ({ source }: Refund, { paymentStatus }: Charge): RefundSource =>
+  source === 'pending' && paymentStatus !== 'PAID' ? 'available' : source
+
+/**
+ * How much of a charge counts as refunded. While a refund is being ordered, the bank may return the
+ * same money by itself: then it counts once.
+ */
+export const refundedOf = ({ amount }: Charge, sum: number): Cents => toCents(Math.min(amount, sum))
+
+/** How much of a payment the bank has returned by itself out of the available balance. */
+export const takenFromAvailable = (refunds: Refund[]): number =>
+  refunds
+    .filter(({ bankReason, source }) => bankReason !== null && source === 'available')
+    .reduce((sum, { amount }) => sum + amount, 0)
+
+/** The returns that are no order of ours and not recorded yet. */
+export const newReturns = (returns: PixReturn[], recorded: Refund[]): PixReturn[] =>
+  returns.filter(
+    ({ returnId, orderId }) =>
+      !recorded.some((refund) => refund.returnId === returnId || refund.id === orderId),
+  )
+
+/**
+ * The account that money is taken from which the bank has returned by itself: the one that it is
+ * in. If it is not there any more, or is held for a refund, it is taken from available.
+ */
+export function sourceOfReturn(
+  amount: Cents,
+  payment: Payment,
+  charge: Charge | null,
+  pending: number,
+): RefundSource {
+  if (payment.status === 'UNMATCHED' && amount <= undecidedOf(payment)) return 'unmatched'
+  return charge?.paymentStatus === 'PAID' && amount <= pending ? 'pending' : 'available'
+}
+
+/** A payment of which the bank has returned a part. If nothing is left, it waits no more. */
+export function withReturn(payment: Payment, amount: Cents): Payment {
+  const returned = toCents(payment.returned + amount)
+  return { ...payment, returned, status: returned === payment.amount ? 'REFUNDED' : payment.status }
+}

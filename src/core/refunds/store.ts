@@ -1,7 +1,7 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import type { Source } from '../../provider/port.ts'
+import type { ReturnReason, Source } from '../../provider/port.ts'
 import type { ClaimRequest } from '../claims.ts'
 import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
 import type { Refund, RefundSource, RefundState } from './rules.ts'
@@ -14,6 +14,7 @@ type RefundRow = Row & {
   charge_id: Uuid | null
   amount: number
   comment: string | null
+  bank_reason: ReturnReason | null
   source: RefundSource
   booked: boolean
   status: RefundState
@@ -34,6 +35,7 @@ const toRefund = (row: RefundRow): Refund => ({
   chargeId: row.charge_id,
   amount: toCents(row.amount),
   comment: row.comment,
+  bankReason: row.bank_reason,
   source: row.source,
   booked: row.booked,
   status: row.status,
@@ -49,8 +51,9 @@ const toRefund = (row: RefundRow): Refund => ({
 export async function insert(tx: Tx, refund: Refund): Promise<void> {
   await tx.query({
     text: `insert into refunds (company_id, id, end_to_end_id, charge_id, amount, comment, source,
-             booked, status, next_attempt_at, created_at, payment_source)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+             booked, status, next_attempt_at, created_at, payment_source, bank_reason, return_id,
+             finished_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       refund.companyId,
       refund.id,
@@ -64,6 +67,9 @@ export async function insert(tx: Tx, refund: Refund): Promise<void> {
       refund.nextAttemptAt,
       refund.createdAt,
       refund.paymentSource,
+      refund.bankReason,
+      refund.returnId,
+      refund.finishedAt,
     ],
   })
 }
@@ -114,11 +120,36 @@ export async function listOfCharge(
   return rows.map(toRefund)
 }
 
+/** The refunds of payments, by the scheme's ids of the payments. */
+export async function listOfPayments(
+  tx: Tx,
+  companyId: Uuid,
+  source: Source,
+  endToEndIds: string[],
+): Promise<Refund[]> {
+  const rows = await tx.query<RefundRow>({
+    text: `select * from refunds
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and payment_source = $3`,
+    values: [companyId, endToEndIds, source],
+  })
+  return rows.map(toRefund)
+}
+
 /** How much of a charge completed refunds have returned. */
 export async function sumReturned(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<number> {
   const rows = await tx.query<{ sum: number }>({
     text: `select coalesce(sum(amount), 0)::bigint as sum from refunds
            where company_id = $1 and charge_id = $2 and status = 'COMPLETED'`,
+    values: [companyId, chargeId],
+  })
+  return rows[0]!.sum
+}
+
+/** How much of a charge has gone back or is on its way to its payer. */
+export async function sumUnfailed(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<number> {
+  const rows = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(amount), 0)::bigint as sum from refunds
+           where company_id = $1 and charge_id = $2 and status <> 'FAILED'`,
     values: [companyId, chargeId],
   })
   return rows[0]!.sum

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
+import { RETURN_REASONS } from '../../provider/port.ts'
 import { Amount, Timestamp } from '../fields.ts'
 import type { Refund } from './rules.ts'
 import { REFUND_STATES } from './rules.ts'
@@ -23,6 +24,11 @@ export const RefundView = Type.Object({
   endToEndId: Type.String({ description: 'The scheme’s id of the payment that goes back' }),
   returnId: Type.Optional(Type.String({ description: 'The scheme’s id of the return' })),
   comment: Type.Optional(Type.String()),
+  bankReason: Type.Optional(
+    Type.Enum([...RETURN_REASONS], {
+      description: 'Why the bank returned the money by itself; left out in a refund of yours',
+    }),
+  ),
   failureReason: Type.Optional(Type.String()),
   createdAt: Timestamp,
   finishedAt: Type.Optional(Timestamp),
@@ -38,6 +44,7 @@ export function showRefund(refund: Refund): Static<typeof RefundView> {
     ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
     ...(returnId === null ? {} : { returnId }),
     ...(comment === null ? {} : { comment }),
+    ...(refund.bankReason === null ? {} : { bankReason: refund.bankReason }),
     ...(failure === null ? {} : { failureReason: failure }),
     createdAt: refund.createdAt.toISOString(),
     ...(refund.finishedAt === null ? {} : { finishedAt: refund.finishedAt.toISOString() }),

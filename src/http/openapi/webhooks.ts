@@ -4,6 +4,7 @@ import { deliveryIdOf } from '../../core/deliveries/view.ts'
 import * as events from '../../core/events.ts'
 import { RecurrenceView } from '../../core/recurrences/view.ts'
 import { STATUSES as WITHDRAWAL_STATUSES } from '../../core/withdrawals/rules.ts'
+import { RETURN_REASONS } from '../../provider/port.ts'
 import type { Schema } from '../../versions/shapes.ts'
 import { refTo } from './components.ts'
 
@@ -22,6 +23,16 @@ const UNMATCHED = {
   reason: 'DUPLICATE',
   chargeId: CHARGE.id,
   source: 'bank' as const,
+}
+
+const RETURNED = {
+  ...OF,
+  endToEndId: UNMATCHED.endToEndId,
+  returnId: 'D9999999920260818093000000000001',
+  amount: 1990,
+  bankReason: 'FRAUD',
+  chargeId: CHARGE.id,
+  paymentSource: 'bank' as const,
 }
 
 type Documented = { type: events.AnyEventType; when: string; body: string }
@@ -60,6 +71,11 @@ const EVENTS: Documented[] = [
     type: 'payment.unmatched',
     when: 'Money arrived late, twice, in another amount or for no charge.',
     body: events.paymentEvent('payment.unmatched', UNMATCHED, AT).payload,
+  },
+  {
+    type: 'payment.returned',
+    when: 'The bank returned money to its payer without an order of yours, such as after a claim of fraud.',
+    body: events.returnEvent(RETURNED, AT).payload,
   },
   agreement('subscription.authorized', 'APPROVED', 'A payer agreed to a subscription.'),
   agreement('subscription.rejected', 'REJECTED', 'A payer refused a subscription.'),
@@ -108,6 +124,16 @@ const SUBJECTS: Record<string, Schema> = {
     },
     'chargeId',
   ),
+  EventReturn: object(
+    {
+      endToEndId: text('The scheme’s id of the payment'),
+      returnId: text('The scheme’s id of the return'),
+      amount: cents,
+      reason: oneOf(RETURN_REASONS, 'Why the bank has returned it'),
+      chargeId: text('The charge that it had paid, where there is one'),
+    },
+    'chargeId',
+  ),
   EventSubscription: object({
     id: text('rec_…'),
     status: oneOf(AUTH_STATUSES, 'The recurrenceAuthStatus of that moment'),
@@ -126,6 +152,7 @@ function subjectsOf(type: string): Record<string, Schema> {
   if (type.startsWith('subscription.charge.')) {
     return { subscription: refTo('EventSubscriptionId'), charge: refTo('EventCharge') }
   }
+  if (type === 'payment.returned') return { payment: refTo('EventReturn') }
   const noun = type.slice(0, type.indexOf('.'))
   return { [noun]: refTo(`Event${noun[0]!.toUpperCase()}${noun.slice(1)}`) }
 }

@@ -9,6 +9,8 @@ export type List = {
   /** The field with the entries, and the field with the id of an entry. */
   entries: string
   id: string
+  /** What else is asked for. */
+  query?: Record<string, string>
   from: Date
   to: Date
 }
@@ -52,9 +54,10 @@ const isList = (body: Fields, { entries }: List): boolean =>
   Array.isArray(body[entries]) || (!(entries in body) && 'parametros' in body)
 
 /** A bank without milliseconds is asked up to the end of the second. */
-function queryOf(bank: Bank, { from, to }: List, page: number): Record<string, string> {
+function queryOf(bank: Bank, { from, to, query }: List, page: number): Record<string, string> {
   const last = bank.connection.profile.dates === 'seconds' ? ceilSecond(to) : to
   return {
+    ...query,
     inicio: bank.moment(from),
     fim: bank.moment(last),
     'paginacao.paginaAtual': String(page),

@@ -5,20 +5,24 @@ import type {
   Payee,
   Period,
   PixPayer,
+  PixReturn,
   Provider,
   ReceivedPix,
+  ReturnReason,
 } from '../port.ts'
 import { accept, notAnswered, type Reply, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { readList } from './pages.ts'
 import { type Fields, fieldsOf, listOf, readAmount, readMoment, textOf } from './text.ts'
 
-type Reading = Pick<Provider, 'findReceived' | 'listReceived' | 'listTransfers'>
+type Reading = Pick<Provider, 'findReceived' | 'listReceived' | 'listReturned' | 'listTransfers'>
 
 export const reading = (at: AtBank): Reading => ({
   findReceived: (payee, ids) => at(payee, (bank) => findReceived(bank, payee, ids), 'list'),
   listReceived: (payee, period) =>
     at(payee, (bank) => listIn(bank, payee, period, ({ pix }) => [pix]), 'list'),
+  listReturned: (payee, period) =>
+    at(payee, (bank) => listIn(bank, payee, period, returnedOnly, RETURNED), 'list'),
   listTransfers: (payee, period) =>
     at(payee, (bank) => listIn(bank, payee, period, transfersOf), 'list'),
 })
@@ -67,12 +71,15 @@ function readPix(entry: Fields): ReceivedPix | null {
   const receivedAt = readMoment(entry.horario)
   if (!endToEndId || amount === null || !receivedAt) return null
   const payer = readPayer(entry)
+  // If a return is not understood, it is left out, so that the payment is still recorded.
+  const returns = returnsOf(entry).flatMap((one) => readReturn(one) ?? [])
   return {
     endToEndId,
     txid: textOf(entry.txid),
     amount,
     receivedAt,
     ...(payer ? { payer } : {}),
+    ...(returns.length > 0 ? { returns } : {}),
   }
 }
 
@@ -105,14 +112,17 @@ async function listIn<T>(
   payee: Payee,
   { from, to }: Period,
   take: (entry: Entry) => T[] | null,
+  query: Record<string, string> = {},
 ): Promise<Outcome<T[]>> {
   const all = new Map<string, T[]>()
+  let unasked = 0
   for (let start = from.getTime(); start < to.getTime(); start += SPAN_ms) {
     const end = Math.min(start + SPAN_ms, to.getTime())
     const listed = await readList(bank, {
       resource: 'pix',
       entries: 'pix',
       id: 'endToEndId',
+      query,
       ...widened(bank, start, end),
     })
     if (listed.kind !== 'accepted') return listed
@@ -124,6 +134,10 @@ async function listIn<T>(
       const taken = isIn ? take({ pix, entry }) : []
       if (taken === null) return unsure('a refund in the list of the bank is not understood')
       if (taken.length > 0) all.set(pix.endToEndId, taken)
+      else unasked += 1
+    }
+    if (query === RETURNED && unasked > MAX_UNASKED) {
+      return unsure('the bank does not list returns alone')
     }
   }
   return accept([...all.values()].flat())
@@ -146,22 +160,50 @@ function isOfOtherKey(entry: Fields, { pixKey }: Payee): boolean {
 
 const plainKey = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '')
 
+/** Asks for payments with returns only. */
+const RETURNED = { devolucaoPresente: 'true' }
+/** If a bank ignores the question, it lists all payments. So many are read, and no more. */
+const MAX_UNASKED = 5_000
+
+const returnedOnly = ({ pix }: Entry): ReceivedPix[] => (pix.returns ? [pix] : [])
+
 /** The transfers of a payment: itself and its returns, which banks list only with it. */
 function transfersOf({ pix, entry }: Entry): BankTransfer[] | null {
-  const { endToEndId, txid, amount, receivedAt: at } = pix
-  const returned = listOf(entry.devolucoes)
-    .filter(({ status }) => status === 'DEVOLVIDO')
-    .map(readReturn)
-  if (!returned.every((transfer) => transfer !== null)) return null
-  return [{ direction: 'received', endToEndId, orderId: null, txid, amount, at }, ...returned]
+  const { endToEndId, txid, amount, receivedAt: at, returns = [] } = pix
+  if (returns.length < returnsOf(entry).length) return null
+  const received = { orderId: null, paymentId: null, txid, amount, at }
+  return [
+    { direction: 'received', endToEndId, ...received },
+    ...returns.map(
+      ({ returnId, reason: _, ...one }): BankTransfer => ({
+        direction: 'returned',
+        endToEndId: returnId,
+        paymentId: endToEndId,
+        txid: null,
+        ...one,
+      }),
+    ),
+  ]
 }
 
-function readReturn(entry: Fields): BankTransfer | null {
+/** The returns that are done. */
+const returnsOf = (entry: Fields): Fields[] =>
+  listOf(entry.devolucoes).filter(({ status }) => status === 'DEVOLVIDO')
+
+const REASONS = new Map<unknown, ReturnReason>([
+  ['MED_FRAUDE', 'FRAUD'],
+  ['MED_OPERACIONAL', 'OPERATIONAL_FAILURE'],
+  ['MED_PIX_AUTOMATICO', 'SUBSCRIPTION_CLAIM'],
+])
+
+const RETURN_ID = /^[\x21-\x7e]{1,64}$/
+
+function readReturn(entry: Fields): PixReturn | null {
   const { liquidacao, solicitacao } = fieldsOf(entry.horario)
-  const endToEndId = textOf(entry.rtrId)
+  const returnId = textOf(entry.rtrId)
   const amount = readAmount(entry.valor)
   const at = readMoment(liquidacao) ?? readMoment(solicitacao)
-  if (!endToEndId || amount === null || !at) return null
-  const orderId = idOfSuffix(textOf(entry.id) ?? '')
-  return { direction: 'returned', endToEndId, orderId, txid: null, amount, at }
+  if (!returnId || !RETURN_ID.test(returnId) || !amount || !at) return null
+  const orderId = idOfSuffix(textOf(entry.id)?.toLowerCase() ?? '')
+  return { returnId, orderId, amount, at, reason: REASONS.get(entry.natureza) ?? 'OTHER' }
 }

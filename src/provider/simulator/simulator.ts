@@ -95,7 +95,10 @@ export function createSimulator(
   }
 }
 
-type Reading = Pick<Provider, 'findReceived' | 'findPaid' | 'listReceived' | 'listTransfers'>
+type Reading = Pick<
+  Provider,
+  'findReceived' | 'findPaid' | 'listReceived' | 'listReturned' | 'listTransfers'
+>
 
 const contextOf = ({ accountId, endToEndId }: Transfer) => `${accountId}:transfer:${endToEndId}`
 
@@ -117,6 +120,8 @@ function reading(books: Tx, vault: Vault): Reading {
       const found = await records.listTransfers(books, id, period)
       return accept(found.filter(isReceived).map(toReceived))
     },
+    // The simulated bank returns only what it is ordered to.
+    listReturned: async () => accept([]),
     listTransfers: async ({ id }, period) =>
       accept((await records.listTransfers(books, id, period)).map(toBankTransfer)),
   }
@@ -195,12 +200,14 @@ const toBankTransfer = ({
   endToEndId,
   orderId,
   txid,
+  returns,
   amount,
   at,
 }: Transfer): BankTransfer => ({
   direction,
   endToEndId,
   txid,
+  paymentId: returns,
   amount,
   at,
   orderId: direction === 'received' ? null : orderOf(orderId ?? ''),

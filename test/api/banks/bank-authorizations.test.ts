@@ -20,9 +20,12 @@ const { simulator } = app.providers
 /** The callbacks that were processed, and which of their names count as done. */
 const processed: { company: string; agreements: string[]; collections: string[] }[] = []
 let deals: (name: string) => boolean = () => true
-const groups = createCallbackBatchers(app.db, async (_app, company, _provider, names) => {
-  processed.push({ company: company.id, ...names })
-  return new Set([...names.agreements, ...names.collections].filter((name) => deals(name)))
+const groups = createCallbackBatchers(app.db, {
+  recordReturns: async () => {},
+  syncNamed: async (_app, company, _provider, names) => {
+    processed.push({ company: company.id, ...names })
+    return new Set([...names.agreements, ...names.collections].filter((name) => deals(name)))
+  },
 })
 Object.assign(app.callbacks, groups)
 

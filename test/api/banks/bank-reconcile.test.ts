@@ -90,7 +90,7 @@ test('a payment that waits for a decision is unmatched until it is taken', async
   assert.deepEqual(await reconcile(client), { ...AGREED, matched: [1, 300] })
 })
 
-test('refunds are compared: done, under way, and not ours', async () => {
+test('refunds are compared: done, under way, and made by the bank', async () => {
   const client = await connected()
   const { id, brCode } = await charge(client, 1000)
   const pix = bank.payer.pay(brCode)
@@ -118,8 +118,11 @@ test('refunds are compared: done, under way, and not ours', async () => {
   bank.state().refunds.push({ id: 'byhand1', endToEndId, returnId, amount: 50, ...done })
   api.clock.advance(1)
   const { unmatched, missing } = await reconcile(client)
-  const notOurs = 'returned 50: it was returned at the bank, and not ordered here'
-  assert.deepEqual([unmatched, missing], [[notOurs], []])
+  const byBank = 'returned 50: the bank returned it by itself, and we have nothing of it'
+  assert.deepEqual([unmatched, missing], [[], [byBank]])
+  assert.deepEqual(await reconcile(client, true), { ...AGREED, matched: [4, 1550], recorded: 1 })
+  api.clock.advance(2 * 24 * 3600)
+  assert.deepEqual(await reconcile(client), { ...AGREED, matched: [0, 0] })
 })
 
 test('what only we have is missing, and cannot be recorded at the bank', async () => {

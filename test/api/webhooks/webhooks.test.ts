@@ -54,6 +54,7 @@ test('every event that is offered can be subscribed to, and no other', async () 
     'charge.canceled',
     'charge.refunded',
     'payment.unmatched',
+    'payment.returned',
     'withdrawal.completed',
     'withdrawal.failed',
     'subscription.authorized',

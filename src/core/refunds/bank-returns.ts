@@ -1,0 +1,177 @@
+import { serializationConflict, type Tx } from '../../db/database.ts'
+import { lockBooks, post } from '../../ledger/post.ts'
+import { bankReturn, chargeReleased, type Posting } from '../../ledger/recipes.ts'
+import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import type { PixReturn, ReceivedPix, Source } from '../../provider/port.ts'
+import type { App } from '../app.ts'
+import { lockCharge, record } from '../charges/record.ts'
+import type { Charge } from '../charges/rules.ts'
+import type { Company } from '../companies/rules.ts'
+import { emit, returnEvent } from '../events.ts'
+import { composeBankReturn } from '../mails/letters.ts'
+import { queueMails } from '../mails/store.ts'
+import type { Payment } from '../payments/rules.ts'
+import * as payments from '../payments/store.ts'
+import type { Refund } from './rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/**
+ * Records what the bank has returned of payments by itself. Each return is recorded once, by its
+ * payment and the scheme's id, so this can be repeated. The payments are recorded before. Those
+ * that are not ours are left alone. Returns how many returns were new.
+ */
+export async function recordReturns(
+  app: App,
+  company: Company,
+  source: Source,
+  received: ReceivedPix[],
+): Promise<number> {
+  const returned = received.filter(({ returns }) => returns !== undefined)
+  if (returned.length === 0) return 0
+  const ids = returned.map(({ endToEndId }) => endToEndId)
+  const recorded = await store.listOfPayments(app.db, company.id, source, ids)
+  let count = 0
+  for (const pix of returned) {
+    const own = recorded.filter(({ endToEndId }) => endToEndId === pix.endToEndId)
+    if (rules.newReturns(pix.returns!, own).length === 0) continue
+    count += await app.db.transaction((tx) => recordOf(tx, app, company, source, pix))
+  }
+  return count
+}
+
+async function recordOf(
+  tx: Tx,
+  app: App,
+  company: Company,
+  source: Source,
+  { endToEndId, returns = [] }: ReceivedPix,
+): Promise<number> {
+  const now = app.clock.now()
+  const of = await lockPayment(tx, company.id, source, endToEndId)
+  if (!of) return 0
+  const recorded = await store.listOfPayments(tx, company.id, source, [endToEndId])
+  const fresh = rules.newReturns(returns, recorded)
+  for (const one of fresh) await recordOne(tx, app, company, of, one, now)
+  return fresh.length
+}
+
+/** A payment, and the charge that it has paid. */
+type Paid = { payment: Payment; charge: Charge | null }
+
+/** Locks a payment, after its charge. Null if it is not ours. */
+async function lockPayment(
+  tx: Tx,
+  companyId: Uuid,
+  source: Source,
+  endToEndId: string,
+): Promise<Paid | null> {
+  const [seen] = await payments.findByIds(tx, companyId, source, [endToEndId])
+  if (!seen) return null
+  const chargeOf = ({ status, chargeId }: Payment) => (status === 'MATCHED' ? chargeId : null)
+  const chargeId = chargeOf(seen)
+  const charge = chargeId ? await lockCharge(tx, companyId, chargeId) : null
+  const payment = await payments.lock(tx, companyId, source, endToEndId)
+  // If it was matched in the meantime, its charge must be locked before it.
+  if (chargeOf(payment!) !== chargeId) throw serializationConflict()
+  return { payment: payment!, charge }
+}
+
+/** Records one return, and changes `of` to the payment and the charge after it. */
+async function recordOne(
+  tx: Tx,
+  app: App,
+  company: Company,
+  of: Paid,
+  pixReturn: PixReturn,
+  now: Date,
+): Promise<void> {
+  const { payment, charge } = of
+  const pending = charge?.paymentStatus === 'PAID' ? await pendingOf(tx, charge) : 0
+  const source = rules.sourceOfReturn(pixReturn.amount, payment, charge, pending)
+  const refund = toRefund(payment, charge, pixReturn, source)
+  await store.insert(tx, refund)
+  if (charge) of.charge = await changeCharge(tx, charge, now)
+  if (source === 'unmatched') {
+    of.payment = rules.withReturn(payment, refund.amount)
+    await payments.updateStatus(tx, of.payment)
+  }
+  // If nothing of the charge is released later, what it still has in pending is released now.
+  const isOver = charge?.paymentStatus === 'PAID' && of.charge?.paymentStatus === 'REFUNDED'
+  const left = isOver && source !== 'pending' ? pending : 0
+  const available = payment.booked ? await book(tx, refund, left, now) : 0
+  await emit(tx, [returnEvent(refund, now)])
+  await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
+}
+
+/** How much of a paid charge is in pending. */
+async function pendingOf(tx: Tx, { companyId, id, amount }: Charge): Promise<number> {
+  return amount - ((await store.heldFromPending(tx, companyId, [id])).get(id) ?? 0)
+}
+
+const toRefund = (
+  { companyId, endToEndId, source: paymentSource, booked }: Payment,
+  charge: Charge | null,
+  { returnId, amount, at, reason }: PixReturn,
+  source: rules.RefundSource,
+): Refund => ({
+  companyId,
+  id: newId(),
+  endToEndId,
+  paymentSource,
+  chargeId: charge?.id ?? null,
+  amount,
+  comment: null,
+  bankReason: reason,
+  source,
+  booked,
+  status: 'COMPLETED',
+  failure: null,
+  orderedAt: null,
+  returnId,
+  attempts: 0,
+  nextAttemptAt: at,
+  createdAt: at,
+  finishedAt: at,
+})
+
+async function changeCharge(tx: Tx, charge: Charge, now: Date): Promise<Charge> {
+  const { companyId, id } = charge
+  const refunded = rules.refundedOf(charge, await store.sumUnfailed(tx, companyId, id))
+  const returned = await store.sumReturned(tx, companyId, id)
+  const changed = rules.afterReturn({ ...charge, refunded }, returned)
+  await record(tx, companyId, [{ charge: changed, event: 'charge.refunded', at: now }])
+  return changed
+}
+
+/** Books a return, and what is left of its charge in pending. Returns what is available then. */
+async function book(tx: Tx, refund: Refund, left: number, now: Date): Promise<number> {
+  const { companyId, endToEndId, amount, chargeId, source } = refund
+  const postings: Posting[] = [
+    bankReturn({ ref: toPublic('rfnd', refund.id), amount, chargeId }, source),
+    ...(left > 0 ? [chargeReleased({ endToEndId, amount: toCents(left), chargeId })] : []),
+  ]
+  const books = await post(tx, companyId, postings, now, await lockBooks(tx, companyId))
+  return books!.balance.available
+}
+
+function mailOf(company: Company, refund: Refund, available: number, now: Date) {
+  const { chargeId, amount, endToEndId } = refund
+  const letter = composeBankReturn(company, {
+    amount,
+    endToEndId,
+    available,
+    reason: refund.bankReason!,
+    returnedAt: refund.finishedAt!,
+    returnId: refund.returnId!,
+    charge: chargeId === null ? null : toPublic('charge', chargeId),
+  })
+  return {
+    companyId: company.id,
+    kind: 'bank-return' as const,
+    letter,
+    expiresAt: null,
+    createdAt: now,
+  }
+}
