@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -78,7 +78,12 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         await insertCallbacks(db, callbacks)
         return callbacks.map(() => null)
       },
-      { max: MAX_STORED, concurrency: 2, ownerOf: ({ companyId }) => companyId },
+      {
+        max: MAX_STORED,
+        concurrency: 2,
+        isItemError: isRowError,
+        ownerOf: ({ companyId }) => companyId,
+      },
     ),
     process: createProcessBatchers(followers),
   }
