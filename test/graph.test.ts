@@ -64,6 +64,7 @@ const MAY_USE: Record<string, string[]> = {
   'reconciliation-schedule.ts': [],
   recurrences: [
     'app.ts',
+    'banks',
     'billings',
     'charges',
     'clocks',

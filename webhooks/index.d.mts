@@ -55,6 +55,8 @@ export type SubscriptionEvent = {
     status: 'APPROVED' | 'REJECTED' | 'CANCELED'
     /** Integer cents of each charge, as text. */
     value: string
+    /** Why it was canceled, where neither the payer nor the merchant did it. */
+    reason?: 'UNKNOWN_TO_BANK'
   }
 }
 

@@ -65,11 +65,22 @@ export function chargeEvent(type: EventType, charge: ChargeMoment, at: Date): Ev
   return { companyId, id: newId(), type, payload, devMode, createdAt: at }
 }
 
-type SubscriptionMoment = { companyId: Uuid; id: Uuid; authStatus: string; value: number }
+/** Why a subscription was canceled, where neither the payer nor the merchant did it. */
+export const CANCEL_REASONS = ['UNKNOWN_TO_BANK'] as const
+export type CancelReason = (typeof CANCEL_REASONS)[number]
+
+type SubscriptionMoment = {
+  companyId: Uuid
+  id: Uuid
+  authStatus: string
+  value: number
+  reason?: CancelReason
+}
 
 export function subscriptionEvent(type: EventType, moment: SubscriptionMoment, at: Date): Event {
-  const { companyId, id, authStatus, value } = moment
-  const subject = `{"id":"${toPublic('rec', id)}","status":"${authStatus}","value":"${value}"}`
+  const { companyId, id, authStatus, value, reason } = moment
+  const why = reason ? `,"reason":"${reason}"` : ''
+  const subject = `{"id":"${toPublic('rec', id)}","status":"${authStatus}","value":"${value}"${why}}`
   const payload = `{"event":"${EVENTS[type]}","subscription":${subject}}`
   return { companyId, id: newId(), type, payload, ...MONEY, createdAt: at }
 }

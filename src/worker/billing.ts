@@ -5,7 +5,7 @@ import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { dueNow } from '../core/orders.ts'
-import { askAbout, reschedule } from '../core/recurrences/agreements.ts'
+import { askAbout, reschedule, withoutLost } from '../core/recurrences/agreements.ts'
 import { type BillingJob, openBillingJobs, stepBilling } from '../core/recurrences/billing-jobs.ts'
 import { generateCharges } from '../core/recurrences/generate.ts'
 import type { Recurrence } from '../core/recurrences/rules.ts'
@@ -18,6 +18,8 @@ import { guarded, inRounds, type Rounds } from './rounds.ts'
 
 /** How many charges are generated in one transaction. */
 const MAX_GENERATED = 500
+/** How many companies at once: a bank that is asked first and hangs delays only a few others. */
+const GENERATED_AT_ONCE = 4
 /** How many collections are with banks at once. */
 const AT_ONCE = 10
 /** A bank that answers can do so many before their lease is over. */
@@ -34,13 +36,15 @@ export function generateDue(app: FullApp, signal?: AbortSignal, only: Uuid | nul
       const asked = [app.systemClock.now(), MAX_GENERATED, only, except] as const
       const { due, isFull } = await findDue(app.db.light, 'APPROVED', ...asked)
       let done = 0
-      for (const { companyId, ids, clockAhead_ms } of due) {
+      await forEachLimited(GENERATED_AT_ONCE, due, async ({ companyId, ids, clockAhead_ms }) => {
         const now = nowOf(app, { clockAhead_ms })
-        const act = () =>
-          app.db.transaction((tx) => generateCharges(tx, app.vault, companyId, ids, now))
+        const act = async () => {
+          const kept = await withoutLost(app, companyId, ids)
+          return app.db.transaction((tx) => generateCharges(tx, app.vault, companyId, kept, now))
+        }
         const failed = 'charges were not generated'
         done += await guarded(app, { task, only }, companyId, act, 0, failed)
-      }
+      })
       // A subscription may be due for its next cycle right after this one.
       return { companies: due.map(({ companyId }) => companyId), done, isFull: isFull || done > 0 }
     },

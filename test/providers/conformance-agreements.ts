@@ -52,6 +52,8 @@ export function agreements(guarantee: Guarantee): void {
     assert.match(others[1]!.externalId, /^RN/)
     assert.notEqual(others[0]!.externalId, made.externalId)
     assert.deepEqual(given(await provider.createAgreement(payee, order)), made)
+    const unknown = { id: newId(), externalId: `${made.externalId.slice(0, -4)}zzzz` }
+    assert.equal(given(await provider.findAgreement(payee, unknown)), null, 'is an answer')
     const byName = { id: order.id, externalId: made.externalId }
     for (const named of [{ id: order.id }, byName])
       assert.deepEqual(given(await provider.findAgreement(payee, named)), made)

@@ -1,13 +1,17 @@
 import type { Tx } from '../../db/database.ts'
-import { toPublic } from '../../lib/ids.ts'
+import { assert } from '../../lib/assert.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Agreement } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
+import { findBank } from '../banks/store.ts'
+import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
 import { emit, subscriptionEvent } from '../events.ts'
 import { TASK } from '../tasks.ts'
 import { stopBilling } from './commands.ts'
-import { askAgainAt, cancellation, follow, type Recurrence } from './rules.ts'
+import { askAgainAt, cancellation, follow, isNew, type Recurrence, stop } from './rules.ts'
 import * as store from './store.ts'
 
 /**
@@ -22,7 +26,8 @@ export async function followAgreement(
   const { id, externalId } = recurrence
   const provider = app.providers.of(company, false)
   const outcome = await provider.findAgreement(company, { id, externalId: externalId! })
-  if (outcome.kind !== 'accepted' || outcome.value === null) {
+  const isMissing = outcome.kind === 'accepted' && outcome.value === null
+  if (outcome.kind !== 'accepted' || (isMissing && isNew(recurrence, app.clock.now()))) {
     const reason = outcome.kind === 'accepted' ? 'it knows no such agreement' : outcome.reason
     app.log.warn(
       { subscription: toPublic('rec', id), reason },
@@ -30,10 +35,38 @@ export async function followAgreement(
     )
     return false
   }
+  if (outcome.value === null) {
+    app.log.warn({ subscription: toPublic('rec', id) }, 'the bank knows no such agreement')
+    await app.db.transaction((tx) => applyAnswer(tx, app, recurrence, null))
+    return true
+  }
   const agreement = await cancelOverdue(app, company, recurrence, outcome.value)
   if (!agreement) return false
   await app.db.transaction((tx) => applyAnswer(tx, app, recurrence, agreement))
   return true
+}
+
+/**
+ * Leaves out agreements that may not be generated for. If an agreement is older than the connection
+ * to the bank, it may have been made at another bank, so this bank is asked. If it does not know
+ * the agreement, the agreement ends. If it does not answer, the agreement is asked about later.
+ */
+export async function withoutLost(app: App, companyId: Uuid, ids: Uuid[]): Promise<Uuid[]> {
+  const connectedAt = (await findBank(app.db, companyId))?.connectedAt
+  if (!connectedAt) return ids
+  const company = await findCompany(app.db, companyId)
+  assert(company, 'a bank is connected to a company')
+  const own = withCompanyClock(app, company)
+  const found = await store.findMany(app.db, companyId, ids)
+  const kept: Uuid[] = []
+  let answers = true
+  for (const [id, recurrence] of found) {
+    const isOlder = recurrence.createdAt < connectedAt
+    if (isOlder) answers = answers && (await followAgreement(own, company, recurrence))
+    if (isOlder && !answers) await reschedule(own, recurrence)
+    else kept.push(id)
+  }
+  return kept
 }
 
 /**
@@ -57,15 +90,16 @@ async function applyAnswer(
   tx: Tx,
   app: App,
   { companyId, id }: Recurrence,
-  agreement: Agreement,
+  agreement: Agreement | null,
 ): Promise<void> {
   const now = app.clock.now()
   const recurrence = await store.find(tx, companyId, id, 'for update')
-  const decided = recurrence && follow(recurrence, agreement, now)
+  if (!recurrence) return
+  const decided = agreement ? follow(recurrence, agreement, now) : stop(recurrence, now)
   if (!decided) return
-  const { recurrence: changed, event, at } = decided
+  const { recurrence: changed, event, at, ...why } = decided
   await store.updateDecision(tx, changed)
-  if (event) await emit(tx, [subscriptionEvent(event, changed, at)])
+  if (event) await emit(tx, [subscriptionEvent(event, { ...changed, ...why }, at)])
   if (changed.status !== 'OPEN') await stopBilling(tx, changed, now)
   else tx.wake(TASK.generate)
 }

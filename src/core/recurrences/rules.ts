@@ -8,7 +8,7 @@ import { type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts
 import type { Agreement, AgreementStatus } from '../../provider/port.ts'
 import { type Billing, dueDayAfter, endOfRetries, plan } from '../billings/rules.ts'
 import { type Charge, newCharge, type Payer } from '../charges/rules.ts'
-import type { EventType } from '../events.ts'
+import type { CancelReason, EventType } from '../events.ts'
 import type { Product } from '../products/rules.ts'
 
 export type RecurrenceStatus = 'OPEN' | 'COMPLETED' | 'CANCELED' | 'EXPIRED'
@@ -85,7 +85,12 @@ export function asOf(recurrence: Recurrence, now: Date): Recurrence {
 }
 
 /** A changed recurrence, the event of the change, and when it happened. */
-export type Decided = { recurrence: Recurrence; event: EventType | null; at: Date }
+export type Decided = {
+  recurrence: Recurrence
+  event: EventType | null
+  at: Date
+  reason?: CancelReason
+}
 
 const ENDS = {
   REJECTED: { status: 'CANCELED', event: 'subscription.rejected' },
@@ -117,6 +122,24 @@ export function follow(
     event: 'subscription.authorized',
     at,
   }
+}
+
+/** A bank may not know an agreement yet that it has made a moment ago. */
+const NEW_MS = 10 * 60 * 1000
+
+export const isNew = ({ createdAt }: Recurrence, now: Date): boolean =>
+  now.getTime() - createdAt.getTime() < NEW_MS
+
+/**
+ * The recurrence if the bank has no such agreement, for example because it was made at another
+ * bank: nobody will collect it. Null if nothing has changed.
+ */
+export function stop(recurrence: Recurrence, now: Date): Decided | null {
+  const isOver = asOf(recurrence, now).status === 'EXPIRED'
+  const status = isOver ? 'EXPIRED' : 'CANCELED'
+  const end = { externalId: recurrence.externalId!, brCode: recurrence.brCode!, status } as const
+  const decided = follow(recurrence, { ...end, decidedAt: now }, now)
+  return decided && { ...decided, reason: 'UNKNOWN_TO_BANK' }
 }
 
 /**

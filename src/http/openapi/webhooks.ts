@@ -134,11 +134,18 @@ const SUBJECTS: Record<string, Schema> = {
     },
     'chargeId',
   ),
-  EventSubscription: object({
-    id: text('rec_…'),
-    status: oneOf(AUTH_STATUSES, 'The recurrenceAuthStatus of that moment'),
-    value: text('Cents of each charge, as text'),
-  }),
+  EventSubscription: object(
+    {
+      id: text('rec_…'),
+      status: oneOf(AUTH_STATUSES, 'The recurrenceAuthStatus of that moment'),
+      value: text('Cents of each charge, as text'),
+      reason: oneOf(
+        events.CANCEL_REASONS,
+        'Why it was canceled, where neither the payer nor you did it: the company’s bank knows no such agreement',
+      ),
+    },
+    'reason',
+  ),
   EventSubscriptionId: object({ id: text('rec_…') }),
   EventWithdrawal: object({
     id: text('wd_…'),
