@@ -95,8 +95,18 @@ export type RefundOrder = {
 export type Returned = { returnId: string }
 
 /** Money to send to a Pix key. Our id makes it one order, however often it is given. */
-export type SendOrder = { id: Uuid; amount: Cents; pixKey: string }
+export type SendOrder = {
+  id: Uuid
+  amount: Cents
+  pixKey: string
+  /** The bank's own id of the order, if it was stored. */
+  reference?: string | null
+  /** When the bank may first have got the order; null if it never has. */
+  orderedAt?: Date | null
+}
 export type Sent = { endToEndId: string }
+/** Stores the bank's own id of an order. It is durable when resolved. */
+export type StoreReference = (reference: string) => Promise<void>
 
 /** A transfer in the bank's own records, to compare with ours. */
 export type BankTransfer = {
@@ -213,8 +223,11 @@ export type Provider = {
 /** The interface of a bank that sends money, which is no part of API Pix. */
 export type Payouts = {
   name: string
-  /** Accepted means done. If the bank is still working on it, the outcome is unknown. */
-  send(payee: Payee, order: SendOrder): Promise<Outcome<Sent>>
+  /**
+   * Accepted means done. If the bank is still working on it, the outcome is unknown. If the bank
+   * can be asked about the order only by an id of its own, that is stored as soon as it is known.
+   */
+  send(payee: Payee, order: SendOrder, store: StoreReference): Promise<Outcome<Sent>>
   /** The outcome of an earlier order; null when the bank never got it. */
   findSent(payee: Payee, order: SendOrder): Promise<Outcome<Sent | null>>
 }

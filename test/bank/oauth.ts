@@ -42,6 +42,10 @@ export const ALL_SCOPES = [
   'locr.read',
   'pix.send',
   'gn.pix.send.read',
+  'pagamento-pix.write',
+  'pagamento-pix.read',
+  'pixpagamentos_escrita',
+  'pixpagamentos_consulta',
 ]
 
 export type TokenIssuer = {

@@ -155,10 +155,10 @@ function find({ style }: Books, method: string, path: string): Found | null {
     const scopes = operation.scopes.map((scope) => ownScope(style, scope))
     return { operation: name, scopes, params, known: operation }
   }
-  for (const one of style.sends ? SEND_OPERATIONS : []) {
-    const groups = one.method === method ? one.form.exec(path)?.groups : undefined
+  for (const one of style.sends ? SEND_OPERATIONS[style.sends] : []) {
+    const match = one.method === method ? one.form.exec(path) : null
     const operation = `${method} ${one.path}`
-    if (groups) return { operation, scopes: one.scopes, params: { ...groups }, known: null }
+    if (match) return { operation, scopes: one.scopes, params: { ...match.groups }, known: null }
   }
   return null
 }

@@ -46,8 +46,8 @@ export type Style = {
   postsCharges: boolean
   /** Whether a callback URL is tried before it is taken. */
   probes: boolean
-  /** Whether money can be sent through Efí's endpoints. */
-  sends: boolean
+  /** The bank whose endpoints send money; null where there are none. */
+  sends: Profile['payouts']
   /** Whether new connections may speak HTTP/2. */
   http2: boolean
   /** The newest TLS that a bank speaks, from its start on; null for the newest of all. */
@@ -79,7 +79,7 @@ export const PLAIN: Style = {
   mostPerPage: 1000,
   postsCharges: true,
   probes: false,
-  sends: false,
+  sends: null,
   http2: false,
   tls: null,
 }
@@ -94,7 +94,7 @@ const PECULIAR: Record<string, Peculiar> = {
     token: { client: 'basic', body: 'json', grant: 'body' },
     errors: 'efi',
     probes: true,
-    sends: true,
+    sends: 'efi',
     repeated: 409,
   },
   inter: {
@@ -102,6 +102,7 @@ const PECULIAR: Record<string, Peculiar> = {
     suffix: false,
     repeated: 400,
     mostPerPage: 2,
+    sends: 'inter',
   },
   itau: { demands: [{ name: 'x-correlationID', place: 'header', value: 'uuid' }], extras: true },
   bb: {
@@ -127,6 +128,7 @@ const PECULIAR: Record<string, Peculiar> = {
     code: 'brcode',
     repeated: 409,
     scopes: { locrec: 'locr' },
+    sends: 'sicoob',
   },
   bradesco: { created: 200, code: null, extras: true },
 }
@@ -205,7 +207,7 @@ export function profileOf(style: Style, url: string): Profile {
     dates: style.dates,
     codeFields: style.code === null ? [] : [style.code],
     webhook: { headers: style.probes ? { 'x-skip-mtls-checking': 'true' } : {} },
-    payouts: style.sends ? 'efi' : null,
+    payouts: style.sends,
   }
 }
 

@@ -186,7 +186,7 @@ test('a bank wants what it demands with each call', async () => {
 })
 
 test('money is sent once for its id, and its end can be asked for', async () => {
-  const { bank, send } = await open({ sends: true, errors: 'efi' })
+  const { bank, send } = await open({ sends: 'efi', errors: 'efi' })
   const caller = openCaller(bank)
   after(caller.close)
   const { access_token } = (await caller.token('pix.send gn.pix.send.read')).body

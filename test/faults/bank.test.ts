@@ -222,7 +222,7 @@ const companyOf = (shop: Banked) => [shop.company.id]
 
 test(`${OPERATIONS} operations at a bank that fails at random (SEED=${SEED}): nothing is lost or doubled`, async () => {
   const random = createRandom(SEED + 1).part
-  const shop = await openBanked(api, { style: { sends: true }, payouts: 'bank' })
+  const shop = await openBanked(api, { style: { sends: 'efi' }, payouts: 'bank' })
   const { bank } = shop
   const merchant = openMerchant(shop, random)
   bank.faults.random(SEED, RATES)

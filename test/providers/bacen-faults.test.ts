@@ -181,14 +181,14 @@ const KINDS: Record<string, Kind> = {
     async prepare({ bank, payee }) {
       const order = { id: newId(), amount: AMOUNT, pixKey: 'maria@example.com' }
       return {
-        give: (bacen) => bacen.payouts.send(payee, order),
+        give: (bacen) => bacen.payouts.send(payee, order, async () => {}),
         effects: () => Number(bank.state().sends.has(suffixOf(order.id))),
       }
     },
   },
 }
 
-const ground = await openBank({ sends: true, probes: true, token: { scopes: 'given' } })
+const ground = await openBank({ sends: 'efi', probes: true, token: { scopes: 'given' } })
 const { bank, clock, connection } = ground
 const withShortLimits = createBacen({ connectionOf: async () => connection, clock, limits: SHORT })
 after(async () => {

@@ -81,9 +81,9 @@ test('money that takes its time is unknown until it is sent, or has failed', asy
   bank.course({ sends: 'later' })
   for (const isDone of [true, false]) {
     const order = { id: newId(), amount: AMOUNT, pixKey: 'maria@example.com' }
-    unknownOf(await bacen.payouts.send(payee, order))
+    unknownOf(await bacen.payouts.send(payee, order, async () => {}))
     unknownOf(await bacen.payouts.findSent(payee, order))
-    unknownOf(await bacen.payouts.send(payee, order))
+    unknownOf(await bacen.payouts.send(payee, order, async () => {}))
     bank.finishSends(isDone)
     const outcome = await bacen.payouts.findSent(payee, order)
     if (isDone) assert.match(given(outcome)!.endToEndId, /^E/)

@@ -86,7 +86,7 @@ export async function openBank(
     payee,
     clock,
     remembers: true,
-    payouts: connection.profile.payouts === 'efi' ? bacen.payouts : null,
+    payouts: connection.profile.payouts === null ? null : bacen.payouts,
     agrees: connection.profile.paths.rec !== null,
     pay: async (brCode, amount) => bank.payer.pay(brCode, { amount }).endToEndId,
     payKey: async (amount) => bank.payer.payKey(payee.pixKey, amount).endToEndId,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { parse } from '../../src/pix/brcode.ts'
-import type { ReceivedPix } from '../../src/provider/port.ts'
+import type { ReceivedPix, SendOrder } from '../../src/provider/port.ts'
 import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
 import { given, reasonOf } from '../support/agreements.ts'
 import { agreements, collections, retries } from './conformance-agreements.ts'
@@ -222,12 +222,15 @@ const byId = (a: { endToEndId: string }, b: { endToEndId: string }) =>
 /** A bank that is still at it says `unknown`, and can be asked. */
 async function sendsOnce({ payouts, payee }: Ground): Promise<void> {
   if (!payouts) return
-  const order = { id: newId(), amount: AMOUNT, pixKey: 'maria@example.com' }
+  const order: SendOrder = { id: newId(), amount: AMOUNT, pixKey: 'maria@example.com' }
+  const store = async (reference: string) => {
+    order.reference = reference
+  }
   assert.equal(given(await payouts.findSent(payee, order)), null)
-  const first = await payouts.send(payee, order)
+  const first = await payouts.send(payee, order, store)
   assert.notEqual(first.kind, 'rejected', JSON.stringify(first))
   const found = given(await payouts.findSent(payee, order))!
   assert.match(found.endToEndId, /^E[0-9A-Za-z]{31}$/)
   if (first.kind === 'accepted') assert.deepEqual(first.value, found)
-  assert.deepEqual(given(await payouts.send(payee, order)), found)
+  assert.deepEqual(given(await payouts.send(payee, order, store)), found)
 }

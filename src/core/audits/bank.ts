@@ -273,7 +273,8 @@ async function wasSent(
   if (withdrawal.manual || !payouts) return kind === 'WITHDRAWAL_PAID'
   // Only a confirmed withdrawal was ordered.
   if (withdrawal.confirmedAt === null) return false
-  const order = { id: withdrawal.id, amount, pixKey: withdrawal.destination }
+  const { id, destination: pixKey, bankReference: reference } = withdrawal
+  const order = { id, amount, pixKey, reference }
   const outcome = await payouts.findSent(company, order)
   return outcome.kind !== 'rejected' && unwrap(outcome) !== null
 }

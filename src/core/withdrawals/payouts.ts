@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
-import type { Outcome, Sent } from '../../provider/port.ts'
+import type { Outcome, SendOrder, Sent } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
@@ -15,7 +15,15 @@ import { type Claim, carryOut, dueNow } from '../orders.ts'
 import { endWithdrawal, findWithdrawal } from './commands.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
-import { claimPayouts, update } from './store.ts'
+import { claimPayouts, storeReference, update } from './store.ts'
+
+/** A withdrawal as its bank gets it. */
+export const orderOf = ({ id, value, destination, bankReference }: Withdrawal): SendOrder => ({
+  id,
+  amount: value,
+  pixKey: destination,
+  reference: bankReference,
+})
 
 /** Claims due payouts of all companies but some, or only of one whose clock is being moved. */
 export const claimDuePayouts = (
@@ -33,12 +41,13 @@ export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> 
   assert(company, 'a withdrawal has its company')
   const bank = app.providers.payoutsOf(company)
   if (!bank || (await wasOrderedElsewhere(app, claim))) return leaveToOperator(app, claim)
-  const { id, value: amount, destination: pixKey } = withdrawal
+  const { id } = withdrawal
+  const order = { ...orderOf(withdrawal), orderedAt: orderedBefore ? withdrawal.orderedAt : null }
   const outcome = await carryOut<Sent>({
     log: app.log,
     orderedBefore,
-    find: () => bank.findSent(company, { id, amount, pixKey }),
-    order: () => bank.send(company, { id, amount, pixKey }),
+    find: () => bank.findSent(company, order),
+    order: () => bank.send(company, order, (reference) => keep(app, withdrawal, reference)),
   })
   if (outcome.kind === 'unknown') {
     const { reason } = outcome
@@ -46,6 +55,12 @@ export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> 
   }
   const own = withCompanyClock(app, company)
   await app.db.transaction((tx) => recordOutcome(tx, own, company, withdrawal, outcome))
+}
+
+/** Throws if another worker has claimed the payout since, because then that one sends it. */
+async function keep(app: App, withdrawal: Withdrawal, reference: string): Promise<void> {
+  const isStored = await app.db.transaction((tx) => storeReference(tx, withdrawal, reference))
+  if (!isStored) throw new Error('another worker has claimed the payout')
 }
 
 /** Whether a bank that the company had before may have sent it: only that bank knows. */

@@ -37,6 +37,8 @@ export type Withdrawal = {
   otpAttempts: number
   otpSent: number
   endToEndId: string | null
+  /** The bank's own id of the payout, if it has one. */
+  bankReference: string | null
   /** Whether an operator sends it. Then no task claims it. */
   manual: boolean
   /** When it was first claimed, which is before the bank gets the order. */
@@ -73,6 +75,7 @@ export const start = (fields: Start, now: Date): Withdrawal => ({
   otpAttempts: 0,
   otpSent: 1,
   endToEndId: null,
+  bankReference: null,
   manual: false,
   orderedAt: null,
   attempts: 0,

@@ -19,6 +19,7 @@ const WITHDRAWAL = tableOf<Withdrawal>({
   otpAttempts: ['otp_attempts', 'int8'],
   otpSent: ['otp_sent', 'int8'],
   endToEndId: ['end_to_end_id', 'text'],
+  bankReference: ['bank_reference', 'text'],
   manual: ['manual', 'bool'],
   orderedAt: ['ordered_at', 'timestamptz'],
   attempts: ['attempts', 'int8'],
@@ -79,6 +80,21 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
       withdrawal.orderedAt,
     ],
   })
+}
+
+/** Stores the bank's own id of a payout. Only the worker that has claimed it last may do so. */
+export async function storeReference(
+  tx: Tx,
+  { companyId, id, attempts }: Pick<Withdrawal, 'companyId' | 'id' | 'attempts'>,
+  reference: string,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: `update withdrawals set bank_reference = $4
+           where company_id = $1 and id = $2 and attempts = $3 and status = 'PROCESSING'
+           returning id`,
+    values: [companyId, id, attempts, reference],
+  })
+  return rows.length === 1
 }
 
 export async function find(

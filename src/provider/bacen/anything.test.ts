@@ -12,7 +12,7 @@ import type { Reply } from './answers.ts'
 import { charging } from './charges.ts'
 import type { AtBank, Bank } from './client.ts'
 import { collecting } from './collections.ts'
-import { efiPayouts } from './efi-payouts.ts'
+import { payouts } from './payouts.ts'
 import { reading } from './received.ts'
 import { refunding } from './refunds.ts'
 
@@ -127,7 +127,7 @@ test('nothing that a bank could answer makes an order fail, or be taken for what
         await collecting(at()).findCollection(payee, id),
         await collecting(at()).retryCollection(payee, id, '2026-08-26'),
         await collecting(at()).cancelCollection(payee, id),
-        await efiPayouts(at()).findSent(payee, { ...order, pixKey: 'x' }),
+        await payouts(at()).findSent(payee, { ...order, pixKey: 'x' }),
       ]
       for (const { kind } of outcomes) assert.match(kind, /^(accepted|rejected|unknown)$/)
     }),

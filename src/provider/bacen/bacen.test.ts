@@ -117,19 +117,19 @@ test('without an account nothing can be collected to it, and it is said what to 
 })
 
 test('money is sent once, however its answer gets lost', async () => {
-  const scene = await openScene({ style: { sends: true, errors: 'efi' } })
+  const scene = await openScene({ style: { sends: 'efi', errors: 'efi' } })
   const { bank, bacen, payee } = scene
   const order = { id: newId(), amount: toCents(5000), pixKey: 'dona@padaria.example' }
   assert.equal(given(await bacen.payouts.findSent(payee, order)), null)
   bank.faults.next('PUT /v3', 'lose answer')
-  await bacen.payouts.send(payee, order)
-  await bacen.payouts.send(payee, order)
+  await bacen.payouts.send(payee, order, async () => {})
+  await bacen.payouts.send(payee, order, async () => {})
   assert.equal(bank.state().sends.size, 1)
   const sent = given(await bacen.payouts.findSent(payee, order))
   assert.ok(sent)
   bank.course({ sends: 'later' })
   const other = { ...order, id: newId() }
-  assert.equal((await bacen.payouts.send(payee, other)).kind, 'unknown')
+  assert.equal((await bacen.payouts.send(payee, other, async () => {})).kind, 'unknown')
   bank.finishSends(false)
   assert.equal((await bacen.payouts.findSent(payee, other)).kind, 'rejected')
 })

@@ -5,8 +5,8 @@ import { charging } from './charges.ts'
 import { createClient } from './client.ts'
 import { collecting } from './collections.ts'
 import type { Connection } from './connection.ts'
-import { efiPayouts } from './efi-payouts.ts'
 import { type Inspection, inspect } from './inspect.ts'
+import { payouts } from './payouts.ts'
 import { reading } from './received.ts'
 import { refunding } from './refunds.ts'
 import { LIMITS, type Limits } from './transport.ts'
@@ -45,7 +45,7 @@ export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): B
     ...agreeing(at),
     ...collecting(at),
     ...callbacks(client),
-    payouts: efiPayouts(at),
+    payouts: payouts(at),
     inspect: (payee) => inspect(client, payee),
     close: client.close,
   }

@@ -1,24 +1,20 @@
 import { suffixOf } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
-import type { Outcome, Payee, Payouts, SendOrder, Sent } from '../port.ts'
+import type { Outcome, Payee, SendOrder, Sent } from '../port.ts'
 import { accept, notAnswered, reject, unsure } from './answers.ts'
-import type { AtBank, Bank } from './client.ts'
+import type { Bank } from './client.ts'
+import type { Sending } from './sending.ts'
 import { type Fields, plainWords, readAmount, textOf } from './text.ts'
 
 /**
  * Withdrawals through Efí. Our id is the order's id there, so an order can be repeated and asked
  * about.
  */
-export const efiPayouts = (at: AtBank): Payouts => ({
-  name: 'bacen',
-  send: (payee, order) => at(payee, (bank) => send(bank, payee, order)),
-  findSent: (payee, order) => at(payee, (bank) => find(bank, order)),
-})
+export const efi: Sending = { send, find }
 
 const CONFLICT = 409
 
 async function send(bank: Bank, payee: Payee, order: SendOrder): Promise<Outcome<Sent>> {
-  if (bank.connection.profile.payouts !== 'efi') return reject('the bank sends nothing for others')
   const reply = await bank.ask({
     method: 'PUT',
     resource: null,

@@ -56,7 +56,7 @@ export type Profile = {
   /** The headers of requests that register callbacks. */
   webhook: { headers: Record<string, string> }
   /** Whether withdrawals can be sent through the bank. */
-  payouts: 'efi' | null
+  payouts: 'efi' | 'inter' | 'sicoob' | null
 }
 
 /** The resources of charges. The others are those of Pix Automático. */

@@ -143,7 +143,7 @@ test('what is known of how banks differ', () => {
   assert.ok(of('sicoob').codeFields.includes('brcode'))
   assert.deepEqual(
     known.filter(({ payouts }) => payouts).map(({ name }) => name),
-    ['efi', 'efi-sandbox'],
+    ['efi', 'inter', 'sicoob', 'efi-sandbox', 'inter-sandbox'],
   )
 })
 

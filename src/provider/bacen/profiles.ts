@@ -76,6 +76,7 @@ const BANKS: Profile[] = [
     paths: paths('/pix/v2', '/pix/v2'),
     // Needed if the integration has more than one account, and harmless otherwise.
     headers: { 'x-conta-corrente': '{account}' },
+    payouts: 'inter',
   }),
   bank({
     // The product that Itaú calls regulatory. The one at secure.api.itau is being shut down.
@@ -146,6 +147,7 @@ const BANKS: Profile[] = [
     scopes: { locrec: 'locr' },
     headers: { client_id: '{clientId}' },
     codeFields: ['pixCopiaECola', 'brcode'],
+    payouts: 'sicoob',
   }),
   bank({
     name: 'bradesco',

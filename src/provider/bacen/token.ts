@@ -103,9 +103,15 @@ async function askInOrder(
   return first!
 }
 
+const PAYOUT_SCOPES: Record<NonNullable<Profile['payouts']>, string[]> = {
+  efi: ['pix.send', 'gn.pix.send.read'],
+  inter: ['pagamento-pix.write', 'pagamento-pix.read'],
+  sicoob: ['pixpagamentos_escrita', 'pixpagamentos_consulta'],
+}
+
 /** Without these no withdrawal can be sent through the bank. */
 export const payoutScopesOf = ({ payouts }: Profile): string[] =>
-  payouts === 'efi' ? ['pix.send', 'gn.pix.send.read'] : []
+  payouts === null ? [] : PAYOUT_SCOPES[payouts]
 
 /** The scopes of all resources that a bank offers. */
 export function scopesOf(

@@ -7,11 +7,11 @@ import { toCents } from '../../lib/money.ts'
 import type { Reply } from './answers.ts'
 import { charging } from './charges.ts'
 import type { AtBank, Bank, Call } from './client.ts'
-import { efiPayouts } from './efi-payouts.ts'
+import { payouts } from './payouts.ts'
 import { reading } from './received.ts'
 
 const clock = manualClock()
-const bank = await startBank({ clock, style: { sends: true, errors: 'efi' } })
+const bank = await startBank({ clock, style: { sends: 'efi', errors: 'efi' } })
 const connection = bank.connection()
 await bank.close()
 const payee = { id: newId(), name: 'Padaria', city: 'Recife', pixKey: 'pix@padaria.example' }
@@ -86,7 +86,7 @@ test('an order whose id the bank knows and does not show may be under way: it is
   const sent = (status: number | null) => {
     const refused: Reply = { kind: 'refused', reason: 'no', status }
     const { at } = answering(({ method }) => (method === 'PUT' ? refused : MISSING))
-    return efiPayouts(at).send(payee, order)
+    return payouts(at).send(payee, order, async () => {})
   }
   assert.equal((await sent(409)).kind, 'unknown')
   assert.equal((await sent(422)).kind, 'rejected')
@@ -98,6 +98,6 @@ test('an order that the bank has not answered may be under way, though the bank 
   const silence: Reply = { kind: 'unknown', reason: 'no answer', isConnection: true }
   for (const reply of [silence, MISSING]) {
     const { at } = answering(({ method }) => (method === 'PUT' ? reply : MISSING))
-    assert.equal((await efiPayouts(at).send(payee, order)).kind, 'unknown')
+    assert.equal((await payouts(at).send(payee, order, async () => {})).kind, 'unknown')
   }
 })

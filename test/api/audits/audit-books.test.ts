@@ -287,7 +287,7 @@ test('the audit finds a withdrawal that was sent and is booked as kept', async (
   const client = await api.client()
   const wd = await confirmed(api, client, 700)
   const order = { id: fromPublic('wd', wd)!, amount: toCents(700), pixKey: client.company.pixKey }
-  const sent = await app.providers.simulator.send(client.company, order)
+  const sent = await app.providers.simulator.send(client.company, order, async () => {})
   assert.equal(sent.kind, 'accepted')
   await change(
     `update withdrawals set status = 'FAILED', failure = 'x', finished_at = created_at,

@@ -21,7 +21,7 @@ async function move(shop: Banked, payouts: 'manual' | 'bank' = 'manual'): Promis
   return bank
 }
 
-const EFI = { style: { sends: true } } as const
+const EFI = { style: { sends: 'efi' } } as const
 
 async function connect({ company }: Banked, bank: Bank, payouts: 'manual' | 'bank') {
   api.clock.advance(1)

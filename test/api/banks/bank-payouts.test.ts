@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { auditCompany } from '../../../src/core/audits/commands.ts'
+import { acceptPayment } from '../../../src/core/payments/commands.ts'
+import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import { payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { startApi } from '../../support/api.ts'
+import { type Banked, openBanked } from '../../support/bank.ts'
+import { confirmed, rowOf } from '../../support/withdrawals.ts'
+
+const api = await startApi()
+
+type Kind = 'inter' | 'sicoob'
+const ORDER: Record<Kind, RegExp> = { inter: /^POST .*banking/, sicoob: /confirmacao/ }
+const QUESTION: Record<Kind, RegExp> = { inter: /^GET .*banking/, sicoob: /^GET .*pagamentos/ }
+
+/** A company that withdraws through its bank. */
+async function rich(sends: Kind): Promise<Banked> {
+  const shop = await openBanked(api, { style: { sends }, payouts: 'bank' })
+  const { endToEndId } = shop.bank.payer.payKey(shop.company.pixKey, 100_000)
+  api.clock.advance(61)
+  await reconcileDue(api.app)
+  const { db, clock } = api.app
+  await db.transaction((tx) => acceptPayment(tx, shop.company.id, endToEndId, clock.now()))
+  return shop
+}
+
+for (const sends of ['inter', 'sicoob'] as const) {
+  test(`${sends}: a withdrawal is sent once, and the audit finds it at the bank`, async () => {
+    const shop = await rich(sends)
+    const id = await confirmed(api, shop, 5000)
+    await payOutWithdrawals(api.app)
+    await payOutWithdrawals(api.app)
+    const sent = [...shop.bank.state().sends.values()]
+    const { status, end_to_end_id, bank_reference } = await rowOf(api, id)
+    assert.deepEqual([status, end_to_end_id], ['COMPLETED', sent[0]!.endToEndId])
+    assert.deepEqual([sent.length, sent[0]!.amount], [1, 5000])
+    assert.ok(bank_reference)
+    api.clock.advance(86_400)
+    await reconcileDue(api.app)
+    const { faults } = await auditCompany(api.app, shop.company.id, { whole: true })
+    assert.deepEqual(faults, [])
+  })
+
+  test(`${sends}: a withdrawal whose answers are lost is asked about, and sent once`, async () => {
+    const shop = await rich(sends)
+    const id = await confirmed(api, shop, 5000)
+    shop.bank.faults.next(ORDER[sends], 'lose answer')
+    shop.bank.faults.next(QUESTION[sends], '5xx')
+    await payOutWithdrawals(api.app)
+    assert.equal((await rowOf(api, id)).status, 'PROCESSING')
+    for (let i = 0; i < 3; i++) {
+      api.clock.advance(600)
+      await payOutWithdrawals(api.app)
+    }
+    assert.equal((await rowOf(api, id)).status, 'COMPLETED')
+    assert.equal(shop.bank.state().sends.size, 1)
+  })
+}
