@@ -74,6 +74,10 @@ export const paymentUnmatched = (payment: Paid): Posting =>
 export const paymentAccepted = (payment: Paid): Posting =>
   posting('PAYMENT_ACCEPTED', ['unmatched', 'available'], byPayment(payment))
 
+/** The bank names later which charge an unmatched payment is for: it pays that charge. */
+export const paymentMatched = (payment: Paid): Posting =>
+  posting('CHARGE_PAID', ['unmatched', 'pending'], byPayment(payment))
+
 /** The money of a refund is held first, so that it cannot be spent twice. */
 export const refundHeld = (order: Order, source: Account): Posting =>
   posting('REFUND_HELD', [source, 'held'], order)

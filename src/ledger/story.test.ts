@@ -32,7 +32,8 @@ function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
   const order = { ref, amount }
   const made: Record<Kind, () => Posting> = {
     OPENING: () => recipes.opening(amount),
-    CHARGE_PAID: () => recipes.chargePaid(payment),
+    CHARGE_PAID: () =>
+      line.debit === 'bank' ? recipes.chargePaid(payment) : recipes.paymentMatched(payment),
     CHARGE_SETTLED: () => recipes.chargeReleased(payment),
     PAYMENT_UNMATCHED: () => recipes.paymentUnmatched(payment),
     PAYMENT_ACCEPTED: () => recipes.paymentAccepted(payment),

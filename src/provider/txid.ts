@@ -6,9 +6,17 @@ export const chargeTxid = suffixOf
 /** A static code allows 25 characters. The first of an id's 26 is 0 until the year 3084. */
 export const staticTxid = (id: Uuid): string => suffixOf(id).slice(1)
 
-/** The charge that a txid of ours names, or the static code. */
+/** The charge that a txid of ours names, or the static code. Some banks write it in capitals. */
 export function namedBy(txid: string | null): { charge: Uuid } | { code: Uuid } | null {
-  const charge = txid?.length === 26 ? idOfSuffix(txid) : null
-  const code = txid?.length === 25 ? idOfSuffix(`0${txid}`) : null
+  const text = txid?.toLowerCase() ?? ''
+  const charge = text.length === 26 ? idOfSuffix(text) : null
+  const code = text.length === 25 ? idOfSuffix(`0${text}`) : null
   return charge ? { charge } : code ? { code } : null
+}
+
+/** The txid in an object of a bank, which may call it `txId`. Null if there is none. */
+export function txidIn(entry: Record<string, unknown>): string | null {
+  const name = Object.keys(entry).find((key) => key.toLowerCase() === 'txid')
+  const txid = name === undefined ? null : entry[name]
+  return typeof txid === 'string' && txid.trim() !== '' ? txid.trim() : null
 }

@@ -9,7 +9,7 @@ import {
 } from '../core/charges/due-store.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { matchBeforeExpiry } from '../core/payments/before-expiry.ts'
+import { matchBeforeExpiry } from '../core/payments/paid-charges.ts'
 import type { Tx } from '../db/database.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'

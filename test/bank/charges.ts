@@ -131,6 +131,8 @@ function complete(books: Books, charge: Charge): Body {
   const paid = [...books.pix.values()].filter(({ txid }) => txid === charge.txid)
   return {
     ...shown(charge),
-    ...(paid.length > 0 ? { pix: paid.map((one) => pixEntry(books, one)) } : {}),
+    ...(paid.length > 0 && books.style.pixInCob
+      ? { pix: paid.map((one) => pixEntry(books, one)) }
+      : {}),
   }
 }

@@ -52,6 +52,10 @@ export type Style = {
   http2: boolean
   /** The newest TLS that a bank speaks, from its start on; null for the newest of all. */
   tls: 'TLSv1.2' | null
+  /** Whether a paid charge shows its payments. Some banks show them only in their list. */
+  pixInCob: boolean
+  /** How the txid is called in answers and callbacks. */
+  txid: 'txid' | 'txId'
 }
 
 export const PLAIN: Style = {
@@ -82,6 +86,8 @@ export const PLAIN: Style = {
   sends: null,
   http2: false,
   tls: null,
+  pixInCob: true,
+  txid: 'txid',
 }
 
 const OPEN = { client: 'any', body: 'any', grant: 'any', scopes: 'given' } as const
@@ -217,7 +223,7 @@ export function inStyle(style: Style, { status, body }: Answer): Answer {
   if (body === undefined) return { status: given }
   if (status >= 400) return { status: given, body: problemIn(style, body) }
   const dated = style.dates === 'seconds' ? withoutMilliseconds(body) : body
-  const coded = withCode(style, dated)
+  const coded = withTxid(style, withCode(style, dated))
   return { status: given, body: style.extras ? withExtras(coded) : coded }
 }
 
@@ -251,6 +257,16 @@ function mapTree(node: Body, change: (node: Body, name: string) => Body, name = 
 
 const withoutMilliseconds = (body: Body): Body =>
   mapTree(body, (node) => (typeof node === 'string' ? node.replace(MOMENT, '$1Z') : node))
+
+/** A body as this bank calls its txid. */
+export const withTxid = ({ txid: name }: Style, body: Body): Body =>
+  name === 'txid'
+    ? body
+    : mapTree(body, (node) => {
+        if (node === null || typeof node !== 'object' || node.txid === undefined) return node
+        const { txid, ...rest } = node
+        return { ...rest, [name]: txid }
+      })
 
 function withCode({ code }: Style, body: Body): Body {
   return mapTree(body, (node, name) => {

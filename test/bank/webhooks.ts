@@ -4,6 +4,7 @@ import type { Books, Webhook } from './books.ts'
 import type { Identity } from './certificates.ts'
 import { apiPix, type CallbackKind, type Params } from './document.ts'
 import type { FaultSchedule } from './faults.ts'
+import { withTxid } from './style.ts'
 
 /** A callback as it went out; no status when nobody has answered. */
 export type SentCallback = {
@@ -77,7 +78,12 @@ export function createCallbackSender(
       const webhook = kind === 'pix' ? books.webhooks.pix.get(key ?? '') : books.webhooks[kind]
       if (!webhook) return
       const url = books.style.suffix ? withSuffix(webhook.url, kind) : webhook.url
-      const callback = { kind, url, body: JSON.parse(JSON.stringify(body)), status: null }
+      const callback = {
+        kind,
+        url,
+        body: withTxid(books.style, JSON.parse(JSON.stringify(body))),
+        status: null,
+      }
       const fault = faultSchedule.ofCallback(kind)
       if (fault === 'lost') return
       if (fault === 'held') return void held.push(callback)

@@ -154,6 +154,7 @@ function openMerchant(shop: Banked, random: () => number) {
     },
     async pass() {
       api.clock.advance(Math.floor(random() * 1200))
+      bank.style({ pixInCob: random() < 0.5, txid: random() < 0.5 ? 'txid' : 'txId' })
       collect()
       bank.finishRefunds(random() < 0.9)
       bank.finishSends(random() < 0.9)
@@ -232,6 +233,8 @@ test(`${OPERATIONS} operations at a bank that fails at random (SEED=${SEED}): no
   assert.ok(made > OPERATIONS / 5, `${made} faults`)
   await requireCharges(shop, merchant)
   await requirePayments(shop)
+  await requirePaidInTime(shop)
+  await requireEvents(shop)
   await requireRefunds(shop)
   await requireAgreements(shop)
   await requireSent(shop)
@@ -273,6 +276,30 @@ async function requirePayments(shop: Banked): Promise<void> {
     .map(({ endToEndId, amount }) => [endToEndId, amount, true])
     .sort()
   assert.deepEqual(here, there)
+}
+
+/** A charge that was paid in time, whenever we learned of it, is not expired. */
+async function requirePaidInTime(shop: Banked): Promise<void> {
+  const wrong = await api.rows(
+    `select c.id from charges c join payments p on p.company_id = c.company_id
+       and p.charge_id = c.id and p.amount = c.amount and p.received_at <= c.expires_at
+     where c.company_id = $1 and c.kind = 'PIX' and c.status in ('OPEN', 'EXPIRED')`,
+    companyOf(shop),
+  )
+  assert.deepEqual(wrong, [])
+}
+
+/** No end of a charge happens twice, and no charge expires after it was paid. */
+async function requireEvents(shop: Banked): Promise<void> {
+  const rows = await api.rows<{ id: string; types: string }>(
+    `select payload::json->'charge'->>'id' as id, string_agg(type, ' ' order by position, id) types
+     from events where company_id = $1 and type in ('charge.paid', 'charge.expired', 'charge.canceled')
+     group by 1`,
+    companyOf(shop),
+  )
+  for (const { id, types } of rows) {
+    assert.match(types, /^(charge\.canceled|(charge\.expired ?)?(charge\.paid)?)$/, id)
+  }
 }
 
 /** What went back here went back there, once. */

@@ -38,6 +38,8 @@ function custom(bank: Bank): Profile {
 
 const STYLES: Record<string, StyleOptions> = {
   'extra fields, new values and pages of two': { extras: true, mostPerPage: 2 },
+  'payments shown only in the list': { pixInCob: false },
+  'txId instead of txid': { txid: 'txId', repeated: 409, mostPerPage: 2 },
   'no code and charges that exist refused': { code: null, repeated: 400, lists: 'exclusive' },
 }
 

@@ -14,7 +14,7 @@ import { findAskedUntil, findReturnsListed } from '../reconciliation-schedule.ts
 import { find as findRefund, listOfPayments } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
 import { type BookedCharge, chargesOf } from './record-store.ts'
-import { describeBooked, RECEIVED_KINDS } from './records.ts'
+import { describeBooked, isReceived, RECEIVED_KINDS } from './records.ts'
 import { spanOfPayments } from './store.ts'
 
 /** A payment counts as missing only if its callback has not arrived for so long. */
@@ -68,7 +68,7 @@ async function compareReceived(
   const received = transfers.filter(({ direction }) => direction === 'received')
   const ids = received.map(({ endToEndId }) => endToEndId)
   const entries = await findPostings(db, companyId, RECEIVED_KINDS, ids)
-  const posted = Map.groupBy(entries, ({ ref }) => ref)
+  const posted = Map.groupBy(entries.filter(isReceived), ({ ref }) => ref)
   const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
   const charges = await chargesOf(db, companyId, chargeIds)
   return received.flatMap((transfer) => {
@@ -87,6 +87,8 @@ async function compareReceived(
 function isFor(txid: string | null, posting: StatementEntry, charge: BookedCharge | null): boolean {
   const named = namedBy(txid)
   if (posting.chargeId === null) return posting.kind === 'PAYMENT_UNMATCHED'
+  // Some banks name the txid of a payment only where they show its charge.
+  if (txid === null) return true
   if (named === null || charge === null) return false
   return 'charge' in named ? charge.id === named.charge : charge.staticCodeId === named.code
 }

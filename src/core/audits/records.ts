@@ -63,6 +63,8 @@ async function comparePostings(
 type Records = {
   mode: Company['mode']
   payments: Map<string, store.BookedPayment>
+  /** The payments that were booked without a charge, and matched later. */
+  matchedLater: Set<string>
   charges: Map<Uuid, store.BookedCharge>
   refunds: Map<Uuid, store.BookedOrder>
   withdrawals: Map<Uuid, store.BookedOrder>
@@ -75,9 +77,13 @@ async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): P
   const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
   const refundIds = entries.flatMap(({ ref }) => fromPublic('rfnd', ref) ?? [])
   const withdrawalIds = entries.flatMap(({ ref }) => fromPublic('wd', ref) ?? [])
+  const unmatchedIds = paid.flatMap(({ kind, ref }) => (kind === 'PAYMENT_UNMATCHED' ? [ref] : []))
+  const ofCharges = await findPostings(tx, id, ['CHARGE_PAID'], unmatchedIds)
+  const matched = ofCharges.filter((entry) => !isReceived(entry))
   return {
     mode,
     payments: await store.paymentsOf(tx, id, bookedSource(company), paymentIds),
+    matchedLater: new Set(matched.map(({ ref }) => ref)),
     charges: await store.chargesOf(tx, id, chargeIds),
     refunds: await store.refundsOf(tx, id, refundIds),
     withdrawals: await store.withdrawalsOf(tx, id, withdrawalIds),
@@ -116,6 +122,14 @@ const ofOrder =
 
 const isMatched = ofPayment((status) => status === 'MATCHED')
 
+/** A payment that was booked without a charge may have been matched later, by its own posting. */
+const wasUnmatched: Check = ({ ref, amount, chargeId }, { payments, matchedLater }) => {
+  const payment = payments.get(ref)
+  if (!payment?.booked || payment.amount !== amount) return false
+  if (payment.status === 'MATCHED') return chargeId === null && matchedLater.has(ref)
+  return chargeId === null || payment.chargeId === chargeId
+}
+
 /** What must be true of the record of a posting. */
 const CHECKS: Record<Kind, Check> = {
   OPENING: (_, { mode }) => mode === 'sandbox',
@@ -127,7 +141,7 @@ const CHECKS: Record<Kind, Check> = {
     if (!charge || entry.amount > charge.amount) return false
     return charge.paymentStatus === 'RECEIVED' || charge.paymentStatus === 'REFUNDED'
   },
-  PAYMENT_UNMATCHED: ofPayment((status) => status !== 'MATCHED'),
+  PAYMENT_UNMATCHED: wasUnmatched,
   PAYMENT_ACCEPTED: ofPayment(
     (status) => status === 'ACCEPTED',
     ({ amount, returned }) => amount - returned,
@@ -169,7 +183,7 @@ async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
     const payments = await store.listPayments(tx, companyId, after, PAGE)
     const ids = payments.map(({ endToEndId }) => endToEndId)
     const entries = await findPostings(tx, companyId, RECEIVED_KINDS, ids)
-    const posted = Map.groupBy(entries, ({ ref }) => ref)
+    const posted = Map.groupBy(entries.filter(isReceived), ({ ref }) => ref)
     for (const { endToEndId, amount } of payments) {
       const own = posted.get(endToEndId) ?? []
       if (own.length === 1 && own[0]!.amount === amount) continue
@@ -180,6 +194,9 @@ async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
     after = last.endToEndId
   }
 }
+
+/** Whether a posting is of money that arrived, and not of a payment that was matched later. */
+export const isReceived = ({ debit }: StatementEntry): boolean => debit === 'bank'
 
 /** The kinds of postings of received money. */
 export const RECEIVED_KINDS: Kind[] = ['CHARGE_PAID', 'PAYMENT_UNMATCHED']

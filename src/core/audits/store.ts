@@ -55,8 +55,13 @@ export async function countDiffering(tx: Tx): Promise<number> {
 /** For each kind of work, since when its oldest item is due; null when nothing is due. */
 export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | null }[]> {
   return tx.query<{ work: string; due: Date | null }>({
-    text: `select 'expire charges' as work, min(expires_at) as due from charges
-             where status = 'OPEN' and kind <> 'RECURRING'
+    text: `select 'expire charges' as work, (
+               -- A charge that a real bank knows has two minutes of grace.
+               select c.expires_at + case when c.br_code is not null and not c.dev_mode and exists (
+                   select from bank_connections b where b.company_id = c.company_id)
+                 then interval '2 minutes' else interval '0' end
+               from charges c where c.status = 'OPEN' and c.kind <> 'RECURRING'
+               order by c.expires_at limit 1) as due
            union all select 'receive charges', min(settles_at) from charges
              where payment_status = 'PAID'
            union all select 'settle callbacks', min(next_attempt_at) from bank_callbacks

@@ -92,7 +92,8 @@ export async function end(
   await tx.query({
     name: 'end_billings',
     text: `update billings set status = $3, next_at = null
-           where company_id = $1 and charge_id = any ($2::uuid[]) and ${OPEN}`,
+           where company_id = $1 and charge_id = any ($2::uuid[])
+             and (${OPEN} or (status = 'FAILED' and $3 = 'PAID'))`,
     values: [companyId, chargeIds, status],
   })
 }

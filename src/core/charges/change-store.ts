@@ -15,3 +15,12 @@ export async function update(tx: Tx, companyId: Uuid, charges: Charge[]): Promis
   const values = [companyId, ids, ...CHANGING.values(charges)]
   await tx.query({ name: 'update_charges', text: UPDATE, values })
 }
+
+/** Lets the same request create another charge although this one is open still. */
+export async function forgetRequest(tx: Tx, { companyId, id }: Charge): Promise<void> {
+  await tx.query({
+    text: `update charges set fingerprint = null
+           where company_id = $1 and id = $2 and status = 'OPEN'`,
+    values: [companyId, id],
+  })
+}

@@ -11,7 +11,7 @@ import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
 import type { AppWithCharges } from './group.ts'
 import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './notify.ts'
-import { lockCharge, record } from './record.ts'
+import { forgetRequest, lockCharge, record } from './record.ts'
 import * as rules from './rules.ts'
 import { type Charge, newCharge } from './rules.ts'
 import * as store from './store.ts'
@@ -63,16 +63,20 @@ export type Showing<T> = {
   guard: IdempotencyRef | null
 }
 
+/** Asks the bank whether a charge was paid, and matches its payments. */
+export type MatchPaid = (charge: Charge) => Promise<void>
+
 /** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(
   app: AppWithCharges,
   company: Company,
   draft: Draft,
   showing: Showing<T>,
+  matchPaid: MatchPaid,
 ): Promise<{ shown: T; repeated: boolean }> {
   const insert = (charge: Charge) => write(app, company, { charge, draft }, showing)
   for (;;) {
-    const earlier = await findEarlier(app, company.id, draft)
+    const earlier = await findEarlier(app, company, draft, matchPaid)
     if (earlier) return { shown: showing.show(earlier), repeated: true }
     try {
       const shown = await (draft.kind === 'LINK'
@@ -111,16 +115,31 @@ async function write<T extends object>(
   return shown
 }
 
+/**
+ * The open charge that the same request has created before. If its deadline is over it may have
+ * been paid in time, so the bank is asked first. If its bank is real, the task that expires charges
+ * ends it, because the event has to wait. It only stops being the charge of this request.
+ */
 async function findEarlier(
   app: App,
-  companyId: Uuid,
+  company: Company,
   { externalId, fingerprint }: Draft,
+  matchPaid: MatchPaid,
 ): Promise<Charge | null> {
   if (externalId === null || fingerprint === null) return null
+  const { id: companyId } = company
   const earlier = await store.findOpenByRequest(app.db, { companyId, externalId, fingerprint })
   if (!earlier || !rules.isDue(earlier, app.clock.now())) return earlier
-  await app.db.transaction((tx) => expireCharges(tx, companyId, [earlier.id], app.clock.now()))
+  await matchPaid(earlier)
+  const isAtRealBank = earlier.brCode !== null && hasRealBank(app, company, earlier)
+  if (isAtRealBank) await forgetRequest(app.db, earlier)
+  else await app.db.transaction((tx) => expireCharges(tx, companyId, [earlier.id], app.clock.now()))
   return null
+}
+
+function hasRealBank({ providers }: App, company: Company, { devMode }: Charge): boolean {
+  const bank = devMode ? null : providers.bankOf(company)
+  return bank !== null && bank !== providers.simulator
 }
 
 export async function findCharge(

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
+import { BANK_GRACE_MS } from './rules.ts'
 
 /** Charges of one company that are due. */
 export type DueCharges = InTime & { companyId: Uuid; ids: Uuid[] }
@@ -45,9 +46,11 @@ const due = ({ state, moment, isAsked }: Wait) =>
      ${isAsked ? `and not ${HAS_BANK}` : ''}
    order by c.${moment} limit $2`
 
+/** A charge that its bank does not know, because it has no code or is a trial, needs no grace. */
 const dueAtBanks = ({ state, moment }: Wait) =>
   `select c.company_id, c.id, 0::int8 as ahead_ms from charges c
    where c.${state} and c.${moment} <= $1 and ${HAS_BANK} and c.company_id <> all ($3::uuid[])
+     and (c.${moment} <= $4 or c.br_code is null or c.dev_mode)
    order by c.${moment} limit $2`
 
 /** What is due by the clocks of companies, searched company by company. */
@@ -88,14 +91,18 @@ const byCompany = (rows: DueRow[]): DueCharges[] =>
     ids: found.map(({ id }) => id),
   }))
 
-/** Charges past their deadline of companies with a bank, except some companies. */
+/**
+ * Charges past their deadline of companies with a bank, except some companies. Those that the bank
+ * knows are found when their grace is over.
+ */
 export async function findDueAtBanks(
   tx: Tx,
   now: Date,
   max: number,
   but: Uuid[],
 ): Promise<DueCharges[]> {
-  const [text, values] = [dueAtBanks(EXPIRING), [now, max, but]]
+  const withGrace = new Date(now.getTime() - BANK_GRACE_MS)
+  const [text, values] = [dueAtBanks(EXPIRING), [now, max, but, withGrace]]
   return byCompany(await tx.query<DueRow>({ name: 'find_due_at_banks', text, values }))
 }
 

@@ -40,3 +40,6 @@ export async function lockCharge(tx: Tx, companyId: Uuid, id: Uuid): Promise<Cha
   if (!charge) throw problem('charge_not_found')
   return charge
 }
+
+/** It changes no state, so it has no event. */
+export { forgetRequest } from './change-store.ts'

@@ -53,7 +53,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   ...fields,
 })
 
-const TERMS: Terms = { delay_s: 60, booked: true }
+const TERMS: Terms = { delay_s: 60, booked: true, now: at(10) }
 
 const pix = (charge: Charge, seconds: number, endToEndId = 'E1', amount = charge.amount) => ({
   endToEndId,
@@ -61,6 +61,8 @@ const pix = (charge: Charge, seconds: number, endToEndId = 'E1', amount = charge
   amount,
   receivedAt: at(seconds),
 })
+
+const EXPIRED = { status: 'EXPIRED', paymentStatus: 'EXPIRED' } as const
 
 const codeOf = (act: () => unknown): string => {
   try {
@@ -91,9 +93,9 @@ test('an open charge is paid by its exact amount before its deadline', () => {
 test('money is released after the company’s delay, and a trial’s is no money', () => {
   const charge = open()
   const paidBy = (terms: Terms) => (matchPayment(charge, pix(charge, 10), terms) as Change).charge
-  assert.deepEqual(paidBy({ delay_s: 0, booked: true }).releaseAt, at(10))
-  assert.deepEqual(paidBy({ delay_s: 86_400, booked: true }).releaseAt, at(86_410))
-  assert.equal(paidBy({ delay_s: 0, booked: false }).booked, false)
+  assert.deepEqual(paidBy({ ...TERMS, delay_s: 0 }).releaseAt, at(10))
+  assert.deepEqual(paidBy({ ...TERMS, delay_s: 86_400 }).releaseAt, at(86_410))
+  assert.equal(paidBy({ ...TERMS, delay_s: 0, booked: false }).booked, false)
 })
 
 test('a payment that matches no charge has one reason, the first that applies', () => {
@@ -102,9 +104,11 @@ test('a payment that matches no charge has one reason, the first that applies', 
   const cases: [reason: string, charge: Charge, seconds: number, amount?: typeof less][] = [
     ['WRONG_AMOUNT', open(), 10, less],
     ['WRONG_AMOUNT', open(), 10, more],
-    ['LATE', open(), 60],
+    ['WRONG_AMOUNT', open(EXPIRED), 10, less],
+    ['LATE', open(), 60.001],
     ['LATE', open(), 61, more],
-    ['LATE', open({ status: 'EXPIRED', paymentStatus: 'EXPIRED' }), 10],
+    ['LATE', open(EXPIRED), 60.001],
+    ['LATE', open({ ...EXPIRED, kind: 'RECURRING' }), 60.001],
     ['CANCELED', open({ status: 'CANCELED' }), 10],
     ['CANCELED', open({ status: 'CANCELED' }), 99, less],
     ['DUPLICATE', open(paid), 10],
@@ -118,10 +122,31 @@ test('a payment that matches no charge has one reason, the first that applies', 
   }
 })
 
-test('a Pix pays only the charge that it names', () => {
+test('what counts is when the payment arrived, whenever we learn of it', () => {
+  const late = { ...TERMS, now: at(9000) }
+  for (const kind of ['PIX', 'LINK', 'RECURRING'] as const) {
+    for (const [state, seconds] of [
+      [{}, 60],
+      [EXPIRED, 60],
+      [EXPIRED, 10],
+    ] as const) {
+      const charge = open({ kind, ...state })
+      const match = matchPayment(charge, pix(charge, seconds), late) as Change
+      assert.deepEqual([match.charge.status, match.charge.paymentDate], ['COMPLETED', at(seconds)])
+      // The event of the expiry is not older than the one of the payment.
+      assert.deepEqual(match.at, state === EXPIRED ? at(9000) : at(seconds))
+    }
+  }
+  const waiting = open({ kind: 'RECURRING' })
+  assert.equal(matchPayment(waiting, pix(waiting, 99), late).kind, 'paid', 'it has no deadline')
+})
+
+test('a Pix pays only the charge that it names, in any letter case', () => {
   const [one, other] = [open(), open()]
   assert.throws(() => matchPayment(one, pix(other, 10), TERMS), /assertion/)
   assert.throws(() => matchPayment(one, { ...pix(one, 10), txid: null }, TERMS), /assertion/)
+  const loud = { ...pix(one, 10), txid: pix(one, 10).txid.toUpperCase() }
+  assert.equal(matchPayment(one, loud, TERMS).kind, 'paid')
 })
 
 const code: StaticCode = {
@@ -226,15 +251,18 @@ const steps = fc.array(
   fc.record({
     act: fc.constantFrom<Act>('pay', 'cancel', 'expire', 'receive'),
     after_s: fc.integer({ min: 0, max: 40 }),
+    // How long before now the payment arrived.
+    ago_s: fc.integer({ min: 0, max: 90 }),
   }),
 )
 
-function apply(charge: Charge, act: Act, seconds: number): Change | null {
+function apply(charge: Charge, act: Act, seconds: number, ago_s: number): Change | null {
   const now = at(seconds)
   if (act === 'expire') return isDue(charge, now) ? expire(charge, now) : null
   if (act === 'receive') return isReleasable(charge, now) ? release(charge, now) : null
   if (act === 'pay') {
-    const match = matchPayment(charge, pix(charge, seconds, `E${seconds}`), TERMS)
+    const received = pix(charge, seconds - ago_s, `E${seconds}`)
+    const match = matchPayment(charge, received, { ...TERMS, now })
     return match.kind === 'paid' ? match : null
   }
   try {
@@ -246,25 +274,29 @@ function apply(charge: Charge, act: Act, seconds: number): Change | null {
   }
 }
 
-test('in whatever order things happen, a charge ends at most once, and in time', () => {
+test('in whatever order things happen, nothing happens twice, and only a payment in time follows the end', () => {
   fc.assert(
     fc.property(steps, (sequence) => {
       let charge = open()
       let seconds = 0
       const changes: Change[] = []
-      for (const { act, after_s } of sequence) {
+      for (const { act, after_s, ago_s } of sequence) {
         seconds += after_s
-        const change = apply(charge, act, seconds)
+        const change = apply(charge, act, seconds, ago_s)
         if (!change) continue
         changes.push(change)
         charge = change.charge
       }
-      const [closed, received, ...others] = changes
-      assert.deepEqual(others, [])
-      if (closed) assert.equal(closed.event === 'charge.expired', closed.at >= at(60))
-      if (!received) return
-      assert.deepEqual([closed!.event, received.event], ['charge.paid', 'charge.received'])
-      assert.ok(received.at.getTime() - closed!.at.getTime() >= TERMS.delay_s * 1000)
+      const events = changes.map(({ event }) => event!.slice('charge.'.length)).join(' ')
+      assert.match(events, /^(canceled|(expired ?)?(paid( received)?)?)$/)
+      const expired = changes.find(({ event }) => event === 'charge.expired')
+      if (expired) assert.ok(expired.at >= at(60))
+      const paid = changes.find(({ event }) => event === 'charge.paid')
+      if (paid) assert.ok(paid.charge.paymentDate! <= at(60))
+      if (expired && paid) assert.ok(paid.at >= expired.at)
+      const received = changes.find(({ event }) => event === 'charge.received')
+      const delay_ms = TERMS.delay_s * 1000
+      if (received) assert.ok(+received.at - +paid!.charge.paymentDate! >= delay_ms)
     }),
   )
 })

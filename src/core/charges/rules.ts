@@ -4,7 +4,7 @@ import { type Cents, toCents } from '../../lib/money.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
-import { chargeTxid } from '../../provider/txid.ts'
+import { namedBy } from '../../provider/txid.ts'
 import type { Company } from '../companies/rules.ts'
 import type { SealedPerson } from '../customers/sealing.ts'
 import { chargeEvent, collectionEvent, type Event, type EventType } from '../events.ts'
@@ -141,6 +141,12 @@ export function asOf(charge: Charge, now: Date): Charge {
   return isDue(charge, now) ? { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } : charge
 }
 
+/**
+ * How long a charge at a real bank waits after its deadline before it expires. Banks report a
+ * payment some seconds after they have received it.
+ */
+export const BANK_GRACE_MS = 2 * 60_000
+
 /** Whether a charge is past its deadline. A charge of an agreement ends with its last retry. */
 export const isDue = ({ status, kind, expiresAt }: Charge, now: Date): boolean =>
   status === 'OPEN' && kind !== 'RECURRING' && expiresAt <= now
@@ -203,24 +209,33 @@ export type Match = ({ kind: 'paid' } & Change) | { kind: 'unmatched'; reason: U
 
 /**
  * How long after the payment its money is released, and whether it is booked. If a live company
- * tries the simulated bank, the money is not booked.
+ * tries the simulated bank, the money is not booked. `now` is when we learn of the payment.
  */
-export type Terms = { delay_s: number; booked: boolean }
+export type Terms = { delay_s: number; booked: boolean; now: Date }
 
-/** Decides what a new Pix does to the charge that it names. */
+/**
+ * Decides what a new Pix does to the charge that it names. If the Pix was in time, it pays a charge
+ * that has expired too, because we may learn of it late. Then the event is dated now, because it
+ * must not be older than the event of the expiry.
+ */
 export function matchPayment(charge: Charge, pix: ReceivedPix, terms: Terms): Match {
-  assert(pix.txid === chargeTxid(charge.id), 'a Pix pays only the charge it names')
-  const reason = unmatched(asOf(charge, pix.receivedAt), pix.amount)
+  const name = namedBy(pix.txid)
+  const isNamed = name !== null && 'charge' in name && name.charge === charge.id
+  assert(isNamed, 'a Pix pays only the charge it names')
+  const reason = unmatched(charge, pix)
   if (reason) return { kind: 'unmatched', reason }
   const paid = { ...charge, ...paidBy(pix, terms) }
-  return { kind: 'paid', charge: paid, event: 'charge.paid', at: pix.receivedAt }
+  const at = charge.status === 'EXPIRED' ? terms.now : pix.receivedAt
+  return { kind: 'paid', charge: paid, event: 'charge.paid', at }
 }
 
-function unmatched({ status, amount }: Charge, received: Cents): UnmatchedReason | null {
-  if (status === 'COMPLETED') return 'DUPLICATE'
-  if (status === 'CANCELED') return 'CANCELED'
-  if (status === 'EXPIRED') return 'LATE'
-  return received === amount ? null : 'WRONG_AMOUNT'
+function unmatched(charge: Charge, { amount, receivedAt }: ReceivedPix): UnmatchedReason | null {
+  if (charge.status === 'COMPLETED') return 'DUPLICATE'
+  if (charge.status === 'CANCELED') return 'CANCELED'
+  // An open charge of an agreement has no deadline of its own.
+  const hasDeadline = charge.kind !== 'RECURRING' || charge.status === 'EXPIRED'
+  if (hasDeadline && receivedAt > charge.expiresAt) return 'LATE'
+  return amount === charge.amount ? null : 'WRONG_AMOUNT'
 }
 
 const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Terms) => ({

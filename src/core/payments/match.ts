@@ -1,6 +1,6 @@
 import { serializationConflict, type Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
-import { chargePaid, type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
+import { chargePaid, type Posting, paymentMatched, paymentUnmatched } from '../../ledger/recipes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -16,7 +16,7 @@ import { lock } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { emit, paymentEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
-import { isBooked, type Payment, payableBy } from './rules.ts'
+import { isBooked, isToMatch, type Payment, payableBy } from './rules.ts'
 import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
@@ -28,8 +28,9 @@ export type MatchResult = Match | { kind: 'known' }
 
 /**
  * Matches payments that the bank has confirmed to the company's charges, whoever reported them. A
- * payment is recorded once, by its source and the scheme's id, so this can be repeated. Payments
- * that arrive together change the balance once.
+ * payment is recorded once, by its source and the scheme's id, so this can be repeated. If one was
+ * recorded as unknown and the bank names now what it is for, it is matched now. Payments that
+ * arrive together change the balance once.
  */
 export async function matchPayments(
   tx: Tx,
@@ -39,22 +40,49 @@ export async function matchPayments(
   arrival: Arrival,
 ): Promise<MatchResult[]> {
   const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
-  // Lock first, then look up the known payments, because another transaction may be recording the
-  // same payment at this moment.
+  // Lock first, then look up the recorded payments, because another transaction may be recording
+  // the same payment at this moment.
   const named = payable(await lockNamed(tx, company.id, distinct), company, arrival.source)
-  const ids = distinct.map(({ endToEndId }) => endToEndId)
-  const known = await store.findKnown(tx, company.id, arrival.source, ids)
-  const fresh = distinct.filter(({ endToEndId }) => !known.has(endToEndId)).sort(byArrival)
-  const terms = { delay_s: company.settlementDelay_s, booked: isBooked(company, arrival.source) }
-  const decided = decide(fresh, named, terms)
-  await write(tx, app.vault, company.id, decided, { ...arrival, booked: terms.booked })
+  const open = await findOpen(tx, company.id, arrival.source, distinct)
+  const { now } = arrival
+  const booked = isBooked(company, arrival.source)
+  const terms = { delay_s: company.settlementDelay_s, booked, now }
+  const decided = decide(open.sort(byArrival), named, terms)
+  await write(tx, app.vault, company.id, decided, { ...arrival, booked })
   const paid = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match.charge] : []))
   await queueMails(tx, app.vault, receiptMails(app, company, paid))
-  const matches = new Map(decided.map(({ pix, match }) => [pix.endToEndId, match]))
+  const isNew = ({ match, earlier }: Decision) => earlier === null || match.kind === 'paid'
+  const matches = new Map(decided.filter(isNew).map(({ pix, match }) => [pix.endToEndId, match]))
   return payments.map(({ endToEndId }) => matches.get(endToEndId) ?? { kind: 'known' })
 }
 
-const byArrival = (a: ReceivedPix, b: ReceivedPix) =>
+/** A payment to decide about. `earlier` is its record, if it was recorded as unknown. */
+type OpenPayment = { pix: ReceivedPix; earlier: Payment | null }
+
+/** The payments that are new, or were recorded as unknown and name something now. */
+async function findOpen(
+  tx: Tx,
+  companyId: Uuid,
+  source: Source,
+  payments: ReceivedPix[],
+): Promise<OpenPayment[]> {
+  const ids = payments.map(({ endToEndId }) => endToEndId)
+  const recorded = await store.findRecorded(tx, companyId, source, ids)
+  const toMatch = payments.filter((pix) => isToMatch(pix, recorded.get(pix.endToEndId)))
+  const unknownIds = toMatch.flatMap(({ endToEndId: id }) => (recorded.has(id) ? [id] : []))
+  const locked = await store.lockUnknown(tx, companyId, source, unknownIds)
+  const unknown = new Map(locked.map((payment) => [payment.endToEndId, payment]))
+  return toMatch.flatMap((pix): OpenPayment[] => {
+    if (!recorded.has(pix.endToEndId)) return [{ pix, earlier: null }]
+    const earlier = unknown.get(pix.endToEndId)
+    // The merchant may have decided about it at this moment.
+    if (!earlier) return []
+    const { amount, receivedAt } = earlier
+    return [{ pix: { ...pix, amount, receivedAt }, earlier }]
+  })
+}
+
+const byArrival = ({ pix: a }: OpenPayment, { pix: b }: OpenPayment) =>
   a.receivedAt.getTime() - b.receivedAt.getTime() || (a.endToEndId < b.endToEndId ? -1 : 1)
 
 /** The charges and static codes that payments name. */
@@ -81,12 +109,12 @@ function payable({ charges, codes }: Named, company: Company, source: Source): N
   }
 }
 
-type Decision = { pix: ReceivedPix; match: Match; chargeId: Uuid | null }
+type Decision = OpenPayment & { match: Match; chargeId: Uuid | null }
 
 /** Decides one payment after the other, because the first may pay the charge of the second. */
-function decide(payments: ReceivedPix[], { charges, codes }: Named, terms: Terms): Decision[] {
+function decide(payments: OpenPayment[], { charges, codes }: Named, terms: Terms): Decision[] {
   const current = new Map(charges)
-  return payments.map((pix) => {
+  return payments.map(({ pix, earlier }) => {
     const name = namedBy(pix.txid)
     const charge = name && 'charge' in name ? current.get(name.charge) : undefined
     const code = name && 'code' in name ? codes.get(name.code) : undefined
@@ -95,9 +123,11 @@ function decide(payments: ReceivedPix[], { charges, codes }: Named, terms: Terms
       : code
         ? saleOf(code, pix, terms)
         : ({ kind: 'unmatched', reason: 'UNKNOWN' } as const)
-    if (match.kind !== 'paid') return { pix, match, chargeId: charge?.id ?? null }
+    if (match.kind !== 'paid') return { pix, earlier, match, chargeId: charge?.id ?? null }
     current.set(match.charge.id, match.charge)
-    return { pix, match, chargeId: match.charge.id }
+    // An event that the payment matches no charge was sent before, so this one must not be older.
+    const dated = earlier ? { ...match, at: terms.now } : match
+    return { pix, earlier, match: dated, chargeId: match.charge.id }
   })
 }
 
@@ -112,8 +142,11 @@ async function write(
 ): Promise<void> {
   const { booked, now } = arrival
   if (decided.length === 0) return
-  const payments = decided.map((decision) => toPayment(vault, companyId, decision, arrival))
+  const fresh = decided.filter(({ earlier }) => earlier === null)
+  const payments = fresh.map((decision) => toPayment(vault, companyId, decision, arrival))
   if (!(await store.insert(tx, companyId, payments))) throw serializationConflict()
+  const renamed = decided.flatMap(toRenamed)
+  for (const payment of renamed) await store.updateMatch(tx, payment)
   const changes = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))
   await record(tx, companyId, changes)
   const unmatched = payments.filter(({ reason }) => reason !== null)
@@ -121,7 +154,21 @@ async function write(
     tx,
     unmatched.map((payment) => paymentEvent('payment.unmatched', payment, now)),
   )
-  await post(tx, companyId, booked ? payments.map(postingOf) : [], now)
+  const matchedNow = renamed.filter(({ status }) => status === 'MATCHED')
+  const postings = [...payments.map(postingOf), ...matchedNow.map(paymentMatched)]
+  await post(tx, companyId, booked ? postings : [], now)
+}
+
+/**
+ * The record of a payment whose txid the bank names only now. There is no second event if it still
+ * matches no charge. Empty if it is new, or if the txid is of nothing that we know.
+ */
+function toRenamed({ pix: { txid }, earlier, match, chargeId }: Decision): Payment[] {
+  if (!earlier) return []
+  if (match.kind === 'paid') {
+    return [{ ...earlier, txid, chargeId, status: 'MATCHED', reason: null, payer: null }]
+  }
+  return match.reason === 'UNKNOWN' ? [] : [{ ...earlier, txid, chargeId, reason: match.reason }]
 }
 
 function toPayment(

@@ -1,7 +1,8 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import type { Source } from '../../provider/port.ts'
+import type { ReceivedPix, Source } from '../../provider/port.ts'
+import { namedBy } from '../../provider/txid.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
@@ -29,6 +30,16 @@ export type Payment = {
   /** The payer, sealed. Only kept if the payment matches no charge. */
   payer: Buffer | null
 }
+
+/**
+ * What is recorded of a payment. `unknown`: it matched no charge because it named nothing that we
+ * knew, and waits for a decision.
+ */
+export type Recorded = 'final' | 'unknown'
+
+/** Whether a payment has to be matched: it is new, or the bank names what it is for only now. */
+export const isToMatch = ({ txid }: ReceivedPix, recorded: Recorded | undefined): boolean =>
+  recorded === undefined || (recorded === 'unknown' && namedBy(txid) !== null)
 
 /** The source of the payments in a company's books. */
 export const bookedSource = ({ mode }: Pick<Company, 'mode'>): Source =>

@@ -4,7 +4,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Source } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
-import type { Payment, PaymentState } from './rules.ts'
+import type { Payment, PaymentState, Recorded } from './rules.ts'
 
 type PaymentRow = Row & {
   company_id: Uuid
@@ -40,20 +40,54 @@ const toPayment = (row: PaymentRow): Payment => ({
   payer: row.payer_sealed,
 })
 
-/** Which of these payments from one source are recorded already. */
-export async function findKnown(
+/** If the bank has returned a part, its money is not whole any more, so it stays unmatched. */
+const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0`
+
+/** What is recorded of payments from one source. Those that are not recorded are left out. */
+export async function findRecorded(
   tx: Tx,
   companyId: Uuid,
   source: Source,
   endToEndIds: string[],
-): Promise<Set<string>> {
-  const rows = await tx.query<{ end_to_end_id: string }>({
-    name: 'find_known_payments',
-    text: `select end_to_end_id from payments
+): Promise<Map<string, Recorded>> {
+  const rows = await tx.query<{ end_to_end_id: string; recorded: Recorded }>({
+    name: 'find_recorded_payments',
+    text: `select end_to_end_id,
+             case when ${IS_UNKNOWN} then 'unknown' else 'final' end as recorded
+           from payments
            where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3`,
     values: [companyId, endToEndIds, source],
   })
-  return new Set(rows.map(({ end_to_end_id }) => end_to_end_id))
+  return new Map(rows.map(({ end_to_end_id, recorded }) => [end_to_end_id, recorded]))
+}
+
+/** Locks payments that named nothing that we knew. Those that were decided about are left out. */
+export async function lockUnknown(
+  tx: Tx,
+  companyId: Uuid,
+  source: Source,
+  endToEndIds: string[],
+): Promise<Payment[]> {
+  if (endToEndIds.length === 0) return []
+  const rows = await tx.query<PaymentRow>({
+    text: `select * from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3
+             and ${IS_UNKNOWN}
+           order by end_to_end_id for update`,
+    values: [companyId, endToEndIds, source],
+  })
+  return rows.map(toPayment)
+}
+
+/** Writes what a payment is for, after the bank has named it. */
+export async function updateMatch(tx: Tx, payment: Payment): Promise<void> {
+  const { companyId, endToEndId, source, txid, chargeId, status, reason, payer } = payment
+  await tx.query({
+    text: `update payments
+           set txid = $4, charge_id = $5, status = $6, reason = $7, payer_sealed = $8
+           where company_id = $1 and end_to_end_id = $2 and source = $3`,
+    values: [companyId, endToEndId, source, txid, chargeId, status, reason, payer],
+  })
 }
 
 /** Payments from one source by the scheme's ids. Ids without a payment are left out. */

@@ -66,7 +66,7 @@ export async function compareWithBank(
   const foreign = await findForeign(app, provider, company, before)
   const findings = await compare(app, provider, company.id, transfers, foreign)
   const unlisted = await compareUnlisted(app, provider, company, period, transfers)
-  const recorded = recordMissing ? await recordFound(app, provider, company, findings) : 0
+  const recorded = recordMissing ? await recordFound(app, provider, company, findings, foreign) : 0
   const after =
     recorded > 0 ? await compare(app, provider, company.id, transfers, foreign) : findings
   return { ...sum([...after, ...unlisted]), recorded }
@@ -282,9 +282,13 @@ async function recordFound(
   provider: Provider,
   company: Company,
   findings: Finding[],
+  foreign: Set<string>,
 ): Promise<number> {
   const missing = findings.flatMap(({ kind, transfer }) => (kind === 'missing' ? [transfer] : []))
-  const received = missing.filter(({ direction }) => direction === 'received')
+  const received = findings.flatMap(({ kind, transfer }) => {
+    const isWanted = kind === 'missing' || mayMatch(kind, transfer, foreign)
+    return isWanted && transfer.direction === 'received' ? [transfer] : []
+  })
   const wanted = new Set(received.map(({ endToEndId }) => endToEndId))
   const { source } = provider
   let recorded = 0
@@ -310,6 +314,10 @@ async function recordFound(
   }
   return recorded
 }
+
+/** Whether a payment that matched no charge may match one now, because the bank names one. */
+const mayMatch = (kind: Kind, { txid, endToEndId }: BankTransfer, foreign: Set<string>): boolean =>
+  kind === 'unmatched' && namedBy(txid) !== null && !foreign.has(endToEndId)
 
 /** The windows from the first transfer to the last. */
 function windowsAround(transfers: BankTransfer[]): Iterable<Period> {

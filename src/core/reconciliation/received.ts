@@ -7,7 +7,8 @@ import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { matchPayments } from '../payments/match.ts'
-import { findKnown } from '../payments/store.ts'
+import { isToMatch } from '../payments/rules.ts'
+import { findRecorded } from '../payments/store.ts'
 import {
   claimDue,
   type DueReconciliation,
@@ -139,8 +140,8 @@ async function matchReceivedAt(
   for (let i = 0; i < outcome.value.length; i += MAX_MATCHED) {
     const part = outcome.value.slice(i, i + MAX_MATCHED)
     const ids = part.map(({ endToEndId }) => endToEndId)
-    const known = await findKnown(app.db, companyId, source, ids)
-    const missed = part.filter(({ endToEndId }) => !known.has(endToEndId))
+    const recorded = await findRecorded(app.db, companyId, source, ids)
+    const missed = part.filter((pix) => isToMatch(pix, recorded.get(pix.endToEndId)))
     if (missed.length > 0) {
       const results = await app.db.transaction((tx) =>
         matchPayments(tx, app, company, missed, { source, now: app.clock.now() }),

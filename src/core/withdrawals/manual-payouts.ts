@@ -6,7 +6,7 @@ import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
-import { findKnown } from '../payments/store.ts'
+import { findRecorded } from '../payments/store.ts'
 import { findWithdrawal } from './commands.ts'
 import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
 import { endPayout } from './payouts.ts'
@@ -57,7 +57,7 @@ async function requireUnused(tx: Tx, companyId: Uuid, endToEndId: string): Promi
     const id = toPublic('wd', other)
     throw invalid(`endToEndId: ${endToEndId} is the payment of another withdrawal, ${id}`)
   }
-  if ((await findKnown(tx, companyId, 'bank', [endToEndId])).size > 0) {
+  if ((await findRecorded(tx, companyId, 'bank', [endToEndId])).size > 0) {
     throw invalid(`endToEndId: ${endToEndId} is a payment that the company has received`)
   }
 }

@@ -37,6 +37,7 @@ import {
   showStaticCode,
 } from '../../core/charges/view.ts'
 import { matchSimulated, sendSimulated } from '../../core/payments/commands.ts'
+import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { findNamed } from '../../core/recurrences/commands.ts'
 import { findStarted } from '../../core/recurrences/store.ts'
 import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
@@ -69,7 +70,14 @@ async function create<T extends object>(
   show: (charge: Charge) => T,
 ): Promise<T> {
   const { app, company, seal, guard } = call
-  const { shown, repeated } = await createCharge(app, company, draft, { show, seal, guard })
+  const matchPaid = (charge: Charge) => matchBeforeReplacement(app, company, charge)
+  const { shown, repeated } = await createCharge(
+    app,
+    company,
+    draft,
+    { show, seal, guard },
+    matchPaid,
+  )
   if (repeated) call.headers['Idempotent-Replayed'] = 'true'
   else call.markStored()
   return shown

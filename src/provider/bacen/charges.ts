@@ -3,12 +3,12 @@ import { formatDecimal } from '../../lib/money.ts'
 import { staticCode } from '../../pix/brcode.ts'
 import { kindOfTaxId } from '../../pix/tax-id.ts'
 import type { ChargeOrder, Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
-import { chargeTxid, staticTxid } from '../txid.ts'
+import { chargeTxid, staticTxid, txidIn } from '../txid.ts'
 import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
 import { chargeCode } from './codes.ts'
-import { readReceived } from './received.ts'
-import { cut, type Fields, fieldsOf, listOf, readAmount, textOf } from './text.ts'
+import { listOfCharge, readReceived } from './received.ts'
+import { cut, type Fields, fieldsOf, listOf, readAmount, readMoment, textOf } from './text.ts'
 
 type Charging = Pick<Provider, 'issueCharge' | 'removeCharge' | 'findPaid' | 'issueStaticCode'>
 type Issued = Outcome<{ brCode: string }>
@@ -16,7 +16,7 @@ type Issued = Outcome<{ brCode: string }>
 export const charging = (at: AtBank): Charging => ({
   issueCharge: (payee, charge) => at(payee, (bank) => issue(bank, payee, charge)),
   removeCharge: (payee, id) => at(payee, (bank) => remove(bank, id)),
-  findPaid: (payee, id) => at(payee, (bank) => findPaid(bank, id)),
+  findPaid: (payee, id) => at(payee, (bank) => findPaid(bank, payee, id)),
   // API Pix has no static codes. The key in the code is all that a payer's bank needs.
   issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
     accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
@@ -109,11 +109,32 @@ async function remove(bank: Bank, id: Uuid): Promise<Outcome<null>> {
   return status === 'paid' ? reject('it has been paid') : unsure(order.reason)
 }
 
-async function findPaid(bank: Bank, id: Uuid): Promise<Outcome<ReceivedPix[]>> {
+/**
+ * If the bank shows no payments with a charge that is not open, its list is asked, because some
+ * banks never show them there. If it calls the charge paid, the payment must be somewhere.
+ */
+async function findPaid(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<ReceivedPix[]>> {
   const found = await find(bank, id)
   if (found.kind === 'missing') return accept([])
   if (found.kind !== 'done') return notAnswered(found)
   if (!textOf(found.body.status)) return unsure('the answer of the bank is not understood')
   const entries = listOf(found.body.pix)
-  return readReceived(entries.map((entry) => ({ txid: chargeTxid(id), ...entry })))
+  if (entries.length > 0) {
+    return readReceived(
+      entries.map((entry) => ({ ...entry, txid: txidIn(entry) ?? chargeTxid(id) })),
+    )
+  }
+  const status = statusOf(found.body)
+  if (status === 'open') return accept([])
+  const listed = await listOfCharge(bank, payee, id, listStart(bank, found.body))
+  const isUnnamed = status === 'paid' && listed.kind === 'accepted' && listed.value.length === 0
+  return isUnnamed ? unsure('the bank calls the charge paid and names no payment') : listed
+}
+
+const DAY_ms = 86_400_000
+
+/** A day before the charge was created, because the clock of the bank may be wrong by hours. */
+function listStart({ clock }: Bank, { calendario }: Fields): Date {
+  const created = readMoment(fieldsOf(calendario).criacao)
+  return new Date((created ?? clock.now()).getTime() - (created ? 1 : 7) * DAY_ms)
 }

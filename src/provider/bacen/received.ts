@@ -1,4 +1,4 @@
-import { idOfSuffix } from '../../lib/ids.ts'
+import { idOfSuffix, type Uuid } from '../../lib/ids.ts'
 import type {
   BankTransfer,
   Outcome,
@@ -10,6 +10,7 @@ import type {
   ReceivedPix,
   ReturnReason,
 } from '../port.ts'
+import { chargeTxid, namedBy, txidIn } from '../txid.ts'
 import { accept, notAnswered, type Reply, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { readList } from './pages.ts'
@@ -75,7 +76,7 @@ function readPix(entry: Fields): ReceivedPix | null {
   const returns = returnsOf(entry).flatMap((one) => readReturn(one) ?? [])
   return {
     endToEndId,
-    txid: textOf(entry.txid),
+    txid: txidIn(entry),
     amount,
     receivedAt,
     ...(payer ? { payer } : {}),
@@ -141,6 +142,21 @@ async function listIn<T>(
     }
   }
   return accept([...all.values()].flat())
+}
+
+/** Lists the payments of one charge since a moment. A bank may list others too. */
+export async function listOfCharge(
+  bank: Bank,
+  payee: Payee,
+  id: Uuid,
+  from: Date,
+): Promise<Outcome<ReceivedPix[]>> {
+  const period = { from, to: new Date(bank.clock.now().getTime() + 1) }
+  const take = ({ pix }: Entry) => {
+    const name = namedBy(pix.txid)
+    return name && 'charge' in name && name.charge === id ? [pix] : []
+  }
+  return listIn(bank, payee, period, take, { txid: chargeTxid(id) })
 }
 
 /** Widens a window by the margin, but not into the future. */

@@ -268,7 +268,7 @@ test('a charge whose callback was lost is asked about before it is called expire
   const [paid, unpaid] = [await charged(shop), await charged(shop)]
   api.clock.advance(590)
   const { endToEndId } = shop.bank.payer.pay(paid.brCode)
-  api.clock.advance(15)
+  api.clock.advance(135)
   await createExpiringAtBanks(api.app).run()
   const found = await read(shop, paid.id)
   assert.deepEqual([found.status, found.paymentStatus], ['COMPLETED', 'PAID'])
@@ -284,7 +284,7 @@ test('while a bank is down its charges wait for its answer, others do not, and n
   const [paid, unpaid, elsewhere] = [await charged(shop), await charged(shop), await charged(other)]
   shop.bank.faults.nextCallback('lost')
   shop.bank.payer.pay(paid.brCode)
-  api.clock.advance(601)
+  api.clock.advance(721)
   const expiring = createExpiringAtBanks(api.app)
   shop.bank.faults.next('GET /cob', '5xx', 2)
   await expiring.run()
@@ -321,7 +321,8 @@ test('the same request in another process is answered that the bank is being ask
   const guard = { key: 'pedido-10', fingerprint: Buffer.alloc(32, 1) }
   const create = (app: FullApp) => {
     const draft = pixDraft(app, company, pixBody(), () => Buffer.alloc(32))
-    return createCharge(app, company, draft, { show: ({ id }) => ({ id }), seal: null, guard })
+    const showing = { show: ({ id }: { id: string }) => ({ id }), seal: null, guard }
+    return createCharge(app, company, draft, showing, async () => {})
   }
   shop.bank.faults.next('PUT /cob/{txid}', 'slow')
   const first = create(api.app)
