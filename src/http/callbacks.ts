@@ -1,4 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { createCallbackFinder } from '../core/banks/commands.ts'
@@ -16,6 +17,12 @@ const AT_ONCE = { running: 256, waiting: 0, inAll: 1024 }
 
 /** Wrong tokens per address. */
 const FAILED_TOKENS = { perSecond: 20, burst: 200 }
+
+/** Some banks put a slash at the end. */
+const PATHS = ['/:token', '/:token/:kind'].flatMap((path) => [
+  `/bank/callbacks${path}`,
+  `/bank/callbacks${path}/`,
+])
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,9 +46,9 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
     // Some banks send JSON under another name, or under none.
     const options = { parseAs: 'buffer' as const, bodyLimit: BODY_LIMIT_BYTES }
     scope.addContentTypeParser<Buffer>('*', options, async (_request: unknown, raw: Buffer) =>
-      readBody(raw),
+      readBody(plainBody(raw)),
     )
-    for (const url of ['/bank/callbacks/:token', '/bank/callbacks/:token/:kind']) {
+    for (const url of PATHS) {
       scope.route({
         method: ['GET', 'POST'],
         url,
@@ -88,6 +95,27 @@ const CALLBACKS_PER_REQUEST = 5
 
 const createCallBuckets = ({ perSecond, burst }: { perSecond: number; burst: number }) =>
   createBuckets(CALLBACKS_PER_REQUEST * perSecond, CALLBACKS_PER_REQUEST * burst)
+
+const GZIP = Buffer.from([0x1f, 0x8b])
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+const beginsWith = (raw: Buffer, start: Buffer) => raw.subarray(0, start.length).equals(start)
+
+/** The body without compression and byte-order mark. No JSON begins like either of them. */
+function plainBody(raw: Buffer): Buffer {
+  const text = beginsWith(raw, GZIP) ? unpacked(raw) : raw
+  return beginsWith(text, BYTE_ORDER_MARK) ? text.subarray(BYTE_ORDER_MARK.length) : text
+}
+
+function unpacked(raw: Buffer): Buffer {
+  try {
+    return gunzipSync(raw, { maxOutputLength: BODY_LIMIT_BYTES })
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    throw isTooLarge
+      ? problem('payload_too_large')
+      : problem('invalid_json', 'The body cannot be unpacked.')
+  }
+}
 
 function requireNoWait(wait_s = 0): void {
   if (wait_s === 0) return

@@ -2,42 +2,68 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { toCents } from '../lib/money.ts'
-import {
-  agreementBody,
-  callbackBody,
-  collectionsBody,
-  namedAgreements,
-  namedCollections,
-  namedIn,
-  namedPayments,
-} from './callback.ts'
+import { agreementBody, callbackBody, collectionsBody, type Named, namedIn } from './callback.ts'
+
+const readerOf = (kind: keyof Named) => (body: unknown) => namedIn(body)[kind]
 
 const KINDS = [
-  { read: namedPayments, list: 'pix', field: 'endToEndId' },
-  { read: namedAgreements, list: 'recs', field: 'idRec' },
-  { read: namedCollections, list: 'cobsr', field: 'txid' },
+  { read: readerOf('endToEndIds'), list: 'pix', field: 'endToEndId' },
+  { read: readerOf('txids'), list: 'pix', field: 'txid' },
+  { read: readerOf('agreements'), list: 'recs', field: 'idRec' },
+  { read: readerOf('collections'), list: 'cobsr', field: 'txid' },
 ] as const
 
 for (const { read, list, field } of KINDS) {
-  test(`${list}: each id is read once, in its order, and what is no id is left out`, () => {
+  test(`${field} of ${list}: each id is read once, in its order, and what is no id is left out`, () => {
     const names = ['B2', 'A1', 'B2', '', 'a b', 'x'.repeat(65), 7, null, {}, ['A'], '\0', 'é']
     const entries = [...names.map((name) => ({ [field]: name })), null, 'A', 1, [], {}]
     assert.deepEqual(read({ [list]: entries, other: [{ [field]: 'C3' }] }), ['B2', 'A1'])
     assert.deepEqual(read({ [list]: [{ [field]: 'x'.repeat(64) }] }), ['x'.repeat(64)])
   })
 
-  test(`${list}: one without a list is read too`, () => {
-    assert.deepEqual(read({ [field]: 'A1', status: 'x' }), ['A1'])
+  test(`${field} of ${list}: one without a list, and a list alone, are read too`, () => {
+    const entry = { [field]: 'A1', status: 'x' }
+    const more = { [list]: [{ [field]: 'B2' }] }
+    for (const body of [entry, [entry], [[], entry], { [list]: entry }, [{ [list]: [entry] }]]) {
+      assert.deepEqual(read(body), ['A1'])
+    }
+    assert.deepEqual(read([more, entry]).sort(), ['A1', 'B2'])
+    const many = Array.from({ length: 1200 }, (_, n) => ({ [field]: `A${n}` }))
+    for (const body of [many, { [list]: many }]) assert.equal(read(body).length, 500)
   })
 
-  test(`${list}: a body without a list names nothing`, () => {
+  test(`${field} of ${list}: other bodies name nothing`, () => {
     const entry = { [field]: 'A1' }
-    const bodies = [undefined, null, 'x', 7, [], [entry], {}, { [list]: entry }]
+    const bodies = [undefined, null, 'x', 7, [], [[entry]], {}, { [list]: [[entry]] }]
     for (const body of [...bodies, { [list]: 'A1' }, { [list]: { 0: entry, length: 1 } }]) {
       assert.deepEqual(read(body), [])
     }
   })
 }
+
+test('an object without a list is what its ids say', () => {
+  const none = { endToEndIds: [], txids: [], agreements: [], collections: [] }
+  assert.deepEqual(namedIn({ endToEndId: 'E1', txid: 'T1' }), { ...none, endToEndIds: ['E1'] })
+  assert.deepEqual(namedIn({ idRec: 'R1', txid: 'T1' }), {
+    ...none,
+    agreements: ['R1'],
+    collections: ['T1'],
+  })
+  for (const name of ['txid', 'txId', 'TXID']) {
+    const [txids, collections] = [['T1'], ['T1']]
+    assert.deepEqual(namedIn({ [name]: 'T1', endToEndId: null }), { ...none, txids, collections })
+  }
+})
+
+test('a payment of a list names no collection, and a collection no payment', () => {
+  const body = { pix: [{ endToEndId: 'E1', txid: 'T1' }], cobsr: [{ idRec: 'R1', txId: 'T2' }] }
+  assert.deepEqual(namedIn(body), {
+    endToEndIds: ['E1'],
+    txids: [],
+    agreements: [],
+    collections: ['T2'],
+  })
+})
 
 test('no JSON that anybody could send makes the reading fail', () => {
   const entry = fc.dictionary(fc.constantFrom('endToEndId', 'idRec', 'txid'), fc.jsonValue())
@@ -78,6 +104,7 @@ test('a callback of the simulated bank has the form of the scheme', () => {
   })
   assert.deepEqual(namedIn(body), {
     endToEndIds: ['E1'],
+    txids: [],
     agreements: [],
     collections: ['T1', 'T2'],
   })

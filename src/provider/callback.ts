@@ -1,49 +1,62 @@
 import { type Cents, formatDecimal } from '../lib/money.ts'
 import type { AgreementStatus, Collection } from './port.ts'
-
-/** What a callback names, by the scheme's ids. */
-export type Named = { endToEndIds: string[]; agreements: string[]; collections: string[] }
+import { txidIn } from './txid.ts'
 
 /**
- * The payments that a bank's callback names. A callback is only a hint: what counts is the bank's
- * answer when it is asked, so nothing but the ids is read.
+ * What a callback names, by the scheme's ids. `txids` are of charges whose payment it does not
+ * name.
  */
-export const namedPayments = (body: unknown): string[] => idsIn(body, 'pix', 'endToEndId')
+export type Named = {
+  endToEndIds: string[]
+  txids: string[]
+  agreements: string[]
+  collections: string[]
+}
 
-/** The agreements that a callback names. */
-export const namedAgreements = (body: unknown): string[] => idsIn(body, 'recs', 'idRec')
+/**
+ * What a bank's callback names. A callback is only a hint: what counts is the bank's answer when it
+ * is asked, so nothing but the ids is read. A bank that names one thing may leave out the list
+ * around it, or send the list alone. An object without a list is a payment if it has the id of one.
+ * If it has only a txid, it may be a charge or a collection.
+ */
+export function namedIn(body: unknown): Named {
+  const bodies = (Array.isArray(body) ? body : [body]).filter(isFields)
+  const listed = (list: string) => bodies.flatMap((one) => one[list] ?? [])
+  const bare = bodies.filter((one) => !LISTS.some((list) => list in one))
+  const payments = entriesOf([...listed('pix'), ...bare])
+  const collections = [...listed('cobsr'), ...bare.filter(({ endToEndId }) => !isId(endToEndId))]
+  const isCharge = ({ endToEndId, idRec }: Fields) => !isId(endToEndId) && !isId(idRec)
+  return {
+    endToEndIds: idsOf(payments.map(({ endToEndId }) => endToEndId)),
+    txids: idsOf(payments.filter(isCharge).map(txidIn)),
+    agreements: idsOf(entriesOf([...listed('recs'), ...bare]).map(({ idRec }) => idRec)),
+    collections: idsOf(entriesOf(collections).map(txidIn)),
+  }
+}
 
-/** The collections that a callback names, by their txid. */
-export const namedCollections = (body: unknown): string[] => idsIn(body, 'cobsr', 'txid')
+const LISTS = ['pix', 'recs', 'cobsr']
 
-export const namedIn = (body: unknown): Named => ({
-  endToEndIds: namedPayments(body),
-  agreements: namedAgreements(body),
-  collections: namedCollections(body),
-})
-
-export const namesOf = ({ endToEndIds, agreements, collections }: Named): string[] => [
-  ...endToEndIds,
-  ...agreements,
-  ...collections,
+export const namesOf = (named: Named): string[] => [
+  ...new Set([...named.endToEndIds, ...named.txids, ...named.agreements, ...named.collections]),
 ]
 
 /**
- * The bank is asked about each id, so more are ignored. Banks name only a few at a time, and
+ * The bank is asked about each entry, so more are ignored. Banks name only a few at a time, and
  * reconciliation finds what is left out.
  */
 const MAX_NAMED = 500
 
-/** A bank that names one thing may leave out the list around it. */
-function idsIn(body: unknown, list: string, field: string): string[] {
-  const entries = ((body ?? {}) as Record<string, unknown>)[list] ?? [body]
-  if (!Array.isArray(entries)) return []
-  const ids = entries.flatMap((entry: unknown) => {
-    const id = (entry as Record<string, unknown> | null)?.[field]
-    return typeof id === 'string' && /^[A-Za-z0-9]{1,64}$/.test(id) ? [id] : []
-  })
-  return [...new Set(ids)].slice(0, MAX_NAMED)
-}
+type Fields = Record<string, unknown>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const entriesOf = (entries: unknown[]): Fields[] => entries.filter(isFields).slice(0, MAX_NAMED)
+
+const idsOf = (values: unknown[]): string[] => [...new Set(values.filter(isId))]
+
+const isId = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9]{1,64}$/.test(value)
 
 type Pix = { endToEndId: string; txid: string | null; amount: Cents; receivedAt: Date }
 

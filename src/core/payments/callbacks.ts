@@ -18,6 +18,7 @@ import {
   type StoredCallback,
 } from './callback-store.ts'
 import { matchPayments } from './match.ts'
+import { findPaidCharges } from './paid-charges.ts'
 import { findNamed } from './store.ts'
 
 /** The process that stored a callback has so long to process it, before a task takes it up. */
@@ -197,10 +198,10 @@ async function processCompany(
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
   const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))
   const doneNames = new Set(confirmed.map(({ endToEndId }) => endToEndId))
+  const ofCharges = await findPaidCharges(app, provider, company, allOf(group, 'txids'))
+  const found = [...confirmed, ...ofCharges.payments]
   const payments =
-    provider === app.providers.simulator
-      ? confirmed
-      : await withoutPreConnection(app, company, confirmed)
+    provider === app.providers.simulator ? found : await withoutPreConnection(app, company, found)
   const now = app.systemClock.now()
   const arrival = { source: provider.source, now: nowOf(app, company) }
   const hasReturns = payments.some(({ returns }) => returns !== undefined)
@@ -214,12 +215,12 @@ async function processCompany(
   }
   const agreements = allOf(group, 'agreements')
   const collections = allOf(group, 'collections')
-  if (agreements.length + collections.length > 0) {
-    const own = withCompanyClock(app, company)
-    const synced = await syncNamed(own, company, provider, { agreements, collections })
-    for (const one of synced) doneNames.add(one)
-    await markProcessed(app.db, companyId, doneIds(group, doneNames), now)
-  }
+  const own = withCompanyClock(app, company)
+  const isMore = agreements.length + collections.length > 0
+  const synced = isMore ? await syncNamed(own, company, provider, { agreements, collections }) : []
+  const later = [...synced, ...ofCharges.done]
+  for (const one of later) doneNames.add(one)
+  if (later.length > 0) await markProcessed(app.db, companyId, doneIds(group, doneNames), now)
   const done = new Set(doneIds(group, doneNames))
   return new Map(group.map(({ id }) => [id, done.has(id) ? 'processed' : 'unconfirmed']))
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
 import { until } from '../../deliveries/until.ts'
@@ -229,6 +230,86 @@ test('a bank that probes the callback URL is answered', async () => {
     headers: { 'content-type': 'text/html' },
   })
   assert.deepEqual([nonsense.status, nonsense.body.errors[0].code], [400, 'invalid_json'])
+})
+
+type Sent = { path?: string; raw: string | Uint8Array; headers?: Record<string, string> }
+
+const FORMS: Record<string, (pix: Record<string, unknown>) => Sent> = {
+  'a bare object': (pix) => ({ raw: JSON.stringify(pix) }),
+  'a bare object with txId': ({ txid: txId, ...pix }) => ({
+    raw: JSON.stringify({ ...pix, txId }),
+  }),
+  'a bare object with nothing but a txid': ({ txid }) => ({ raw: JSON.stringify({ txid }) }),
+  'a top-level array': (pix) => ({ raw: JSON.stringify([pix]) }),
+  'a top-level array of reports': (pix) => ({ raw: JSON.stringify([{ pix: [pix] }]) }),
+  'an object in the place of the list': (pix) => ({ raw: JSON.stringify({ pix }) }),
+  'a slash at the end': (pix) => ({ path: '/', raw: JSON.stringify({ pix: [pix] }) }),
+  'a slash behind /pix': (pix) => ({ path: '/pix/', raw: JSON.stringify({ pix: [pix] }) }),
+  'a byte-order mark': (pix) => ({ raw: `\ufeff${JSON.stringify({ pix: [pix] })}` }),
+  gzip: (pix) => ({
+    raw: gzipSync(JSON.stringify({ pix: [pix] })),
+    headers: { 'content-encoding': 'gzip' },
+  }),
+  'gzip that no header names, with a byte-order mark': (pix) => ({
+    raw: gzipSync(`\ufeff${JSON.stringify({ pix: [pix] })}`),
+  }),
+}
+
+/** Posts as a bank does, and returns the status of the answer. */
+async function post(shop: Banked, { path = '', raw, headers = {} }: Sent): Promise<number> {
+  const { status } = await fetch(shop.callback + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: raw as Uint8Array<ArrayBuffer>,
+  })
+  return status
+}
+
+const waitingOf = ({ company }: Banked) =>
+  api.rows('select 1 from bank_callbacks where company_id = $1 and processed_at is null', [
+    company.id,
+  ])
+
+test('a callback is understood in every form that banks send it in, and done with', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  for (const [form, write] of Object.entries(FORMS)) {
+    const { id, brCode } = await charged(shop)
+    const { endToEndId, txid } = shop.bank.payer.pay(brCode)
+    const pix = { endToEndId, txid, valor: '19.90', horario: api.clock.now().toISOString() }
+    assert.equal(await post(shop, write(pix)), 200, form)
+    await callbacksProcessed(shop)
+    assert.deepEqual(await stateOf(shop, id), PAID, form)
+    assert.deepEqual(await waitingOf(shop), [], form)
+  }
+  assert.equal(await bookedBy(shop), Object.keys(FORMS).length * 1990)
+})
+
+test('a txid alone is asked about again while the bank is silent, and foreign ones are done with', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  const { id, brCode } = await charged(shop)
+  const { txid } = shop.bank.payer.pay(brCode)
+  shop.bank.faults.next('GET /cob/{txid}', '5xx')
+  assert.equal(await post(shop, { raw: JSON.stringify({ txid, status: 'CONCLUIDA' }) }), 200)
+  await callbacksProcessed(shop)
+  assert.equal((await waitingOf(shop)).length, 1)
+  for (const foreign of ['x'.repeat(26), '0'.repeat(26), 'pedido77']) {
+    assert.equal(await post(shop, { raw: JSON.stringify({ txid: foreign }) }), 200)
+  }
+  await callbacksProcessed(shop)
+  assert.equal((await waitingOf(shop)).length, 1)
+  assert.equal(shop.bank.seen('GET /cob/{txid}'), 1, 'nothing is asked about what is not ours')
+  api.clock.advance(31)
+  await processDueCallbacks(api.app)
+  assert.deepEqual(await stateOf(shop, id), PAID)
+  assert.deepEqual(await waitingOf(shop), [])
+})
+
+test('what cannot be unpacked, or is too large then, is refused', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  const packed = gzipSync(JSON.stringify({ pix: [{ endToEndId: 'x'.repeat(100) }] }))
+  assert.equal(await post(shop, { raw: packed.subarray(0, 20) }), 400)
+  assert.equal(await post(shop, { raw: gzipSync('{"pix":') }), 400)
+  assert.equal(await post(shop, { raw: gzipSync(' '.repeat(64 * 1024 + 1)) }), 413)
 })
 
 test('a callback may name many payments, up to 64 KiB', async () => {
