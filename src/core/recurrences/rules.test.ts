@@ -126,6 +126,23 @@ test('the bank’s answer about an agreement changes it once, with an event for 
   assert.equal(follow(undecided(), said('EXPIRED'), at)!.at, at, 'now, where the bank says no time')
 })
 
+test('an agreement that is canceled at the bank because nobody decided in time has expired', () => {
+  const expiresAt = undecided().expiresAt!
+  for (const at of [expiresAt, later(expiresAt, HOUR_MS)]) {
+    const { recurrence, event } = follow(undecided(), said('CANCELED', at), at)!
+    const { status, authStatus, decidedAt } = recurrence
+    assert.deepEqual(
+      [status, authStatus, decidedAt, event],
+      ['EXPIRED', 'EXPIRED', expiresAt, null],
+    )
+  }
+  const before = later(expiresAt, -1)
+  const canceled = follow(undecided(), said('CANCELED', before), later(expiresAt, HOUR_MS))!
+  assert.equal(canceled.recurrence.authStatus, 'CANCELED')
+  const ended = follow(approved(START), said('CANCELED', expiresAt), expiresAt)!
+  assert.equal(ended.recurrence.authStatus, 'CANCELED')
+})
+
 test('an approved agreement can still be canceled, and one that has ended never changes', () => {
   const at = later(START, HOUR_MS)
   const open = approved(START)

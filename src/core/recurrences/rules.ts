@@ -99,11 +99,8 @@ const ENDS = {
 } as const satisfies Record<string, { status: RecurrenceStatus; event: EventType | null }>
 
 /** The recurrence after the bank's answer about its agreement. Null if nothing has changed. */
-export function follow(
-  recurrence: Recurrence,
-  { status: authStatus, decidedAt }: Agreement,
-  now: Date,
-): Decided | null {
+export function follow(recurrence: Recurrence, agreement: Agreement, now: Date): Decided | null {
+  const { status: authStatus, decidedAt } = asExpired(recurrence, agreement, now)
   const { status, authStatus: before } = recurrence
   if (status !== 'OPEN' || authStatus === before || authStatus === 'CREATED') return null
   const at = decidedAt ?? now
@@ -122,6 +119,17 @@ export function follow(
     event: 'subscription.authorized',
     at,
   }
+}
+
+/**
+ * If nobody has decided in time, the agreement is canceled at the bank because it has expired. The
+ * bank's callback about that may come before its answer.
+ */
+function asExpired(recurrence: Recurrence, agreement: Agreement, now: Date): Agreement {
+  const { authStatus, expiresAt } = recurrence
+  const isLate = expiresAt !== null && (agreement.decidedAt ?? now) >= expiresAt
+  const isExpired = authStatus === 'CREATED' && agreement.status === 'CANCELED' && isLate
+  return isExpired ? { ...agreement, status: 'EXPIRED', decidedAt: expiresAt } : agreement
 }
 
 /** A bank may not know an agreement yet that it has made a moment ago. */
