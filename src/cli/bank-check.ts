@@ -5,6 +5,7 @@ import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { CallbackState, Inspection } from '../provider/bacen/bacen.ts'
 import type { Connection } from '../provider/bacen/connection.ts'
+import { inspectDates, inspectGap } from './bank-clock.ts'
 import { Refusal } from './command.ts'
 import { asSentence } from './faults.ts'
 import type { Check, Finding } from './finding.ts'
@@ -27,11 +28,16 @@ export async function requireBank(
 /** Everything that has to be right for money to come in, and what to do where it is not. */
 export async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
   const { bank, connection } = await requireBank(app, company)
-  const { faults, scopes } = await app.providers.bacen.inspect(company)
+  const { faults, scopes, clockGap_ms, dates } = await app.providers.bacen.inspect(company)
   return [
     toCheck('certificate', inspectCertificate(bank, app.clock.now())),
     ...inspectAccess(faults),
-    ...(faults.length > 0 ? [] : [toCheck('scopes', inspectScopes(scopes))]),
+    ...(faults.length > 0 && clockGap_ms === null
+      ? []
+      : [toCheck('clock', inspectGap(clockGap_ms))]),
+    ...(faults.length > 0
+      ? []
+      : [toCheck('dates', inspectDates(dates)), toCheck('scopes', inspectScopes(scopes))]),
     toCheck('subscriptions', inspectSubscriptions(connection)),
     toCheck('withdrawals', inspectWithdrawals(bank, connection, scopes)),
     ...(faults.length > 0 ? [NOT_ASKED] : await inspectCallbacks(app, company, bank)),

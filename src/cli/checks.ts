@@ -9,6 +9,7 @@ import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
+import { inspectBankClocks } from './bank-clock.ts'
 import { type Answer, columns } from './command.ts'
 import { textOfError } from './faults.ts'
 import type { Check, Finding, State } from './finding.ts'
@@ -57,6 +58,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
       await check('secret key', () => inspectSecret(db, config)),
       await check('clock', () => inspectClock(db)),
       await check('provider', () => inspectProvider(db)),
+      await check('bank clocks', () => inspectClocks(db, config)),
       await check('work', () => inspectWork(db)),
     ]
   } finally {
@@ -144,6 +146,13 @@ async function inspectProvider(db: Database | null): Promise<Finding> {
     'warning',
     `The simulated bank is ready, but no bank is connected to ${named.join(', ')}: these live companies can only create dev-mode charges. Run vintem bank connect.`,
   ]
+}
+
+async function inspectClocks(db: Database, { secretKey }: Config): Promise<Finding> {
+  const vault = createVault(secretKey)
+  const isReadable =
+    (await hasTable(db, 'bank_connections')) && (await findSecretKeyId(db)) === vault.keyId
+  return isReadable ? inspectBankClocks(db, vault) : ['ok', 'No bank can be asked yet.']
 }
 
 const MAX_NAMED = 5

@@ -11,7 +11,7 @@ import { type Client, demandFault, type TokenIssuer } from './oauth.ts'
 import { received } from './pix.ts'
 import { recurrences } from './recurrences.ts'
 import { SEND_OPERATIONS, sends } from './sends.ts'
-import { inStyle, type Style } from './style.ts'
+import { inStyle, type Style, understood } from './style.ts'
 import { type CallbackSender, webhooks } from './webhooks.ts'
 
 export type Parts = {
@@ -71,6 +71,8 @@ export function createRequestHandler(parts: Parts) {
     if (fault === 'slow')
       await Promise.race([faultSchedule.held(), gone(request.socket as TLSSocket)])
     entry.status = fault === '5xx after effect' ? 500 : answer.status
+    const { clock, style } = books
+    reply.setHeader('date', new Date(clock.now().getTime() + style.ahead_s * 1000).toUTCString())
     write(reply, fault === '5xx after effect' ? unavailable(500) : answer)
   }
   return { seen, serve }
@@ -117,6 +119,7 @@ async function act(
   faults.push(...dateFaults(books, call.query))
   violations.push(...faults.map((fault) => `${found.operation} ${fault}`))
   if (faults.length > 0) return inStyle(books.style, refuse(400, 'RequisicaoInvalida', ...faults))
+  call.query = understood(books.style, call.query)
   const answer = await handlers[found.operation]!(call)
   violations.push(...answerFaults(found, answer).map((fault) => `${found.operation} ${fault}`))
   return inStyle(books.style, answer)

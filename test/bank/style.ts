@@ -1,5 +1,6 @@
 import { type Profile, RESOURCES, type Resource } from '../../src/provider/bacen/profile.ts'
 import type { Answer, Body } from './answers.ts'
+import type { Params } from './document.ts'
 
 /** What a bank wants with every call besides the token. */
 export type Demand = { name: string; place: 'header' | 'query' | 'either'; value: Expected }
@@ -29,6 +30,10 @@ export type Style = {
   /** What is answered where 201 is due. */
   created: 200 | 201
   dates: 'milliseconds' | 'seconds'
+  /** Whether the bank ignores the offset of moments and marks the time of Brasília as UTC. */
+  clock: 'UTC' | 'local marked as Z'
+  /** How far the bank's clock, of which every answer has the date, is ahead of the right one. */
+  ahead_s: number
   errors: 'problem' | 'efi' | 'bb'
   /** Whether callbacks go to the registered URL with `/pix`, `/rec` or `/cobr` behind it. */
   suffix: boolean
@@ -74,6 +79,8 @@ export const PLAIN: Style = {
   code: 'pixCopiaECola',
   created: 201,
   dates: 'milliseconds',
+  clock: 'UTC',
+  ahead_s: 0,
   errors: 'problem',
   suffix: true,
   extras: false,
@@ -89,6 +96,9 @@ export const PLAIN: Style = {
   pixInCob: true,
   txid: 'txid',
 }
+
+/** The clock of a bank that knows no other time than that of Brasília. */
+export const ITAU_CLOCK = { clock: 'local marked as Z', dates: 'seconds' } as const
 
 const OPEN = { client: 'any', body: 'any', grant: 'any', scopes: 'given' } as const
 
@@ -110,7 +120,11 @@ const PECULIAR: Record<string, Peculiar> = {
     mostPerPage: 2,
     sends: 'inter',
   },
-  itau: { demands: [{ name: 'x-correlationID', place: 'header', value: 'uuid' }], extras: true },
+  itau: {
+    demands: [{ name: 'x-correlationID', place: 'header', value: 'uuid' }],
+    extras: true,
+    ...ITAU_CLOCK,
+  },
   bb: {
     demands: [{ name: 'gw-dev-app-key', place: 'either', value: 'appKey' }],
     code: 'textoImagemQRcode',
@@ -211,6 +225,8 @@ export function profileOf(style: Style, url: string): Profile {
     headers: placed('header'),
     query: placed('query'),
     dates: style.dates,
+    offset: style.clock === 'UTC' ? 'Z' : '-03:00',
+    marksLocalAsUtc: style.clock !== 'UTC',
     codeFields: style.code === null ? [] : [style.code],
     webhook: { headers: style.probes ? { 'x-skip-mtls-checking': 'true' } : {} },
     payouts: style.sends,
@@ -222,7 +238,7 @@ export function inStyle(style: Style, { status, body }: Answer): Answer {
   const given = status === 201 ? style.created : status
   if (body === undefined) return { status: given }
   if (status >= 400) return { status: given, body: problemIn(style, body) }
-  const dated = style.dates === 'seconds' ? withoutMilliseconds(body) : body
+  const dated = mapTree(body, (node) => (typeof node === 'string' ? momentIn(style, node) : node))
   const coded = withTxid(style, withCode(style, dated))
   return { status: given, body: style.extras ? withExtras(coded) : coded }
 }
@@ -246,7 +262,25 @@ function problemIn({ errors }: Style, { type, title, status, detail, violacoes }
   return { type, title, status, detail, ...(violacoes ? { violacoes } : {}) }
 }
 
-const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z$/
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const BEHIND_ms = 3 * 3_600_000
+
+/** A moment of an answer as this bank writes it; any other text as it is. */
+function momentIn({ clock, dates }: Style, text: string): string {
+  if (!MOMENT.test(text)) return text
+  const shown_ms = Date.parse(text) - (clock === 'UTC' ? 0 : BEHIND_ms)
+  const shown = new Date(shown_ms).toISOString()
+  return dates === 'seconds' ? shown.replace(/\.\d{3}Z$/, 'Z') : shown
+}
+
+/** The moments of a query as this bank understands them, in UTC. */
+export function understood({ clock }: Style, query: Params): Params {
+  if (clock === 'UTC') return query
+  const read = (text: string) => Date.parse(text.replace(/(Z|[+-]\d\d:\d\d)$/, 'Z')) + BEHIND_ms
+  const moments = Object.entries(query).filter(([name]) => name === 'inicio' || name === 'fim')
+  const shown = moments.map(([name, text]) => [name, new Date(read(text)).toISOString()])
+  return { ...query, ...Object.fromEntries(shown) }
+}
 
 function mapTree(node: Body, change: (node: Body, name: string) => Body, name = ''): Body {
   if (Array.isArray(node)) return node.map((one) => mapTree(one, change, name))
@@ -254,9 +288,6 @@ function mapTree(node: Body, change: (node: Body, name: string) => Body, name = 
   const fields = Object.entries(node).map(([key, held]) => [key, mapTree(held, change, key)])
   return change(Object.fromEntries(fields), name)
 }
-
-const withoutMilliseconds = (body: Body): Body =>
-  mapTree(body, (node) => (typeof node === 'string' ? node.replace(MOMENT, '$1Z') : node))
 
 /** A body as this bank calls its txid. */
 export const withTxid = ({ txid: name }: Style, body: Body): Body =>

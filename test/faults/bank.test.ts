@@ -10,6 +10,7 @@ import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { createExpiringAtBanks, releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
 import type { Rates } from '../bank/faults.ts'
+import { ITAU_CLOCK } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
 import { type Banked, openBanked, pixBody } from '../support/bank.ts'
 import { lastCode } from '../support/mail.ts'
@@ -223,7 +224,8 @@ const companyOf = (shop: Banked) => [shop.company.id]
 
 test(`${OPERATIONS} operations at a bank that fails at random (SEED=${SEED}): nothing is lost or doubled`, async () => {
   const random = createRandom(SEED + 1).part
-  const shop = await openBanked(api, { style: { sends: 'efi' }, payouts: 'bank' })
+  const style = { sends: 'efi' as const, ...(SEED % 2 === 0 ? ITAU_CLOCK : {}) }
+  const shop = await openBanked(api, { style, payouts: 'bank' })
   const { bank } = shop
   const merchant = openMerchant(shop, random)
   bank.faults.random(SEED, RATES)

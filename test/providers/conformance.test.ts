@@ -4,6 +4,7 @@ import { customProfile } from '../../src/provider/bacen/custom-profile.ts'
 import type { Profile } from '../../src/provider/bacen/profile.ts'
 import { PROFILE_NAMES } from '../../src/provider/bacen/profiles.ts'
 import type { Bank, StyleOptions } from '../bank/bank.ts'
+import { ITAU_CLOCK } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
 import { conform } from './conformance.ts'
 import { type BankGround, openBank, openSimulator } from './conformance-banks.ts'
@@ -36,6 +37,13 @@ function custom(bank: Bank): Profile {
   return made.profile
 }
 
+/** Any bank, with all that was seen at others. The profile says what its clock is. */
+function mixed(bank: Bank, name: string): Profile {
+  const profile = bank.profile(name)
+  bank.style(ITAU_CLOCK)
+  return { ...profile, dates: 'seconds', offset: '-03:00', marksLocalAsUtc: true }
+}
+
 const STYLES: Record<string, StyleOptions> = {
   'extra fields, new values and pages of two': { extras: true, mostPerPage: 2 },
   'payments shown only in the list': { pixInCob: false },
@@ -46,8 +54,13 @@ const STYLES: Record<string, StyleOptions> = {
 conform('simulator', () => openSimulator(api))
 conform('custom', opening({}, custom))
 for (const [name, style] of Object.entries(STYLES)) conform(name, opening(style))
-for (const name of PROFILE_NAMES.filter((one) => !one.endsWith('-sandbox')))
+for (const name of PROFILE_NAMES.filter((one) => !one.endsWith('-sandbox'))) {
   conform(
     name,
     opening({}, (bank) => bank.profile(name)),
   )
+  conform(
+    `${name}, as other banks behave`,
+    opening({}, (bank) => mixed(bank, name)),
+  )
+}

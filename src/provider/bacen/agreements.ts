@@ -14,8 +14,9 @@ import type {
 import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
 import { agreementCode } from './codes.ts'
+import { readAt } from './moments.ts'
 import { readList } from './pages.ts'
-import { cut, type Fields, fieldsOf, listOf, readMoment, textOf } from './text.ts'
+import { cut, type Fields, fieldsOf, listOf, textOf } from './text.ts'
 
 type Agreeing = Pick<Provider, 'createAgreement' | 'findAgreement' | 'cancelAgreement'>
 
@@ -73,7 +74,7 @@ async function create(
   if (reply.kind === 'done' && externalId) {
     const made = await read(bank, payee, externalId)
     if (made.kind === 'accepted' && made.value) return accept(made.value)
-    return agreementOf(payee, {
+    return agreementOf(bank, payee, {
       ...reply.body,
       loc: fieldsOf(reply.body.loc).location ? reply.body.loc : location,
     })
@@ -152,7 +153,7 @@ const ask = (bank: Bank, method: 'GET' | 'PATCH', idRec: string, body?: unknown)
 async function read(bank: Bank, payee: Payee, idRec: string): Promise<Outcome<Agreement | null>> {
   const reply = await ask(bank, 'GET', idRec)
   if (reply.kind === 'missing') return accept(null)
-  return reply.kind === 'done' ? agreementOf(payee, reply.body) : notAnswered(reply)
+  return reply.kind === 'done' ? agreementOf(bank, payee, reply.body) : notAnswered(reply)
 }
 
 const STATUS = new Map<unknown, AgreementStatus>([
@@ -164,20 +165,25 @@ const STATUS = new Map<unknown, AgreementStatus>([
 ])
 
 /** Reads an agreement. It needs a code only while it waits for the payer. */
-function agreementOf(payee: Payee, body: Fields): Outcome<Agreement> {
+function agreementOf(bank: Bank, payee: Payee, body: Fields): Outcome<Agreement> {
   const status = STATUS.get(body.status)
   const externalId = textOf(body.idRec)
   const brCode = agreementCode(body, payee)
   if (!externalId) return unsure('the bank does not name the agreement')
   if (!status) return unsure('the bank gives the agreement a status that is not known')
   if (status === 'CREATED' && !brCode) return unsure('the bank gives no code to agree with')
-  return accept({ externalId, brCode: brCode ?? '', status, decidedAt: decidedAt(body, status) })
+  return accept({
+    externalId,
+    brCode: brCode ?? '',
+    status,
+    decidedAt: decidedAt(bank, body, status),
+  })
 }
 
-function decidedAt(body: Fields, status: AgreementStatus): Date | null {
+function decidedAt(bank: Bank, body: Fields, status: AgreementStatus): Date | null {
   if (status === 'CREATED') return null
   const changes = listOf(body.atualizacao).filter((change) => change.status === body.status)
-  return changes.map(({ data }) => readMoment(data)).findLast((at) => at !== null) ?? null
+  return changes.map(({ data }) => readAt(bank, data)).findLast((at) => at !== null) ?? null
 }
 
 async function cancel(bank: Bank, payee: Payee, idRec: string): Promise<Outcome<null>> {

@@ -5,14 +5,14 @@ import { charging } from './charges.ts'
 import { createClient } from './client.ts'
 import { collecting } from './collections.ts'
 import type { Connection } from './connection.ts'
-import { type Inspection, inspect } from './inspect.ts'
+import { findClockGap, type Inspection, inspect } from './inspect.ts'
 import { payouts } from './payouts.ts'
 import { reading } from './received.ts'
 import { refunding } from './refunds.ts'
 import { LIMITS, type Limits } from './transport.ts'
 import { type Callbacks, callbacks } from './webhooks.ts'
 
-export type { Inspection } from './inspect.ts'
+export type { Dates, Inspection } from './inspect.ts'
 export type { Limits } from './transport.ts'
 export type { CallbackState } from './webhooks.ts'
 
@@ -22,6 +22,8 @@ export type Bacen = Provider &
     payouts: Payouts
     /** Whether a company's connection works, in plain words about what to fix. */
     inspect(payee: Payee): Promise<Inspection>
+    /** How far the bank's clock is ahead of ours, at least; null when the bank does not say. */
+    findClockGap(payee: Payee): Promise<number | null>
     /** Waits for requests in progress. */
     close(): Promise<void>
   }
@@ -47,6 +49,7 @@ export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): B
     ...callbacks(client),
     payouts: payouts(at),
     inspect: (payee) => inspect(client, payee),
+    findClockGap: (payee) => findClockGap(client, payee),
     close: client.close,
   }
 }

@@ -121,6 +121,7 @@ async function findPaid(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<Rec
   const entries = listOf(found.body.pix)
   if (entries.length > 0) {
     return readReceived(
+      bank,
       entries.map((entry) => ({ ...entry, txid: txidIn(entry) ?? chargeTxid(id) })),
     )
   }

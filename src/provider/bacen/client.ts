@@ -27,6 +27,7 @@ export type Bank = {
   ask(call: Call): Promise<Reply>
   /** Formats a moment for this bank. */
   moment(at: Date): string
+  clockGap_ms: Transport['clockGap_ms']
   tokens: Tokens
 }
 
@@ -126,7 +127,8 @@ function bankOf(
     connection,
     clock,
     tokens,
-    moment: (at) => writeMoment(at, connection.profile.dates),
+    clockGap_ms: transport.clockGap_ms,
+    moment: (at) => writeMoment(at, connection.profile),
     async ask(call) {
       const url = urlOf(connection, call)
       if (url === null) return notOffered(call)

@@ -16,6 +16,8 @@ const SETTINGS = [
   'scopes',
   'agreements',
   'dates',
+  'offset',
+  'marksLocalAsUtc',
   'codeFields',
   'webhook',
 ]
@@ -221,7 +223,7 @@ export function customProfile(settings: unknown): { profile: Profile } | { fault
   const read = reader()
   read.part(settings, SETTINGS, 'setting')
   const base = readBase(read, settings)
-  const { headers, query, dates } = settings
+  const { headers, query, dates, offset, marksLocalAsUtc } = settings
   const webhook = read.part(settings.webhook, ['headers'], 'webhook').headers
   const profile: Profile = {
     name: 'custom',
@@ -234,6 +236,13 @@ export function customProfile(settings: unknown): { profile: Profile } | { fault
     scopes: readScopes(read, settings.scopes, base.scopes),
     agreements: readAgreements(read, settings.agreements, base.agreements),
     dates: read.choice(dates, ['milliseconds', 'seconds'], base.dates, 'dates'),
+    offset: read.choice(offset, ['Z', '-03:00'], base.offset, 'offset'),
+    marksLocalAsUtc: read.choice(
+      marksLocalAsUtc,
+      [true, false],
+      base.marksLocalAsUtc,
+      'marksLocalAsUtc',
+    ),
     codeFields: readCodeFields(read, settings.codeFields, base.codeFields),
     webhook: {
       headers: read.values(webhook, base.webhook.headers, 'webhook headers', headerFault),

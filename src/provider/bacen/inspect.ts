@@ -1,5 +1,7 @@
 import type { Payee } from '../port.ts'
 import { type Bank, type Client, NO_BANK } from './client.ts'
+import { datedAt } from './moments.ts'
+import { type Fields, listOf, textOf } from './text.ts'
 import { payoutScopesOf, resourcesOf, scopesOf } from './token.ts'
 
 /** What is wrong with a connection, in plain words, and what it may be used for. */
@@ -7,27 +9,51 @@ export type Inspection = {
   faults: string[]
   /** `granted` is null when the bank does not say. `unsent` are missing to send withdrawals. */
   scopes: { granted: string[] | null; missing: string[]; unsent: string[] }
+  /** How far the bank's clock is ahead of ours, at least; null when it does not say. */
+  clockGap_ms: number | null
+  /** How the bank dates the payments of the last day. */
+  dates: Dates
+}
+
+export type Dates = {
+  payments: number
+  /** How many are dated some hours wrong, and how many hours were added; null for different ones. */
+  corrected: number
+  hours: number | null
+  /** How many do not fit the minute in their id by whole hours. */
+  odd: number
 }
 
 const UNKNOWN_SCOPES: Inspection['scopes'] = { granted: null, missing: [], unsent: [] }
 
-const LAST_ms = 300_000
+const NO_DATES: Dates = { payments: 0, corrected: 0, hours: null, odd: 0 }
+const DAY_ms = 86_400_000
+
+/** Compares our clock with the bank's. Every answer has a date, also one that gives no token. */
+export async function findClockGap({ open }: Client, payee: Payee): Promise<number | null> {
+  const bank = await open(payee)
+  await bank?.tokens.fresh()
+  return bank?.clockGap_ms() ?? null
+}
 
 /** Gets a token and reads the latest payments: with both, charges can be made and matched. */
 export async function inspect({ open }: Client, payee: Payee): Promise<Inspection> {
   const bank = await open(payee)
-  if (!bank) return { faults: [NO_BANK], scopes: UNKNOWN_SCOPES }
+  const unread = { scopes: UNKNOWN_SCOPES, dates: NO_DATES }
+  if (!bank) return { faults: [NO_BANK], clockGap_ms: null, ...unread }
   // A token from before does not prove that the credentials still work.
   const token = await bank.tokens.fresh()
   if (token.kind !== 'token') {
-    return { faults: [token.reason], scopes: UNKNOWN_SCOPES }
+    return { faults: [token.reason], clockGap_ms: bank.clockGap_ms(), ...unread }
   }
   const granted = token.scopes
   const { profile } = bank.connection
   const needed = scopesOf(profile, resourcesOf(profile, 'charges'))
   const missing = needed.filter((scope) => isMissing(scope, needed, granted))
   const unsent = payoutScopesOf(profile).filter((scope) => isMissing(scope, needed, granted))
-  return { faults: await readingFaults(bank), scopes: { granted, missing, unsent } }
+  const { faults, dates } = await readLatest(bank)
+  const scopes = { granted, missing, unsent }
+  return { faults, scopes, dates, clockGap_ms: bank.clockGap_ms() }
 }
 
 /** If the bank names no scopes, or uses other names, no scope counts as missing. */
@@ -36,16 +62,30 @@ function isMissing(scope: string, needed: string[], granted: string[] | null): b
   return isComparable && !granted!.includes(scope)
 }
 
-async function readingFaults(bank: Bank): Promise<string[]> {
+async function readLatest(bank: Bank): Promise<Pick<Inspection, 'faults' | 'dates'>> {
   const now_ms = bank.clock.now().getTime()
   const reply = await bank.ask({
     method: 'GET',
     resource: 'pix',
     path: '',
     query: {
-      inicio: bank.moment(new Date(now_ms - LAST_ms)),
+      inicio: bank.moment(new Date(now_ms - DAY_ms)),
       fim: bank.moment(new Date(now_ms)),
     },
   })
-  return reply.kind === 'done' ? [] : [`received payments cannot be read: ${reply.reason}`]
+  if (reply.kind === 'done') return { faults: [], dates: datesOf(bank, listOf(reply.body.pix)) }
+  return { faults: [`received payments cannot be read: ${reply.reason}`], dates: NO_DATES }
+}
+
+function datesOf(bank: Bank, entries: Fields[]): Dates {
+  const found = entries.flatMap(
+    ({ horario, endToEndId }) => datedAt(bank, horario, textOf(endToEndId) ?? '') ?? [],
+  )
+  const hours = new Set(found.map(({ corrected_h }) => corrected_h).filter((h) => h !== 0))
+  return {
+    payments: found.length,
+    corrected: found.filter(({ corrected_h }) => corrected_h !== 0).length,
+    hours: hours.size === 1 ? [...hours][0]! : null,
+    odd: found.filter(({ isOdd }) => isOdd).length,
+  }
 }

@@ -49,8 +49,12 @@ export type Profile = {
   paths: Record<Resource, string | null>
   headers: Record<string, string>
   query: Record<string, string>
-  /** Whether dates have milliseconds. */
+  /** Whether the bank takes moments with milliseconds. */
   dates: 'milliseconds' | 'seconds'
+  /** The offset of the moments that the bank is asked with: UTC, or the time of Brasília. */
+  offset: 'Z' | '-03:00'
+  /** Whether the bank answers with the time of Brasília and marks it as UTC, with a Z. */
+  marksLocalAsUtc: boolean
   /** The fields that may have the copy-and-paste text, in this order; then `location`. */
   codeFields: string[]
   /** The headers of requests that register callbacks. */

@@ -12,7 +12,8 @@ const MINIMAL = { baseUrl: 'https://pix.bank.example/v2', tokenUrl: 'https://ban
 
 /** All that a profile says, as an operator would write it down. */
 const settingsOf = ({ title, baseUrl, token: { url, ...token }, ...rest }: Profile) => {
-  const { paths, headers, query, scopes, agreements, dates, codeFields, webhook } = rest
+  const { paths, headers, query, scopes, agreements, codeFields, webhook } = rest
+  const { dates, offset, marksLocalAsUtc } = rest
   return {
     title,
     baseUrl,
@@ -24,6 +25,8 @@ const settingsOf = ({ title, baseUrl, token: { url, ...token }, ...rest }: Profi
     scopes,
     agreements,
     dates,
+    offset,
+    marksLocalAsUtc,
     codeFields,
     webhook,
   }
@@ -132,6 +135,8 @@ test('what is known of how banks differ', () => {
   assert.equal(new URL(of('itau').token.url).host, 'sts.itau.com.br')
   assert.equal(of('itau').headers['x-correlationID'], '{uuid}')
   assert.deepEqual(of('itau').token.otherUrls, ['https://sts.itau.com.br/api/oauth/token'])
+  const { dates, offset, marksLocalAsUtc } = of('itau')
+  assert.deepEqual([dates, offset, marksLocalAsUtc], ['seconds', '-03:00', true])
   assert.deepEqual(of('bb').query, { 'gw-dev-app-key': '{appKey}' })
   assert.ok(of('bb').codeFields.includes('textoImagemQRcode'))
   const { cob, pix, rec } = of('sicredi').paths
@@ -171,6 +176,20 @@ test('a bank at another address is there whole, and the known one stays as it wa
   }
 })
 
+test('a stored profile has what is known today, and keeps the addresses that were given', () => {
+  const urls = { baseUrl: 'https://127.0.0.1:8443', tokenUrl: 'https://127.0.0.1:8444/token' }
+  for (const profile of known) {
+    const { offset: _, marksLocalAsUtc: __, ...before } = profile
+    const stored = { ...before, dates: 'milliseconds', query: { old: 'x' } } as unknown as Profile
+    assert.deepEqual(completeProfile(stored), profile)
+    const moved = withUrls(profile, urls)
+    assert.deepEqual(completeProfile({ ...stored, ...moved, headers: {} }), moved)
+  }
+  const { offset: _, marksLocalAsUtc: __, ...own } = profileOf({ ...MINIMAL, dates: 'seconds' })
+  const complete = { ...own, offset: 'Z', marksLocalAsUtc: false }
+  assert.deepEqual(completeProfile(own as Profile), complete, 'an operator’s own settings stay')
+})
+
 test('two addresses suffice for a bank that keeps to the document', () => {
   const profile = profileOf(MINIMAL)
   assert.equal(profile.name, 'custom')
@@ -206,10 +225,11 @@ test('a profile that an older version has stored gets the settings that it lacks
   for (const profile of known) {
     const { scopes: _, agreements: __, token, ...rest } = profile
     const { otherUrls: ___, ...older } = token
-    const read = completeProfile({ ...rest, token: older } as Profile)
-    const empty = { scopes: {}, agreements: null, token: { ...token, otherUrls: [] } }
-    assert.deepEqual(read, { ...profile, ...empty })
+    assert.deepEqual(completeProfile({ ...rest, token: older } as Profile), profile)
     assert.deepEqual(completeProfile(profile), profile)
+    const own = completeProfile({ ...rest, name: 'custom', token: older } as Profile)
+    const empty = { scopes: {}, agreements: null, token: { ...token, otherUrls: [] } }
+    assert.deepEqual(own, { ...profile, name: 'custom', ...empty })
   }
 })
 
@@ -346,6 +366,8 @@ test('what an operator may write is what the profile says', () => {
       }),
     ),
     dates: fc.constantFrom('milliseconds', 'seconds'),
+    offset: fc.constantFrom('Z', '-03:00'),
+    marksLocalAsUtc: fc.boolean(),
     codeFields: fc.array(name, { maxLength: 3 }),
     webhook: fc.record({ headers: values }),
   })

@@ -11,6 +11,8 @@ export function bank({ token, ...rest }: Bank): Profile {
     scopes: {},
     agreements: null,
     dates: 'milliseconds',
+    offset: 'Z',
+    marksLocalAsUtc: false,
     codeFields: ['pixCopiaECola'],
     webhook: { headers: {} },
     payouts: null,
@@ -26,9 +28,6 @@ export function bank({ token, ...rest }: Bank): Profile {
     },
   }
 }
-
-/** A profile that an older version has stored, with the settings that it did not have yet. */
-export const completeProfile = (stored: Profile): Profile => bank(stored)
 
 /** The paths of charges and of agreements. Banks often have them in different places. */
 export function paths(charges: string, agreements: string | null): Profile['paths'] {
@@ -98,6 +97,10 @@ const BANKS: Profile[] = [
       'x-itau-correlationID': '{uuid}',
       'x-correlationID': '{uuid}',
     },
+    // It lists nothing for a moment in UTC, and refuses milliseconds.
+    dates: 'seconds',
+    offset: '-03:00',
+    marksLocalAsUtc: true,
   }),
   bank({
     name: 'bb',
@@ -227,4 +230,18 @@ function agreementsAt({ agreements }: Profile, baseUrl: string): Profile['agreem
   if (!agreements) return null
   const { pathname } = new URL(agreements.tokenUrl)
   return { ...agreements, tokenUrl: new URL(pathname, baseUrl).href }
+}
+
+/**
+ * A profile as it was stored, with what is known of the bank today. If the operator has given other
+ * addresses, they stay. Settings of the operator's own stay as a whole.
+ */
+export function completeProfile(stored: Profile): Profile {
+  const known = findProfile(stored.name)
+  if (!known) return bank(stored)
+  const { baseUrl, token } = stored
+  return withUrls(known, {
+    ...(baseUrl === known.baseUrl ? {} : { baseUrl }),
+    ...(token.url === known.token.url ? {} : { tokenUrl: token.url }),
+  })
 }

@@ -13,8 +13,9 @@ import type {
 import { chargeTxid, namedBy, txidIn } from '../txid.ts'
 import { accept, notAnswered, type Reply, unsure } from './answers.ts'
 import type { AtBank, Bank } from './client.ts'
+import { datedAt } from './moments.ts'
 import { readList } from './pages.ts'
-import { type Fields, fieldsOf, listOf, readAmount, readMoment, textOf } from './text.ts'
+import { type Fields, fieldsOf, listOf, readAmount, textOf } from './text.ts'
 
 type Reading = Pick<Provider, 'findReceived' | 'listReceived' | 'listReturned' | 'listTransfers'>
 
@@ -55,25 +56,25 @@ async function findOne(bank: Bank, payee: Payee, id: string): Promise<Outcome<Re
   if (reply.kind === 'missing') return accept([])
   if (reply.kind !== 'done') return notAnswered(reply)
   if (reply.body.endToEndId !== id) return unsure('the bank answers with another payment')
-  return isOfOtherKey(reply.body, payee) ? accept([]) : readReceived([reply.body])
+  return isOfOtherKey(reply.body, payee) ? accept([]) : readReceived(bank, [reply.body])
 }
 
 /** If one payment is not understood, the outcome is unknown, so that no money is missed. */
-export function readReceived(entries: Fields[]): Outcome<ReceivedPix[]> {
-  const read = entries.map(readPix)
+export function readReceived(bank: Bank, entries: Fields[]): Outcome<ReceivedPix[]> {
+  const read = entries.map((entry) => readPix(bank, entry))
   return read.every((pix) => pix !== null)
     ? accept(read)
     : unsure('a payment in the answer of the bank is not understood')
 }
 
-function readPix(entry: Fields): ReceivedPix | null {
+function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
   const endToEndId = textOf(entry.endToEndId)
   const amount = readAmount(entry.valor)
-  const receivedAt = readMoment(entry.horario)
+  const receivedAt = datedAt(bank, entry.horario, endToEndId ?? '')?.at
   if (!endToEndId || amount === null || !receivedAt) return null
   const payer = readPayer(entry)
   // If a return is not understood, it is left out, so that the payment is still recorded.
-  const returns = returnsOf(entry).flatMap((one) => readReturn(one) ?? [])
+  const returns = returnsOf(entry).flatMap((one) => readReturn(bank, one) ?? [])
   return {
     endToEndId,
     txid: txidIn(entry),
@@ -127,7 +128,7 @@ async function listIn<T>(
       ...widened(bank, start, end),
     })
     if (listed.kind !== 'accepted') return listed
-    const read = readReceived(listed.value)
+    const read = readReceived(bank, listed.value)
     if (read.kind !== 'accepted') return read
     for (const [i, pix] of read.value.entries()) {
       const entry = listed.value[i]!
@@ -214,11 +215,11 @@ const REASONS = new Map<unknown, ReturnReason>([
 
 const RETURN_ID = /^[\x21-\x7e]{1,64}$/
 
-function readReturn(entry: Fields): PixReturn | null {
+function readReturn(bank: Bank, entry: Fields): PixReturn | null {
   const { liquidacao, solicitacao } = fieldsOf(entry.horario)
   const returnId = textOf(entry.rtrId)
   const amount = readAmount(entry.valor)
-  const at = readMoment(liquidacao) ?? readMoment(solicitacao)
+  const at = datedAt(bank, liquidacao ?? solicitacao, returnId ?? '')?.at
   if (!returnId || !RETURN_ID.test(returnId) || !amount || !at) return null
   const orderId = idOfSuffix(textOf(entry.id)?.toLowerCase() ?? '')
   return { returnId, orderId, amount, at, reason: REASONS.get(entry.natureza) ?? 'OTHER' }

@@ -30,10 +30,17 @@ export function readAmount(value: unknown): Cents | null {
   return toCents(`${reais}${fraction.padEnd(2, '0')}`)
 }
 
-/** Formats a moment for a bank, with or without milliseconds. */
-export function writeMoment(at: Date, dates: Profile['dates']): string {
-  const text = at.toISOString()
-  return dates === 'milliseconds' ? text : text.replace(/\.\d{3}Z$/, 'Z')
+/** The time of Brasília is so far behind UTC, without summers since 2019. */
+export const BEHIND_ms = 3 * 3_600_000
+
+/** Formats a moment for a bank: in UTC or by the clock of Brasília, with milliseconds or not. */
+export function writeMoment(
+  at: Date,
+  { dates, offset }: Pick<Profile, 'dates' | 'offset'>,
+): string {
+  const shown = offset === 'Z' ? at : new Date(at.getTime() - BEHIND_ms)
+  const text = shown.toISOString().slice(0, -1)
+  return `${dates === 'milliseconds' ? text : text.replace(/\.\d{3}$/, '')}${offset}`
 }
 
 const MOMENT = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/

@@ -129,6 +129,7 @@ for (const reason of ['invalid_scope', 'the bank answers with status 400'])
           ? { kind: 'refused', reason, status: 400 }
           : { kind: 'done', body: { access_token: 'abc', expires_in: '600' } }
       },
+      clockGap_ms: () => null,
       close: async () => {},
     }
     const token = await createTokens(bank.connection(), transport, clock).current()
@@ -145,7 +146,8 @@ test('scopes are read as a text or a list, and a bank may say nothing of them', 
       kind: 'done',
       body: { access_token: 'a', scope },
     })
-    const tokens = createTokens(bank.connection(), { send, close: async () => {} }, clock)
+    const transport = { send, clockGap_ms: () => null, close: async () => {} }
+    const tokens = createTokens(bank.connection(), transport, clock)
     const token = await tokens.current()
     return token.kind === 'token' && token.scopes
   }

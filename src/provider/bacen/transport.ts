@@ -38,6 +38,8 @@ export type Request = {
 export type Transport = {
   /** Gives up at `until_ms` of `performance.now`, or when `exchange_ms` is over. */
   send(request: Request, until_ms?: number): Promise<Reply>
+  /** How far the bank's clock was ahead of ours at its last answer, at least; null if unknown. */
+  clockGap_ms(): number | null
   close(): Promise<void>
 }
 
@@ -51,7 +53,9 @@ const MAX_CONNECTIONS = 64
 export function openTransport(connection: Connection, limits: Limits, clock: Clock): Transport {
   let agent: Agent | null = null
   let endsAt: Date | null = null
+  let gap_ms: number | null = null
   return {
+    clockGap_ms: () => gap_ms,
     async send(request, until_ms = Number.POSITIVE_INFINITY) {
       const left_ms = Math.min(limits.exchange_ms, until_ms - performance.now())
       if (left_ms <= 0) return LATE
@@ -61,7 +65,10 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
       } catch {
         return { kind: 'unknown', reason: 'the certificate cannot be used' }
       }
-      const reply = await exchange(agent, request, left_ms, limits.answer_bytes)
+      const sentAt = clock.now()
+      const reply = await exchange(agent, request, left_ms, limits.answer_bytes, (date) => {
+        gap_ms = gapOf(date, sentAt, clock.now())
+      })
       // Only then is the connection free again. The next request would open another one.
       await endOfTick()
       // A bank that does not accept the certificate any more just closes the connection.
@@ -134,6 +141,7 @@ function exchange(
   { method, url, headers, body }: Request,
   most_ms: number,
   maxBytes: number,
+  noteDate: (date: string) => void,
 ): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
   const chunks: Buffer[] = []
@@ -156,9 +164,10 @@ function exchange(
         controller = own
         if (isOver) own.abort(new Error(STOPPED))
       },
-      onResponseStart(_, code, { 'retry-after': value }) {
+      onResponseStart(_, code, { date, 'retry-after': value }) {
         status = code
         retryAfter = [value].flat()[0]
+        noteDate(String(date))
       },
       onResponseData(_, chunk) {
         received += chunk.length
@@ -187,6 +196,15 @@ function waitOf(value: string | undefined): { retryAfter_s?: number } {
 
 const UTF8 = new TextDecoder()
 const STOPPED = 'the request was stopped'
+
+/** A date has whole seconds and was written at any moment of the exchange. Both are allowed for. */
+function gapOf(date: string, sentAt: Date, answeredAt: Date): number | null {
+  const earliest_ms = Date.parse(date)
+  if (Number.isNaN(earliest_ms)) return null
+  const ahead_ms = Math.max(0, earliest_ms - answeredAt.getTime())
+  return ahead_ms + Math.min(0, earliest_ms + 1000 - sentAt.getTime())
+}
+
 const OVER = 'the certificate with which the bank knows the company has ended'
 const LATE: Reply = { kind: 'unknown', reason: 'the bank has not answered in time' }
 const TOO_LONG: Reply = { kind: 'unknown', reason: 'the answer of the bank is too long' }
