@@ -239,51 +239,6 @@ test('an address that banks do not call, a certificate near its end and no accou
   assert.match(done.stdout, /Vintém can work; 3 to look at\./)
 })
 
-test('a clock that differs from the bank’s is reported by check and doctor', async () => {
-  const { company } = await live()
-  await connect(company.id)
-  const check = () => vintem(['bank', 'check', '--company', company.id])
-  const clockOf = (result: Result) => linesOf(result).find(([, name]) => name === 'clock')!
-  assert.deepEqual(clockOf(await check())[0], 'ok')
-  assert.match((await vintem(['doctor'])).stdout, /^ok +bank clocks +The clocks of banks and ours/m)
-  for (const [ahead_s, words] of [
-    [90, /The bank’s clock is \d+ s ahead of ours\. Set this machine’s clock by NTP/],
-    [-90, /The bank’s clock is \d+ s behind ours\./],
-  ] as const) {
-    bank.style({ ahead_s })
-    const [state, , detail] = clockOf(await check())
-    assert.equal(state, 'failed')
-    assert.match(detail!, words)
-    const { stdout, code } = await vintem(['doctor'])
-    assert.equal(code, 1)
-    assert.match(stdout, /^failed +bank clocks +The clock of Custom bank is \d+ s (ahead|behind)/m)
-  }
-  bank.style({ ahead_s: 0 })
-})
-
-test('payments that the bank dates by another clock are reported, and a gap is warned of', async () => {
-  const { company } = await live()
-  await connect(company.id)
-  const datesIn = async () => {
-    const result = await vintem(['bank', 'check', '--company', company.id])
-    return linesOf(result).find(([, name]) => name === 'dates')!
-  }
-  bank.state().pix.clear()
-  assert.match((await datesIn())[2]!, /^There is no payment of the last day/)
-  bank.payer.payKey(company.pixKey, 500)
-  assert.deepEqual((await datesIn())[0], 'ok')
-  bank.style({ clock: 'local marked as Z' })
-  const [state, , detail] = await datesIn()
-  assert.equal(state, 'warning')
-  assert.match(detail!, /^1 of 1 payments of the last day are dated 3 hours wrong, and corrected/)
-  bank.style({ clock: 'UTC' })
-  const hours_ms = 2.5 * 3_600_000
-  bank.payer.payKey(company.pixKey, 500, { at: new Date(Date.now() - hours_ms) })
-  for (const pix of bank.state().pix.values()) pix.at = new Date()
-  assert.match((await datesIn())[2]!, /^1 of 2 payments .* dated far from the minute in their ids/)
-  bank.state().pix.clear()
-})
-
 test('show prints all but the secrets, and doctor which live companies have no bank', async () => {
   const { company } = await live('Mercado')
   await connect(company.id)

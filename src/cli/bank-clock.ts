@@ -12,6 +12,7 @@ import type { Finding } from './finding.ts'
 /** Tokens end and charges expire by both clocks, so they may differ by a few seconds only. */
 const TOLERANCE_MS = 10_000
 const AT_ONCE = 8
+const MAX_NAMED = 5
 
 /** What the date of a bank's answer says about our clock; null when there was none. */
 export function inspectGap(gap_ms: number | null): Finding {
@@ -26,7 +27,13 @@ const describeGap = (whose: string, gap_ms: number): string =>
   `${whose} is ${Math.round(Math.abs(gap_ms) / 1000)} s ${gap_ms > 0 ? 'ahead of' : 'behind'} ours.`
 
 /** How the bank dates its payments, compared with the minute in the id of each. */
-export function inspectDates({ payments, corrected, hours, odd }: Dates): Finding {
+export function inspectDates({ payments, unread, corrected, hours, odd }: Dates): Finding {
+  if (unread.length > 0) {
+    return [
+      'failed',
+      `The bank lists payments that are not understood, and not recorded: ${unread.slice(0, MAX_NAMED).join(', ')}. Report this, with what the bank answers for them.`,
+    ]
+  }
   if (payments === 0) return ['ok', 'There is no payment of the last day to compare with its id.']
   if (corrected > 0) {
     const wrong = hours === null ? 'whole hours' : countHours(hours)

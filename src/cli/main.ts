@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { VERSION } from '../lib/version.ts'
 import { bankCommands } from './bank.ts'
 import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './command.ts'
 import { companyCommands } from './company.ts'
@@ -41,13 +41,8 @@ function helpFor(words: string[]): string {
   return overviewOf(ofNoun.length > 0 ? ofNoun : COMMANDS)
 }
 
-function readVersion(): string {
-  const path = new URL('../../package.json', import.meta.url)
-  return JSON.parse(readFileSync(path, 'utf8')).version
-}
-
 async function run(argv: string[]): Promise<number> {
-  if (argv[0] === '--version') return say(`${readVersion()}\n`)
+  if (argv[0] === '--version') return say(`${VERSION}\n`)
   if (argv[0] === 'help') return say(helpFor(argv.slice(1)))
   if (argv.some(isHelp)) return say(helpFor(argv))
   const command = findCommand(argv)

@@ -8,7 +8,8 @@ import type { LocalDate } from '../pix/local-time.ts'
  * because the bank may have carried the order out; it must be asked.
  */
 export type Outcome<T> =
-  | { kind: 'accepted'; value: T }
+  /** `unread`: what a list of the bank has and is not understood, by its id. The value lacks it. */
+  | { kind: 'accepted'; value: T; unread?: string[] }
   | { kind: 'rejected'; reason: string }
   /** `retryAfter_s` is how long the bank wants to be left alone, if it says so. */
   | { kind: 'unknown'; reason: string; retryAfter_s?: number }

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { hasSandbox } from '../core/companies/store.ts'
 import { countLiveWorkers } from '../core/deliveries/workers.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Language } from '../lib/language.ts'
+import { VERSION } from '../lib/version.ts'
 import { LATEST } from '../versions/history.ts'
 import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { FRONT } from './front-texts.ts'
@@ -13,10 +12,6 @@ import { chosenLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import { resetForm, resetNotice } from './sandbox-reset.ts'
 import type { Site } from './site.ts'
-
-const { version: VERSION } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
-)
 
 /** The front page: where one is, what runs, where to go, and what to try first. */
 export function registerFront(scope: FastifyInstance, site: Site): void {

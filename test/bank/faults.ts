@@ -12,6 +12,7 @@ export type Fault =
   | 'slow'
   | 'html'
   | 'html 200'
+  | 'gateway 404'
   | 'expired token'
   | 'too many'
   | 'busy'

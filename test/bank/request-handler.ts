@@ -11,7 +11,7 @@ import { type Client, demandFault, type TokenIssuer } from './oauth.ts'
 import { received } from './pix.ts'
 import { recurrences } from './recurrences.ts'
 import { SEND_OPERATIONS, sends } from './sends.ts'
-import { inStyle, type Style, understood } from './style.ts'
+import { GATEWAY_404, inStyle, type Style, understood } from './style.ts'
 import { type CallbackSender, webhooks } from './webhooks.ts'
 
 export type Parts = {
@@ -29,6 +29,7 @@ export type HandledRequest = {
   path: string
   status: number | null
   fault: Fault | null
+  userAgent: string | null
 }
 
 type Found = {
@@ -62,11 +63,13 @@ export function createRequestHandler(parts: Parts) {
     const found = isToken ? null : find(books, method, path)
     const operation = isToken ? TOKEN : (found?.operation ?? `${method} ${path}`)
     const fault = faultSchedule.ofCall(operation)
-    const entry: HandledRequest = { operation, path, status: null, fault }
+    const userAgent = incoming.headers['user-agent'] ?? null
+    const entry: HandledRequest = { operation, path, status: null, fault, userAgent }
     seen.push(entry)
     if (fault === 'drop') return void request.socket.destroy()
     if (fault === 'expired token') parts.tokenIssuer.revoke()
-    const answer = answerOfFault(fault) ?? (await act(parts, handlers, found, incoming))
+    const answer =
+      answerOfFault(fault, seen.length) ?? (await act(parts, handlers, found, incoming))
     if (fault === 'lose answer') return void request.socket.destroy()
     if (fault === 'slow')
       await Promise.race([faultSchedule.held(), gone(request.socket as TLSSocket)])
@@ -88,7 +91,7 @@ const unavailable = (status: number): Answer =>
   refuse(status, 'ServicoIndisponivel', 'Serviço não está disponível no momento.')
 
 /** The answer of a fault, if it replaces the one of the bank: then no handler runs. */
-function answerOfFault(fault: Fault | null): Answer | null {
+function answerOfFault(fault: Fault | null, n: number): Answer | null {
   if (fault === '5xx') return unavailable(503)
   const wait = (seconds: number) => ({ headers: { 'retry-after': String(seconds) } })
   if (fault === 'too many') return { ...refuse(429, 'MuitasRequisicoes'), ...wait(0) }
@@ -96,6 +99,7 @@ function answerOfFault(fault: Fault | null): Answer | null {
   if (fault === 'busy for long') return { ...unavailable(503), ...wait(3600) }
   if (fault === 'html') return { status: 502, body: PAGE }
   if (fault === 'html 200') return { status: 200, body: PAGE }
+  if (fault === 'gateway 404') return { status: 404, body: GATEWAY_404[n % GATEWAY_404.length] }
   return null
 }
 

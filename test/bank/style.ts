@@ -1,5 +1,5 @@
 import { type Profile, RESOURCES, type Resource } from '../../src/provider/bacen/profile.ts'
-import type { Answer, Body } from './answers.ts'
+import { type Answer, type Body, notFound } from './answers.ts'
 import type { Params } from './document.ts'
 
 /** What a bank wants with every call besides the token. */
@@ -34,7 +34,15 @@ export type Style = {
   clock: 'UTC' | 'local marked as Z'
   /** How far the bank's clock, of which every answer has the date, is ahead of the right one. */
   ahead_s: number
-  errors: 'problem' | 'efi' | 'bb'
+  errors: 'problem' | 'efi' | 'bb' | 'sicoob'
+  /** What is answered where a list is empty. */
+  emptyList: 200 | 204 | 404
+  /** The decimals of amounts. */
+  decimals: 2 | 3
+  /** The ids of payments and returns whose amounts nobody can read. */
+  garbled: string[]
+  /** Whether returns say when they were asked for and made. */
+  datesReturns: boolean
   /** Whether callbacks go to the registered URL with `/pix`, `/rec` or `/cobr` behind it. */
   suffix: boolean
   /** Fields and values that the document does not have yet. */
@@ -82,6 +90,10 @@ export const PLAIN: Style = {
   clock: 'UTC',
   ahead_s: 0,
   errors: 'problem',
+  emptyList: 200,
+  decimals: 2,
+  garbled: [],
+  datesReturns: true,
   suffix: true,
   extras: false,
   repeated: 'alters',
@@ -99,6 +111,27 @@ export const PLAIN: Style = {
 
 /** The clock of a bank that knows no other time than that of Brasília. */
 export const ITAU_CLOCK = { clock: 'local marked as Z', dates: 'seconds' } as const
+
+/** What Sicoob's own document allows in answers, and the Central Bank's does not. */
+export const SICOOB_DOCUMENT = {
+  errors: 'sicoob',
+  emptyList: 404,
+  decimals: 3,
+  datesReturns: false,
+} as const
+
+/** What gateways before a bank answer, in the forms that are common. */
+export const GATEWAY_404: Body[] = [
+  { message: 'no Route matched with those values' },
+  { message: 'Not Found' },
+  { statusCode: 404, message: 'Resource not found' },
+  { timestamp: '2026-08-20T15:00:00.000+00:00', status: 404, error: 'Not Found', path: '/pix' },
+  { type: 'about:blank', title: 'Not Found', status: 404, detail: 'No static resource pix.' },
+  { fault: { faultstring: 'Unable to identify proxy', detail: { errorcode: 'NotFound' } } },
+  { code: '404', type: 'Status report', message: 'No matching resource found' },
+  { mensagem: 'A rota solicitada não foi encontrada.' },
+  '<html><head><title>404 Not Found</title></head><body>nginx</body></html>',
+]
 
 const OPEN = { client: 'any', body: 'any', grant: 'any', scopes: 'given' } as const
 
@@ -149,6 +182,7 @@ const PECULIAR: Record<string, Peculiar> = {
     repeated: 409,
     scopes: { locrec: 'locr' },
     sends: 'sicoob',
+    ...SICOOB_DOCUMENT,
   },
   bradesco: { created: 200, code: null, extras: true },
 }
@@ -238,15 +272,40 @@ export function inStyle(style: Style, { status, body }: Answer): Answer {
   const given = status === 201 ? style.created : status
   if (body === undefined) return { status: given }
   if (status >= 400) return { status: given, body: problemIn(style, body) }
-  const dated = mapTree(body, (node) => (typeof node === 'string' ? momentIn(style, node) : node))
-  const coded = withTxid(style, withCode(style, dated))
+  const { emptyList } = style
+  if (emptyList === 204 && isEmptyList(body)) return { status: 204 }
+  if (emptyList === 404 && isEmptyList(body)) return inStyle(style, notFound('NaoEncontrado'))
+  const shown = mapTree(body, (node, name) => valueIn(style, node, name))
+  const coded = withTxid(style, withCode(style, shown))
   return { status: given, body: style.extras ? withExtras(coded) : coded }
+}
+
+const isEmptyList = (body: Body): boolean =>
+  'parametros' in body && Object.values(body).some((one) => Array.isArray(one) && one.length === 0)
+
+/** A value of an answer as this bank writes it. */
+function valueIn(style: Style, node: Body, name: string): Body {
+  if (typeof node === 'string') {
+    const isAmount = style.decimals === 3 && /^\d+\.\d\d$/.test(node)
+    return isAmount ? `${node}0` : momentIn(style, node)
+  }
+  if (name === 'horario' && !style.datesReturns) return {}
+  const id = node?.rtrId ?? node?.endToEndId
+  return style.garbled.includes(id) ? { ...node, valor: 'R$ 5,00' } : node
 }
 
 function problemIn({ errors }: Style, { type, title, status, detail, violacoes }: Body): Body {
   const name = String(type).split('/').at(-1)
   if (errors === 'efi')
     return { nome: name!.replace(/\B[A-Z]/g, '_$&').toLowerCase(), mensagem: detail ?? title }
+  if (errors === 'sicoob')
+    return {
+      nomeServico: 'pix',
+      codigoErro: status,
+      mensagemErro: title,
+      codigoDetalheErro: 1,
+      detalheErro: violacoes?.[0]?.razao ?? detail,
+    }
   if (errors === 'bb')
     return {
       statusCode: status,

@@ -10,7 +10,7 @@ import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { createExpiringAtBanks, releaseDueCharges } from '../../src/worker/charges.ts'
 import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
 import type { Rates } from '../bank/faults.ts'
-import { ITAU_CLOCK } from '../bank/style.ts'
+import { ITAU_CLOCK, PLAIN, SICOOB_DOCUMENT } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
 import { type Banked, openBanked, pixBody } from '../support/bank.ts'
 import { lastCode } from '../support/mail.ts'
@@ -28,6 +28,7 @@ const RATES: Rates = {
     '5xx after effect': 0.04,
     html: 0.03,
     'html 200': 0.03,
+    'gateway 404': 0.03,
     'expired token': 0.02,
     'too many': 0.02,
     busy: 0.02,
@@ -161,6 +162,12 @@ function openMerchant(shop: Banked, random: () => number) {
       bank.finishSends(random() < 0.9)
       await work()
     },
+    /** The bank answers in another way from now on. */
+    async restyle() {
+      const { errors, emptyList, decimals, datesReturns } = PLAIN
+      const plain = { errors, emptyList, decimals, datesReturns }
+      bank.style(random() < 0.5 ? SICOOB_DOCUMENT : { ...plain, emptyList: 204 })
+    },
     async passDay() {
       api.clock.advance(86_400)
       collect()
@@ -192,7 +199,8 @@ const CHANCES: [deed: Deed, chance: number][] = [
   ['subscribe', 0.02],
   ['decide', 0.02],
   ['withdraw', 0.02],
-  ['pass', 0.09],
+  ['pass', 0.08],
+  ['restyle', 0.01],
   ['passDay', 0.01],
 ]
 

@@ -49,6 +49,8 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
       for (const id of approved) await simulator.decide(payee.id, id, 'approve', pays, clock.now())
       await simulator.collectDue(payee.id, clock.now(), 100)
     },
+    // It is in the same process.
+    withoutRoute: async () => {},
     verify: () => {},
   }
 }
@@ -99,6 +101,11 @@ export async function openBank(
     decide: async ({ brCode }, decision) => void bank.payer[decision](brCode),
     collect: async (pays) => {
       bank.collect(localDateOf(clock.now()), () => (pays ? 'PAGA' : 'REJEITADA'))
+    },
+    async withoutRoute(ask) {
+      bank.faults.next('*', 'gateway 404', Number.POSITIVE_INFINITY)
+      await ask()
+      bank.faults.clear()
     },
     verify: () => assert.deepEqual(bank.violations(), []),
     close: async () => {

@@ -21,6 +21,8 @@ export type Ground = {
   decide(agreement: { id: Uuid; brCode: string }, decision: Decision): Promise<void>
   /** What payers' banks do today. */
   collect(pays: boolean): Promise<void>
+  /** What is asked meanwhile does not reach the bank: a gateway answers with 404. */
+  withoutRoute(ask: () => Promise<void>): Promise<void>
   /** Asserts that nothing went wrong that no answer has shown. */
   verify(): void
 }

@@ -4,7 +4,7 @@ import { customProfile } from '../../src/provider/bacen/custom-profile.ts'
 import type { Profile } from '../../src/provider/bacen/profile.ts'
 import { PROFILE_NAMES } from '../../src/provider/bacen/profiles.ts'
 import type { Bank, StyleOptions } from '../bank/bank.ts'
-import { ITAU_CLOCK } from '../bank/style.ts'
+import { ITAU_CLOCK, SICOOB_DOCUMENT } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
 import { conform } from './conformance.ts'
 import { type BankGround, openBank, openSimulator } from './conformance-banks.ts'
@@ -40,7 +40,7 @@ function custom(bank: Bank): Profile {
 /** Any bank, with all that was seen at others. The profile says what its clock is. */
 function mixed(bank: Bank, name: string): Profile {
   const profile = bank.profile(name)
-  bank.style(ITAU_CLOCK)
+  bank.style({ ...ITAU_CLOCK, ...SICOOB_DOCUMENT })
   return { ...profile, dates: 'seconds', offset: '-03:00', marksLocalAsUtc: true }
 }
 
@@ -48,6 +48,7 @@ const STYLES: Record<string, StyleOptions> = {
   'extra fields, new values and pages of two': { extras: true, mostPerPage: 2 },
   'payments shown only in the list': { pixInCob: false },
   'txId instead of txid': { txid: 'txId', repeated: 409, mostPerPage: 2 },
+  'empty lists without an answer': { emptyList: 204 },
   'no code and charges that exist refused': { code: null, repeated: 400, lists: 'exclusive' },
 }
 

@@ -27,6 +27,7 @@ export function conform(name: string, open: Open): void {
   agreements(guarantee)
   collections(guarantee)
   retries(guarantee)
+  guarantee('a 404 of a gateway says nothing about what the bank has', asksInVain)
   guarantee('money is sent once for its order, and found again', sendsOnce)
 }
 
@@ -129,6 +130,31 @@ function payments(guarantee: Guarantee): void {
       assert.deepEqual(given(await provider.listReceived(payee, empty)), [])
     },
   )
+}
+
+async function asksInVain(ground: Ground): Promise<void> {
+  const { provider, payouts, payee, agrees } = ground
+  const { id, brCode } = await issue(ground)
+  const endToEndId = await ground.pay(brCode, AMOUNT)
+  const order = { id: newId(), endToEndId, amount: AMOUNT }
+  await ground.withoutRoute(async () => {
+    const outcomes = [
+      await provider.findPaid(payee, id),
+      await provider.removeCharge(payee, id),
+      await provider.findReceived(payee, [endToEndId]),
+      await provider.listReceived(payee, around(ground)),
+      await provider.listTransfers(payee, around(ground)),
+      await provider.findRefund(payee, order),
+      await provider.refund(payee, order),
+      ...(agrees ? [await provider.findAgreement(payee, { id, externalId: 'RR1' })] : []),
+      ...(agrees ? [await provider.findCollection(payee, id)] : []),
+      ...(payouts
+        ? [await payouts.findSent(payee, { ...order, pixKey: 'maria@example.com' })]
+        : []),
+    ]
+    for (const [i, { kind }] of outcomes.entries()) assert.equal(kind, 'unknown', `question ${i}`)
+  })
+  assert.deepEqual(idsOf(await paidOf(ground, id)), [endToEndId])
 }
 
 function refunds(guarantee: Guarantee): void {

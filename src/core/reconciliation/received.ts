@@ -135,6 +135,10 @@ async function matchReceivedAt(
   // The period ends before its last moment, so a payment at that moment is asked for next time.
   const outcome = await provider.listReceived(company, period)
   if (outcome.kind !== 'accepted') throw new Error(`the bank did not answer: ${outcome.reason}`)
+  if (outcome.unread) {
+    const { unread } = outcome
+    app.log.error({ company: companyId, unread }, 'the bank lists what is not understood')
+  }
   const { source } = provider
   let found = 0
   for (let i = 0; i < outcome.value.length; i += MAX_MATCHED) {

@@ -135,8 +135,9 @@ async function search(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<Agree
   const contract = suffixOf(id)
   const found = listed.value.filter(({ vinculo }) => fieldsOf(vinculo).contrato === contract)
   const best = found.sort((a, b) => rankOf(a) - rankOf(b))[0]
-  const externalId = best && textOf(best.idRec)
-  return externalId ? read(bank, payee, externalId) : accept(null)
+  if (!best) return accept(null)
+  const externalId = textOf(best.idRec)
+  return externalId ? read(bank, payee, externalId) : unsure('the bank does not name the agreement')
 }
 
 const rankOf = ({ status }: Fields): number =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { GATEWAY_404 } from '../../../test/bank/style.ts'
 import { notAnswered, notDone, replyOf } from './answers.ts'
 
 const answer = (status: number, body: unknown) => replyOf(status, JSON.stringify(body))
@@ -9,7 +10,8 @@ test('any 2xx with fields, or with nothing, is done', () => {
   for (const status of [200, 201, 202, 206]) {
     assert.deepEqual(answer(status, { a: 1 }), { kind: 'done', body: { a: 1 } })
   }
-  assert.deepEqual(replyOf(204, ''), { kind: 'done', body: {} })
+  assert.deepEqual(replyOf(200, ''), { kind: 'done', body: {} })
+  assert.deepEqual(replyOf(204, ''), { kind: 'done', body: {}, isEmpty: true })
 })
 
 test('what says nothing about the order leaves it unknown', () => {
@@ -26,14 +28,39 @@ test('what says nothing about the order leaves it unknown', () => {
   }
 })
 
+test('a web server that wants another certificate is understood', () => {
+  for (const words of ['No required SSL certificate was sent', 'The SSL certificate error']) {
+    const page = `<html><body><center>${words}</center>nginx</body></html>`
+    const reason = 'the bank does not accept the certificate'
+    assert.deepEqual(replyOf(400, page), { kind: 'unknown', reason, isUnauthorized: false })
+  }
+})
+
 test('what there is not is missing, by its status or by the name of the fault', () => {
   const type = 'https://pix.bcb.gov.br/api/v2/error/PixNaoEncontrado'
   assert.equal(answer(404, { type, title: 'Não Encontrado', status: 404 }).kind, 'missing')
-  assert.equal(replyOf(404, '').kind, 'missing')
-  assert.equal(answer(410, { title: 'Removido' }).kind, 'missing')
+  assert.equal(answer(410, { type, title: 'Removido' }).kind, 'missing')
   assert.equal(answer(400, { nome: 'pix_nao_encontrado', mensagem: 'x' }).kind, 'missing')
   assert.equal(answer(400, { type, title: 'x' }).kind, 'missing')
   assert.equal(answer(400, { nome: 'valor_invalido', mensagem: 'x' }).kind, 'refused')
+})
+
+test('a 404 is an answer only in the form of a bank', () => {
+  const banks = [
+    { type: 'https://pix.bcb.gov.br/api/v2/error/CobNaoEncontrado', title: 'Não Encontrado' },
+    { title: 'Não encontrado', detail: 'Entidade não encontrada.', timestamp: 'x' },
+    { nome: 'cobranca_nao_encontrada', mensagem: 'Cobrança não encontrada' },
+    { erros: [{ codigo: '1', mensagem: 'Não foi localizado o Pix informado.' }] },
+    { mensagem: 'Nenhum pagamento encontrado' },
+    { mensagens: [{ mensagem: 'Registro inexistente', codigo: '5404' }] },
+    { codigoErro: 404, mensagemErro: 'Erro', detalheErro: 'O recurso não foi encontrado' },
+  ]
+  for (const body of banks) assert.equal(answer(404, body).kind, 'missing', JSON.stringify(body))
+  assert.equal(replyOf(404, '').kind, 'unknown')
+  for (const body of [...GATEWAY_404, {}, [], { title: 'Removido' }]) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    for (const status of [404, 410]) assert.equal(replyOf(status, text).kind, 'unknown', text)
+  }
 })
 
 test('each shape of refusal gives its words', () => {

@@ -3,7 +3,8 @@ import { type Fields, fieldsOf, listOf, plainWords, shortened, textOf } from './
 
 /** How a bank has answered one request. */
 export type Reply =
-  | { kind: 'done'; body: Fields }
+  /** `isEmpty` when the bank says with its status that it has nothing to answer. */
+  | { kind: 'done'; body: Fields; isEmpty?: boolean }
   /** The bank says that it has no such thing. */
   | { kind: 'missing'; reason: string }
   /** The bank has understood the request and has done nothing. */
@@ -26,6 +27,8 @@ export type Unknown = {
 }
 export type Failure = Exclude<Reply, { kind: 'done' }>
 
+export const NOT_ACCEPTED = 'the bank does not accept the certificate'
+
 export const accept = <T>(value: T): Outcome<T> => ({ kind: 'accepted', value })
 export const reject = (reason: string): Outcome<never> => ({ kind: 'rejected', reason })
 export const unsure = (reason: string, retryAfter_s?: number): Outcome<never> => ({
@@ -45,16 +48,27 @@ export const notAnswered = (failure: Failure): Outcome<never> =>
 /** Statuses that say nothing about the order, because they are temporary or about access. */
 const TEMPORARY = new Set([401, 407, 408, 425, 429])
 
+const NO_CONTENT = 204
+/** How web servers answer whoever they do not accept, when they do not end the connection. */
+const NO_CERTIFICATE = /SSL certificate (error|was sent)|required SSL certificate/i
+
 /** Reads an answer. If it is a page for people, such as one of a gateway, it is unknown. */
 export function replyOf(status: number, text: string): Reply {
   const body = parsed(text)
   const isDone = status >= 200 && status < 300
+  if (status === NO_CONTENT) return { kind: 'done', body: {}, isEmpty: true }
   if (isDone && body) return { kind: 'done', body }
   if (isDone) return { kind: 'unknown', reason: 'the answer of the bank is not understood' }
   const isRefusal = status >= 400 && status < 500 && body !== null && !TEMPORARY.has(status)
-  const reason = (body && wordsOf(body)) || `the bank answers with status ${status}`
+  const isUnaccepted = body === null && NO_CERTIFICATE.test(text)
+  const reason =
+    (body && wordsOf(body)) ||
+    (isUnaccepted ? NOT_ACCEPTED : `the bank answers with status ${status}`)
   if (!isRefusal) return { kind: 'unknown', reason, isUnauthorized: status === 401 }
-  return isMissing(status, body) ? { kind: 'missing', reason } : { kind: 'refused', reason, status }
+  if (isMissing(status, body)) return { kind: 'missing', reason }
+  return status === 404 || status === 410
+    ? { kind: 'unknown', reason }
+    : { kind: 'refused', reason, status }
 }
 
 /** An empty answer has no fields. Null when it is no JSON object or list. */
@@ -69,14 +83,38 @@ function parsed(text: string): Fields | null {
   }
 }
 
-/** Some banks answer with status 400 and the name of the fault instead of 404. */
+/** How banks name the fault that there is no such thing. */
+const NO_SUCH = /(nao_encontrad[ao]|NaoEncontrad[ao])$/
+/** How banks describe it, in Portuguese. */
+const NOT_FOUND =
+  /(n[ãa]o( foi| foram)?|nenhuma?( \S+){0,3}) (encontrad|localizad|existe)|inexistente/i
+/** What a gateway does not find is no thing of the bank. */
+const ROUTE = /\b(rota|p[áa]gina|url|uri|endpoint|path|caminho|servi[çc]o|api|host)s?\b/i
+
+/**
+ * Whether the bank says that it has no such thing. A gateway before the bank answers with 404 too,
+ * when it is set up wrongly or the bank is away, and knows nothing of the bank's records. So a 404
+ * counts only in the bank's own form: with the scheme's name of the fault, or in the bank's words.
+ * Some banks answer with status 400 and the name.
+ */
 function isMissing(status: number, body: Fields): boolean {
-  if (status === 404 || status === 410) return true
-  const name = textOf(body.nome) ?? textOf(body.type) ?? ''
-  return status === 400 && /(nao_encontrad[ao]|NaoEncontrad[ao])$/.test(name)
+  const isNamed = NO_SUCH.test(textOf(body.nome) ?? textOf(body.type) ?? '')
+  if (status !== 404 && status !== 410) return status === 400 && isNamed
+  const words = wordsOf(body)
+  return isNamed || (NOT_FOUND.test(words) && !ROUTE.test(words))
 }
 
-const WORDS = ['detail', 'mensagem', 'message', 'error_description', 'title', 'error', 'erro']
+const WORDS = [
+  'detail',
+  'detalheErro',
+  'mensagem',
+  'mensagemErro',
+  'message',
+  'error_description',
+  'title',
+  'error',
+  'erro',
+]
 const LISTS = ['erros', 'errors', 'mensagens', 'erro', 'error']
 
 /** The bank's description of what is wrong, in any of the known forms. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { trust } from '../../../test/bank/certificates.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
+import { VERSION } from '../../lib/version.ts'
 import { parse } from '../../pix/brcode.ts'
 import { addDays, localDateOf } from '../../pix/local-time.ts'
 import type { Outcome } from '../port.ts'
@@ -172,6 +174,10 @@ test('a bank lets nobody in whose certificate has ended, is of another or cannot
   const { expired, pfx, passphrase } = bank.credentials
   connect(bank.connection({ certificate: { kind: 'pem', ...expired, passphrase: null } }))
   assert.equal((await bacen.findPaid(payee, newId())).kind, 'unknown')
+  const foreign = { kind: 'pem', ...(await trust()).foreign(), passphrase: null } as const
+  connect(bank.connection({ certificate: foreign }))
+  const { faults: unaccepted } = await bacen.inspect(payee)
+  assert.match(unaccepted.join(), /^the bank gives no token: .* does not accept the certificate/)
   connect(bank.connection({ certificate: { kind: 'pfx', pfx, passphrase: 'wrong' } }))
   const reason = 'the bank gives no token: the certificate cannot be used'
   assert.deepEqual(await bacen.findPaid(payee, newId()), { kind: 'unknown', reason })
@@ -182,6 +188,14 @@ test('a bank lets nobody in whose certificate has ended, is of another or cannot
   ])
   connect(bank.connection({ certificate: { kind: 'pfx', pfx, passphrase } }))
   assert.deepEqual(given(await bacen.findPaid(payee, newId())), [])
+})
+
+test('the bank gets the name and the version of this service with every request', async () => {
+  const { bank, bacen, payee } = await openScene()
+  given(await bacen.findPaid(payee, newId()))
+  const agents = bank.state().requests.map(({ userAgent }) => userAgent)
+  assert.deepEqual(agents, [`vintem/${VERSION}`, `vintem/${VERSION}`])
+  assert.match(VERSION, /^\d+\.\d+\.\d+$/)
 })
 
 test('callbacks are registered, found and removed, each kind by itself', async () => {

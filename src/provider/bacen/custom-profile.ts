@@ -45,7 +45,8 @@ export function urlFault(value: unknown): string | null {
 }
 
 const HEADER = /^[\w!#$%&'*+.^`|~-]+$/
-const OURS = /^(authorization|connection|content-.*|expect|host|keep-alive|transfer-.*|upgrade)$/i
+const OURS =
+  /^(authorization|connection|content-.*|expect|host|keep-alive|transfer-.*|upgrade|user-agent)$/i
 
 function headerFault(name: string): string | null {
   if (!HEADER.test(name)) return 'is no name of a header'

@@ -1,6 +1,7 @@
 import type { Payee } from '../port.ts'
 import { type Bank, type Client, NO_BANK } from './client.ts'
 import { datedAt } from './moments.ts'
+import { NAMELESS, readPix } from './received.ts'
 import { type Fields, listOf, textOf } from './text.ts'
 import { payoutScopesOf, resourcesOf, scopesOf } from './token.ts'
 
@@ -16,8 +17,10 @@ export type Inspection = {
 }
 
 export type Dates = {
+  /** How many payments were looked at, and the ids of those that are not understood. */
   payments: number
-  /** How many are dated some hours wrong, and how many hours were added; null for different ones. */
+  unread: string[]
+  /** How many are dated whole hours wrong, and by how many; null when these differ. */
   corrected: number
   hours: number | null
   /** How many do not fit the minute in their id by whole hours. */
@@ -26,7 +29,7 @@ export type Dates = {
 
 const UNKNOWN_SCOPES: Inspection['scopes'] = { granted: null, missing: [], unsent: [] }
 
-const NO_DATES: Dates = { payments: 0, corrected: 0, hours: null, odd: 0 }
+const NO_DATES: Dates = { payments: 0, unread: [], corrected: 0, hours: null, odd: 0 }
 const DAY_ms = 86_400_000
 
 /** Compares our clock with the bank's. Every answer has a date, also one that gives no token. */
@@ -73,19 +76,26 @@ async function readLatest(bank: Bank): Promise<Pick<Inspection, 'faults' | 'date
       fim: bank.moment(new Date(now_ms)),
     },
   })
+  // Some banks have no list where it would be empty.
+  if (reply.kind === 'missing') return { faults: [], dates: NO_DATES }
   if (reply.kind === 'done') return { faults: [], dates: datesOf(bank, listOf(reply.body.pix)) }
   return { faults: [`received payments cannot be read: ${reply.reason}`], dates: NO_DATES }
 }
 
 function datesOf(bank: Bank, entries: Fields[]): Dates {
-  const found = entries.flatMap(
-    ({ horario, endToEndId }) => datedAt(bank, horario, textOf(endToEndId) ?? '') ?? [],
+  const [read, unread] = [entries.filter(isRead), entries.filter((one) => !isRead(one))]
+  const found = read.flatMap(
+    ({ horario, endToEndId }) => datedAt(bank, horario, textOf(endToEndId)!) ?? [],
   )
   const hours = new Set(found.map(({ corrected_h }) => corrected_h).filter((h) => h !== 0))
   return {
-    payments: found.length,
+    payments: entries.length,
+    unread: unread.map(({ endToEndId }) => textOf(endToEndId) ?? NAMELESS),
     corrected: found.filter(({ corrected_h }) => corrected_h !== 0).length,
     hours: hours.size === 1 ? [...hours][0]! : null,
     odd: found.filter(({ isOdd }) => isOdd).length,
+  }
+  function isRead(entry: Fields): boolean {
+    return readPix(bank, entry) !== null
   }
 }

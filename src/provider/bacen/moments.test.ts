@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { ITAU_CLOCK } from '../../../test/bank/style.ts'
 import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { datedAt, minuteIn, readAt, type Timing } from './moments.ts'
@@ -38,16 +39,16 @@ test('a payment that is dated whole hours before its id is corrected, to the mil
     fc.property(ago_ms, hours, fc.integer({ min: 0, max: 119_999 }), (ago, wrong_h, took) => {
       const sent = later(NOW, -ago)
       const received = later(sent, took)
-      const told = written(received, -wrong_h * HOUR_ms)
-      const found = datedAt(timing(false), told, idAt(sent))
+      const stated = written(received, -wrong_h * HOUR_ms)
+      const found = datedAt(timing(false), stated, idAt(sent))
       assert.deepEqual(found, { at: received, corrected_h: wrong_h, isOdd: false })
     }),
   )
 })
 
 test('a payment that is dated in the future is corrected too', () => {
-  const told = written(NOW, 3 * HOUR_ms)
-  const found = datedAt(timing(false), told, idAt(NOW))
+  const stated = written(NOW, 3 * HOUR_ms)
+  const found = datedAt(timing(false), stated, idAt(NOW))
   assert.deepEqual(found, { at: NOW, corrected_h: -3, isOdd: false })
 })
 
@@ -67,9 +68,9 @@ test('a payment that was held or scheduled keeps its date; only the first is odd
 
 test('a date that no zone explains is kept, and odd', () => {
   for (const wrong_ms of [-31 * 60_000, -20 * HOUR_ms]) {
-    const told = later(NOW, wrong_ms)
-    const found = datedAt(timing(false), told.toISOString(), idAt(NOW))
-    assert.deepEqual(found, { at: told, corrected_h: 0, isOdd: true }, String(wrong_ms))
+    const stated = later(NOW, wrong_ms)
+    const found = datedAt(timing(false), stated.toISOString(), idAt(NOW))
+    assert.deepEqual(found, { at: stated, corrected_h: 0, isOdd: true }, String(wrong_ms))
   }
 })
 
@@ -93,8 +94,6 @@ test('a payment or a return without a moment has that of its id', () => {
   }
 })
 
-const ITAU_CLOCK = { clock: 'local marked as Z', dates: 'seconds' } as const
-
 test('a bank with the clock of Brasília is asked in it: no payment is missed or moved', async () => {
   const scene = await openScene({ style: ITAU_CLOCK })
   const { bank, bacen, clock, payee } = scene
@@ -113,7 +112,7 @@ test('a bank with the clock of Brasília is asked in it: no payment is missed or
   )
   clock.advance(6 * 3600)
   const { dates } = await bacen.inspect(payee)
-  assert.deepEqual(dates, { payments: 1, corrected: 0, hours: null, odd: 0 })
+  assert.deepEqual(dates, { payments: 1, unread: [], corrected: 0, hours: null, odd: 0 })
 })
 
 test('a clock that the profile does not know is corrected and reported', async () => {
@@ -127,7 +126,7 @@ test('a clock that the profile does not know is corrected and reported', async (
   bank.payer.payKey(payee.pixKey, 800, { endToEndId: idAt(later(clock.now(), -2.5 * HOUR_ms)) })
   clock.advance(10)
   const { dates } = await bacen.inspect(payee)
-  assert.deepEqual(dates, { payments: 2, corrected: 1, hours: 3, odd: 1 })
+  assert.deepEqual(dates, { payments: 2, unread: [], corrected: 1, hours: 3, odd: 1 })
   // The same bank asked in UTC lists by the digits, three hours off.
   connect(bank.connection({ profile: { ...profile, offset: 'Z' } }))
   clock.advance(4 * 3600)

@@ -49,23 +49,23 @@ const isFuture = (at: Date, clock: Clock): boolean => at.getTime() > clock.now()
 export function datedAt(timing: Timing, value: unknown, id: string): DatedAt | null {
   const minute = minuteIn(id)
   const marked = readMoment(value)
-  const told = readAt(timing, value)
+  const stated = readAt(timing, value)
   // If the bank gives no moment, the minute in the id is right to the minute.
-  if (!told || !marked) return minute && dated(minute)
-  if (!minute) return dated(told)
+  if (!stated || !marked) return minute && dated(minute)
+  if (!minute) return dated(stated)
   const apart_ms = (at: Date) => at.getTime() - minute.getTime()
   const isNear = (at: Date) => Math.abs(apart_ms(at)) <= NEAR_ms
-  if (isNear(told)) return dated(told)
+  if (isNear(stated)) return dated(stated)
   // If the moment is right as it is marked, the profile is not: the bank has set its clock right.
-  if (isNear(marked)) return { ...dated(marked), corrected_h: -hoursIn(apart_ms(told)) }
-  const hours = hoursIn(apart_ms(told))
-  const corrected = new Date(told.getTime() - hours * HOUR_ms)
-  const isWrong = apart_ms(told) < 0 || isFuture(told, timing.clock)
+  if (isNear(marked)) return { ...dated(marked), corrected_h: -hoursIn(apart_ms(stated)) }
+  const hours = hoursIn(apart_ms(stated))
+  const corrected = new Date(stated.getTime() - hours * HOUR_ms)
+  const isWrong = apart_ms(stated) < 0 || isFuture(stated, timing.clock)
   if (isWrong && Math.abs(hours) <= FARTHEST_h && isNear(corrected)) {
     return { ...dated(corrected), corrected_h: -hours }
   }
   // A payment that was scheduled has the minute of a day before.
-  return { ...dated(told), isOdd: isWrong || apart_ms(told) < DAY_ms }
+  return { ...dated(stated), isOdd: isWrong || apart_ms(stated) < DAY_ms }
 }
 
 const hoursIn = (apart_ms: number): number => Math.round(apart_ms / HOUR_ms)

@@ -21,8 +21,8 @@ const MAX_PAGES = 2_000
 const SECOND_ms = 1000
 
 /**
- * Reads a whole list, page by page, each entry once. If a page has nothing new although more pages
- * follow, entries may be missing, so the outcome is unknown.
+ * Reads a whole list, page by page, each entry once, also one without an id. If a page has nothing
+ * new although more pages follow, entries may be missing, so the outcome is unknown.
  */
 export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]>> {
   const found = new Map<string, Fields>()
@@ -33,14 +33,15 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
       path: '',
       query: queryOf(bank, list, page),
     })
+    // Some banks have no list where it would be empty.
+    const isNone = reply.kind === 'missing' || (reply.kind === 'done' && reply.isEmpty)
+    if (isNone && page === 0) return accept([])
     if (reply.kind !== 'done') return notAnswered(reply)
     const entries = listOf(reply.body[list.entries])
     if (!isList(reply.body, list)) return unsure('the list of the bank is not understood')
     const before = found.size
     for (const entry of entries) {
-      const id = textOf(entry[list.id])
-      if (id === null) return unsure('an entry of the list of the bank is not understood')
-      found.set(id, entry)
+      found.set(textOf(entry[list.id]) ?? JSON.stringify(entry), entry)
     }
     const isLast = entries.length === 0 || page + 1 >= pagesOf(reply.body, entries.length, page)
     if (isLast) return accept([...found.values()])

@@ -67,7 +67,7 @@ export function readReceived(bank: Bank, entries: Fields[]): Outcome<ReceivedPix
     : unsure('a payment in the answer of the bank is not understood')
 }
 
-function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
+export function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
   const endToEndId = textOf(entry.endToEndId)
   const amount = readAmount(entry.valor)
   const receivedAt = datedAt(bank, entry.horario, endToEndId ?? '')?.at
@@ -104,19 +104,22 @@ const SPAN_ms = 4 * DAY_ms
 const MARGIN_ms = 60_000
 
 type Entry = { pix: ReceivedPix; entry: Fields }
+export const NAMELESS = 'an entry without an id'
 
 /**
  * Lists what was received in a period. Banks include or exclude the bounds as they like, so the
- * bank is asked for a little more, and the time of each payment decides.
+ * bank is asked for a little more, and the time of each payment decides. If an entry is not
+ * understood, it is set aside, so that the others are not missed.
  */
 async function listIn<T>(
   bank: Bank,
   payee: Payee,
   { from, to }: Period,
-  take: (entry: Entry) => T[] | null,
+  take: (entry: Entry) => T[],
   query: Record<string, string> = {},
 ): Promise<Outcome<T[]>> {
   const all = new Map<string, T[]>()
+  const unread = new Set<string>()
   let unasked = 0
   for (let start = from.getTime(); start < to.getTime(); start += SPAN_ms) {
     const end = Math.min(start + SPAN_ms, to.getTime())
@@ -128,21 +131,29 @@ async function listIn<T>(
       ...widened(bank, start, end),
     })
     if (listed.kind !== 'accepted') return listed
-    const read = readReceived(bank, listed.value)
-    if (read.kind !== 'accepted') return read
-    for (const [i, pix] of read.value.entries()) {
-      const entry = listed.value[i]!
-      const isIn = pix.receivedAt >= from && pix.receivedAt < to && !isOfOtherKey(entry, payee)
+    for (const entry of listed.value) {
+      const pix = isOfOtherKey(entry, payee) ? null : readPix(bank, entry)
+      const isIn = pix !== null && pix.receivedAt >= from && pix.receivedAt < to
       const taken = isIn ? take({ pix, entry }) : []
-      if (taken === null) return unsure('a refund in the list of the bank is not understood')
-      if (taken.length > 0) all.set(pix.endToEndId, taken)
+      if (taken.length > 0) all.set(pix!.endToEndId, taken)
       else unasked += 1
+      for (const id of unreadIn(bank, payee, entry)) unread.add(id)
     }
     if (query === RETURNED && unasked > MAX_UNASKED) {
       return unsure('the bank does not list returns alone')
     }
   }
-  return accept([...all.values()].flat())
+  const value = [...all.values()].flat()
+  return unread.size > 0 ? { kind: 'accepted', value, unread: [...unread] } : accept(value)
+}
+
+/** The ids of what is not understood in an entry: the payment, or returns of it. */
+function unreadIn(bank: Bank, payee: Payee, entry: Fields): string[] {
+  if (isOfOtherKey(entry, payee)) return []
+  const endToEndId = textOf(entry.endToEndId) ?? NAMELESS
+  if (!readPix(bank, entry)) return [endToEndId]
+  const returns = returnsOf(entry).filter((one) => readReturn(bank, one) === null)
+  return returns.map(({ rtrId }) => textOf(rtrId) ?? endToEndId)
 }
 
 /** Lists the payments of one charge since a moment. A bank may list others too. */
@@ -185,9 +196,8 @@ const MAX_UNASKED = 5_000
 const returnedOnly = ({ pix }: Entry): ReceivedPix[] => (pix.returns ? [pix] : [])
 
 /** The transfers of a payment: itself and its returns, which banks list only with it. */
-function transfersOf({ pix, entry }: Entry): BankTransfer[] | null {
+function transfersOf({ pix }: Entry): BankTransfer[] {
   const { endToEndId, txid, amount, receivedAt: at, returns = [] } = pix
-  if (returns.length < returnsOf(entry).length) return null
   const received = { orderId: null, paymentId: null, txid, amount, at }
   return [
     { direction: 'received', endToEndId, ...received },

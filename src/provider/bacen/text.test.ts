@@ -17,7 +17,15 @@ test('every amount is read back as it was written, to the cent', () => {
 })
 
 test('amounts with fewer decimals are whole, and what is no amount is none', () => {
-  const amounts = { '12': 1200, '12.3': 1230, '0.07': 7, ' 5.00 ': 500, '007.10': 710 }
+  const amounts = {
+    '12': 1200,
+    '12.3': 1230,
+    '37.000': 3700,
+    '37.1200': 3712,
+    '0.07': 7,
+    ' 5.00 ': 500,
+    '007.10': 710,
+  }
   for (const [text, cents] of Object.entries(amounts)) assert.equal(readAmount(text), cents)
   const wrong = ['', '12,34', '1.234,56', '-1.00', '1.005', '1e3', '0x10', 'NaN', '.5', '5.']
   for (const value of [
@@ -57,7 +65,19 @@ test('moments are read with any offset and precision, and by the clock of Brasí
   for (const text of [...same, '2026-03-01 12:00:00-0300', '2026-03-01T15:00:00.000000z']) {
     assert.deepEqual(readMoment(text), noon, text)
   }
-  for (const value of ['', '2026-03-01', '2026-13-01T00:00:00Z', 'agora', 1772377200, null]) {
+  const leap = new Date('2027-01-01T00:00:00.000Z')
+  for (const text of ['2026-12-31T23:59:60Z', '2026-12-31T20:59:60.250-03:00']) {
+    assert.deepEqual(readMoment(text), leap, text)
+  }
+  for (const value of [
+    '',
+    '2026-03-01',
+    '2026-13-01T00:00:00Z',
+    '2026-03-01T12:00:61Z',
+    'agora',
+    1772377200,
+    null,
+  ]) {
     assert.equal(readMoment(value), null, String(value))
   }
   assert.equal(readDay('2026-03-01T00:00:00Z'), '2026-03-01')

@@ -16,7 +16,7 @@ export const listOf = (value: unknown): Fields[] =>
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 
-const AMOUNT = /^(\d{1,12})(?:\.(\d{1,2}))?$/
+const AMOUNT = /^(\d{1,12})(?:\.(\d{1,2})0*)?$/
 
 /**
  * Reads an amount by its digits, so that nothing is rounded. If the bank sends a number instead of
@@ -45,15 +45,22 @@ export function writeMoment(
 
 const MOMENT = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/
 
-/** Reads a moment. If the bank leaves out the offset, the time is that of Brasília. */
+/**
+ * Reads a moment. If the bank leaves out the offset, the time is that of Brasília. A leap second is
+ * the first of the next minute.
+ */
 export function readMoment(value: unknown): Date | null {
   const found = typeof value === 'string' ? MOMENT.exec(value.trim()) : null
   if (!found) return null
-  const [, day, time, fraction = '', offset = '-03:00'] = found
+  const [, day, time = '', fraction = '', offset = '-03:00'] = found
+  const minute = time.slice(0, -3)
+  if (time.endsWith(':60')) return secondAfter(readMoment(`${day}T${minute}:59${offset}`))
   const zone = /\d\d\d\d$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset
   const at = new Date(`${day}T${time}${fraction.slice(0, 4)}${zone.toUpperCase()}`)
   return Number.isNaN(at.getTime()) ? null : at
 }
+
+const secondAfter = (at: Date | null): Date | null => at && new Date(at.getTime() + 1000)
 
 /** Reads a day, also from a moment. */
 export function readDay(value: unknown): LocalDate | null {

@@ -7,7 +7,8 @@ import {
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import { endOfTick } from '../../lib/end-of-tick.ts'
-import { type Reply, replyOf, type Unknown } from './answers.ts'
+import { VERSION } from '../../lib/version.ts'
+import { NOT_ACCEPTED, type Reply, replyOf, type Unknown } from './answers.ts'
 import { readCertificate } from './certificate.ts'
 import type { Connection } from './connection.ts'
 
@@ -54,6 +55,7 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
   let agent: Agent | null = null
   let endsAt: Date | null = null
   let gap_ms: number | null = null
+  const answered = new Set<string>()
   return {
     clockGap_ms: () => gap_ms,
     async send(request, until_ms = Number.POSITIVE_INFINITY) {
@@ -67,13 +69,16 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
       }
       const sentAt = clock.now()
       const reply = await exchange(agent, request, left_ms, limits.answer_bytes, (date) => {
+        answered.add(request.url.origin)
         gap_ms = gapOf(date, sentAt, clock.now())
       })
       // Only then is the connection free again. The next request would open another one.
       await endOfTick()
       // A bank that does not accept the certificate any more just closes the connection.
       const isOver = reply.kind === 'unknown' && reply.isConnection && endsAt <= clock.now()
-      return isOver ? { ...reply, reason: OVER } : reply
+      if (isOver) return { ...reply, reason: OVER }
+      const isFirst = reply.kind === 'unknown' && !answered.has(request.url.origin)
+      return isFirst && reply.reason === LOST ? { ...reply, reason: ENDED } : reply
     },
     async close() {
       await agent?.close()
@@ -158,7 +163,13 @@ function exchange(
   }
   const timer = setTimeout(() => end(LATE), most_ms)
   agent.dispatch(
-    { origin: url.origin, path: url.pathname + url.search, method, headers, body },
+    {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: { 'user-agent': USER_AGENT, ...headers },
+      body,
+    },
     {
       onRequestStart(own) {
         controller = own
@@ -195,6 +206,7 @@ function waitOf(value: string | undefined): { retryAfter_s?: number } {
 }
 
 const UTF8 = new TextDecoder()
+const USER_AGENT = `vintem/${VERSION}`
 const STOPPED = 'the request was stopped'
 
 /** A date has whole seconds and was written at any moment of the exchange. Both are allowed for. */
@@ -209,13 +221,18 @@ const OVER = 'the certificate with which the bank knows the company has ended'
 const LATE: Reply = { kind: 'unknown', reason: 'the bank has not answered in time' }
 const TOO_LONG: Reply = { kind: 'unknown', reason: 'the answer of the bank is too long' }
 
+/**
+ * With TLS 1.3 a connection is open before the bank has seen the certificate. A bank that does not
+ * accept it then ends the connection, often without a reason.
+ */
+const ENDED = `${NOT_ACCEPTED}, or ends every connection before it answers`
 const LOST = 'the connection to the bank was lost'
 const FAULTS: [codes: RegExp, words: string, isConnection: boolean][] = [
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the bank cannot be reached in time', true],
   [/^ECONNREFUSED$/, 'the bank refuses the connection', true],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name of the bank is not found', true],
   [/^(EHOST|ENET)(UNREACH|DOWN)$/, 'the bank cannot be reached', true],
-  [/^(ERR_SSL_|EPROTO$)/, 'the bank does not accept the certificate, or TLS is not possible', true],
+  [/^(ERR_SSL_|EPROTO$)/, `${NOT_ACCEPTED}, or TLS is not possible`, true],
   [/CERT|ISSUER|LEAF|HOSTNAME|ALTNAME/, 'the certificate of the bank cannot be trusted', true],
   [/^(ECONN(RESET|ABORTED)|EPIPE|UND_ERR_(SOCKET|INFO))$|^ERR_HTTP2_/, LOST, true],
   [/^UND_ERR_INVALID_ARG$/, 'the address or a header is not valid', false],
