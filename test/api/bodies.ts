@@ -9,6 +9,7 @@ import {
   AMOUNT,
   ANY_AMOUNT,
   COMMENT,
+  DESCRIPTION,
   EMAIL,
   EVENTS,
   EXTERNAL_ID,
@@ -83,11 +84,19 @@ const charges: BodyCase[] = [
       ...CUSTOMER,
       expiresIn: LIFETIME,
       externalId: optional(EXTERNAL_ID),
+      description: optional(DESCRIPTION),
       devMode: NO_BOOLEAN,
     },
     prepare: async () => ({
       path: '/charge/pix',
-      good: { amount: 1990, customer: FULL, expiresIn: 60, externalId: 'order 1', devMode: true },
+      good: {
+        amount: 1990,
+        customer: FULL,
+        expiresIn: 60,
+        externalId: 'order 1',
+        description: 'Pão, 2 unidades',
+        devMode: true,
+      },
     }),
   },
   {
@@ -114,6 +123,7 @@ const charges: BodyCase[] = [
       notifyCustomer: NO_BOOLEAN,
       devMode: NO_BOOLEAN,
       externalId: optional(EXTERNAL_ID),
+      description: optional(DESCRIPTION),
       expiresIn: LIFETIME,
       items: ['text', 5, null, {}],
       'items[0]': NO_OBJECT,
@@ -126,7 +136,7 @@ const charges: BodyCase[] = [
       const items = [{ productId: body.data.id, quantity: 2 }]
       const urls = { successUrl: 'https://loja.example/ok', failedUrl: 'http://loja.example/?no' }
       const flags = { needShipping: true, notifyCustomer: false, devMode: true }
-      const rest = { externalId: 'order 2', expiresIn: 60 }
+      const rest = { externalId: 'order 2', description: 'Pão, 2 unidades', expiresIn: 60 }
       const good = { total: 1990, customer: FULL, ...urls, ...flags, ...rest, items }
       return { path: '/charge/payment-link', good }
     },

@@ -41,6 +41,7 @@ export const PHONE = [
 export const POSTAL_CODE = [...NO_TEXT, '', '0131010', '013101000', '01310_100', 1310100]
 export const LIFETIME = [...NO_NUMBER, 1.5, 0, -1, 31_536_001]
 export const EXTERNAL_ID = [...NO_TEXT, '', TOO_LONG]
+export const DESCRIPTION = [...NO_TEXT, 'a'.repeat(141), TOO_LONG]
 export const URL = [
   ...NO_TEXT,
   '',
