@@ -251,7 +251,7 @@ test('only a paid charge can be refunded', async () => {
     await makeCharge(client, 1990, { expiresIn: 1 }),
   ]
   await client.post(`/charge/${canceled.id}/cancel`)
-  api.clock.advance(1)
+  api.clock.advance(1.001)
   await pay(api, expired.brCode)
   const before = await stored(api)
   for (const { id } of [open, canceled, expired]) {

@@ -129,7 +129,7 @@ const CASES: Record<string, Case> = {
     reason: 'LATE',
     async prepare(client) {
       const charge = await asked(client)
-      api.clock.advance(60)
+      api.clock.advance(60.001)
       return charge
     },
   },
