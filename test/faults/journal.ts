@@ -88,7 +88,8 @@ export async function post(
 ): Promise<Answer> {
   const { shop, journal, caller, name } = client
   journal.keys += 1
-  const key = `${name}-${journal.keys}`
+  const number = journal.keys
+  const key = `${name}-${number}`
   const request: Request = { method: 'POST', path, json, apiKey: shop.apiKey, key }
   const answer = await caller.call(request)
   expectStatus(request, answer, expected)
@@ -97,7 +98,7 @@ export async function post(
     const code: string = body.errors[0].code
     journal.refusals[code] = (journal.refusals[code] ?? 0) + 1
   }
-  if (journal.keys % SAMPLE === 0) journal.sample.push({ request, digest })
+  if (number % SAMPLE === 0) journal.sample.push({ request, digest })
   return answer
 }
 
