@@ -68,7 +68,8 @@ export async function sendDueMails(
 async function begin(app: FullApp, sending: Sending, signal: AbortSignal): Promise<void> {
   const { mails } = sending
   while (!signal.aborted && mails.size < MAX_SENDING) {
-    const mail = (await claim(app, sending, 'codes')) ?? (await claim(app, sending, 'others'))
+    const codes = await claim(app, sending, 'codes', signal)
+    const mail = codes ?? (await claim(app, sending, 'others', signal))
     if (!mail) return
     const rests = mail.kind !== 'withdrawal-code' && ++sending.sent > MAX_IN_A_ROW
     const rest = () => (rests ? pause(REST_MS, undefined, { signal }).catch(() => {}) : undefined)
@@ -79,8 +80,16 @@ async function begin(app: FullApp, sending: Sending, signal: AbortSignal): Promi
   }
 }
 
-/** Claims a mail of the next company. After the last company comes the first. */
-async function claim(app: FullApp, sending: Sending, of: MailClass): Promise<DueMail | null> {
+/**
+ * Claims a mail of the next company. After the last company comes the first. A process that is to
+ * end claims nothing more.
+ */
+async function claim(
+  app: FullApp,
+  sending: Sending,
+  of: MailClass,
+  signal: AbortSignal,
+): Promise<DueMail | null> {
   const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
   if (of === 'others' && others.length >= MAX_OTHERS) return null
   const receipts = others.filter(({ kind }) => kind === 'receipt').length < MAX_RECEIPTS
@@ -89,6 +98,7 @@ async function claim(app: FullApp, sending: Sending, of: MailClass): Promise<Due
   const { db, clock } = app
   const { last } = sending
   for (const after of new Set([last[of], FIRST_COMPANY])) {
+    if (signal.aborted) return null
     const now = clock.now()
     const filter = { of, after, except, receipts: of === 'codes' || receipts }
     const mail = await claimNext(db, filter, now, leaseFrom(now))

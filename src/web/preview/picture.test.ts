@@ -97,7 +97,8 @@ test('any name in any color makes a small picture that stays inside its margins'
       const { size, inkOf } = read(png)
       assert.deepEqual(size, [PICTURE.width, PICTURE.height])
       assert.ok(png.length < 100_000, `${png.length} bytes`)
-      assert.ok(inkOf(170, 470) > 500, 'something is written')
+      // The smallest name is a full stop.
+      assert.ok(inkOf(170, 470) > 20, 'something is written')
       assert.equal(inkOf(0, 120) + inkOf(600, 630), 0)
     }),
     { numRuns: 15 },
