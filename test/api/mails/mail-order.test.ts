@@ -16,8 +16,14 @@ let isHolding = false
 
 const smtp = await startSmtp({
   onRcptTo: ({ address }, _, done) => {
-    offered.push({ to: address, take: () => done() })
-    if (!isHolding) done()
+    let isTaken = false
+    const take = () => {
+      // A second answer would be read as that to the next mail of the connection.
+      if (!isTaken) done()
+      isTaken = true
+    }
+    offered.push({ to: address, take })
+    if (!isHolding) take()
   },
 })
 const api = await startApi({
