@@ -13,7 +13,9 @@ import { assert } from '../lib/assert.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { createShares, type Shares } from '../lib/shares.ts'
+import { untilOneEnds } from './rounds.ts'
 
+/** How often clocks to move are searched for while others move. */
 const SEARCH_MS = 250
 const MAX_ADVANCING = 100
 /** How many steps of clocks run at once. Each is work for the database. */
@@ -40,7 +42,7 @@ export async function advanceTestClocks(app: FullApp, signal?: AbortSignal): Pro
     while (!end.aborted) {
       await startAll(app, locks, steps, advancing, end)
       if (advancing.size === 0) return
-      await untilOneEnds(app, advancing, end)
+      await untilOneEnds(app, TASK.clocks, advancing.values(), SEARCH_MS, end)
     }
   } finally {
     await Promise.all(advancing.values())
@@ -64,18 +66,6 @@ async function startAll(
       .finally(() => advancing.delete(companyId))
     advancing.set(companyId, work)
   }
-}
-
-/** Resolves when one clock is done, or when it is time to search for more. */
-async function untilOneEnds(
-  app: FullApp,
-  advancing: Map<Uuid, Promise<void>>,
-  signal: AbortSignal,
-) {
-  const enough = new AbortController()
-  const either = AbortSignal.any([signal, enough.signal])
-  await Promise.race([...advancing.values(), app.alarm.wait(TASK.clocks, SEARCH_MS, either)])
-  enough.abort()
 }
 
 /** Advances one clock to its target. If a step changes nothing, pauses before the next. */

@@ -4,10 +4,10 @@ import { claimDueRefunds, returnMoney } from '../core/refunds/returns.ts'
 import { TASK } from '../core/tasks.ts'
 import { claimDuePayouts, payOut } from '../core/withdrawals/payouts.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { doClaimed, inRounds } from './rounds.ts'
+import { byCompany } from './rounds.ts'
 
-/** How many orders are with banks at once; the banks decide how long they take. */
-const AT_ONCE = 10
+/** How many orders are claimed and carried out together. */
+const MAX_CLAIMED = 10
 
 /** Orders to banks, and how they are claimed and carried out. */
 type Orders<T> = {
@@ -23,16 +23,21 @@ function carryOutDue<T extends { companyId: Uuid }>(
   signal: AbortSignal | undefined,
   only: Uuid | null,
 ): Promise<void> {
-  return inRounds(app, {
+  return byCompany(app, {
     task,
     only,
     signal,
-    async work(except) {
-      const claims = await claim(app, AT_ONCE, only, except)
-      const byCompany = Map.groupBy(claims, ({ order }) => order.companyId)
-      await doClaimed(app, { task, only }, byCompany, (one) => act(app, one), failed)
-      const done = claims.length
-      return { companies: byCompany.keys(), done, isFull: done >= AT_ONCE }
+    failed,
+    async find(except) {
+      const claims = await claim(app, MAX_CLAIMED, only, except)
+      const due = Map.groupBy(claims, ({ order }) => order.companyId)
+      return { due, isFull: claims.length >= MAX_CLAIMED }
+    },
+    async act(_companyId, claims) {
+      // If one fails, it is claimed again when its lease is over. The others are done.
+      const ends = await Promise.allSettled(claims.map((one) => act(app, one)))
+      for (const end of ends) if (end.status === 'rejected') throw end.reason
+      return claims.length
     },
   })
 }

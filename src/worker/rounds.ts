@@ -60,24 +60,84 @@ export async function guarded<T>(
   }
 }
 
+/** How many companies are worked for at once. Banks that do not answer hold some of them up. */
+const MAX_BUSY = 32
+/** How often more work is searched for while a bank is waited for. */
+const SEARCH_MS = 500
+
+/** Due work that waits for banks: what is due of some companies, and whether more may be due. */
+export type Found<T> = { due: Map<Uuid, T>; isFull: boolean }
+
+export type BankWork<T> = Pick<Rounds, 'task' | 'only' | 'signal'> & {
+  /** Claims or finds a part of the due work, but nothing of the companies in `except`. */
+  find(except: Uuid[]): Promise<Found<T>>
+  /** Does the work of one company. Returns how much was done. */
+  act(companyId: Uuid, work: T): Promise<number>
+  failed: string
+}
+
 /**
- * Does claimed work of companies, all at once. If some of it fails, it is claimed again when its
- * lease is over.
+ * Does due work that waits for banks, all companies at once, each one part after the other. While
+ * the bank of one company hangs, the others get part after part. Ends when nothing is left.
  */
-export async function doClaimed<T>(
-  app: FullApp,
-  rounds: Pick<Rounds, 'task' | 'only'>,
-  claims: Iterable<[companyId: Uuid, claims: T[]]>,
-  act: (claim: T) => Promise<unknown>,
-  failed: string,
-): Promise<void> {
-  const all = async (ofOne: T[]) => {
-    const ends = await Promise.allSettled(ofOne.map(act))
-    for (const end of ends) if (end.status === 'rejected') throw end.reason
+export async function byCompany<T>(app: FullApp, bankWork: BankWork<T>): Promise<void> {
+  const { task, only, signal, find, act, failed } = bankWork
+  const busy = new Map<Uuid, Promise<void>>()
+  /** Companies for which nothing could be done. They are left out until the next search. */
+  const idle = new Set<Uuid>()
+  let mayBeMore = true
+  const start = async (companyId: Uuid, work: T, wasFull: boolean) => {
+    const done = await guarded(
+      app,
+      { task, only },
+      companyId,
+      () => act(companyId, work),
+      0,
+      failed,
+    )
+    busy.delete(companyId)
+    if (done === 0) idle.add(companyId)
+    else mayBeMore ||= wasFull
   }
-  await Promise.all(
-    [...claims].map(([companyId, ofOne]) =>
-      guarded(app, rounds, companyId, () => all(ofOne), undefined, failed),
-    ),
-  )
+  try {
+    while (!signal?.aborted) {
+      if (mayBeMore && busy.size < MAX_BUSY) {
+        const aside = only === null ? app.setbacks.companiesOf(task) : []
+        const { due, isFull } = await find([...aside, ...idle, ...busy.keys()])
+        mayBeMore = isFull && due.size > 0
+        for (const [id, work] of due) busy.set(id, start(id, work, isFull))
+        continue
+      }
+      if (busy.size === 0) return
+      const isOneOver = await untilOneEnds(app, task, busy.values(), SEARCH_MS, signal)
+      if (isOneOver) continue
+      mayBeMore = true
+      idle.clear()
+    }
+  } finally {
+    await Promise.all(busy.values())
+  }
+}
+
+/**
+ * Resolves with true when one of the promises is over, or with false when the task is woken, when
+ * the time is over, or when the signal aborts.
+ */
+export async function untilOneEnds(
+  { alarm }: FullApp,
+  task: string,
+  promises: Iterable<Promise<unknown>>,
+  most_ms: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const enough = new AbortController()
+  const either = AbortSignal.any([enough.signal, ...(signal ? [signal] : [])])
+  try {
+    return await Promise.race([
+      ...[...promises].map((promise) => promise.then(() => true)),
+      alarm.wait(task, most_ms, either).then(() => false),
+    ])
+  } finally {
+    enough.abort()
+  }
 }

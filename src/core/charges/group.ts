@@ -8,7 +8,7 @@ import type { App } from '../app.ts'
 import { type Event, eventColumns, eventInsertSql } from '../events.ts'
 import type { StoredResponse } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
-import { mailColumns } from '../mails/store.ts'
+import { mailColumns, mailInsertSql } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
 import { CREATED } from './columns.ts'
 import {
@@ -124,7 +124,6 @@ const RESPONSES = EVENTS + 6
 const MAILS = RESPONSES + 6
 
 const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz'] as const
-const MAIL_TYPES = ['uuid', 'uuid', 'text', 'bytea', 'timestamptz', 'timestamptz'] as const
 
 /**
  * Inserts charges, customers, events, deliveries and stored responses of a whole group with one
@@ -171,9 +170,7 @@ const INSERT = PARTS + ANSWERS
 
 /** Only for a group with mails, because most have none. */
 const INSERT_WITH_MAILS = `${PARTS}, mail as (
-  insert into mails (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
-  select *, created_at from unnest(${arrayParameters(MAILS, MAIL_TYPES)})
-    m (company_id, id, kind, sealed, expires_at, created_at)
+  ${mailInsertSql(MAILS)}
   on conflict (company_id, id) do nothing
 )${ANSWERS}`
 

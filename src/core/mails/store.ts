@@ -1,5 +1,6 @@
-import { bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import { integers, uuids } from '../../db/arrays.ts'
+import { type Columns, tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { TASK } from '../tasks.ts'
@@ -9,48 +10,31 @@ import { type NewMail, type SealedMail, sealMail } from './sealing.ts'
 /** A mail that this process sends, and the number of attempts, this one included. */
 export type DueMail = SealedMail & { attempts: number }
 
-type MailRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  kind: MailKind
-  sealed: Buffer
-  attempts: number
-  expires_at: Date | null
-  created_at: Date
+const COLUMNS: Columns<SealedMail> = {
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  kind: ['kind', 'text'],
+  sealed: ['sealed', 'bytea'],
+  expiresAt: ['expires_at', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
 }
+const MAIL = tableOf<SealedMail>(COLUMNS)
+const DUE_MAIL = tableOf<DueMail>({ ...COLUMNS, attempts: ['attempts', 'int8'] })
 
-const toMail = (row: MailRow): DueMail => ({
-  companyId: row.company_id,
-  id: row.id,
-  kind: row.kind,
-  sealed: row.sealed,
-  attempts: row.attempts,
-  expiresAt: row.expires_at,
-  createdAt: row.created_at,
-})
+/** Inserts mails. Their arrays are parameters from this number on. */
+export const mailInsertSql = (first: number): string =>
+  `insert into mails (${MAIL.names}, next_attempt_at)
+   select *, created_at from unnest(${MAIL.parameters(first)}) m (${MAIL.names})`
+
+export const mailColumns = MAIL.values
 
 /** Queues mails in the transaction of the change that they are about. */
 export async function queueMails(tx: Tx, vault: Vault, mails: NewMail[]): Promise<void> {
   if (mails.length === 0) return
-  await tx.query({
-    text: `insert into mails
-             (company_id, id, kind, sealed, expires_at, created_at, next_attempt_at)
-           select *, created_at from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[],
-             $5::timestamptz[], $6::timestamptz[])
-             m (company_id, id, kind, sealed, expires_at, created_at)`,
-    values: mailColumns(mails.map((mail) => sealMail(vault, mail))),
-  })
+  const values = mailColumns(mails.map((mail) => sealMail(vault, mail)))
+  await tx.query({ text: mailInsertSql(1), values })
   tx.wake(TASK.mail)
 }
-
-export const mailColumns = (mails: SealedMail[]): Buffer[] => [
-  uuids(mails.map((mail) => mail.companyId)),
-  uuids(mails.map((mail) => mail.id)),
-  texts(mails.map((mail) => mail.kind)),
-  bytes(mails.map((mail) => mail.sealed)),
-  timestamps(mails.map((mail) => mail.expiresAt)),
-  timestamps(mails.map((mail) => mail.createdAt)),
-]
 
 /** One-time codes are sent before all others. The others are sent one company after the other. */
 export type MailClass = 'codes' | 'others'
@@ -105,7 +89,7 @@ export async function claimNext(
   now: Date,
   leaseUntil: Date,
 ): Promise<DueMail | null> {
-  const [row] = await tx.query<MailRow>({
+  const [row] = await tx.query({
     name: `claim_mail_of_${filter.of}${filter.receipts ? '' : '_without_receipts'}`,
     text: `with recursive found as (
              (${nextCompany(filter.of, '$3')})
@@ -118,10 +102,10 @@ export async function claimNext(
            )
            update mails m set next_attempt_at = $2, attempts = m.attempts + 1
            from due where m.company_id = due.company_id and m.id = due.id
-           returning m.company_id, m.id, m.kind, m.sealed, m.attempts, m.expires_at, m.created_at`,
+           returning ${DUE_MAIL.select('m')}`,
     values: [now, leaseUntil, filter.after, filter.except],
   })
-  return row ? toMail(row) : null
+  return row ? DUE_MAIL.read(row) : null
 }
 
 /**

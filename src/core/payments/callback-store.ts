@@ -1,5 +1,6 @@
-import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import { uuids } from '../../db/arrays.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** The callback of a bank, sealed as it was sent. */
@@ -12,23 +13,21 @@ export type StoredCallback = {
   nextAttemptAt: Date
 }
 
+const CALLBACK = tableOf<StoredCallback>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  provider: ['provider', 'text'],
+  sealed: ['sealed', 'bytea'],
+  receivedAt: ['received_at', 'timestamptz'],
+  nextAttemptAt: ['next_attempt_at', 'timestamptz'],
+})
+
 /** Can be repeated: a callback that is stored already is skipped. */
 export async function insertCallbacks(tx: Tx, callbacks: StoredCallback[]): Promise<void> {
   await tx.query({
     name: 'insert_callbacks',
-    text: `insert into bank_callbacks
-             (company_id, id, provider, sealed, received_at, next_attempt_at)
-           select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[],
-             $5::timestamptz[], $6::timestamptz[])
-           on conflict (company_id, id) do nothing`,
-    values: [
-      uuids(callbacks.map((callback) => callback.companyId)),
-      uuids(callbacks.map((callback) => callback.id)),
-      texts(callbacks.map((callback) => callback.provider)),
-      bytes(callbacks.map((callback) => callback.sealed)),
-      timestamps(callbacks.map((callback) => callback.receivedAt)),
-      timestamps(callbacks.map((callback) => callback.nextAttemptAt)),
-    ],
+    text: `${CALLBACK.insertInto('bank_callbacks')} on conflict (company_id, id) do nothing`,
+    values: CALLBACK.values(callbacks),
   })
 }
 
@@ -55,13 +54,13 @@ export type DueCallback = {
   attempts: number
 }
 
-type DueRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  provider: string
-  sealed: Buffer
-  attempts: number
-}
+const DUE = tableOf<DueCallback>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  provider: ['provider', 'text'],
+  sealed: ['sealed', 'bytea'],
+  attempts: ['attempts', 'int8'],
+})
 
 const NEXT_COMPANY = (where: string) =>
   `select company_id from bank_callbacks where processed_at is null and ${where}
@@ -80,7 +79,7 @@ export async function claimDue(
   except: Uuid[],
   maxOfOne = max,
 ): Promise<DueCallback[]> {
-  const rows = await tx.query<DueRow>({
+  const rows = await tx.query({
     name: 'claim_due_callbacks',
     text: `with recursive company as (
              (${NEXT_COMPANY('true')})
@@ -99,10 +98,10 @@ export async function claimDue(
              next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ least(c.attempts, 7))
            from due
            where c.company_id = due.company_id and c.id = due.id
-           returning c.company_id, c.id, c.provider, c.sealed, c.attempts`,
+           returning ${DUE.select('c')}`,
     values: [now, max, except, maxOfOne],
   })
-  return rows.map(({ company_id: companyId, ...rest }) => ({ companyId, ...rest }))
+  return rows.map(DUE.read)
 }
 
 export async function purgeProcessed(tx: Tx, before: Date): Promise<void> {

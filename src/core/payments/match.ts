@@ -144,7 +144,7 @@ async function write(
   if (decided.length === 0) return
   const fresh = decided.filter(({ earlier }) => earlier === null)
   const payments = fresh.map((decision) => toPayment(vault, companyId, decision, arrival))
-  if (!(await store.insert(tx, companyId, payments))) throw serializationConflict()
+  if (!(await store.insert(tx, payments))) throw serializationConflict()
   const renamed = decided.flatMap(toRenamed)
   for (const payment of renamed) await store.updateMatch(tx, payment)
   const changes = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))

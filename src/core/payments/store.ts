@@ -1,44 +1,27 @@
-import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
 import type { Source } from '../../provider/port.ts'
-import type { UnmatchedReason } from '../charges/rules.ts'
 import type { Payment, PaymentState, Recorded } from './rules.ts'
 
-type PaymentRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  source: Source
-  end_to_end_id: string
-  txid: string | null
-  amount: number
-  returned: number
-  charge_id: Uuid | null
-  status: PaymentState
-  reason: UnmatchedReason | null
-  booked: boolean
-  received_at: Date
-  created_at: Date
-  payer_sealed: Buffer | null
-}
-
-const toPayment = (row: PaymentRow): Payment => ({
-  companyId: row.company_id,
-  id: row.id,
-  source: row.source,
-  endToEndId: row.end_to_end_id,
-  txid: row.txid,
-  amount: toCents(row.amount),
-  returned: toCents(row.returned),
-  chargeId: row.charge_id,
-  status: row.status,
-  reason: row.reason,
-  booked: row.booked,
-  receivedAt: row.received_at,
-  createdAt: row.created_at,
-  payer: row.payer_sealed,
+const PAYMENT = tableOf<Payment>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  source: ['source', 'text'],
+  endToEndId: ['end_to_end_id', 'text'],
+  txid: ['txid', 'text'],
+  amount: ['amount', 'cents'],
+  returned: ['returned', 'cents'],
+  chargeId: ['charge_id', 'uuid'],
+  status: ['status', 'text'],
+  reason: ['reason', 'text'],
+  booked: ['booked', 'bool'],
+  receivedAt: ['received_at', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  payer: ['payer_sealed', 'bytea'],
 })
+
+const SELECT = `select ${PAYMENT.names} from payments`
 
 /** If the bank has returned a part, its money is not whole any more, so it stays unmatched. */
 const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0`
@@ -69,14 +52,14 @@ export async function lockUnknown(
   endToEndIds: string[],
 ): Promise<Payment[]> {
   if (endToEndIds.length === 0) return []
-  const rows = await tx.query<PaymentRow>({
-    text: `select * from payments
+  const rows = await tx.query({
+    text: `${SELECT}
            where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3
              and ${IS_UNKNOWN}
            order by end_to_end_id for update`,
     values: [companyId, endToEndIds, source],
   })
-  return rows.map(toPayment)
+  return rows.map(PAYMENT.read)
 }
 
 /** Writes what a payment is for, after the bank has named it. */
@@ -97,12 +80,12 @@ export async function findByIds(
   source: Source,
   endToEndIds: string[],
 ): Promise<Payment[]> {
-  const rows = await tx.query<PaymentRow>({
-    text: `select * from payments
+  const rows = await tx.query({
+    text: `${SELECT}
            where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3`,
     values: [companyId, endToEndIds, source],
   })
-  return rows.map(toPayment)
+  return rows.map(PAYMENT.read)
 }
 
 /** Which of these ids are charges or static codes of the company, as payments name them. */
@@ -134,32 +117,14 @@ export async function findArrivals(
  * Inserts payments in the order of their ids, so that two transactions cannot wait for each other.
  * Returns false when another transaction has inserted one of them in the meantime.
  */
-export async function insert(tx: Tx, companyId: Uuid, payments: Payment[]): Promise<boolean> {
+export async function insert(tx: Tx, payments: Payment[]): Promise<boolean> {
   if (payments.length === 0) return true
   const sorted = payments.toSorted((a, b) => (a.endToEndId < b.endToEndId ? -1 : 1))
   const written = await tx.query({
     name: 'insert_payments',
-    text: `insert into payments (company_id, end_to_end_id, id, txid, amount, charge_id, status,
-             reason, booked, received_at, created_at, payer_sealed, source)
-           select $1, * from unnest($2::text[], $3::uuid[], $4::text[], $5::int8[], $6::uuid[],
-             $7::text[], $8::text[], $9::bool[], $10::timestamptz[], $11::timestamptz[],
-             $12::bytea[], $13::text[])
+    text: `${PAYMENT.insertInto('payments')}
            on conflict (company_id, end_to_end_id, source) do nothing returning 1`,
-    values: [
-      companyId,
-      texts(sorted.map((payment) => payment.endToEndId)),
-      uuids(sorted.map((payment) => payment.id)),
-      texts(sorted.map((payment) => payment.txid)),
-      integers(sorted.map((payment) => payment.amount)),
-      uuids(sorted.map((payment) => payment.chargeId)),
-      texts(sorted.map((payment) => payment.status)),
-      texts(sorted.map((payment) => payment.reason)),
-      booleans(sorted.map((payment) => payment.booked)),
-      timestamps(sorted.map((payment) => payment.receivedAt)),
-      timestamps(sorted.map((payment) => payment.createdAt)),
-      bytes(sorted.map((payment) => payment.payer)),
-      texts(sorted.map((payment) => payment.source)),
-    ],
+    values: PAYMENT.values(sorted),
   })
   return written.length === payments.length
 }
@@ -170,12 +135,12 @@ export async function lock(
   source: Source,
   endToEndId: string,
 ): Promise<Payment | null> {
-  const rows = await tx.query<PaymentRow>({
-    text: `select * from payments
+  const rows = await tx.query({
+    text: `${SELECT}
            where company_id = $1 and end_to_end_id = $2 and source = $3 for update`,
     values: [companyId, endToEndId, source],
   })
-  return rows[0] ? toPayment(rows[0]) : null
+  return rows[0] ? PAYMENT.read(rows[0]) : null
 }
 
 /**
@@ -187,13 +152,13 @@ export async function lockUnmatched(
   companyId: Uuid,
   endToEndId: string,
 ): Promise<Payment | null> {
-  const rows = await tx.query<PaymentRow>({
-    text: `select * from payments
+  const rows = await tx.query({
+    text: `${SELECT}
            where company_id = $1 and end_to_end_id = $2 and reason is not null
            order by source limit 1 for update`,
     values: [companyId, endToEndId],
   })
-  return rows[0] ? toPayment(rows[0]) : null
+  return rows[0] ? PAYMENT.read(rows[0]) : null
 }
 
 export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
@@ -218,10 +183,10 @@ export async function listUnmatched(
   companyId: Uuid,
   { limit, after, status }: PaymentFilter,
 ): Promise<Payment[]> {
-  const rows = await tx.query<PaymentRow>({
-    text: `select * from payments where company_id = $1 and status = $2 and reason is not null
+  const rows = await tx.query({
+    text: `${SELECT} where company_id = $1 and status = $2 and reason is not null
              and ($3::uuid is null or id < $3) order by id desc limit $4`,
     values: [companyId, status, after, limit],
   })
-  return rows.map(toPayment)
+  return rows.map(PAYMENT.read)
 }

@@ -1,85 +1,44 @@
-import type { Row, Tx } from '../../db/database.ts'
+import { tableOf } from '../../db/columns.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
-import type { ReturnReason, Source } from '../../provider/port.ts'
+import type { Source } from '../../provider/port.ts'
 import type { ClaimRequest } from '../claims.ts'
 import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
-import type { Refund, RefundSource, RefundState } from './rules.ts'
+import type { Refund } from './rules.ts'
 
-type RefundRow = Row & {
-  company_id: Uuid
-  id: Uuid
-  end_to_end_id: string
-  payment_source: Source
-  charge_id: Uuid | null
-  amount: number
-  comment: string | null
-  bank_reason: ReturnReason | null
-  source: RefundSource
-  booked: boolean
-  status: RefundState
-  failure: string | null
-  ordered_at: Date | null
-  return_id: string | null
-  attempts: number
-  next_attempt_at: Date
-  created_at: Date
-  finished_at: Date | null
-}
-
-const toRefund = (row: RefundRow): Refund => ({
-  companyId: row.company_id,
-  id: row.id,
-  endToEndId: row.end_to_end_id,
-  paymentSource: row.payment_source,
-  chargeId: row.charge_id,
-  amount: toCents(row.amount),
-  comment: row.comment,
-  bankReason: row.bank_reason,
-  source: row.source,
-  booked: row.booked,
-  status: row.status,
-  failure: row.failure,
-  orderedAt: row.ordered_at,
-  returnId: row.return_id,
-  attempts: row.attempts,
-  nextAttemptAt: row.next_attempt_at,
-  createdAt: row.created_at,
-  finishedAt: row.finished_at,
+const REFUND = tableOf<Refund>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  endToEndId: ['end_to_end_id', 'text'],
+  paymentSource: ['payment_source', 'text'],
+  chargeId: ['charge_id', 'uuid'],
+  amount: ['amount', 'cents'],
+  comment: ['comment', 'text'],
+  bankReason: ['bank_reason', 'text'],
+  source: ['source', 'text'],
+  booked: ['booked', 'bool'],
+  status: ['status', 'text'],
+  failure: ['failure', 'text'],
+  orderedAt: ['ordered_at', 'timestamptz'],
+  returnId: ['return_id', 'text'],
+  attempts: ['attempts', 'int8'],
+  nextAttemptAt: ['next_attempt_at', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  finishedAt: ['finished_at', 'timestamptz'],
 })
 
+const SELECT = `select ${REFUND.names} from refunds`
+
 export async function insert(tx: Tx, refund: Refund): Promise<void> {
-  await tx.query({
-    text: `insert into refunds (company_id, id, end_to_end_id, charge_id, amount, comment, source,
-             booked, status, next_attempt_at, created_at, payment_source, bank_reason, return_id,
-             finished_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-    values: [
-      refund.companyId,
-      refund.id,
-      refund.endToEndId,
-      refund.chargeId,
-      refund.amount,
-      refund.comment,
-      refund.source,
-      refund.booked,
-      refund.status,
-      refund.nextAttemptAt,
-      refund.createdAt,
-      refund.paymentSource,
-      refund.bankReason,
-      refund.returnId,
-      refund.finishedAt,
-    ],
-  })
+  await tx.query({ text: REFUND.insertInto('refunds'), values: REFUND.values([refund]) })
 }
 
 export async function lock(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | null> {
-  const rows = await tx.query<RefundRow>({
-    text: 'select * from refunds where company_id = $1 and id = $2 for update',
+  const rows = await tx.query({
+    text: `${SELECT} where company_id = $1 and id = $2 for update`,
     values: [companyId, id],
   })
-  return rows[0] ? toRefund(rows[0]) : null
+  return rows[0] ? REFUND.read(rows[0]) : null
 }
 
 export async function finish(tx: Tx, refund: Refund): Promise<void> {
@@ -98,11 +57,11 @@ export async function finish(tx: Tx, refund: Refund): Promise<void> {
 }
 
 export async function find(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | null> {
-  const rows = await tx.query<RefundRow>({
-    text: 'select * from refunds where company_id = $1 and id = $2',
+  const rows = await tx.query({
+    text: `${SELECT} where company_id = $1 and id = $2`,
     values: [companyId, id],
   })
-  return rows[0] ? toRefund(rows[0]) : null
+  return rows[0] ? REFUND.read(rows[0]) : null
 }
 
 export async function listOfCharge(
@@ -111,13 +70,13 @@ export async function listOfCharge(
   chargeId: Uuid,
   { limit, after }: { limit: number; after: Uuid | null },
 ): Promise<Refund[]> {
-  const rows = await tx.query<RefundRow>({
-    text: `select * from refunds where company_id = $1 and charge_id = $2
+  const rows = await tx.query({
+    text: `${SELECT} where company_id = $1 and charge_id = $2
              and ($3::uuid is null or id < $3)
            order by id desc limit $4`,
     values: [companyId, chargeId, after, limit],
   })
-  return rows.map(toRefund)
+  return rows.map(REFUND.read)
 }
 
 /** The refunds of payments, by the scheme's ids of the payments. */
@@ -127,12 +86,12 @@ export async function listOfPayments(
   source: Source,
   endToEndIds: string[],
 ): Promise<Refund[]> {
-  const rows = await tx.query<RefundRow>({
-    text: `select * from refunds
+  const rows = await tx.query({
+    text: `${SELECT}
            where company_id = $1 and end_to_end_id = any ($2::text[]) and payment_source = $3`,
     values: [companyId, endToEndIds, source],
   })
-  return rows.map(toRefund)
+  return rows.map(REFUND.read)
 }
 
 /** How much of a charge completed refunds have returned. */
@@ -174,11 +133,7 @@ export async function heldFromPending(
 
 /** Claims due refunds. Those that a bank has left without an answer come after the others. */
 export const claimDue = (tx: Tx, request: ClaimRequest): Promise<Claim<Refund>[]> =>
-  claimOrders<RefundRow, Refund>(
-    tx,
-    { table: 'refunds', last: 'd.attempts > 0', toOrder: toRefund },
-    request,
-  )
+  claimOrders(tx, { table: 'refunds', last: 'd.attempts > 0', toOrder: REFUND.read }, request)
 
 /** When the next refund of a company is due, of those that may be ordered. */
 export async function nextDue(tx: Tx, companyId: Uuid): Promise<Date | null> {

@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { auditDue } from '../../../src/core/audits/commands.ts'
 import { removeOrphans } from '../../../src/core/charges/intents.ts'
 import { claimDueRefunds } from '../../../src/core/refunds/returns.ts'
+import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
+import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
 import { carryOutRefunds } from '../../../src/worker/orders.ts'
 import { until } from '../../deliveries/until.ts'
 import { startApi } from '../../support/api.ts'
-import { type Banked, charged, openBanked, pixBody } from '../../support/bank.ts'
+import { type Banked, charged, openBanked, pixBody, read } from '../../support/bank.ts'
+import { makeSubscription, readSubscription } from '../../support/subscriptions.ts'
 
 const api = await startApi()
 
@@ -23,7 +26,7 @@ async function refund(shop: Banked, id: string): Promise<void> {
   assert.equal(status, 201, text)
 }
 
-test('refunds at a bank that hangs keep those of others waiting for one round at most', async () => {
+test('refunds that a bank did not answer about come after new ones of others', async () => {
   const [hung, well] = [await openBanked(api), await openBanked(api)]
   for (const id of await paid(hung, 12)) await refund(hung, id)
   const [id] = await paid(well, 1)
@@ -35,6 +38,92 @@ test('refunds at a bank that hangs keep those of others waiting for one round at
   assert.equal(claims.length, 10)
   assert.ok(claims.some(({ order: { companyId } }) => companyId === well.company.id))
   hung.bank.faults.clear()
+})
+
+/** Starts a task, and waits until the bank that hangs has a request of it. */
+async function startAt(hung: Banked, task: (app: typeof api.app) => Promise<void>) {
+  const before = hung.bank.state().requests.length
+  hung.bank.faults.next('*', 'slow', 100)
+  const ended = task(api.app)
+  await until('the bank has a request', () => hung.bank.state().requests.length > before)
+  return {
+    async release() {
+      hung.bank.faults.clear()
+      await ended
+    },
+  }
+}
+
+test('a refund that comes while a bank hangs is carried out at once', async () => {
+  const [hung, well] = [await openBanked(api), await openBanked(api)]
+  const [[first], [second]] = [await paid(hung, 1), await paid(well, 1)]
+  await refund(hung, first!)
+  const run = await startAt(hung, carryOutRefunds)
+  await refund(well, second!)
+  await until('the other is refunded', async () => {
+    return (await read(well, second!)).paymentStatus === 'REFUNDED'
+  })
+  await run.release()
+  assert.equal((await read(hung, first!)).paymentStatus, 'REFUNDED')
+})
+
+test('a callback that is due while a bank hangs is processed at once', async () => {
+  const [hung, well] = [await openBanked(api), await openBanked(api)]
+  const charges = [await charged(hung), await charged(well)]
+  for (const [i, { bank }] of [hung, well].entries()) {
+    bank.faults.next('GET /pix/{e2eid}', '5xx', 10)
+    bank.payer.pay(charges[i].brCode)
+    await bank.callbacksSent()
+    await api.app.callbacks.process.idle()
+    bank.faults.clear()
+    if (i === 0) api.clock.advance(20)
+  }
+  api.clock.advance(11)
+  const run = await startAt(hung, processDueCallbacks)
+  assert.equal((await read(well, charges[1].id)).status, 'OPEN', 'its lease is not over')
+  api.clock.advance(20)
+  await until('the other is paid', async () => {
+    return (await read(well, charges[1].id)).status === 'COMPLETED'
+  })
+  await run.release()
+  assert.equal((await read(hung, charges[0].id)).status, 'COMPLETED')
+})
+
+const SUBSCRIPTION = { price: 4990, dayDue: 5 }
+
+async function approve({ bank }: Banked, emv: string): Promise<void> {
+  bank.payer.approve(emv)
+  await bank.callbacksSent()
+  await api.app.callbacks.process.idle()
+  await generateDue(api.app)
+}
+
+test('a charge that is due while a bank hangs is collected at once', async () => {
+  const [hung, well] = [await openBanked(api), await openBanked(api)]
+  await approve(hung, (await makeSubscription(hung, SUBSCRIPTION)).emv)
+  const { emv } = await makeSubscription(well, SUBSCRIPTION)
+  const run = await startAt(hung, billDue)
+  await approve(well, emv)
+  await until('the other has its order', () => well.bank.state().cobrs.size === 1)
+  await run.release()
+  assert.equal(hung.bank.state().cobrs.size, 1)
+})
+
+test('an agreement that is due while a bank hangs is asked about at once', async () => {
+  const [hung, well] = [await openBanked(api), await openBanked(api)]
+  await makeSubscription(hung, SUBSCRIPTION)
+  api.clock.advance(60)
+  const { id, emv } = await makeSubscription(well, SUBSCRIPTION)
+  well.bank.faults.nextCallback('lost')
+  well.bank.payer.approve(emv)
+  const isApproved = async () =>
+    (await readSubscription(well, id)).recurrenceAuthStatus === 'APPROVED'
+  api.clock.advance(14 * 60)
+  const run = await startAt(hung, followDue)
+  assert.equal(await isApproved(), false, 'its bank is not asked yet')
+  api.clock.advance(60)
+  await until('the other is approved', isApproved)
+  await run.release()
 })
 
 test('a bank that hangs keeps the books of others from no audit', async () => {
