@@ -36,8 +36,10 @@ import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 import { DUE_TASKS } from './worker/due.ts'
 
-/** Clocks that are moved at once. */
-const CLOCK_MOVES = 2
+/** Clocks that are moved at once. Each move reads what is due of its company. */
+const CLOCK_MOVES = 1
+/** Between moves there is a rest of so many times their length while other moves wait. */
+const CLOCK_REST = 2
 /** How long a client that keeps a connection open has to notice that it should not. */
 const LINGER_MS = 1_000
 /** How long the database may take to answer a question that costs it nothing. */
@@ -87,7 +89,7 @@ export function createApp({
   const ask =
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)
-  const clockMoves = createShares(CLOCK_MOVES, 1, 1)
+  const clockMoves = createShares(CLOCK_MOVES, 1, CLOCK_REST)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
+import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -16,13 +17,15 @@ const LOOK_MS = 500
 /** If a look takes long because many pages are open, the next comes after so many times as long. */
 const LOOK_FACTOR = 10
 /** Charges looked up at once: whoever reads one then waits for one group of others at most. */
-const LOOKUPS_AT_ONCE = 32
+const LOOKUPS_AT_ONCE = 16
 /** Something is said so often even when nothing happens, so that nothing between us hangs up. */
 const HEARTBEAT_MS = 15_000
 /** Beyond this a page asks by itself, which costs us no open connection. */
 const MAX_WATCHERS = 5000
 /** Open pages of one address. A shop's customers may share one; an IPv6 network counts as one. */
 const MAX_OF_ADDRESS = 100
+/** Pages that one address opens. One that is refused asks by itself. */
+const OPENED = { perSecond: 10, burst: MAX_OF_ADDRESS }
 /** Open pages of one charge, which has one payer and perhaps a few devices. */
 const MAX_OF_CHARGE = 20
 
@@ -36,10 +39,13 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }
   const watch = createWatch(app)
   const seats = { byAddress: createTally(MAX_OF_ADDRESS), byToken: createTally(MAX_OF_CHARGE) }
+  const opened = app.config.rateLimit && createBuckets(OPENED.perSecond, OPENED.burst)
   // Nobody asks for the head of something that has no end.
   scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
     const { token } = request.params
-    takeSeat(seats, clientName(request.ip), token, reply)
+    const address = clientName(request.ip)
+    if (opened && opened.take(address, performance.now()) > 0) throw tooManyPages()
+    takeSeat(seats, address, token, reply)
     const state = stateOf(await lookUp(app, token))
     if (watch.isFull()) throw problem('service_unavailable')
     startStream(reply)
@@ -51,6 +57,8 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
   })
   scope.addHook('preClose', async () => watch.end())
 }
+
+const tooManyPages = () => problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
 
 type Seats = { byAddress: Tally; byToken: Tally }
 
@@ -65,7 +73,7 @@ function takeSeat(
   const isFree = isNear && byToken.add(token)
   if (!isFree) {
     if (isNear) byAddress.remove(address)
-    throw problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
+    throw tooManyPages()
   }
   reply.raw.once('close', () => {
     byAddress.remove(address)

@@ -101,7 +101,7 @@ async function claim(
     if (signal.aborted) return null
     const now = clock.now()
     const filter = { of, after, except, receipts: of === 'codes' || receipts }
-    const mail = await claimNext(db, filter, now, leaseFrom(now))
+    const mail = await claimNext(db.light, filter, now, leaseFrom(now))
     last[of] = mail?.companyId ?? FIRST_COMPANY
     if (mail) return mail
   }
@@ -122,7 +122,7 @@ async function renew(app: FullApp, sending: Sending): Promise<void> {
   const now = app.clock.now()
   if (now.getTime() - sending.renewed_ms < RENEW_MS) return
   try {
-    await renewLeases(app.db, [...sending.mails.values()], leaseFrom(now))
+    await renewLeases(app.db.light, [...sending.mails.values()], leaseFrom(now))
     sending.renewed_ms = now.getTime()
   } catch (error) {
     app.log.warn(describeError(error), 'the leases of mails were not renewed')

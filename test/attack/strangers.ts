@@ -95,20 +95,19 @@ async function holdStream(outside: Outside, path: string, from: string): Promise
 }
 
 const streams: Attack = {
-  title: '1,500 open pages (SSE) of as many charges, 150 from each address',
-  perSecond: 500,
-  concurrency: 1500,
+  title: '1,000 open pages (SSE) of as many charges, 100 from each address',
+  perSecond: 250,
+  concurrency: 1000,
   statuses: [0, 200, 429],
   refusal: 429,
   few: 150,
   holds: true,
   async open(scene) {
     const shop = await scene.company()
-    const charges = await makeCharges(scene, shop, scaled(scene, 1500))
+    const charges = await makeCharges(scene, shop, scaled(scene, 1000))
     return { keys: [], paths: charges.map(({ token }) => `/pay/${token}/events`) }
   },
-  send: (outside, { paths }, n) =>
-    holdStream(outside, some(paths, n), networkOf(Math.floor(n / 150) % 10)),
+  send: (outside, { paths }, n) => holdStream(outside, some(paths, n), networkOf(n % 10)),
 }
 
 /** Sends the first half of something and nothing more. */
