@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { type Balance, EMPTY } from './books.ts'
 import { ACCOUNTS } from './recipes.ts'
 
-/** The result of proving the books: the balance, and what does not add up. */
+/** The result of checking the books: the balance, and all differences that were found. */
 export type Proof = {
   entries: number
   balance: Balance
@@ -12,7 +12,7 @@ export type Proof = {
 
 type SumRow = Row & Balance & { count: number; broken: number | null }
 
-/** SQL: by how much postings raise an account. */
+/** SQL: what postings add to an account. */
 const gain = (account: string) =>
   `coalesce(sum(amount) filter (where credit = '${account}'), 0)
    - coalesce(sum(amount) filter (where debit = '${account}'), 0)`
@@ -24,9 +24,10 @@ const breaks = (account: string) =>
      - case when debit = '${account}' then amount else 0 end`
 
 /**
- * Proves the balance of a company from its postings after an entry that was proved before, or from
- * all if that is 0: they are numbered without a gap, each balance follows from the one before it,
- * and their sum is the balance. It only reads, and needs one snapshot with what it is compared to.
+ * Checks the balance of a company against its postings after an entry that was checked before, or
+ * against all if that is 0. They are numbered without a gap, each balance follows from the one
+ * before it, and their sum is the balance. It only reads. What it is compared with must be read in
+ * the same snapshot.
  */
 export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Proof> {
   const [books] = await tx.query<Row & Balance & { entries: number }>({

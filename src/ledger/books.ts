@@ -19,7 +19,9 @@ export function effectOn(account: Account, { debit, credit, amount }: Posting): 
   return (credit === account ? amount : 0) - (debit === account ? amount : 0)
 }
 
-/** Enters postings one after the other. Pure: the same books and postings give the same entries. */
+/**
+ * Enters postings in their order. It is pure: the same books and postings give the same entries.
+ */
 export function enter(books: Books, postings: Posting[]): { entries: Entry[]; books: Books } {
   let { entries: entry, balance } = books
   const entries = postings.map((posting) => {
@@ -37,8 +39,8 @@ function after(balance: Balance, posting: Posting): Balance {
   for (const account of ACCOUNTS) {
     next[account] += effectOn(account, posting)
     const isLowered = posting.debit === account
-    const mayEndBelow = account === 'available' && (!isLowered || posting.kind === 'BANK_RETURN')
-    assert(next[account] >= 0 || mayEndBelow, `the ${account} account never goes below zero`)
+    const mayBeNegative = account === 'available' && (!isLowered || posting.kind === 'BANK_RETURN')
+    assert(next[account] >= 0 || mayBeNegative, `the ${account} account never goes below zero`)
   }
   return next
 }

@@ -84,13 +84,13 @@ export const refundHeld = (order: Order, source: Account): Posting =>
 
 export const refundPaid = (order: Order): Posting => posting('REFUND_PAID', ['held', 'bank'], order)
 
-/** The bank did not return the money: it goes back to the account where it belongs now. */
+/** The bank did not return the money. It goes back to the account that it would be in now. */
 export const refundReleased = (order: Order, to: Account): Posting =>
   posting('REFUND_RELEASED', ['held', to], order)
 
 /**
- * The bank has returned money by itself. It is gone whatever we hold, so this may leave `available`
- * below zero: the next money that becomes available makes up for it.
+ * The bank has returned money without an order of ours. The money has left already, so this may
+ * leave `available` below zero. The next money that becomes available fills it again.
  */
 export const bankReturn = (order: Order, source: Account): Posting =>
   posting('BANK_RETURN', [source, 'bank'], order)
