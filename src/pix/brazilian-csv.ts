@@ -13,8 +13,8 @@ const saoPaulo = new Intl.DateTimeFormat('pt-BR', {
 })
 
 /**
- * For spreadsheets in Brazil, where the comma is the decimal one. By a byte order mark they see
- * that a file is UTF-8.
+ * For spreadsheets in Brazil, where a comma separates decimals. The byte order mark shows them that
+ * the file is UTF-8.
  */
 export const BRAZILIAN: Dialect = {
   start: '\uFEFF',

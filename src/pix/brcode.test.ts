@@ -140,7 +140,7 @@ test('every fault is named with its field', () => {
     [swap('5802BR', '5802BR5802BR'), 'repeated-field', '58'],
     [swap('5802BR', '58025802BR'), 'bad-length'],
     [swap('6008BRASILIA', '6000'), 'bad-length', '60'],
-    // Both ends look right, but the first field is not 00, or the last one swallows the checksum.
+    // Both ends look right, but the first field is not 00, or the last one includes the checksum.
     [swap('000201', '010211000201'), 'missing-field', '00'],
     [swap('80740014', '80820014'), 'missing-field', '63'],
   ]
@@ -249,7 +249,7 @@ test('an amount has two decimals', () => {
   assert.equal(amountField(999_999_999_999), '54139999999999.99')
 })
 
-test('limits are asserted before a wrong code leaves', () => {
+test('a code that breaks a limit is not returned', () => {
   const fails = (call: () => string) => assert.throws(call, /assertion failed/)
   for (const where of ['', 'a'.repeat(78), 'https://a.b/c', 'a b', 'á']) {
     fails(() => dynamicCode({ location: where, ...FULANO }))

@@ -18,17 +18,17 @@ const NO_CATEGORY_BRL = '520400005303986'
 const COUNTRY = '5802BR'
 const NO_TXID = '***'
 const TXID = /^[A-Za-z0-9]{1,25}$/
-// A key or a location: 77 is what the template has left after the GUI.
+// A key or a location. The template has space for 77 characters after the GUI.
 const REFERENCE = /^[\x21-\x7e]{1,77}$/
 
 type Merchant = { name: string; city: string }
 
 export type StaticCodeInput = Merchant & {
   key: string
-  /** Integer cents. Without it the payer types the amount. */
+  /** Integer cents. If it is missing, the payer types the amount. */
   amount?: number | undefined
   txid?: string | undefined
-  /** Shown to the payer; cut to the room that the key leaves in its template. */
+  /** Shown to the payer. It is cut to the space that the key leaves in the template. */
   text?: string | undefined
 }
 
@@ -46,24 +46,28 @@ export function staticCode(input: StaticCodeInput): string {
   const shown = printable(text, Math.min(TEXT_MAX, Math.max(0, VALUE_MAX - account.length - 4)))
   const template = field('26', shown === '' ? account : account + field('02', shown))
   const price = amount === undefined ? '' : field('54', decimal(amount))
-  return seal(FORMAT + template + NO_CATEGORY_BRL + price + merchantFields(input, txid))
+  return withChecksum(FORMAT + template + NO_CATEGORY_BRL + price + merchantFields(input, txid))
 }
 
 /** A code that points to one charge at the bank, and is paid once. */
 export function dynamicCode(input: LocationCodeInput): string {
   const template = field('26', GUI_FIELD + locationField(input.location))
-  return seal(FORMAT + SINGLE_USE + template + NO_CATEGORY_BRL + merchantFields(input, NO_TXID))
+  return withChecksum(
+    FORMAT + SINGLE_USE + template + NO_CATEGORY_BRL + merchantFields(input, NO_TXID),
+  )
 }
 
 /** Journey 2 of Pix Automático: the payer agrees to a recurrence, and pays nothing yet. */
 export function recurrenceCode(input: LocationCodeInput): string {
   const charge = field('26', GUI_FIELD)
   const recurrence = field('80', GUI_FIELD + locationField(input.location))
-  return seal(FORMAT + charge + NO_CATEGORY_BRL + merchantFields(input, NO_TXID) + recurrence)
+  return withChecksum(
+    FORMAT + charge + NO_CATEGORY_BRL + merchantFields(input, NO_TXID) + recurrence,
+  )
 }
 
 function merchantFields({ name, city }: Merchant, txid: string): string {
-  // Both fields are mandatory, and a name without one Latin letter still has to be payable.
+  // Both fields are mandatory. If nothing of a name can be printed, use another text.
   const nameField = field('59', printable(name, NAME_MAX) || 'PIX')
   const cityField = field('60', printable(city, CITY_MAX) || 'BRASIL')
   return COUNTRY + nameField + cityField + field('62', field('05', txid))
@@ -88,9 +92,9 @@ function field(id: string, value: string): string {
   return `${id}${length < 10 ? '0' : ''}${length}${value}`
 }
 
-function seal(body: string): string {
-  const open = `${body}6304`
-  const code = open + crc16(open)
+function withChecksum(body: string): string {
+  const start = `${body}6304`
+  const code = start + crc16(start)
   assert(code.length <= CODE_MAX, 'a code has at most 512 characters')
   return code
 }
@@ -124,7 +128,7 @@ export type Fault = {
     | 'repeated-field'
     | 'missing-field'
     | 'bad-value'
-  /** Where the fault is, as `62` or `62.05`; absent when it is in the text as a whole. */
+  /** The field with the fault, such as `62` or `62.05`; absent if it is in the whole text. */
   field?: string
 }
 
@@ -142,13 +146,13 @@ const RULES: { id: string; pattern: RegExp; optional?: boolean }[] = [
 ]
 
 /**
- * Reads a copy-and-paste text. A text is typed and pasted by people, so a bad one is an expected
- * answer with its reason, not an exception.
+ * Reads a copy-and-paste text. People type and paste it, so a bad text gives a fault with its
+ * reason, and no exception.
  */
 export function parse(text: string): BrCode | Fault {
   if (text.length > CODE_MAX) return fault('too-long')
   if (!isPrintable(text)) return fault('bad-character')
-  // The checksum comes first: after a slip of one character any other complaint would mislead.
+  // Check the checksum first, because after one wrong character any other reason would mislead.
   if (!/6304[0-9A-Fa-f]{4}$/.test(text)) return fault('missing-field', '63')
   if (crc16(text.slice(0, -4)) !== text.slice(-4).toUpperCase()) return fault('bad-crc')
   const fields = readFields(text)
@@ -204,7 +208,7 @@ function readTxid(fields: Fields): string | Fault {
   return txid === NO_TXID || TXID.test(txid) ? txid : fault('bad-value', '62.05')
 }
 
-// Any template may be the one of Pix; the others belong to other schemes and are not ours to judge.
+// Any template may be the one of Pix. The others belong to other schemes and are not checked.
 function findTemplate(fields: Fields, first: number, last: number): Fields | undefined {
   for (let id = first; id <= last; id++) {
     const template = readFields(fields.get(String(id)) ?? '')
@@ -228,17 +232,17 @@ function readFields(text: string): Fields | Fault {
   return fields
 }
 
-/** One field of a code as it is written, named as in faults: `59`, or `26.25` in a template. */
+/** One field of a code, named as in faults: `59`, or `26.25` in a template. */
 export type WrittenField = { id: string; value: string }
 
-/** All fields of a code that `parse` has read, in their order; templates give what they hold. */
+/** All fields of a code that `parse` has read, in their order. Templates give their own fields. */
 export function writtenFields(text: string): WrittenField[] {
   const fields = readFields(text)
   if (!(fields instanceof Map)) return []
   return [...fields].flatMap(([id, value]) => {
     const inner = isTemplate(Number(id)) ? readFields(value) : null
     if (!(inner instanceof Map)) return [{ id, value }]
-    return [...inner].map(([own, held]) => ({ id: `${id}.${own}`, value: held }))
+    return [...inner].map(([innerId, text]) => ({ id: `${id}.${innerId}`, value: text }))
   })
 }
 

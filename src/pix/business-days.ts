@@ -1,8 +1,8 @@
 import { addDays, daysBetween, type LocalDate, weekdayOf } from './local-time.ts'
 
-// The days that Resolução CMN 4.880/2020, article 6, takes out of the banks' business days:
-// weekends, national holidays, and the three that are holidays for banks alone (Carnival's Monday
-// and Tuesday, Corpus Christi). Holidays of a state or a city are not known here.
+// Resolução CMN 4.880/2020, article 6, says which days are no business days of banks: weekends,
+// national holidays, and three holidays of banks only (Carnival's Monday and Tuesday, Corpus
+// Christi). Holidays of a state or a city are not known here.
 const FIXED = new Set(['01-01', '04-21', '05-01', '09-07', '10-12', '11-02', '11-15', '12-25'])
 /** Law 14.759/2023 made Consciência Negra a national holiday. */
 const CONSCIENCIA_NEGRA = { date: '11-20', since: 2024 }
@@ -14,11 +14,11 @@ export function isBusinessDay(day: LocalDate): boolean {
   return weekday !== 0 && weekday !== 6 && !isBankHoliday(day)
 }
 
-/** The day itself when banks work on it, else the first one after it on which they do. */
+/** The day itself, if it is a business day. Otherwise the first business day after it. */
 export function nextBusinessDay(day: LocalDate): LocalDate {
-  let open = day
-  while (!isBusinessDay(open)) open = addDays(open, 1)
-  return open
+  let next = day
+  while (!isBusinessDay(next)) next = addDays(next, 1)
+  return next
 }
 
 export function isBankHoliday(day: LocalDate): boolean {
@@ -29,14 +29,15 @@ export function isBankHoliday(day: LocalDate): boolean {
   return MOVABLE.has(daysBetween(easterOf(year), day))
 }
 
-/** Easter is the Sunday after the full moon on or after 21 March, by the moon of the church. */
+/** Easter is the Sunday after the church's full moon on or after 21 March. */
 export function easterOf(year: number): LocalDate {
   const century = Math.floor(year / 100)
   const leapCorrection = century - Math.floor(century / 4)
   const moonCorrection = Math.floor((8 * century + 13) / 25)
   const golden = year % 19
   const moon = (19 * golden + leapCorrection - moonCorrection + 15) % 30
-  // The church keeps its full moons before 19 April, and no two alike within 19 years.
+  // By the church's rule the full moon is before 19 April, and differs in all years of a cycle of
+  // 19.
   const tooLate = moon === 29 || (moon === 28 && golden > 10)
   const fullMoon = addDays(`${year}-03-21`, tooLate ? moon - 1 : moon)
   return addDays(fullMoon, 7 - weekdayOf(fullMoon))

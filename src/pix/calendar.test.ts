@@ -120,7 +120,7 @@ const product = fc.record({
   dayGenerateCharge: fc.option(fc.integer({ min: 1, max: 28 })),
   dayDue: fc.option(fc.integer({ min: 1, max: 7 })),
 })
-/** Month ends and leap days are rare among all days, and they are where a calendar goes wrong. */
+/** Calendars fail at month ends and leap days, which are rare among random days. */
 const awkward = product.chain((any) =>
   fc
     .constantFrom(

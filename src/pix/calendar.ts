@@ -2,7 +2,7 @@ import { assert } from '../lib/assert.ts'
 import { nextBusinessDay } from './business-days.ts'
 import { addDays, addMonths, daysBetween, type LocalDate } from './local-time.ts'
 
-/** Whoever reads this calendar counts in its days. */
+/** Code that uses this calendar also needs these functions. */
 export {
   addDays,
   addMonths,
@@ -15,7 +15,7 @@ export {
 
 export type Frequency = 'WEEKLY' | 'MONTHLY' | 'SEMIANNUAL' | 'ANNUAL'
 
-/** The scheme takes a charge from 10 to 2 days before it is due. */
+/** The scheme accepts a charge from 10 to 2 days before it is due. */
 export const SCHEDULE_DAYS = { earliest: 10, latest: 2 } as const
 /** The scheme's PERMITE_3R_7D: three retries, on different days, within 7 days of the due day. */
 export const RETRY_DAYS = [1, 4, 7] as const
@@ -24,8 +24,8 @@ const DEFAULT_DAYS_TO_PAY = 3
 const MONTHS = { MONTHLY: 1, SEMIANNUAL: 6, ANNUAL: 12 } as const
 
 /**
- * The day of the first charge: the day of approval, or the first such day of a month from then on
- * when the product names one.
+ * The day of the first charge. If the product names a day of the month, it is the first such day
+ * from the approval on. Otherwise it is the day of the approval.
  */
 export function firstGeneration(
   approvedOn: LocalDate,
@@ -45,8 +45,8 @@ export function generationDay(first: LocalDate, frequency: Frequency, n: number)
 }
 
 /**
- * The day agreed for paying, business day or not. It is equally far from every day of
- * generation, so each of the scheme's cycles has exactly one.
+ * The day that was agreed for the payment, which may be no business day. It is always the same
+ * number of days after generation, so each cycle of the scheme has exactly one.
  */
 export function agreedDueDay(generatedOn: LocalDate, dayDue: number | null): LocalDate {
   const days = dayDue ?? DEFAULT_DAYS_TO_PAY
@@ -58,7 +58,7 @@ export function agreedDueDay(generatedOn: LocalDate, dayDue: number | null): Loc
 export const dueDay = (generatedOn: LocalDate, dayDue: number | null): LocalDate =>
   nextBusinessDay(agreedDueDay(generatedOn, dayDue))
 
-/** The first day from generation on that is inside the scheme's window. */
+/** The first day, from generation on, on which the scheme accepts the charge. */
 export function scheduleDay(generatedOn: LocalDate, dueOn: LocalDate): LocalDate {
   const opens = addDays(dueOn, -SCHEDULE_DAYS.earliest)
   return opens > generatedOn ? opens : generatedOn

@@ -5,8 +5,9 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * CRC-16/CCITT-FALSE of an ASCII text as four upper-case hexadecimal digits, as field 63 wants it.
- * A table spares eight shifts per character, because every charge runs its whole code through here.
+ * CRC-16/CCITT-FALSE of an ASCII text as four upper-case hexadecimal digits, as in field 63. It
+ * uses a table instead of eight shifts per character, because it runs over the whole code of every
+ * charge.
  */
 export function crc16(text: string): string {
   let crc = 0xffff

@@ -1,6 +1,6 @@
 import { assert } from '../lib/assert.ts'
 
-/** Bits in the order they go into the stream, the first one lowest. */
+/** Bits in the order of the stream. The first one is the lowest bit. */
 export type Code = { value: number; length: number }
 
 export type Block = { header: Code[]; literals: Code[]; matches: Code[]; end: Code }
@@ -14,21 +14,24 @@ const ZERO_RUN_MIN = 11
 const ZERO_RUN_MAX = 138
 
 /**
- * Plans a DEFLATE block (RFC 1951) with a Huffman tree of its own, for data that is made of a few
- * literals, the most frequent first, and a few matches at one distance.
+ * Plans a DEFLATE block (RFC 1951) with its own Huffman trees. The data has a few literals, of
+ * which the most frequent is given first, and a few matches at one distance.
  */
 export function planBlock(bytes: number[], matchLengths: number[], distance: number): Block {
   const lengths = matchLengths.map((length) => bucket(length - MATCH_MIN, 2, END_OF_BLOCK + 1))
-  const far = bucket(distance - 1, 1, 0)
-  const literalTree = lopsidedTree([...bytes, ...lengths.map((l) => l.symbol), END_OF_BLOCK])
-  // One distance would do, but some decoders refuse a tree with a branch missing.
-  const distanceTree = new Array<number>(far.symbol).fill(0).concat(1, 1)
+  const distanceBucket = bucket(distance - 1, 1, 0)
+  const literalTree = unbalancedTree([...bytes, ...lengths.map((l) => l.symbol), END_OF_BLOCK])
+  // One distance is enough, but some decoders refuse a tree with only one branch.
+  const distanceTree = new Array<number>(distanceBucket.symbol).fill(0).concat(1, 1)
   const literals = huffmanCodes(literalTree)
-  const back = join([huffmanCodes(distanceTree)[far.symbol]!, far.extra])
+  const distanceCode = join([
+    huffmanCodes(distanceTree)[distanceBucket.symbol]!,
+    distanceBucket.extra,
+  ])
   return {
     header: blockHeader(literalTree, distanceTree),
     literals: bytes.map((byte) => literals[byte]!),
-    matches: lengths.map(({ symbol, extra }) => join([literals[symbol]!, extra, back])),
+    matches: lengths.map(({ symbol, extra }) => join([literals[symbol]!, extra, distanceCode])),
     end: literals[END_OF_BLOCK]!,
   }
 }
@@ -40,8 +43,8 @@ function bucket(value: number, precision: number, first: number) {
   return { symbol, extra: { value: value & ((1 << length) - 1), length } }
 }
 
-/** Code lengths 1, 2, 3 … by rank, the last two alike, so that the tree has no branch missing. */
-function lopsidedTree(ranked: number[]): number[] {
+/** Code lengths 1, 2, 3 … by rank. The last two are equal, so that no branch is missing. */
+function unbalancedTree(ranked: number[]): number[] {
   const symbols = [...new Set(ranked)]
   const tree = new Array<number>(LITERAL_SYMBOLS).fill(0)
   for (const [rank, symbol] of symbols.entries()) {
@@ -55,8 +58,8 @@ function huffmanCodes(tree: number[]): Code[] {
   const codes: Code[] = []
   let code = 0
   for (let length = 1; length <= Math.max(...tree); length++, code <<= 1) {
-    for (const [symbol, itsLength] of tree.entries()) {
-      if (itsLength === length) codes[symbol] = { value: reverse(code++, length), length }
+    for (const [symbol, ownLength] of tree.entries()) {
+      if (ownLength === length) codes[symbol] = { value: reverse(code++, length), length }
     }
   }
   return codes
@@ -66,7 +69,7 @@ function blockHeader(literalTree: number[], distanceTree: number[]): Code[] {
   const trees = [...literalTree, ...distanceTree]
   // The trees' own lengths are coded with three bits each, of 0 to 6 and the run of zeros.
   const lengthTree = CODE_LENGTH_ORDER.map((_, symbol) => (symbol <= 6 || symbol === 18 ? 3 : 0))
-  assert(Math.max(...trees) <= 6, 'the header can say every code length')
+  assert(Math.max(...trees) <= 6, 'the header can hold every code length')
   return [
     { value: 1, length: 1 }, // the last block
     { value: 2, length: 2 }, // with its own trees

@@ -56,7 +56,7 @@ test('a day starts at its first moment, also where clocks were shifted at midnig
   }
 })
 
-test('an hour strikes by the clock of its day', () => {
+test('an hour is in the local time of its day', () => {
   assert.equal(atHour('2026-08-01', 8).toISOString(), '2026-08-01T11:00:00.000Z')
   assert.equal(atHour('2018-11-04', 8).toISOString(), '2018-11-04T10:00:00.000Z')
   assert.equal(atHour('2019-02-16', 8).toISOString(), '2019-02-16T10:00:00.000Z')

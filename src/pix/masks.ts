@@ -1,8 +1,8 @@
 import { isUuid } from '../lib/ids.ts'
 import { maskTaxId } from './tax-id.ts'
 
-// What does not look like an address or a number may be anything a person typed into the wrong
-// field, so these masks show none of it and never throw.
+// If a text is no address or number, a person may have typed anything into the wrong field. So
+// these masks show none of it, and never throw.
 const HIDDEN = '***'
 
 const EMAIL = /^([^\s@])[^\s@]*@([\p{L}\p{N}.-]+)$/u
@@ -20,15 +20,13 @@ export function maskPhone(text: string): string {
 
 const MASKED_BY_BANK = /^[\d*]{3}\.[\d*]{3}\.[\d*]{3}-[\d*]{2}$/
 
-/** A tax id as a bank writes it: with punctuation or without, or masked in the bank's own way. */
+/** Masks a tax id from a bank, which has punctuation or not, or is masked by the bank already. */
 export function maskBankTaxId(text: string): string {
   const isMasked = MASKED_BY_BANK.test(text) && text.split('*').length > 5
   return isMasked ? text : maskTaxId(text.replace(/[.\-/\s]/g, '').toUpperCase())
 }
 
-/**
- * A Pix key is a random id, which says nothing of anybody, or one of three things about a person.
- */
+/** A Pix key is a random id, which is not masked, or personal data: e-mail, phone or tax id. */
 export function maskPixKey(key: string): string {
   if (isUuid(key)) return key
   if (key.includes('@')) return maskEmail(key)

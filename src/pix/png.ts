@@ -3,31 +3,30 @@ import { assert } from '../lib/assert.ts'
 import { type Code, planBlock } from './deflate.ts'
 
 /*
- * A PNG of a QR code, one bit per pixel and eight pixels per module, so that a module is exactly
- * one byte of a scan line and a row of modules is one scan line repeated eight times.
+ * A PNG of a QR code, with one bit per pixel and eight pixels per module. So a module is one byte
+ * of a scan line, and a row of modules is one scan line eight times.
  *
- * The compressed stream is written by hand because everything in it is known beforehand: a light
- * byte, a dark byte, a match that repeats a scan line, the end. A general compressor spends longer
- * on setting itself up than this spends on the whole image, to find out the same.
- * docs/decisions/0002-qr-images.md has the figures.
+ * This code writes the compressed stream itself, because all its parts are known: a light byte, a
+ * dark byte, a match that repeats a scan line, the end. The setup of a general compressor takes
+ * longer than this whole image. docs/decisions/0002-qr-images.md has the figures.
  */
 
 const PIXELS = 8
 const QUIET = 4
-// A scan line starts with the byte that names its filter, 0 for none, then comes the quiet zone.
+// A scan line starts with a byte for its filter, which is 0 for none. The quiet zone follows.
 const LEAD = 1 + QUIET
 const LIGHT = 0xff
 const DARK = 0x00
-// One less than DEFLATE allows, which spares the special case that its longest match is.
+// One less than DEFLATE allows, because its longest match is a special case.
 const MATCH_MAX = 257
 const ADLER_MODULUS = 65521
 export const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 const END = chunk('IEND', Buffer.alloc(0))
 
-/** What all images of one size share. */
+/** The parts that are equal in all images of one size. */
 type Layout = {
   rowBytes: number
-  /** Everything before the first scan line, but for the bits that do not fill a byte yet. */
+  /** All bytes before the first scan line. `pending` has the bits that do not fill a byte yet. */
   head: Buffer
   pending: Code
   dataStart: number
@@ -38,15 +37,16 @@ type Layout = {
   lightWeight: number
 }
 
-// Indexed by size, so at most one layout of 200 bytes for each of the 40 QR versions.
+// By size. There is at most one layout of 200 bytes for each of the 40 QR versions.
 const layouts: (Layout | undefined)[] = []
 
-// One image is drawn at a time, so one buffer serves all; the largest symbol needs 11 KB.
+// One image is drawn at a time, so all use one buffer. The largest QR code needs 11 KB.
 const out = { bytes: Buffer.alloc(16_384), at: 0, bits: 0, bitCount: 0, sum: 1, weight: 0 }
 const NO_MODULES = new Uint32Array(6)
 
-// By eight modules, the first one lowest and dark ones set: their literals (light is the bit 0,
-// dark the bits 1 and 0), how many are dark, and the sum of the dark ones' places.
+// For each group of eight modules, of which the first is the lowest bit and dark ones are 1: their
+// literals (light is the bit 0, dark the bits 1 and 0), how many are dark, and the sum of the
+// places of the dark ones.
 const LITERALS = new Uint16Array(256)
 const DARK_COUNT = new Uint8Array(256)
 const DARK_PLACES = new Uint8Array(256)
@@ -60,8 +60,8 @@ for (let eight = 0; eight < 256; eight++) {
 }
 
 /**
- * Draws a square of modules with its quiet zone around. Each row of modules starts a new word, the
- * first module lowest, dark ones set, and the bits after the last module clear.
+ * Draws a square of modules with the quiet zone around it. Each row of modules starts a new word.
+ * The first module is the lowest bit, dark modules are 1, and the bits after the last module are 0.
  */
 export function drawPng(size: number, modules: Uint32Array): Buffer {
   const words = wordsPerRow(size)
@@ -95,8 +95,8 @@ function drawRow(layout: Layout, size: number, modules: Uint32Array, start: numb
   for (let group = 0; group <= last; group++) {
     const eight = (modules[start + (group >>> 2)]! >>> ((group & 3) << 3)) & 0xff
     const count = DARK_COUNT[eight]!
-    // The last group is the rest of the row and the quiet zone: a light module is a 0 bit, so it
-    // takes no more than another number of bits.
+    // The last group is the rest of the row and the quiet zone. A light module is a 0 bit, so only
+    // the number of bits differs.
     push(LITERALS[eight]!, count + (group < last ? 8 : (size & 7) + QUIET))
     dark += count
     darkWeight += count * (layout.rowBytes - LEAD - 8 * group) - DARK_PLACES[eight]!
@@ -105,7 +105,7 @@ function drawRow(layout: Layout, size: number, modules: Uint32Array, start: numb
   addToChecksum(layout, dark, darkWeight)
 }
 
-// At most 16 bits at a time: fewer than 16 are waiting, and a number has 32.
+// Takes at most 16 bits, because up to 15 are pending and a number has 32.
 function push(value: number, length: number): void {
   out.bits |= value << out.bitCount
   out.bitCount += length
@@ -187,7 +187,7 @@ function imageHeader(side: number): Buffer {
   const data = Buffer.alloc(13)
   data.writeUInt32BE(side, 0)
   data.writeUInt32BE(side, 4)
-  // One bit of gray; the zeros that follow are the only compression, filter and order there are.
+  // One bit of gray. The zeros that follow choose the ordinary compression, filter and order.
   data[8] = 1
   return chunk('IHDR', data)
 }

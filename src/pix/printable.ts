@@ -5,12 +5,12 @@ export function isPrintable(text: string): boolean {
 }
 
 /**
- * Makes any text fit a BR Code field: printable ASCII, at most `max` characters, no outer spaces.
- * The result may be empty; the caller knows what to say instead.
+ * Makes a text fit a BR Code field: printable ASCII, at most `max` characters, no outer spaces. The
+ * result may be empty. The caller then uses another text.
  */
 export function printable(text: string, max: number): string {
-  // Banks cut a code where it counts characters or bytes differently, so nothing beyond ASCII may
-  // pass. Most names are ASCII already and skip the costly normalization.
+  // Some banks count bytes and others characters, so only ASCII is allowed. Most names are ASCII
+  // already and need no slow normalization.
   const ascii = isPrintable(text) ? text : toAscii(text)
   return ascii.trim().slice(0, max).trimEnd()
 }
@@ -18,9 +18,9 @@ export function printable(text: string, max: number): string {
 function toAscii(text: string): string {
   return (
     text
-      // Compatibility forms too, so that "1º" reads "1o" and full-width letters survive.
+      // Compatibility forms too, so that "1º" becomes "1o" and full-width letters are kept.
       .normalize('NFKD')
-      // Accents and invisible joiners leave no gap behind.
+      // Accents and invisible joiners are removed and not replaced by a space.
       .replace(/[\p{M}\p{Cf}]/gu, '')
       .replace(/[\u2018\u2019]/g, "'")
       .replace(/[\u2010-\u2015]/g, '-')

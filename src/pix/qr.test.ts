@@ -34,8 +34,8 @@ function randomText(length: number): string {
   )[0]!
 }
 
-// First, because it needs a size about which nothing has been learned yet.
-test('a text beyond ASCII teaches nothing wrong about the ASCII ones', () => {
+// First, because it needs a size of which no flips are known yet.
+test('a text beyond ASCII does not change the images of ASCII texts', () => {
   for (const text of [`${'a'.repeat(99)}é`, `b${'a'.repeat(99)}`, 'a'.repeat(100)]) {
     assertSameAsLibrary(text)
   }
@@ -82,7 +82,7 @@ test('every module is the one that the library draws, for any text in any order'
   )
 })
 
-test('every module is right after everything about a size has been learned', () => {
+test('every module is right after all flips of a size are known', () => {
   // The longest text of each size, so that all positions and all blocks of it are used.
   const lengths = [
     14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 512,
@@ -110,7 +110,7 @@ test('texts beyond ASCII or 512 characters are drawn too', async () => {
     'x'.repeat(513),
     'y'.repeat(2331),
   ]) {
-    // Texts of the same length, before or after, must not get in the way.
+    // Texts of the same length, before or after, must not change the image.
     qrPng('a'.repeat(text.length))
     assertSameAsLibrary(text)
     assert.equal((await decode(qrPng(text))).text, text)
@@ -118,7 +118,7 @@ test('texts beyond ASCII or 512 characters are drawn too', async () => {
   }
 })
 
-test('a data URL holds the very PNG', () => {
+test('a data URL holds the same PNG', () => {
   const code = vectors.goodCodes['bcb-manual-static']
   const [head, body] = qrDataUrl(code).split(',')
   assert.equal(head, 'data:image/png;base64')

@@ -1,10 +1,10 @@
 import { assert } from '../lib/assert.ts'
 
 const CPF = /^[0-9]{11}$/
-// Since July 2026 the Receita Federal hands out CNPJs with letters; the check digits stay digits.
+// Since July 2026 the Receita Federal issues CNPJs with letters. The check digits stay digits.
 const CNPJ = /^[A-Z0-9]{12}[0-9]{2}$/
 
-// Weights count up from 2 at the rightmost place: a CPF is too short to wrap, a CNPJ wraps after 9.
+// Weights start with 2 at the last place and rise to the left. Those of a CNPJ restart after 9.
 const CPF_WEIGHTS = 10
 const CNPJ_WEIGHTS = 8
 
@@ -25,7 +25,7 @@ export function isValidTaxId(text: string): boolean {
   return text.endsWith(`${first}${second}`)
 }
 
-/** A tax id as it may be typed or pasted, without its punctuation, which has many dashes. */
+/** Removes the punctuation of a tax id that was typed or pasted. There are many kinds of dashes. */
 export function plainTaxId(text: string): string {
   return text.replace(/[\s./\\\p{Pd}\u2212\u200b\ufeff]/gu, '').toUpperCase()
 }
@@ -36,18 +36,20 @@ export function punctuateTaxId(text: string): string {
     : text.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5')
 }
 
-/** Text that is no tax id may be anything a person typed, so none of it is shown. */
+/** If the text is no tax id, a person may have typed anything, so none of it is shown. */
 export function maskTaxId(text: string): string {
   if (CPF.test(text)) return `***.***.${text.slice(6, 9)}-${text.slice(9)}`
   if (CNPJ.test(text)) return `**.***.***/${text.slice(8, 12)}-${text.slice(12)}`
   return '***'
 }
 
-/** Banks show a payer whose account it is: a company's number as a whole, a person's in part. */
+/**
+ * Banks show payers the tax id of the receiver: that of a company whole, that of a person masked.
+ */
 export const receiverTaxId = (taxId: string): string =>
   kindOfTaxId(taxId) === 'cnpj' ? punctuateTaxId(taxId) : maskTaxId(taxId)
 
-// The check digits of 000… or 111… come out right, but nobody was ever given such a number.
+// The check digits of 000… or 111… are right, but such a number is never issued.
 function isOneRepeated(text: string): boolean {
   return text === text.charAt(0).repeat(text.length)
 }

@@ -1,13 +1,13 @@
 /**
- * How people and their programs write what we keep in a plain form: with the punctuation that is
- * usual in Brazil, or without it. The pattern says all that is accepted, the plain form included.
+ * Values that are stored in a plain form. People and programs write them with the punctuation that
+ * is usual in Brazil, or without it. The pattern accepts both.
  */
 export type Written = 'tax-id' | 'phone' | 'postal-code'
 
-/** Nobody needs more for 14 characters and what is between them. */
+/** Enough for 14 characters and their punctuation. */
 export const MAX_WRITTEN = 64
 
-/** Matching takes time in proportion to the text: no two repetitions compete for a character. */
+/** Matching takes linear time, because no two repetitions can match the same character. */
 export const PATTERNS: Record<Written, string> = {
   // 529.982.247-25, 11.222.333/0001-81, 12.abc.345/01de-35
   'tax-id': '^(?:[ ./-]*[0-9]){11}[ ./-]*$|^(?:[ ./-]*[0-9A-Za-z]){12}(?:[ ./-]*[0-9]){2}[ ./-]*$',
@@ -27,7 +27,7 @@ const EXPRESSIONS = new Map(
   Object.entries(PATTERNS).map(([kind, pattern]) => [kind, new RegExp(pattern, 'u')]),
 )
 
-/** The plain form. Text that the pattern does not accept stays as it is, so that it is refused. */
+/** The plain form. If the pattern does not accept the text, it stays as it is and is refused. */
 export function toPlain(kind: Written, text: string): string {
   if (text.length > MAX_WRITTEN) return text
   return EXPRESSIONS.get(kind)!.test(text) ? TO_PLAIN[kind](text) : text
