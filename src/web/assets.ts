@@ -15,11 +15,13 @@ const TYPES: Record<string, string> = {
 
 type File = { type: string; plain: Buffer; packed: Buffer }
 
-/** The files that pages load. Each has its hash in its address, so that it can be kept forever. */
+/**
+ * The files that pages load. Each has its hash in its URL, so that browsers can cache it forever.
+ */
 export type Assets = {
-  /** The address of a file of `web/`. */
+  /** The URL of a file in `web/`. */
   url(name: string): string
-  /** The address of a style sheet that says what a company's color is. */
+  /** The URL of a style sheet with a company's color. */
   theme(color: string): string
   find(path: string): File | null
 }
@@ -47,7 +49,7 @@ export function readAssets(): Assets {
   }
 }
 
-/** The color itself is all that a theme holds, so it never changes either. */
+/** A theme holds only the color in its URL, so it never changes either. */
 const themeOf = (rrggbb: string): string =>
   `:root{--brand:#${rrggbb};--brand-ink:${inkOn(`#${rrggbb}`)}}\n`
 
@@ -55,18 +57,18 @@ export function registerAssets(server: FastifyInstance, assets: Assets): void {
   server.get<{ Params: { name: string } }>('/assets/:name', async (request, reply) => {
     const file = assets.find(request.params.name)
     if (!file) return reply.status(404).type('text/plain; charset=utf-8').send('Not found.\n')
-    kept(reply).type(file.type).header('Vary', 'Accept-Encoding')
+    cacheForever(reply).type(file.type).header('Vary', 'Accept-Encoding')
     if (!takesGzip(request)) return reply.send(file.plain)
     return reply.header('Content-Encoding', 'gzip').send(file.packed)
   })
   server.get<{ Params: { file: string } }>('/assets/theme/:file', async (request, reply) => {
     const color = /^([0-9a-f]{6})\.css$/.exec(request.params.file)?.[1]
     if (!color) return reply.status(404).type('text/plain; charset=utf-8').send('Not found.\n')
-    return kept(reply).type(TYPES['.css']!).send(themeOf(color))
+    return cacheForever(reply).type(TYPES['.css']!).send(themeOf(color))
   })
 }
 
-const kept = (reply: FastifyReply): FastifyReply =>
+const cacheForever = (reply: FastifyReply): FastifyReply =>
   reply.headers({
     'Cache-Control': 'public, max-age=31536000, immutable',
     'X-Content-Type-Options': 'nosniff',

@@ -20,7 +20,7 @@ import { Problem } from '../lib/problems.ts'
 import { type BrCode, type Fault, parse } from '../pix/brcode.ts'
 import type { AgreementStatus } from '../provider/port.ts'
 
-/** What a payer's bank finds behind a code. */
+/** What a payer's bank reads from a code. */
 export type Seen =
   | { kind: 'fault'; reason: Fault['reason'] | 'unknown' }
   | PaymentSeen
@@ -31,7 +31,7 @@ export type PaymentSeen = {
   company: Company
   read: BrCode
   asked: PaymentCode
-  /** Null behind a static code. */
+  /** Null if it is a static code. */
   charge: Charge | null
   status: ChargeStatus
 }
@@ -44,7 +44,7 @@ export type AgreementSeen = {
   recurrence: Recurrence | null
 }
 
-/** Looks a code up, as a bank does before it asks its customer. */
+/** Looks up a code, as a bank does before it shows a payment to its customer. */
 export async function lookAt(app: FullApp, code: string): Promise<Seen> {
   const read = parse(code)
   if (read.kind === 'fault') return { kind: 'fault', reason: read.reason }
@@ -76,7 +76,7 @@ async function seeAgreement(app: FullApp, code: string): Promise<AgreementSeen> 
   return { kind: 'agreement', company, agreement, status, recurrence }
 }
 
-/** A payment that was made here, and what the company took it for. */
+/** A payment that was made here, and how the company has recorded it. */
 export type Done = { transfer: Transfer; payment: Payment | null }
 
 /** The payments with these ids to this company, in their order. */

@@ -18,10 +18,10 @@ import { icon } from './layout.ts'
 const MAX_CODES = 12
 const MAX_TRANSFERS = 20
 
-/** A code that can be paid or agreed to, with what distinguishes it from others. */
+/** A code that can be paid or agreed to, and how it is described in the list. */
 type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; note: string }
 
-/** What the local sandbox company gives a payer to do, and what was done. */
+/** The open codes of the local sandbox company, and the payments that were made. */
 export type Lists = { open: OpenCode[]; history: Transfer[]; clock: ShownClock }
 
 export async function readLists(

@@ -8,7 +8,7 @@ import { BANK } from './bank-texts.ts'
 import { type Html, html, type Shown } from './html.ts'
 import { icon, inLanguage } from './layout.ts'
 
-/** What somebody has typed, and what is wrong with it. */
+/** What was typed into a form, and what is wrong with it. */
 export type Entry = { code: string; amount?: string; fault?: { field: Field; text: string } }
 export type Field = 'code' | 'amount' | 'clock' | 'decide'
 
@@ -170,7 +170,7 @@ ${fieldTable(entry.code, language)}
 
 export type Decide = 'approve' | 'empty' | 'fill' | 'drain' | 'reject' | 'cancel'
 
-/** A receipt for each payment that was just made, and what the company took it for. */
+/** A receipt for each payment that was just made, with how the company has recorded it. */
 export function receipts(done: Done[], language: Language): Html[] {
   const { paid, names, reasons } = BANK[language]
   return done.map(({ transfer, payment }) => {
@@ -199,7 +199,7 @@ function fieldTable(code: string, language: Language): Html {
 </details>`
 }
 
-/** The page with a code on it. */
+/** The URL of the page that shows a code. */
 export const codeAddress = (code: string, language: Language, done: string[] = []): string => {
   const query = new URLSearchParams({ code })
   if (done.length > 0) query.set('done', done.join('.'))

@@ -33,8 +33,8 @@ import type { Form, Site } from './site.ts'
 type Query = { code?: unknown; done?: unknown }
 
 /**
- * The payer's side, for those who integrate. It has no key: it acts on the codes that it is shown,
- * and lists those of the company that local mode brings along.
+ * The bank of the payer, for developers. It needs no key, because a code is enough to pay it. It
+ * lists the codes of the company that local mode creates.
  */
 export function registerBank(scope: FastifyInstance, site: Site): void {
   const { app } = site
@@ -49,7 +49,7 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
       const text = typeof code === 'string' ? code.replaceAll('\0', '').trim() : null
       return show(site, request, reply, { code: text ?? '' }, ids, text === '')
     })
-    // Where a form was sent back, the page has an address that can be asked for again.
+    // If a form is refused, the browser shows this path, so a reload of it must give a page.
     for (const path of ['/bank/pay', '/bank/decide', '/bank/clock']) {
       bank.get(path, (request, reply) =>
         reply.redirect(inLanguage('/bank', languageOf(request)), 303),
@@ -105,7 +105,7 @@ ${found && codeCard(found, checked, own?.id === found.company.id, language)}
   })
 }
 
-/** A form says its language itself. */
+/** A form has its language in a field. */
 const asked = (request: FastifyRequest): Language =>
   chosenLanguage(request.body) ?? languageOf(request)
 
@@ -117,7 +117,7 @@ function faultOf(seen: Seen | null, language: Language): string | null {
 
 const formOf = ({ body }: FastifyRequest): Form => (body ?? {}) as Form
 
-/** The form again, with what is wrong. */
+/** Shows the form again, with what is wrong. */
 function refuse(
   site: Site,
   request: FastifyRequest,
@@ -158,7 +158,7 @@ async function pay(site: Site, request: FastifyRequest, reply: FastifyReply) {
   return reply.redirect(codeAddress(code, language, done), 303)
 }
 
-/** Cents of an amount as people write it: 1.234,56, or 1234.56, or 1234. */
+/** Reads an amount as people write it, in cents: 1.234,56, or 1234.56, or 1234. */
 export function readReais(text: string): number | null {
   const plain = text.replace(/^\s*R\$/, '').trim()
   const brazilian = /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d{1,2}))?$/.exec(plain)
@@ -196,7 +196,7 @@ async function decide(site: Site, request: FastifyRequest, reply: FastifyReply) 
 
 const STEPS = { hour: 3600, day: 86_400, week: 604_800 } as const
 
-/** A month is as long as it takes to the same day of the next one. */
+/** One month leads to the same day of the next month. */
 function advanceOf(by: string, now: Date): Move | null {
   if (Object.hasOwn(STEPS, by)) return { advance: STEPS[by as keyof typeof STEPS] }
   const today = localDateOf(now)
@@ -217,7 +217,7 @@ async function advance(site: Site, request: FastifyRequest, reply: FastifyReply)
   return reply.redirect(address, 303)
 }
 
-/** Moves a company's clock and waits for what that brings about. False while it is moving. */
+/** Moves a company's clock and waits for the work that falls due. False if it moves already. */
 async function move(app: FullApp, company: Company, order: Move): Promise<boolean> {
   try {
     const act = () => app.db.transaction((tx) => moveClock(tx, app, company, order))

@@ -2,11 +2,11 @@ import type { Charge } from '../core/charges/rules.ts'
 import type { Collection, Owner } from './found.ts'
 import type { Spoken } from './language.ts'
 
-/** The page of a charge: everything its payer needs, whatever has become of it. */
+/** What the page of a charge shows, in any state of the charge. */
 export type ChargePage = Owner &
   Spoken & {
     charge: Charge
     collection: Collection | null
-    /** What a paid charge was for. */
+    /** What was bought, if the charge is paid. */
     purchase?: string[]
   }

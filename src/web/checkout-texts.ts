@@ -3,11 +3,11 @@ import type { Language } from '../lib/language.ts'
 
 type Ending = { title: string; text: string }
 
-/** What the page of a charge says. */
+/** The texts of the page of a charge. */
 export type CheckoutTexts = {
   title(amount: string): string
   toPay: string
-  /** Date and hour of a moment that is written dd/mm/aaaa HH:mm. */
+  /** Formats a moment that is given as dd/mm/aaaa HH:mm. */
   moment(at: string): string
   validUntil: string
   timeLeft: string

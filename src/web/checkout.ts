@@ -37,9 +37,9 @@ import { actOnSubscription, showSubscription } from './subscription.ts'
 
 type Named = { Params: { token: string } }
 
-/** Without scripts a page that waits looks again so often: time enough to select the code. */
+/** Without scripts a page that waits reloads so often. It leaves time to select the code. */
 export const REFRESH_S = 20
-/** With less time than this the deadline is marked as urgent. `web/checkout.js` says the same. */
+/** If less time is left, the deadline is marked as urgent. `web/checkout.js` has the same value. */
 const SOON_S = 120
 
 export function registerCheckout(scope: FastifyInstance, site: Site): void {
@@ -60,7 +60,7 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const form = (request.body ?? {}) as Form
     const spoken = spokenOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      return goOn(site, request, reply, { ...found, ...spoken, collection: null }, form)
+      return continueFromLink(site, request, reply, { ...found, ...spoken, collection: null }, form)
     }
     return actOnSubscription(site, request, reply, { ...found, ...spoken }, form)
   })
@@ -76,8 +76,8 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
   })
 }
 
-/** A payer goes on from a link to its code, once where things are sent is known. */
-async function goOn(
+/** Opens the code of a link. If something is to be sent, the address must be known first. */
+async function continueFromLink(
   site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -112,13 +112,13 @@ export function chargePage(page: ChargePage, given: ShippingGiven | null = null)
     refresh_s: waits ? REFRESH_S : null,
     data: { state, ...(isFinal(state) ? {} : { live: `/pay/${token}` }) },
     preview: previewOf(page, PREVIEW[language].charge(state, company.name), charge),
-    body: SHOWN[state]?.(page, given) ?? null,
+    body: BODIES[state]?.(page, given) ?? null,
   }
 }
 
-type Showing = (page: ChargePage, given: ShippingGiven | null) => Html
+type Body = (page: ChargePage, given: ShippingGiven | null) => Html
 
-const SHOWN: Partial<Record<State, Showing>> = {
+const BODIES: Partial<Record<State, Body>> = {
   form: (page, given) => html`${notice(page)}${summary(page)}${form(page, given)}${details(page)}`,
   open: (page) => html`${notice(page)}${summary(page)}${codeOf(page)}${details(page)}`,
   collecting: (page) => ending(page, 'collecting'),
@@ -135,7 +135,7 @@ function notice({ app, charge, company, language, chosen, token }: ChargePage) {
   return testNotice({ devMode, brCode }, company, language, simulate)
 }
 
-/** How much, and until when. A script counts down; without one the moment itself is shown. */
+/** The amount and the deadline. A script counts down. Without scripts the time is shown. */
 function summary({ charge, app, language }: ChargePage): Html {
   const texts = CHECKOUT[language]
   const left_s = Math.max(
@@ -164,7 +164,7 @@ ${charge.link!.needShipping && shippingForm(given, language)}
 </form></section>`
 }
 
-/** What is bought, by whom, and who sells it. */
+/** What is bought, and its buyer and seller. */
 function details(page: ChargePage): Html {
   const { charge, language } = page
   const texts = CHECKOUT[language]
@@ -177,7 +177,7 @@ ${facts([
 ])}</section>`
 }
 
-/** Both sides of the payment, the payer as masked as in every view of a charge. */
+/** Receiver and payer of the payment. The payer is masked as in every view of a charge. */
 function parties({ charge, company, app }: ChargePage, to: string, by: string): (Fact | false)[] {
   const { payer } = charge
   const taxId = payer ? maskTaxId(openPerson(app.vault, company.id, payer).taxId) : ''
@@ -196,7 +196,7 @@ const SIGNS = {
   uncollected: { kind: 'bad', icon: 'alert' },
 } as const satisfies Record<Ended, Pick<Result, 'kind' | 'icon'>>
 
-/** It came to no payment, or to none that the payer has to make. */
+/** The page of a charge that cannot be paid here. */
 function ending(page: ChargePage, state: Ended): Html {
   const { charge, collection, language } = page
   const texts = CHECKOUT[language]

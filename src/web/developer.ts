@@ -7,8 +7,8 @@ import { icon, inLanguage, type Page, sendPage } from './layout.ts'
 import type { Site } from './site.ts'
 
 /**
- * Whether the local mode's own things may be shown: its key, its mails. Not under a name that is
- * not ours, which any site could let lead to this machine to read them.
+ * Whether the key and the mails of local mode may be shown. If the host name is not ours, they may
+ * not, because another site can let its own name resolve to this machine to read them.
  */
 export function isLocalHost({ app }: Site, { hostname }: FastifyRequest): boolean {
   if (!app.config.local) return false
@@ -21,18 +21,18 @@ const NAMES = {
   en: { nav: 'Pages', front: 'Home', docs: 'Docs', bank: 'Bank', mailbox: 'Mail' },
 } as const
 
-type Place = { path: string; name: 'front' | 'docs' | 'bank' | 'mailbox' }
+type Link = { path: string; name: 'front' | 'docs' | 'bank' | 'mailbox' }
 
-const PLACES: Place[] = [
+const LINKS: Link[] = [
   { path: '/', name: 'front' },
   { path: '/bank', name: 'bank' },
   { path: '/mailbox', name: 'mailbox' },
   { path: '/docs', name: 'docs' },
 ]
 
-function navigation({ language, chosen }: Spoken, here: Place['name'], isLocal: boolean): Html {
+function navigation({ language, chosen }: Spoken, here: Link['name'], isLocal: boolean): Html {
   const names = NAMES[language]
-  const shown = PLACES.filter(({ name }) => isLocal || name !== 'mailbox')
+  const shown = LINKS.filter(({ name }) => isLocal || name !== 'mailbox')
   const current = html` aria-current="page"`
   return html`<nav class="places" aria-label="${names.nav}">${shown.map(
     ({ path, name }) =>
@@ -40,12 +40,12 @@ function navigation({ language, chosen }: Spoken, here: Place['name'], isLocal: 
   )}</nav>`
 }
 
-/** Sends one of these pages: wide, with the way to the others. */
+/** Sends a page for developers. It is wide and links to the others. */
 export function sendDeveloperPage(
   site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
-  here: Place['name'],
+  here: Link['name'],
   page: Page,
 ): FastifyReply {
   const chosen = chosenLanguage(request.query) ?? chosenLanguage(request.body)
@@ -63,6 +63,6 @@ const COPY = {
   en: { copy: 'Copy', copied: 'Copied' },
 } as const
 
-/** Copies a text; without scripts it is not there, and the text is marked by one click. */
+/** A button that copies a text. Without scripts it is hidden, and a click selects the text. */
 export const copyButton = (text: string, what: string, language: Language): Html =>
   html`<button type="button" class="button quiet slim copy js" data-copy="${text}" data-copied="${COPY[language].copied}">${icon('copy')}<span aria-live="polite"><span>${COPY[language].copy}</span><span class="hide"> ${what}</span></span></button>`

@@ -1,7 +1,7 @@
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-/** How a browser can check a field while it is typed; the server checks it again. */
+/** How the browser checks a field. The server checks it again. */
 export type Check = 'filled' | 'tax-id' | 'tax-id-shape' | 'email' | 'phone' | 'postal-code'
 
 export type Field = {
@@ -10,14 +10,14 @@ export type Field = {
   value: string
   /** What is wrong with the value, in a sentence. */
   fault: string | null
-  /** What to say in the browser when the check fails. */
+  /** The text that the browser shows if the check fails. */
   wrong: string
   check?: Check
   hint?: string
   width?: 'half' | 'third' | 'most'
-  /** Words after the label of a field that may stay empty. */
+  /** The text after the label of a field that may stay empty. */
   optional?: string
-  /** Whether somebody else fills it in when it stays empty. */
+  /** Whether the server fills it in if it stays empty. */
   isFilledIn?: boolean
   autocomplete?: string
   inputmode?: 'numeric' | 'email' | 'tel' | 'text'
@@ -25,10 +25,10 @@ export type Field = {
   options?: Option[]
 }
 
-/** A choice; `ceps` are the postal codes that lead to it, such as "69000-69299 69400-69899". */
+/** A choice. `ceps` are the postal codes that select it, such as "69000-69299 69400-69899". */
 export type Option = { value: string; label: string; ceps?: string }
 
-/** A label, its control, and what is wrong or helps, tied together for those who listen. */
+/** A label and its control, linked to the hint and the fault for screen readers. */
 export function field(given: Field, isFirstFault: boolean): Html {
   const { name, label, fault, hint, width, optional } = given
   const described = [fault && `${name}-fault`, hint && `${name}-hint`].filter(Boolean).join(' ')
@@ -40,9 +40,9 @@ ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`
 }
 
-type Around = { described: string; isFirstFault: boolean }
+type Context = { described: string; isFirstFault: boolean }
 
-function control(given: Field, { described, isFirstFault }: Around): Html {
+function control(given: Field, { described, isFirstFault }: Context): Html {
   const { name, value, fault, check, wrong, optional, isFilledIn, options } = given
   const shared = html`id="${name}" name="${name}"${!optional && !isFilledIn && html` required`}${
     check && html` data-check="${check}" data-wrong="${wrong}"`
@@ -59,7 +59,7 @@ function control(given: Field, { described, isFirstFault }: Around): Html {
   return html`<input ${shared} type="text" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}" value="${value}">`
 }
 
-/** Fields in their order; the first that is wrong is where the reader starts. */
+/** Fields in their order. The first one with a fault gets the focus. */
 export function fieldsOf(fields: Field[]): Html {
   const first = fields.findIndex(({ fault }) => fault !== null)
   return html`<div class="fields">${fields.map((one, i) => field(one, i === first))}</div>`

@@ -10,13 +10,13 @@ import { type Uuid, unpackPair } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import type { LocalDate } from '../pix/local-time.ts'
 
-/** Whose a page is; the app is in the company's time. */
+/** The company that a page belongs to. `app` has the company's clock. */
 export type Owner = { app: FullApp; company: Company; token: string }
 
-/** What a page's address names: something to pay, or something to agree to. */
+/** What the token of a page names: a charge or a recurrence. */
 export type Found = Owner & ({ charge: Charge } | { recurrence: Recurrence })
 
-/** What a charge or an agreement has come to, as far as its page is concerned. */
+/** The state of a charge or an agreement that its page shows. */
 export type State =
   | 'form'
   | 'open'
@@ -30,7 +30,7 @@ export type State =
   | 'approved'
   | 'rejected'
 
-/** Nothing more happens that a page would have to show. */
+/** After these states a page does not change any more. */
 const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', 'rejected']
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
@@ -51,10 +51,10 @@ export async function lookUp(
   return { ...owner, recurrence: asOf(recurrence, now) }
 }
 
-/** What the payer of a subscription's charge sees of the subscription. */
+/** What the page of a subscription's charge shows of the subscription. */
 export type Collection = { productName: string; dueOn: LocalDate }
 
-/** Null for a charge that is of no subscription. */
+/** Null if the charge belongs to no subscription. */
 export async function findCollection({ db }: FullApp, charge: Charge): Promise<Collection | null> {
   const { companyId, id, recurrenceId } = charge
   if (recurrenceId === null) return null

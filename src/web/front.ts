@@ -13,7 +13,7 @@ import { icon, inLanguage, languageOf } from './layout.ts'
 import { resetForm, resetNotice } from './sandbox-reset.ts'
 import type { Site } from './site.ts'
 
-/** The front page: where one is, what runs, where to go, and what to try first. */
+/** The front page: what this is, what runs, links to the other pages, and first calls. */
 export function registerFront(scope: FastifyInstance, site: Site): void {
   const { app } = site
   scope.get('/', async (request, reply) => {
@@ -41,18 +41,18 @@ ${callsCard(app, key, language)}
   })
 }
 
-type State = { database: string | null; workers: number; plays: boolean }
+type State = { database: string | null; workers: number; hasBank: boolean }
 
-/** What is running; a database that does not answer must not keep the page from saying so. */
+/** What is running. If the database does not answer, the page says so. */
 async function readState({ db, config }: FullApp): Promise<State> {
   try {
     const [row] = await db.query<{ version: string }>({
       text: `select current_setting('server_version') as version`,
     })
     const [workers, sandbox] = await Promise.all([countLiveWorkers(db), hasSandbox(db)])
-    return { database: row!.version.split(' ')[0]!, workers, plays: config.local || sandbox }
+    return { database: row!.version.split(' ')[0]!, workers, hasBank: config.local || sandbox }
   } catch {
-    return { database: null, workers: 0, plays: config.local }
+    return { database: null, workers: 0, hasBank: config.local }
   }
 }
 
@@ -78,13 +78,13 @@ function runningCard({ config, publicUrl }: FullApp, state: State, language: Lan
 
 function linksCard(
   { config }: FullApp,
-  { plays }: State,
+  { hasBank }: State,
   language: Language,
   chosen: Language | null,
 ): Html {
   const { links, link } = FRONT[language]
   const places = [
-    ...(plays ? [{ path: inLanguage('/bank', chosen), ...link.bank }] : []),
+    ...(hasBank ? [{ path: inLanguage('/bank', chosen), ...link.bank }] : []),
     ...(config.local ? [{ path: inLanguage('/mailbox', chosen), ...link.mailbox }] : []),
     { path: '/docs', ...link.docs },
   ]
@@ -113,11 +113,11 @@ type Calls = { create: string; pay: string; read: string }
 const FIELD = (name: string) => `$(echo "$CHARGE" | sed -E 's/.*"${name}":"([^"]+)".*/\\1/')`
 const JSON_TYPE = "-H 'Content-Type: application/json'"
 
-/** Calls that run in a shell unchanged. Later ones use what the first has answered. */
+/** Calls that can be pasted into a shell. Later ones use the answer of the first. */
 function callsOf(url: string, key: string | null): Calls {
   const auth = key === null ? '-H "X-API-KEY: $VINTEM_KEY"' : `-H 'X-API-KEY: ${key}'`
   const customer = '{"name":"Maria da Silva","taxId":"52998224725","email":"maria@example.com"}'
-  // Whoever tries them with a key of their own may have that of a live company.
+  // The key of the visitor may belong to a live company, so the charge is in dev mode.
   const trial = key === null ? '"devMode":true,' : ''
   return {
     create: `CHARGE=$(curl -s ${url}/charge/pix \\

@@ -15,11 +15,11 @@ test('templates are put into templates as they are, and lists one after another'
   assert.equal(render(html`${raw('<svg></svg>')}`), '<svg></svg>')
 })
 
-test('nothing shows as nothing, and zero as zero', () => {
+test('null, undefined and false are empty, and zero is 0', () => {
   assert.equal(render(html`${null}${undefined}${false}${0}${''}`), '0')
 })
 
-test('nothing that was parsed can pose as markup', () => {
+test('parsed JSON is never taken for markup', () => {
   const posed = JSON.parse('{"markup":"<b>","Symbol(markup)":"<b>"}')
   assert.doesNotMatch(render(html`${posed}`), /<b>/)
 })

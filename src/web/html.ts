@@ -1,9 +1,9 @@
 const MARKUP = Symbol('markup')
 
-/** Markup that is safe to send: made by the template below, or our own. No JSON can pose as it. */
+/** Markup that is safe to send, from the template below or our own. No JSON can produce it. */
 export type Html = { readonly [MARKUP]: string }
 
-/** What a template takes. Whatever is not markup is text, and nothing shows as nothing. */
+/** A value in a template. If it is not markup, it is text. Null, undefined and false are empty. */
 export type Shown = Html | string | number | null | undefined | false | Shown[]
 
 const ENTITIES: Record<string, string> = {
@@ -29,7 +29,7 @@ export function html(parts: TemplateStringsArray, ...values: Shown[]): Html {
   return { [MARKUP]: text }
 }
 
-/** Our own markup as it is, such as an icon. Never for anything that somebody else wrote. */
+/** Markup of our own, such as an icon. Never use it for text from outside. */
 export const raw = (markup: string): Html => ({ [MARKUP]: markup })
 
 export const render = (page: Html): string => page[MARKUP]

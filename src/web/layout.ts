@@ -17,23 +17,23 @@ export type Page = {
   language: Language
   /** The content of <main>. */
   body: Shown
-  /** Whose page it is; ours where none is named. */
+  /** The company of the page; Vintém if it is left out. */
   brand?: Brand | null
   /** Names of scripts in `web/`, loaded as modules. */
   scripts?: string[]
-  /** Names of style sheets in `web/` beside the one that all pages have. */
+  /** Names of more style sheets in `web/`. All pages have `style.css`. */
   styles?: string[]
-  /** Where else one can go, beside the name on top. */
+  /** Links to other pages, beside the name at the top. */
   nav?: Html
-  /** Whether it shows pages of ours inside. */
+  /** Whether it shows pages of ours in frames. */
   frames?: boolean
-  /** Without scripts the page loads itself again after so many seconds. */
+  /** Without scripts the page reloads after so many seconds. */
   refresh_s?: number | null
   /** A class for <body>: how wide the page is, and what it looks like. */
   kind?: string
   /** What scripts need to know, as data-* attributes of <main>. */
   data?: Record<string, string>
-  /** What is shown of the page where its link is sent. */
+  /** What messengers show of a link to the page. */
   preview?: Preview
   status?: number
 }
@@ -42,7 +42,7 @@ const OWN: Brand = { name: 'Vintém', color: DEFAULT_COLOR, imageUrl: null }
 
 export { inLanguage, languageOf }
 
-/** Writes a page out, with all that protects it. */
+/** Sends a page with its security headers. */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -101,8 +101,8 @@ const attributes = (data: Record<string, string> = {}): Html[] =>
   Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)
 
 /**
- * The company's image over the first letter of its name, which is seen where there is no image, or
- * none that can be loaded.
+ * The company's image, above the first letter of its name. The letter is visible if there is no
+ * image, or if it cannot be loaded.
  */
 function logo({ name, imageUrl }: Brand): Html {
   const initial = [...name.trim()][0]?.toUpperCase()
@@ -112,7 +112,7 @@ function logo({ name, imageUrl }: Brand): Html {
   return html`<span class="logo"><span class="initial" aria-hidden="true">${initial}</span>${image}</span>`
 }
 
-/** The page that is shown, asked for in the other language. A form is asked for anew. */
+/** The URL of this page in the other language. After a form it is the page of the form. */
 function otherAddress({ url }: FastifyRequest, language: Language): string {
   const [path, search] = url.split('?')
   const query = new URLSearchParams(search)
@@ -121,7 +121,7 @@ function otherAddress({ url }: FastifyRequest, language: Language): string {
   return inLanguage(address, language === 'pt' ? 'en' : 'pt')
 }
 
-/** A page that says why there is no other. */
+/** A page that shows an error. */
 export function faultPage(fault: Fault, language: Language, status: number): Page {
   const { title, text } = TEXTS[language].faults[fault]
   const body = html`<section class="card result">
@@ -148,7 +148,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS
 
-/** A drawing beside words that say the same, and so hidden from screen readers. */
+/** An icon. It is hidden from screen readers, because the text beside it says the same. */
 export const icon = (name: IconName): Html =>
   raw(
     `<svg class="icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${ICONS[name]}</svg>`,

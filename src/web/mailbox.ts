@@ -51,20 +51,20 @@ const MAX_SHOWN = 30
 
 type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { before?: string } }>
 
-/** The mails that were kept as files, for those who try things out on their own machine. */
+/** Shows the mails that were written to files, in local mode. */
 export function registerMailbox(scope: FastifyInstance, site: Site): void {
   const folder = join(site.app.config.dataDir, 'mail')
-  const requireHome = (request: FastifyRequest) => {
+  const requireLocalHost = (request: FastifyRequest) => {
     if (!isLocalHost(site, request)) throw problem('route_not_found')
   }
   const find = async (request: Asked) => {
-    requireHome(request)
+    requireLocalHost(request)
     const mail = await readMail(folder, request.params.id)
     if (!mail) throw problem('route_not_found')
     return mail
   }
   scope.get('/mailbox', async (request: Asked, reply) => {
-    requireHome(request)
+    requireLocalHost(request)
     const ids = await listMails(folder)
     const { before } = request.query
     const from = typeof before === 'string' ? ids.filter((id) => id < before) : ids
@@ -148,11 +148,11 @@ ${mail.code !== null && codeBox(mail, texts.codeOf, language)}
   return sendDeveloperPage(site, request, reply, 'mailbox', page)
 }
 
-/** Its links open tabs of their own; it runs nothing and sends nothing. */
+/** Links of a mail open in new tabs. The mail runs no scripts and sends no forms. */
 const SANDBOX = 'allow-popups allow-popups-to-escape-sandbox'
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox ${SANDBOX}`
 
-/** The mail itself, as it would be in a mail program. */
+/** The HTML of the mail, as a mail program shows it. */
 function sendContent(reply: FastifyReply, content: string): FastifyReply {
   return reply
     .headers({

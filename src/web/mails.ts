@@ -12,13 +12,13 @@ export type SentMail = {
   at: Date
   text: string
   html: string
-  /** The one-time code in it, which is on a line of its own. */
+  /** The one-time code, which is alone on a line of the text. */
   code: string | null
 }
 
 const FILE = /^(.+)\.eml$/
 
-/** The ids of the mails in a folder, newest first: they sort by time. */
+/** The ids of the mails in a folder, newest first, because ids sort by time. */
 export async function listMails(folder: string): Promise<Uuid[]> {
   const names = await readdir(folder).catch(orNone<string[]>([]))
   const ids = names.map((name) => FILE.exec(name)?.[1] ?? '').filter(isUuid)
@@ -46,7 +46,7 @@ function toMail(id: Uuid, mail: Email): SentMail {
   }
 }
 
-/** A folder that nothing was written to is not there yet. */
+/** Before the first mail the folder does not exist. */
 const orNone =
   <T>(none: T) =>
   (error: NodeJS.ErrnoException): T => {

@@ -17,26 +17,26 @@ import { registerReset } from './sandbox-reset.ts'
 import type { Form, Site } from './site.ts'
 import type { Fault } from './texts.ts'
 
-/** Forms sent per address: enough for a busy office, too few for a flood. */
+/** Forms per address. Many people in an office may share one. */
 const FORMS = { perSecond: 10, burst: 100 }
-/** Pages, and whatever they ask for, per address: a shop's customers may share one. */
+/** Pages and their files per address. Customers of a shop may share one. */
 const READS = { perSecond: 50, burst: 500 }
 
 export type Pages = {
   register(server: FastifyInstance): void
-  /** Shows somebody with a browser that an address leads nowhere. */
+  /** Shows the page for an unknown path. */
   missing(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** The pages for people. They need no key, take forms instead of JSON, and say sorry in words. */
+/** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
 export function createPages(app: FullApp, own: Pick<Site, 'sandbox' | 'resetSandbox'>): Pages {
   const site: Site = { app, assets: readAssets(), ...own }
   return {
     register(server) {
       server.register(async (scope) => {
-        takeForms(scope)
+        readForms(scope)
         limitByAddress(scope, app)
-        refuseForeignForms(scope, app.publicUrl, 'taken')
+        refuseForeignForms(scope, app.publicUrl, 'accepted')
         scope.setErrorHandler((error: FastifyError, request, reply) =>
           refuse(site, error, request, reply),
         )
@@ -53,7 +53,7 @@ export function createPages(app: FullApp, own: Pick<Site, 'sandbox' | 'resetSand
   }
 }
 
-/** Where things are, the simulated bank, the mails. */
+/** The front page, the simulated bank and the mails. */
 function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope, site.app.publicUrl, 'refused')
   registerFront(scope, site)
@@ -70,7 +70,7 @@ const readForm = (text: string): Form => {
   return form
 }
 
-function takeForms(scope: FastifyInstance): void {
+function readForms(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { webAddress } from './parts.ts'
 
-test('a page leads to addresses of the web only, never to what a browser would run', () => {
+test('a page links to http and https only, never to a script', () => {
   for (const url of ['https://loja.example/ok', 'http://loja.example', 'HTTPS://LOJA.EXAMPLE/']) {
     assert.equal(webAddress(url), url)
   }

@@ -28,7 +28,7 @@ export type PanelTexts = {
 
 /**
  * A code to pay or to agree with: a button that copies it, its image, and the text. A phone cannot
- * read its own screen, so there the button comes first and the image is shown when asked for.
+ * scan its own screen, so there the button comes first and the image is hidden until it is opened.
  */
 export function codePanel(brCode: string, language: Language, words: PanelTexts): Html {
   const texts = CHECKOUT[language]
@@ -46,13 +46,13 @@ export function codePanel(brCode: string, language: Language, words: PanelTexts)
 </section>`
 }
 
-/** What the merchant says that the charge is for. */
+/** The merchant's description of the charge. */
 export const descriptionFact = (
   { description }: Pick<Charge, 'description'>,
   language: Language,
 ): Fact | false => description !== null && [CHECKOUT[language].description, description]
 
-/** What is bought, so that its lines add up to the total; nothing where no item is named. */
+/** The items and what else makes up the total. Empty if the charge has no items. */
 export function purchaseFacts(
   { amount, link }: Pick<Charge, 'amount' | 'link'>,
   language: Language,
@@ -79,7 +79,7 @@ export const dueFact = (collection: Collection | null, language: Language): Fact
     html`<time datetime="${collection.dueOn}">${formatDay(collection.dueOn)}</time>`,
   ]
 
-/** Somebody's name and, below it, their tax id. */
+/** A name and, below it, the tax id. */
 export const party = (name: string, taxId: string): Html =>
   html`${name}<br><span class="soft small">${taxId}</span>`
 
@@ -89,15 +89,15 @@ export type Result = {
   title: string
   text: string
   facts?: (Fact | null | false)[]
-  /** What can be done with it. */
+  /** Buttons and other content below the facts. */
   more?: Html
-  /** Where the payer goes from here. */
+  /** The link to the merchant's page. */
   link?: { url: string; label: string } | null
-  /** Whether the page leads there by itself, when it has just become this. */
-  leads?: boolean
+  /** Whether the page opens the link by itself after a change to this state. */
+  opensLink?: boolean
 }
 
-/** How something has ended, in a sign, in words, and with the way on. */
+/** The result of a charge or an agreement: an icon, a text, facts and a link. */
 export function result(given: Result, language: Language): Html {
   const texts = CHECKOUT[language]
   const { link } = given
@@ -110,13 +110,13 @@ ${given.more}
 ${link && html`<a class="button" href="${link.url}" rel="noreferrer">${link.label}</a>`}
 ${
   link &&
-  given.leads &&
+  given.opensLink &&
   html`<p class="js small soft" data-leave="10" hidden>${texts.leaving[0]}<span>10</span>${texts.leaving[1]} <button type="button" class="button quiet slim">${texts.stay}</button></p>`
 }
 </section>`
 }
 
-/** Says that no real money is asked for, and how to play the payer. */
+/** Says that no real money is charged, and links to the simulated bank. */
 export function testNotice(
   { devMode, brCode }: Pick<Charge, 'devMode' | 'brCode'>,
   company: Company,
@@ -137,6 +137,6 @@ ${brCode !== null && html`<p><a href="${bank}" target="_blank" rel="noopener">${
 </div></aside>`
 }
 
-/** An address of a merchant's that a page may lead to: of the web, and of nothing else. */
+/** The merchant's URL, if it is http or https. A page links to no other kind. */
 export const webAddress = (url: string | null | undefined): string | null =>
   url && /^https?:\/\//i.test(url) ? url : null

@@ -13,7 +13,7 @@ import { type PayerField, SUBSCRIPTION } from './subscription-texts.ts'
 
 export type PayerGiven = { person: Required<Pick<Person, PayerField>>; faults: PayerField[] }
 
-/** Who subscribes, as they wrote it; punctuation is for people, and goes. */
+/** Reads the payer from the form, without punctuation. */
 export function readPayer(form: Form, mode: Mode): PayerGiven {
   const text = (name: PayerField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
   const person = {
@@ -37,8 +37,8 @@ export function readPayer(form: Form, mode: Mode): PayerGiven {
 
 const FIELDS: PayerField[] = ['name', 'taxId', 'email', 'phone']
 
-/** What was sent, as people write it; what is wrong is given back as it was understood. */
-function written(name: PayerField, value: string): string {
+/** Formats a value for the form. If it is wrong, it is shown as it was read. */
+function formatted(name: PayerField, value: string): string {
   if (name === 'taxId') return isTaxIdShape(value) ? punctuateTaxId(value) : value
   if (name === 'phone') return value.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
   return value
@@ -55,14 +55,14 @@ export function payerForm(given: PayerGiven | null, company: Company, language: 
   const texts = SUBSCRIPTION[language]
   const fields = FIELDS.map((name): Field => {
     const control = CONTROLS[name]
-    // Play money may carry made-up documents.
+    // A sandbox company accepts invented tax ids.
     const check = name === 'taxId' && company.mode === 'sandbox' ? 'tax-id-shape' : control.check!
     return {
       ...control,
       check,
       name,
       label: texts.fields[name],
-      value: written(name, given?.person[name] ?? ''),
+      value: formatted(name, given?.person[name] ?? ''),
       fault: given?.faults.includes(name) ? texts.faults[name] : null,
       wrong: texts.faults[name],
       ...(name === 'taxId' ? { hint: texts.taxIdHint, maxlength: 20 } : {}),

@@ -1,7 +1,7 @@
 import type { Language } from '../lib/language.ts'
 import type { State } from './found.ts'
 
-/** What a messenger shows of a link to a page: no word of who pays. */
+/** What a messenger shows of a link to a page. It never names the payer. */
 export type PreviewTexts = {
   locale: string
   caption: string

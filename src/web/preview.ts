@@ -16,12 +16,12 @@ import { drawPicture, PICTURE, type PictureParts } from './preview/picture.ts'
 import { PREVIEW } from './preview-texts.ts'
 import type { Site } from './site.ts'
 
-/** What is shown of a page where its link is sent: never anything of its payer. */
+/** What messengers show of a link to a page. It never names the payer. */
 export type Preview = { description: string; url: string; image: string; imageAlt: string }
 
-/** Another number makes all pictures anew, with new addresses. */
-const DRAWING = 1
-/** Each has some 20 KB. */
+/** If this number changes, all pictures are drawn again and get new URLs. */
+const DRAWING_VERSION = 1
+/** How many pictures are kept. Each has about 20 KB. */
 const MAX_KEPT = 200
 /** Pictures asked for per address, as often as forms may be sent. */
 const ASKED = { perSecond: 10, burst: 100 }
@@ -67,17 +67,17 @@ function partsOf({ name, color, mode }: Company, language: Language): PicturePar
 
 const hashOf = (parts: PictureParts): string =>
   createHash('sha256')
-    .update(JSON.stringify([DRAWING, parts.name, parts.color, parts.caption, parts.mark]))
+    .update(JSON.stringify([DRAWING_VERSION, parts.name, parts.color, parts.caption, parts.mark]))
     .digest('hex')
     .slice(0, 20)
 
-/** The hash of what is drawn is in the address, so that a picture can be kept forever. */
+/** The URL has the hash of what is drawn, so that a picture can be cached forever. */
 const pathOf = (company: Company, language: Language): string =>
   `/preview/${company.id}/${language}-${hashOf(partsOf(company, language))}.png`
 
 type Named = { Params: { company: string; file: string } }
 
-/** Nobody can ask for another picture than those of companies that exist: two for each. */
+/** Serves the two pictures of each company. No other pictures can be requested. */
 export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
   const pictures = createRecent<Promise<Buffer> | undefined>(MAX_KEPT)
   const buckets = app.config.rateLimit && createBuckets(ASKED.perSecond, ASKED.burst)
@@ -101,16 +101,16 @@ export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
     const company = language && isUuid(id) ? await findCompany(app.db, id) : null
     if (!language || !company) throw problem('charge_not_found')
     const path = pathOf(company, language)
-    // The company has another name or color by now.
+    // If the name or the color of the company has changed, redirect to the new picture.
     if (!path.endsWith(`/${file}`)) return reply.redirect(path, 302)
     const etag = `"${file.slice(0, -4)}"`
-    kept(reply, etag)
+    cacheForever(reply, etag)
     if (request.headers['if-none-match'] === etag) return reply.status(304).send()
     return reply.type('image/png').send(await drawn(partsOf(company, language)))
   })
 }
 
-const kept = (reply: FastifyReply, etag: string): FastifyReply =>
+const cacheForever = (reply: FastifyReply, etag: string): FastifyReply =>
   reply.headers({
     'Cache-Control': 'public, max-age=31536000, immutable',
     ETag: etag,

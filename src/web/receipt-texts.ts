@@ -1,8 +1,8 @@
 import type { Language } from '../lib/language.ts'
 
-/** What the page of a paid charge says beside the lines of its receipt. */
+/** The texts of the page of a paid charge, except the lines of the receipt. */
 export type ReceiptTexts = {
-  /** The page's title, and so the name of a file that it is saved as. */
+  /** The page's title, which is also the name of a saved file. */
   title(amount: string): string
   testTitle(amount: string): string
   refundedPart: string

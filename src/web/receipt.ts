@@ -10,14 +10,14 @@ import { icon, inLanguage } from './layout.ts'
 import { dueFact, type Fact, type Result, result, webAddress } from './parts.ts'
 import { RECEIPT } from './receipt-texts.ts'
 
-/** What a browser calls the page, and the file that it is saved as. */
+/** The title of the page, which is also the name of a saved file. */
 export function receiptTitle({ charge, company, language }: ChargePage): string {
   const { title, testTitle } = RECEIPT[language]
   const amount = formatReais(charge.amount)
   return isPlayMoney(company, charge) ? testTitle(amount) : title(amount)
 }
 
-/** A paid charge: what a receipt states, to be kept, printed and shared. */
+/** The receipt of a paid charge, with buttons to save and to share it. */
 export function receipt(page: ChargePage, state: 'paid' | 'refundedAll'): Html {
   const { charge, company, language, app, purchase = [] } = page
   const [texts, own] = [CHECKOUT[language], RECEIPT[language]]
@@ -32,7 +32,7 @@ export function receipt(page: ChargePage, state: 'paid' | 'refundedAll'): Html {
     facts: [...lines.map((line) => factOf(line, page)), dueFact(page.collection, language)],
     more: actions(page),
     link: successUrl ? { url: successUrl, label: texts.success } : null,
-    leads: state === 'paid',
+    opensLink: state === 'paid',
   }
   return html`${testMark(page)}${printHead(page)}${result(shown, language)}${printFoot(page)}`
 }
@@ -58,7 +58,7 @@ function transactionId(id: string, language: ChargePage['language']): Html {
 <button type="button" class="button quiet slim js" data-copy-text="${id}" data-done="${idCopied}" aria-label="${copyId}">${icon('copy')}</button><span class="small done-text" role="status"></span>`
 }
 
-/** What can be done with a receipt. Nothing is shared but the address of the page. */
+/** The buttons of a receipt. Only the URL of the page is shared. */
 function actions(page: ChargePage): Html {
   const { save, share, copyLink, linkCopied, saveHint } = RECEIPT[page.language]
   const url = addressOf(page)
@@ -73,21 +73,21 @@ function actions(page: ChargePage): Html {
 const addressOf = ({ app, charge, chosen }: ChargePage): string =>
   inLanguage(checkoutUrl(app.publicUrl, charge), chosen)
 
-/** Play money is marked on the screen and on paper, in words that no printer leaves out. */
+/** Marks play money, on the screen and on paper. It is text, because printers may omit colors. */
 function testMark({ charge, company, language }: ChargePage): Html | null {
   if (!isPlayMoney(company, charge)) return null
   const { title, text } = RECEIPT[language].test
   return html`<aside class="test-mark all" aria-label="${title}">${icon('alert')}<p><strong>${title}.</strong> ${text}</p></aside>`
 }
 
-/** What only paper has: on the screen the page itself says whose it is. */
+/** The heading on paper. On the screen the page has the name of the company already. */
 function printHead({ company, charge, language }: ChargePage): Html {
   const { printTitle, test } = RECEIPT[language]
   const title = isPlayMoney(company, charge) ? test.title : printTitle
   return html`<div class="paper paper-head" aria-hidden="true"><p>${company.name}</p><p>${title}</p></div>`
 }
 
-/** Whoever is given the paper can see at this address whether it is true. */
+/** The URL on paper, where the receipt can be verified. */
 function printFoot(page: ChargePage): Html {
   const { company, charge, language } = page
   const { check, test } = RECEIPT[language]

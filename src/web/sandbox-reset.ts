@@ -24,7 +24,7 @@ const TEXTS = {
 
 const PATH = '/sandbox/reset'
 
-/** The form is folded, so that nobody loses their key by one click. */
+/** The form must be opened first, so that nobody loses their key by one click. */
 export const resetForm = (language: Language): Html => html`<details>
 <summary>${TEXTS[language].open}</summary>
 <form class="stack" method="post" action="${inLanguage(PATH, language)}">
@@ -33,20 +33,20 @@ export const resetForm = (language: Language): Html => html`<details>
 </form>
 </details>`
 
-/** Says that there is a new company, to whom the form has sent here. */
+/** Says that there is a new company, after the form was sent. */
 export const resetNotice = (query: unknown, language: Language): Html | null =>
   (query as { fresh?: unknown }).fresh === undefined
     ? null
     : html`<p class="notice good" role="status">${icon('check')}<span>${TEXTS[language].done}</span></p>`
 
-/** Puts a new company in the place of the sandbox, for those who are at their own machine. */
+/** Replaces the sandbox with a new company, in local mode. */
 export function registerReset(scope: FastifyInstance, site: Site): void {
   scope.post(PATH, async (request, reply) => {
     if (!isLocalHost(site, request)) throw problem('route_not_found')
     await site.resetSandbox()
     return reply.redirect(`${inLanguage('/?fresh', chosenLanguage(request.query))}#key`, 303)
   })
-  // Where a form was sent back, the page has an address that can be asked for again.
+  // If the form failed, the browser shows this path, so a reload of it must give a page.
   scope.get(PATH, (request, reply) =>
     reply.redirect(inLanguage('/', chosenLanguage(request.query)), 303),
   )

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** The origin of an image that a page may load, or none where its address is not a plain one. */
+/** The origin of an image that a page may load. Null if its URL is not an ordinary one. */
 export function imageOrigin(imageUrl: string | null): string | null {
   const origin = imageUrl && URL.canParse(imageUrl) ? new URL(imageUrl).origin : ''
   return /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin) ? origin : null
@@ -20,8 +20,8 @@ const policy = (images: string | null, frames: boolean): string =>
   ].join('; ')
 
 /**
- * A page runs our own scripts and styles and no others. Its address is all that protects it, so no
- * other site receives it.
+ * Adds security headers. A page runs only our own scripts and styles. Whoever has the URL of a page
+ * can open it, so it is sent to no other site.
  */
 export function secure(reply: FastifyReply, imageUrl: string | null, frames = false): FastifyReply {
   return reply.headers({

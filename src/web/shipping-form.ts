@@ -14,7 +14,7 @@ import { type Html, html } from './html.ts'
 import { icon } from './layout.ts'
 import type { Form } from './site.ts'
 
-/** An address as it was sent, and what is wrong with it. */
+/** An address from the form, and what is wrong with it. */
 export type ShippingGiven = {
   shipping: Shipping
   faults: Partial<Record<ShippingField, ShippingFault>>
@@ -22,7 +22,7 @@ export type ShippingGiven = {
 
 export const hasFaults = ({ faults }: ShippingGiven): boolean => Object.keys(faults).length > 0
 
-/** People write a CEP with its dash, and may write around it. The state follows from it. */
+/** Reads an address. The CEP may have punctuation. If the state is empty, the CEP gives it. */
 export function readShipping(form: Form): ShippingGiven {
   const text = (name: ShippingField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
   const postalCode = text('postalCode').replace(/[^0-9a-z]/gi, '')
@@ -69,13 +69,13 @@ ${
 ${fieldsOf(fields)}`
 }
 
-/** A CEP is given back as people write it. */
-function written(name: ShippingField, given: ShippingGiven | null): string {
+/** Formats a value for the form. A CEP gets its dash. */
+function formatted(name: ShippingField, given: ShippingGiven | null): string {
   const value = given?.shipping[name] ?? ''
   return name === 'postalCode' ? value.replace(/^(\d{5})(\d{3})$/, '$1-$2') : value
 }
 
-/** All states, each with its postal codes, by which a browser chooses it. */
+/** All states with their postal codes, by which the browser selects one. */
 const choices = (none: string): Option[] => [
   { value: '', label: none },
   ...Object.entries(CEPS).map(([state, ranges]) => ({
@@ -90,13 +90,13 @@ function fieldOf(name: ShippingField, given: ShippingGiven | null, language: Lan
   const fault = given?.faults[name]
   const isPostalCode = name === 'postalCode'
   const wrong = isPostalCode ? texts.badPostalCode : texts.faults.missing
-  const said =
+  const message =
     fault === 'unknown' && isPostalCode ? texts.badPostalCode : fault && texts.faults[fault]
   return {
     name,
     label: texts.fields[name],
-    value: written(name, given),
-    fault: said ?? null,
+    value: formatted(name, given),
+    fault: message ?? null,
     wrong,
     ...(name === 'line1'
       ? { optional: texts.optional }

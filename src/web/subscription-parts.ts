@@ -12,10 +12,10 @@ import { icon } from './layout.ts'
 import { type Fact, purchaseFacts } from './parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 
-/** A longer description is shown when asked for. */
+/** A longer description is hidden until it is opened. */
 const MAX_SHOWN = 280
 
-/** What is subscribed to: as the link says, else its product as sold, else as it is today. */
+/** The description of the link, else that of the product as sold, else that of the product now. */
 export async function findDescription(
   { db }: FullApp,
   companyId: Uuid,
@@ -60,7 +60,7 @@ export function datesCard(
 <p class="hint">${hint} ${texts.cancelAnytime}</p></section>`
 }
 
-/** How the price of a link comes about, where it is not just that of one piece. */
+/** The items of a link, if its total is not the price of one piece. */
 export function purchaseOf(link: Charge | null, language: Language): Fact[] {
   const item = link?.link?.items[0]
   if (!link || !item || link.amount === item.product.price) return []

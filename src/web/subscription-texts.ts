@@ -6,7 +6,7 @@ type Ending = { title: string; text: string }
 
 export type PayerField = 'name' | 'taxId' | 'email' | 'phone'
 
-/** What the pages say on which somebody subscribes. */
+/** The texts of the pages for subscriptions. */
 export type SubscriptionTexts = {
   title(product: string): string
   subscribe: string

@@ -28,12 +28,12 @@ import { SUBSCRIPTION } from './subscription-texts.ts'
 
 type Asked = Found & Spoken
 
-/** Without scripts the page of an agreement looks again so often. */
+/** Without scripts the page of an agreement reloads so often. */
 const REFRESH_S = 20
 /** How many of the next debits a page shows. */
 const MAX_DEBITS = 3
 
-/** What somebody can subscribe to: a template, or a link whose one product is a subscription. */
+/** A template, or a link whose only product is a subscription. */
 type Offer = Owner & {
   language: Language
   chosen: Language | null
@@ -41,9 +41,9 @@ type Offer = Owner & {
   terms: Terms
   description: string
   payer: Payer | null
-  /** The link that sells it, null when it is a template. */
+  /** The link; null if it is a template. */
   charge: Charge | null
-  /** The agreement that the one payer of the offer has begun. */
+  /** The agreement that the known payer of the offer has started. */
   started: Recurrence | null
 }
 
@@ -88,7 +88,7 @@ async function offerOf(asked: Asked): Promise<Offer> {
   }
 }
 
-/** A payer goes on to the agreement, once they and where things are sent are known. */
+/** Starts the agreement. The payer, and the address if something is sent, must be known first. */
 export async function actOnSubscription(
   site: Site,
   request: FastifyRequest,
@@ -161,7 +161,7 @@ ${charge?.link?.needShipping && shippingForm(given?.shipping ?? null, language)}
 </form></section>`
 }
 
-/** As masked as in every view of a charge. */
+/** The payer, masked as in every view of a charge. */
 function knownPayer(
   { app, company, language }: Owner & { language: Language },
   payer: Payer,
@@ -203,7 +203,7 @@ async function knownOf({ app, company }: Asked, agreement: Recurrence): Promise<
   return { agreement, origin, description }
 }
 
-/** The page of one payer's agreement: to be decided on, or decided. */
+/** The page of a payer's agreement, before or after the decision. */
 async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page> {
   const { company, language, token } = asked
   const state = stateOf(asked)
@@ -262,7 +262,7 @@ async function decided(asked: Asked, { agreement, origin, description }: Known):
   const shown: Result = {
     ...SIGNS[state],
     ...texts[state],
-    leads: isGood,
+    opensLink: isGood,
     facts: [
       [texts.product, agreement.productName],
       [texts.value, `${formatReais(agreement.value)} ${texts.each[agreement.frequency]}`, 'sum'],

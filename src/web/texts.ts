@@ -4,14 +4,14 @@ import type { Language } from '../lib/language.ts'
 export type Texts = {
   /** The language as a browser names it. */
   tag: string
-  /** The other language, in its own words. */
+  /** The name of the other language, in that language. */
   otherLanguage: string
   skip: string
   poweredBy: string
   faults: Record<Fault, { title: string; text: string }>
 }
 
-/** What can keep a page from being shown. */
+/** The errors that are shown as pages. */
 export type Fault = 'missing' | 'closed' | 'busy' | 'unavailable' | 'invalid' | 'broken'
 
 const pt: Texts = {

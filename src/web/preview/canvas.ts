@@ -5,7 +5,7 @@ import type { Font, Glyph, Point } from './font.ts'
 
 const pack = promisify(deflate)
 
-/** A picture of two colors: how much of each pixel is ink, from 0 to 255. */
+/** A picture of two colors, ink and ground. Each pixel has from 0 to 255 of ink. */
 export type Canvas = { width: number; height: number; ink: Uint8Array }
 
 export const createCanvas = (width: number, height: number): Canvas => ({
@@ -14,7 +14,7 @@ export const createCanvas = (width: number, height: number): Canvas => ({
   ink: new Uint8Array(width * height),
 })
 
-/** What text is drawn with: the ink, or on ink the ground. */
+/** The color of text: ink (255) or ground (0). */
 export type Shade = 255 | 0
 
 function blend({ ink }: Canvas, at: number, shade: Shade, cover: number): void {
@@ -52,10 +52,10 @@ export function drawText(
   }
 }
 
-type Spot = { left: number; baseline: number; size: number; shade: Shade }
+type TextPlace = { left: number; baseline: number; size: number; shade: Shade }
 
-/** Adds up, line by line of pixels, how much of each pixel the outlines enclose. */
-function drawGlyph(canvas: Canvas, { contours }: Glyph, spot: Spot): void {
+/** Computes which part of each pixel is inside the outlines, and draws it. */
+function drawGlyph(canvas: Canvas, { contours }: Glyph, spot: TextPlace): void {
   const lines = contours.flatMap((points) => flatten(points, spot))
   if (lines.length === 0) return
   const xs = lines.flatMap(([a, b]) => [a.x, b.x])
@@ -79,11 +79,11 @@ function drawGlyph(canvas: Canvas, { contours }: Glyph, spot: Spot): void {
   }
 }
 
-type Place = { x: number; y: number }
+type Position = { x: number; y: number }
 const STEPS = 6
 
-/** An outline as straight lines in pixels. Between two points off the curve there is one on it. */
-function flatten(points: Point[], { left, baseline, size }: Spot): [Place, Place][] {
+/** An outline as straight lines. Between two points off the curve there is a point on it. */
+function flatten(points: Point[], { left, baseline, size }: TextPlace): [Position, Position][] {
   const placed = points.map(({ x, y, isOn }) => ({
     x: left + x * size,
     y: baseline - y * size,
@@ -94,19 +94,19 @@ function flatten(points: Point[], { left, baseline, size }: Spot): [Place, Place
     return point.isOn || next.isOn ? [point] : [point, { ...middle(point, next), isOn: true }]
   })
   const first = all.findIndex(({ isOn }) => isOn)
-  const corners: Place[] = []
+  const corners: Position[] = []
   for (let i = 0; i < all.length; i++) {
     const point = all[(first + i) % all.length]!
     if (point.isOn) corners.push(point)
-    else corners.push(...bend(corners.at(-1)!, point, all[(first + i + 1) % all.length]!))
+    else corners.push(...curvePoints(corners.at(-1)!, point, all[(first + i + 1) % all.length]!))
   }
   return corners.map((corner, i) => [corner, corners[(i + 1) % corners.length]!])
 }
 
-const middle = (a: Place, b: Place): Place => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 })
+const middle = (a: Position, b: Position): Position => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 })
 
-/** The points on a curve between its two ends. */
-const bend = (from: Place, by: Place, to: Place): Place[] =>
+/** Points of a curve between its two ends. */
+const curvePoints = (from: Position, by: Position, to: Position): Position[] =>
   Array.from({ length: STEPS - 1 }, (_, i) => {
     const t = (i + 1) / STEPS
     const along = (a: number, b: number, c: number) =>
@@ -115,10 +115,10 @@ const bend = (from: Place, by: Place, to: Place): Place[] =>
   })
 
 /**
- * Adds what a line encloses to its right, as differences from pixel to pixel: their running sum is
- * the part of each pixel that lies inside.
+ * Adds the area to the right of a line, as differences from pixel to pixel. The running sum of the
+ * differences is the part of each pixel that is inside.
  */
-function addLine(areas: Float32Array, width: number, a: Place, b: Place): void {
+function addLine(areas: Float32Array, width: number, a: Position, b: Position): void {
   if (a.y === b.y) return
   const direction = a.y < b.y ? 1 : -1
   const [top, bottom] = a.y < b.y ? [a, b] : [b, a]
@@ -130,13 +130,13 @@ function addLine(areas: Float32Array, width: number, a: Place, b: Place): void {
   }
 }
 
-/** The part of a line within one row of pixels, from x to x, as high as it goes there. */
+/** Adds the part of a line in one row of pixels. `high` is the height of that part. */
 function addSpan(areas: Float32Array, row: number, from: number, to: number, high: number): void {
   const first = Math.floor(from)
   const last = Math.max(first, Math.ceil(to) - 1)
   let before = 0
   for (let x = first; x <= last; x++) {
-    // How much of the line's height has been passed at the right edge of this pixel, on average.
+    // The average part of the line's height that is left of the right edge of this pixel.
     const right = insideOf(from, to, x + 1)
     areas[row + x]! += (right - before) * high
     before = right
@@ -144,7 +144,7 @@ function addSpan(areas: Float32Array, row: number, from: number, to: number, hig
   areas[row + last + 1]! += (1 - before) * high
 }
 
-/** The part of the strip left of `edge`, one pixel wide, that lies right of a line. */
+/** The part of the pixel left of `edge` that is to the right of the line. */
 function insideOf(from: number, to: number, edge: number): number {
   const [left, right] = [edge - 1, edge]
   if (to - from < 1e-6) return Math.min(1, Math.max(0, right - from))
@@ -169,13 +169,13 @@ export async function encode(
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  // Eight bits, each the number of a color in the palette.
+  // Eight bits per pixel, which are the number of a color in the palette.
   header.set([8, 3], 8)
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
     chunk('PLTE', palette(ground, color)),
-    // Packed on another thread: requests go on meanwhile.
+    // Compressed on another thread, so that requests are served at the same time.
     chunk('IDAT', await pack(lines, { level: 6 })),
     chunk('IEND', Buffer.alloc(0)),
   ])

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
 import { assert } from '../../lib/assert.ts'
 
-/** A corner of an outline, or off the curve the point that bends it. Upwards is positive. */
+/** A point on an outline, or a control point off the curve. Positive y is up. */
 export type Point = { x: number; y: number; isOn: boolean }
 
-/** The outlines of a character and how far it is to the next, in parts of the letter height. */
+/** The outlines of a character and the distance to the next one, in units of the font size. */
 export type Glyph = { advance: number; contours: Point[][] }
 
 export type Font = {
@@ -14,8 +14,8 @@ export type Font = {
 }
 
 /**
- * Reads a font file (WOFF 1.0 with TrueType outlines): where characters are, how wide, and their
- * outlines. Everything else in it, such as kerning and hints, is left alone.
+ * Reads a font file (WOFF 1.0 with TrueType outlines): its characters, their widths and their
+ * outlines. Everything else in it, such as kerning and hints, is not read.
  */
 export function readFont(file: Buffer): Font {
   const table = readTables(file)
@@ -46,7 +46,7 @@ export function readFont(file: Buffer): Font {
       const known = glyphs.get(codePoint)
       if (known !== undefined) return known
       const glyph = read(codePoint)
-      // Of characters that the font lacks there may be any number; those it has are few.
+      // Cache only characters that the font has, because there is no limit to the others.
       if (glyph) glyphs.set(codePoint, glyph)
       return glyph
     },
@@ -70,7 +70,7 @@ function readTables(file: Buffer): (name: string) => Buffer {
   }
 }
 
-/** The number of the glyph of a character, 0 for none: a table of segments (format 4). */
+/** The index of the glyph of a character, 0 for none, from a table of segments (format 4). */
 function readCharacters(cmap: Buffer): (codePoint: number) => number {
   const starts = Array.from({ length: cmap.readUInt16BE(2) }, (_, i) =>
     cmap.readUInt32BE(8 + i * 8),
@@ -113,8 +113,8 @@ function readContours(data: Buffer, count: number): Point[][] {
     const repeats = flag & REPEAT ? data[at++]! : 0
     for (let i = 0; i <= repeats; i++) flags.push(flag)
   }
-  const xs = readDistances(data, at, flags, X_BYTE, X_SAME)
-  const ys = readDistances(data, xs.end, flags, Y_BYTE, Y_SAME)
+  const xs = readCoordinates(data, at, flags, X_BYTE, X_SAME)
+  const ys = readCoordinates(data, xs.end, flags, Y_BYTE, Y_SAME)
   const points = flags.map((flag, i) => ({
     x: xs.places[i]!,
     y: ys.places[i]!,
@@ -123,8 +123,8 @@ function readContours(data: Buffer, count: number): Point[][] {
   return ends.map((end, i) => points.slice(i === 0 ? 0 : ends[i - 1]! + 1, end + 1))
 }
 
-/** Places along one axis, each stored as its distance from the one before. */
-function readDistances(data: Buffer, start: number, flags: number[], byte: number, same: number) {
+/** Coordinates on one axis. Each is stored as the difference from the one before. */
+function readCoordinates(data: Buffer, start: number, flags: number[], byte: number, same: number) {
   let at = start
   let place = 0
   const places = flags.map((flag) => {
@@ -140,7 +140,7 @@ function readDistances(data: Buffer, start: number, flags: number[], byte: numbe
 
 const [WORDS, OFFSETS, SCALE, MORE, TWO_SCALES, MATRIX] = [1, 2, 8, 32, 64, 128] as const
 
-/** A character made of others, such as a letter with its accent. */
+/** Reads a character that is made of others, such as a letter with an accent. */
 function readParts(data: Buffer, outlineOf: (index: number) => Point[][]): Point[][] {
   const contours: Point[][] = []
   let at = 10
@@ -160,6 +160,6 @@ function readParts(data: Buffer, outlineOf: (index: number) => Point[][]): Point
   return contours
 }
 
-/** Inter Bold, for Latin letters: see the license beside it. */
+/** Inter Bold, for Latin letters. Its license is in the same folder. */
 export const readInter = (): Font =>
   readFont(readFileSync(new URL('font/inter-bold-latin.woff', import.meta.url)))

@@ -6,24 +6,24 @@ import { type Font, readInter } from './font.ts'
 
 export const PICTURE = { width: 1200, height: 630 }
 
-/** What a picture is made of. Two of equal parts are the same, to the last byte. */
+/** The content of a picture. The same parts always give the same bytes. */
 export type PictureParts = {
   name: string
   color: string
   caption: string
-  /** Text in a box on top, for what is not real money. */
+  /** Text in a box at the top, if it is not real money. */
   mark: string | null
 }
 
 const MARGIN = 110
 const WIDEST = PICTURE.width - 2 * MARGIN
-/** Names are shown as large as they fit, in at most so many lines. */
+/** The sizes that are tried for the name, and the most lines of each. */
 const SIZES: { size: number; lines: number }[] = [
   { size: 116, lines: 2 },
   { size: 92, lines: 3 },
   { size: 72, lines: 3 },
 ]
-/** More would not fit in any size, and is not measured. */
+/** More characters do not fit in any size. */
 const MAX_CHARACTERS = 120
 const LINE = 1.2
 /** The height of capitals above the baseline. */
@@ -33,7 +33,7 @@ const MARK = { size: 32, top: 64, high: 64, side: 32 }
 
 let inter: Font | null = null
 
-/** The picture that a messenger shows beside a link: whose it is, and what for. */
+/** The picture that a messenger shows with a link: the company's name and a caption. */
 export async function drawPicture(parts: PictureParts): Promise<Buffer> {
   inter ??= readInter()
   const font = inter
@@ -41,7 +41,7 @@ export async function drawPicture(parts: PictureParts): Promise<Buffer> {
   const centered = async (text: string, size: number, baseline: number) => {
     const left = (PICTURE.width - widthOf(font, text, size)) / 2
     drawText(canvas, font, text, { left, baseline, size })
-    // A line takes a few milliseconds. Requests are served before the next one.
+    // A line takes a few milliseconds, so other requests are served before the next line.
     await endOfTick()
   }
   const { lines, size } = fit(font, readable(font, parts.name) || 'Pix')
@@ -60,7 +60,7 @@ export async function drawPicture(parts: PictureParts): Promise<Buffer> {
   return encode(canvas, parts.color, inkOn(parts.color))
 }
 
-/** What the font can show of a name: letters lose accents it lacks, all else is left out. */
+/** Removes accents and characters that the font does not have. */
 function readable(font: Font, name: string): string {
   const line = oneLine(name.slice(0, 1000)).normalize('NFC')
   const shown = [...line].slice(0, 4 * MAX_CHARACTERS).map((character) => {
@@ -95,7 +95,7 @@ function wrap(font: Font, text: string, size: number): string[] {
   return [...lines, line]
 }
 
-/** A word that is wider than the picture comes in pieces. */
+/** Splits a word that is wider than the picture. */
 function pieces(font: Font, word: string, size: number): string[] {
   const found: string[] = []
   let piece = ''
