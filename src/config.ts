@@ -14,128 +14,130 @@ import { OperatorFault } from './lib/operator-fault.ts'
 export const OPTIONS = {
   DATABASE_URL: {
     secret: true,
-    shown: 'empty: an embedded PostgreSQL in DATA_DIR',
+    default: 'empty: an embedded PostgreSQL in DATA_DIR',
     reason:
-      'PostgreSQL 15 or newer of your own. Without it Vintém runs in local mode and brings its own database.',
+      'PostgreSQL 15 or newer of your own. Without it Vintém runs in local mode, with a database of its own.',
   },
   DATABASE_POOL_SIZE: {
-    shown: '10',
+    default: '10',
     reason:
-      'Connections per process for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more carry groups of charges and deliveries, hold locks, listen to changes and watch the database.',
+      'Connections per process for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database.',
   },
   DATA_DIR: {
-    shown: '.data',
+    default: '.data',
     reason:
       'Where local mode keeps the database, its generated secret and sandbox.json, and where mails go without SMTP_URL.',
   },
   HOST: {
-    shown: '127.0.0.1',
+    default: '127.0.0.1',
     reason: 'The address to listen on. Only this machine can reach the default.',
   },
-  PORT: { shown: '3000', reason: 'The port that serves API, docs and pages.' },
+  PORT: { default: '3000', reason: 'The port that serves API, docs and pages.' },
   OPERATOR_PORT: {
-    shown: 'empty: none',
+    default: 'empty: none',
     reason:
       'A port of its own for operators, with /metrics, /health and /ready with its reasons. Every process that is to be watched needs one, workers too.',
   },
   OPERATOR_HOST: {
-    shown: '127.0.0.1',
-    reason: 'The address to listen on for operators. It asks for no key: keep strangers out.',
+    default: '127.0.0.1',
+    reason:
+      'The address to listen on for operators. It asks for no key, so only operators may be able to reach it.',
   },
   PUBLIC_URL: {
-    shown: 'http://HOST:PORT',
+    default: 'http://HOST:PORT',
     reason:
       'The address under which payers and integrators reach the service; every charge contains it.',
   },
   SECRET_KEY: {
     secret: true,
-    shown: 'local mode: generated into DATA_DIR/secret.key',
+    default: 'local mode: generated into DATA_DIR/secret.key',
     reason:
       '32 random bytes in base64 (openssl rand -base64 32). Seals payers’ data and hashes keys; keep it outside the database and back it up.',
   },
   SMTP_URL: {
     secret: true,
-    shown: 'empty: mails are kept as .eml files in DATA_DIR/mail',
+    default: 'empty: mails are kept as .eml files in DATA_DIR/mail',
     reason:
-      'The mail server that takes one-time codes and payment links: smtp://user:password@host:587, or smtps:// for TLS from the start. On smtp:// TLS is used where it is offered; ?requireTLS=true insists on it.',
+      'The mail server that sends one-time codes and payment links: smtp://user:password@host:587, or smtps:// for TLS from the start. On smtp:// TLS is used where it is offered; ?requireTLS=true makes it required.',
   },
   MAIL_FROM: {
-    shown: 'no-reply@ and the host of PUBLIC_URL',
+    default: 'no-reply@ and the host of PUBLIC_URL',
     reason:
       'Who mails come from: an address that your mail server may send for, with or without a name.',
   },
   TRUSTED_PROXIES: {
-    shown: 'empty: none',
+    default: 'empty: none',
     reason:
-      'Comma-separated addresses or CIDRs whose X-Forwarded-For is believed. Limits on failed keys count by address.',
+      'Comma-separated addresses or CIDRs whose X-Forwarded-For is trusted. Limits on failed keys count by address.',
   },
   CALLBACK_CLIENT_HEADER: {
-    shown: 'empty: not asked for',
+    default: 'empty: not asked for',
     reason:
       'Header and value, such as "x-client-verify: SUCCESS", by which a proxy among TRUSTED_PROXIES says that a bank’s callback came with a client certificate it has verified. Callbacks without it are refused.',
   },
   RATE_LIMIT: {
-    shown: '100',
+    default: '100',
     reason:
-      'Requests per second and API key, or "off"; callbacks of a company’s bank may be five times as many. Protects the neighbours of a runaway client. Raise it where one company has the server to itself. Off also lifts the limits on addresses and the share of time that a company gets while others are there.',
+      'Requests per second and API key, or "off"; callbacks of a company’s bank may be five times as many. Protects other companies from a client that sends too much. Raise it if one company has the server to itself. Off also removes the limits on addresses and on the share of processor time that a company gets while others send requests.',
   },
   RATE_LIMIT_BURST: {
-    shown: '200',
+    default: '200',
     reason: 'Requests an idle key may send at once before RATE_LIMIT applies.',
   },
   COMPANY_REQUESTS: {
-    shown: '64',
-    reason: 'Requests of one company that are worked on at once; further ones wait in order.',
+    default: '64',
+    reason:
+      'Requests of one company that are processed at the same time; further ones wait in order.',
   },
   COMPANY_QUEUE: {
-    shown: '192',
-    reason: 'Requests of one company that may wait. What is more is answered 429 at once.',
+    default: '192',
+    reason: 'Requests of one company that may wait. Further ones are answered 429 at once.',
   },
   SERVER_REQUESTS: {
-    shown: '1000',
+    default: '1000',
     reason:
-      'Requests of all companies in one process, waiting or worked on. What is more is answered 503 at once.',
+      'Requests of all companies in one process, waiting or being processed. Further ones are answered 503 at once.',
   },
   STATIC_SALES_LIMIT: {
-    shown: '500000',
+    default: '500000',
     reason:
       'Monthly sales in cents through static codes for companies whose tax id is a CPF, unless the company has its own.',
   },
   CODE_MAILS_PER_HOUR: {
-    shown: '5',
+    default: '5',
     reason:
-      'One-time codes that are mailed for a company within an hour, over all its withdrawals. Keeps a leaked API key from flooding a mailbox.',
+      'One-time codes that are mailed for a company within an hour, over all its withdrawals. Limits how many mails can be sent with a leaked API key.',
   },
-  CODE_MAILS_PER_DAY: { shown: '20', reason: 'The same within a day.' },
+  CODE_MAILS_PER_DAY: { default: '20', reason: 'The same within a day.' },
   WEBHOOKS_PER_COMPANY: {
-    shown: '50',
+    default: '50',
     reason:
       'Webhooks that a company may have, active or not. Each event goes to each that wants it.',
   },
   DELIVERY_RETENTION_DAYS: {
-    shown: '30',
+    default: '30',
     reason:
-      'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are kept for good.',
+      'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are never deleted.',
   },
   CLOCK_WAIT_SECONDS: {
-    shown: '20',
+    default: '20',
     reason:
       'How long POST /sandbox/clock waits for the work that falls due before it answers what is still running. Less than any proxy in front waits for an answer.',
   },
   ALLOW: {
-    shown: 'empty: nothing',
+    default: 'empty: nothing',
     reason:
-      'Comma-separated names of what a server otherwise refuses to start with: exposed-local-mode (local mode that other machines reach, as in a container), mail-files (no SMTP_URL with DATABASE_URL: codes lie in files), http (a PUBLIC_URL without TLS with DATABASE_URL).',
+      'Comma-separated names of what a server otherwise refuses to start with: exposed-local-mode (local mode that other machines reach, as in a container), mail-files (no SMTP_URL with DATABASE_URL: one-time codes are written to files), http (a PUBLIC_URL without TLS with DATABASE_URL).',
   },
   LOG_LEVEL: {
-    shown: 'info',
+    default: 'info',
     reason: 'fatal, error, warn, info, debug or silent. At info there is one line a request.',
   },
   SHUTDOWN_SECONDS: {
-    shown: '30',
+    default: '30',
     reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
   },
-} as const satisfies Record<string, { shown: string; reason: string; secret?: true }>
+} as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
 type Environment = Record<string, string | undefined>
@@ -159,7 +161,7 @@ export type Config = {
   /** What a trusted proxy adds to callbacks of banks that it has verified. */
   callbackClient: { header: string; value: string } | null
   rateLimit: { perSecond: number; burst: number } | null
-  /** How many requests are worked on and wait, of one company and of all. */
+  /** How many requests of one company are processed and wait, and how many of all companies. */
   requests: { running: number; waiting: number; inAll: number }
   staticSalesLimit: number
   /** One-time codes that are mailed for a company. */
@@ -167,7 +169,7 @@ export type Config = {
   webhooksPerCompany: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
-  /** What is otherwise refused, and was allowed by name. */
+  /** What is refused unless the operator allows it by name. */
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
@@ -189,7 +191,7 @@ export class ConfigFault extends OperatorFault {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
-/** Reads options one by one and remembers every fault, so that all are reported at once. */
+/** Reads options one by one and collects all faults, so that they are reported together. */
 function reader(env: Environment) {
   const faults: string[] = []
   const fault = (name: OptionName, rule: string) => {
@@ -278,8 +280,7 @@ function readUrl({ text, fault }: Reader, name: OptionName, protocols: string[])
 
 function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : ''
-  // Neither an address of the network nor a name such as my_host makes the domain of a mail
-  // address.
+  // Neither an IP address nor a name such as my_host can be the domain of a mail address.
   const domain = isIP(host) || !isAddress(`no-reply@${host}`) ? 'localhost' : host
   const from = text('MAIL_FROM') ?? `Vintém <no-reply@${domain}>`
   if (!readMailbox(from)) fault('MAIL_FROM', 'must be an address, or Name <address>')
@@ -290,11 +291,14 @@ function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
 function readBase64(text: string): Buffer | null {
   const plain = text.replace(/\s+/g, '')
   const bytes = Buffer.from(plain, 'base64')
-  const bare = (written: string) => written.replace(/=+$/, '')
-  return bare(bytes.toString('base64')) === bare(plain) ? bytes : null
+  const unpadded = (base64: string) => base64.replace(/=+$/, '')
+  return unpadded(bytes.toString('base64')) === unpadded(plain) ? bytes : null
 }
 
-/** Local mode makes its own secret once; anywhere else a generated default would be a trap. */
+/**
+ * Local mode generates its secret once and stores it. With DATABASE_URL the secret must be given,
+ * because data that is sealed with a generated one is lost together with the machine.
+ */
 function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string): Buffer {
   const value = text('SECRET_KEY')
   if (value !== null) {
@@ -303,12 +307,12 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
     return Buffer.alloc(0)
   }
-  if (local) return keptSecretKey(dataDir, fault)
+  if (local) return localSecretKey(dataDir, fault)
   fault('SECRET_KEY', 'is required with DATABASE_URL: openssl rand -base64 32')
   return Buffer.alloc(0)
 }
 
-function keptSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
+function localSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
   const path = join(dataDir, 'secret.key')
   try {
     makeFolder(dataDir)
@@ -323,7 +327,7 @@ function keptSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
   }
 }
 
-/** Two processes may start at once: the one that comes second takes what the first has written. */
+/** If two processes start together, the second one uses the file that the first has written. */
 function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
@@ -386,9 +390,7 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/**
- * The configuration of this process: a `.env` file, where there is one, below the real environment.
- */
+/** The configuration of this process. A `.env` file gives what the environment does not set. */
 export function loadConfig(): Config {
   if (existsSync('.env')) loadEnvFile('.env')
   return readConfig(process.env)

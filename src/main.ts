@@ -9,7 +9,7 @@ import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 import { createReadiness } from './readiness.ts'
-import { noteAddress } from './running.ts'
+import { writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp, createService, type Service } from './service.ts'
@@ -32,13 +32,13 @@ function readRoleOption(): string | undefined {
   try {
     return parseArgs({ options: { role: { type: 'string' } } }).values.role
   } catch (error) {
-    // Its first sentence names the word that is wrong.
+    // The first sentence of the message names the wrong argument.
     const [reason] = (error as Error).message.split('. ')
     throw new OperatorFault(`${reason!.replace(/\.$/, '')}. ${USAGE}`, { cause: error })
   }
 }
 
-/** What is to be undone at the end, in reverse order. */
+/** Undoes one step of the start. The steps are undone in reverse order. */
 type Undo = () => Promise<unknown>
 
 async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promise<void> {
@@ -53,7 +53,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   await requireSameSecret(app.db, app.vault)
   await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null
-  if (config.local) undo.push(noteAddress(config))
+  if (config.local) undo.push(writeAddress(config))
   // Undone in reverse: requests are answered to the end before the worker stops.
   if (role !== 'api') undo.push(runWorker(app, role))
   if (role === 'worker') await serveOperator(app, databaseUrl, undo)
@@ -80,7 +80,7 @@ async function serve(app: FullApp, databaseUrl: string, undo: Undo[]): Promise<v
   flushing.unref()
 }
 
-/** A worker has no other port. */
+/** A process that is only a worker listens on no other port. */
 async function serveOperator(app: FullApp, databaseUrl: string, undo: Undo[]): Promise<void> {
   const { operator } = app.config
   if (!operator) return
@@ -109,20 +109,20 @@ function printBanner({ publicUrl, log }: FullApp, role: Role, sandbox: Sandbox |
   )
 }
 
-/** Undoes the start in reverse order; whatever does not end in time is left behind. */
+/** Undoes the start in reverse order. If that takes too long, the process ends without it. */
 async function stop(config: Config, undo: Undo[], log: Log): Promise<void> {
-  // This timer also keeps Node running. What is waited for below may be a connection that does not,
-  // and Node would then end by itself, with the code of a success.
+  // This timer also keeps Node running. A connection that is waited for below may not do that, and
+  // Node would then end by itself with exit code 0.
   setTimeout(() => process.exit(1), config.shutdownSeconds * 1000 + 15_000)
   for (const step of undo.splice(0).reverse()) {
     await step().catch((error) => log.error(describeError(error), 'a step of the shutdown failed'))
   }
 }
 
-/** How long the last lines of the log may take. */
+/** How long writing the last lines of the log may take. */
 const LAST_LINES_MS = 1_000
 
-/** Ends the process. If a write to the log hangs, Node would wait for it, and so it is killed. */
+/** Ends the process. If a write to the log hangs, kills it, because Node would wait. */
 async function exit(code: number, log: Log): Promise<never> {
   if (!(await log.flush(LAST_LINES_MS))) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
   const undo: Undo[] = []
   let stopping: Promise<void> | null = null
   let starting: Promise<void> = Promise.resolve()
-  // A start that is under way can only be undone after it has ended.
+  // If the start is still running, wait for its end, because only then all of it can be undone.
   const end = (code: number) => {
     stopping ??= starting
       .catch(() => {})
@@ -162,7 +162,7 @@ function printFault(error: unknown, config?: Config): void {
   process.stderr.write(`${describeStartFault(error, config)}\n`)
 }
 
-// If the terminal goes away, what is printed there is lost, and the service goes on.
+// If the terminal is closed, ignore that nothing can be printed, because the service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 main().catch((error) => {
   printFault(error)

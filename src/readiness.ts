@@ -4,19 +4,19 @@ import { certificateWarning } from './core/banks/certificates.ts'
 import type { FullApp } from './core/full-app.ts'
 import { describeRefusal, NO_ANSWER, openProbe } from './db/probe.ts'
 
-/** What keeps a process from doing its work, and what it does not do, in sentences. */
+/** Faults stop all work of a process. Warnings name work that is not done. Both are sentences. */
 export type Findings = { faults: string[]; warnings: string[] }
 
 export type Readiness = {
-  /** Never throws, and answers in time whatever the database does. */
+  /** Never throws, and answers in time even if the database does not. */
   check(): Promise<Findings>
   close(): Promise<void>
 }
 
-/** Whoever asks waits two seconds at most. */
-const PATIENCE_MS = 1_500
+/** Clients of /ready wait for 2 seconds at most. */
+const TIMEOUT_MS = 1_500
 
-const UNKNOWN = 'The database is too slow to say how books, certificates and clocks are.'
+const UNKNOWN = 'The database is too slow: books, certificates and clocks could not be checked.'
 
 /** Finds out whether this process can do its work. */
 export function createReadiness(
@@ -24,25 +24,25 @@ export function createReadiness(
   databaseUrl: string,
   isClosing: () => boolean,
 ): Readiness {
-  const probe = openProbe(databaseUrl, PATIENCE_MS)
-  let looking: Promise<string[]> | undefined
-  // One look at a time: with a database that hangs, each would hold a connection.
-  const look = () => {
-    looking ??= findWarnings(app).finally(() => {
-      looking = undefined
+  const probe = openProbe(databaseUrl, TIMEOUT_MS)
+  let running: Promise<string[]> | undefined
+  // One query at a time, because each would hold a connection while the database hangs.
+  const warningsOnce = () => {
+    running ??= findWarnings(app).finally(() => {
+      running = undefined
     })
-    return looking
+    return running
   }
   return {
     async check() {
       if (isClosing()) return { faults: ['The server is shutting down.'], warnings: [] }
-      const late = pause(PATIENCE_MS, undefined, { ref: false })
-      const fault = await Promise.race([probe.fault(), late.then(() => NO_ANSWER)])
+      const timeout = pause(TIMEOUT_MS, undefined, { ref: false })
+      const fault = await Promise.race([probe.fault(), timeout.then(() => NO_ANSWER)])
       if (fault) return { faults: [fault], warnings: [] }
       const refusal = app.db.refusedWrite()
       if (refusal) return { faults: [describeRefusal(refusal)], warnings: [] }
-      const found = look().catch(() => [UNKNOWN])
-      return { faults: [], warnings: await Promise.race([found, late.then(() => [UNKNOWN])]) }
+      const found = warningsOnce().catch(() => [UNKNOWN])
+      return { faults: [], warnings: await Promise.race([found, timeout.then(() => [UNKNOWN])]) }
     },
     close: () => probe.close(),
   }

@@ -17,8 +17,8 @@ function read(config: Config): Running | null {
   }
 }
 
-/** Writes down under which address this process serves, and gives what takes that back. */
-export function noteAddress(config: Config): () => Promise<void> {
+/** Writes the address of this process to the file, and returns a function that removes it. */
+export function writeAddress(config: Config): () => Promise<void> {
   const running: Running = { pid: process.pid, url: config.publicUrl }
   writeFileSync(pathOf(config), `${JSON.stringify(running)}\n`)
   return async () => {
@@ -26,7 +26,7 @@ export function noteAddress(config: Config): () => Promise<void> {
   }
 }
 
-/** The address of the server that runs now. A killed one leaves its file behind. */
+/** The address of the running server. The file alone is no proof, because a kill leaves it. */
 export function addressOfServer(config: Config): string | null {
   const running = config.local ? read(config) : null
   return running && isAlive(running.pid) ? running.url : null

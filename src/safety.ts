@@ -6,27 +6,29 @@ import { secretWeakness } from './lib/secret-strength.ts'
 export const findUnsafe = (config: Config): string[] =>
   config.local ? findExposed(config) : findUnfit(config)
 
-/** Local mode shows its key and all mails to whoever asks: only this machine may reach it. */
+/** Local mode shows its key and all mails to anybody, so only this machine may reach it. */
 function findExposed({ host, publicUrl, allowed }: Config): string[] {
   if (allowed.includes('exposed-local-mode')) return []
   const { hostname } = new URL(publicUrl)
   const found: string[] = []
   const shows =
-    'Without DATABASE_URL this is local mode, which shows its API key and all mails to whoever asks'
+    'Without DATABASE_URL this is local mode, which shows its API key and all mails to anybody'
   const otherwise =
-    'set DATABASE_URL for a real installation, or ALLOW=exposed-local-mode if strangers are kept out by other means, as in a container'
+    'set DATABASE_URL for a real installation, or ALLOW=exposed-local-mode if nobody else can reach it, as in a container'
   if (!isLoopback(host) || isUnspecified(host)) {
-    found.push(`HOST ${host} lets other machines in. ${shows}: use HOST=127.0.0.1, ${otherwise}.`)
+    found.push(
+      `HOST ${host} lets other machines connect. ${shows}: use HOST=127.0.0.1, ${otherwise}.`,
+    )
   }
   if (!isLoopback(hostname)) {
     found.push(
-      `PUBLIC_URL ${publicUrl} leads here from elsewhere. ${shows}: leave it out, ${otherwise}.`,
+      `PUBLIC_URL ${publicUrl} is not an address of this machine alone. ${shows}: leave it out, ${otherwise}.`,
     )
   }
   return found
 }
 
-/** What real money needs. */
+/** An installation with real money needs a strong secret, mails and TLS. */
 function findUnfit({ secretKey, publicUrl, smtpUrl, allowed }: Config): string[] {
   const { protocol, hostname } = new URL(publicUrl)
   const found: string[] = []
@@ -36,10 +38,10 @@ function findUnfit({ secretKey, publicUrl, smtpUrl, allowed }: Config): string[]
   }
   if (!smtpUrl && !allowed.includes('mail-files')) {
     found.push(
-      'SMTP_URL is missing: one-time codes would lie in plain files, and nobody would get them. Name your mail server, or set ALLOW=mail-files.',
+      'SMTP_URL is missing: one-time codes would be written to plain files, and nobody would get them. Name your mail server, or set ALLOW=mail-files.',
     )
   }
-  // Nobody else reaches a loopback address, so nobody listens to it either.
+  // A loopback address needs no TLS, because its traffic does not leave this machine.
   if (protocol === 'http:' && !isLoopback(hostname) && !allowed.includes('http')) {
     found.push(
       `PUBLIC_URL ${publicUrl} has no TLS: payers' data and API keys would be readable on the way. Use its https address, or set ALLOW=http.`,

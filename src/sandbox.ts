@@ -16,7 +16,7 @@ import { deactivateAll } from './core/webhooks/store.ts'
 import { isUuid } from './lib/ids.ts'
 import { LATEST } from './versions/history.ts'
 
-/** The company that local mode is ready to try at once, as `DATA_DIR/sandbox.json` holds it. */
+/** The company that local mode creates for trials, as `DATA_DIR/sandbox.json` names it. */
 export type Sandbox = { companyId: string; apiKey: string; url: string }
 
 const SANDBOX = {
@@ -30,33 +30,33 @@ const SANDBOX = {
 
 const pathOf = ({ config }: FullApp): string => join(config.dataDir, 'sandbox.json')
 
-/** The sandbox of the last start when its key still works, otherwise a new company. */
+/** The sandbox of the last start, if its key still works. Otherwise a new company. */
 export const openSandbox = (app: FullApp): Promise<Sandbox> =>
-  alone(app, async () => write(app, (await kept(app)) ?? (await make(app))))
+  withLock(app, async () => write(app, (await findWorking(app)) ?? (await create(app))))
 
 /**
- * Replaces the company of the sandbox with a new one. The former one is left as a record of what
- * was tried: it has no keys any more, sends no webhooks, and begins nothing new.
+ * Replaces the company of the sandbox with a new one. The records of the former one stay, but it
+ * has no keys, sends no webhooks, and starts nothing new.
  */
 export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
-  alone(app, async () => {
+  withLock(app, async () => {
     const former = readSandbox(app)
     const isNamed = former !== null && isUuid(former.companyId)
     const company = isNamed ? await findCompany(app.db, former.companyId) : null
     if (company?.mode === 'sandbox') await retire(app, company)
-    const made = write(app, await make(app))
+    const created = write(app, await create(app))
     await waitUntilApplied(app.db)
-    return made
+    return created
   })
 
-/** The number of this advisory lock, which no other lock has. */
+/** The number of the advisory lock. No other lock uses it. */
 const LOCK = 0x76696e73
 
 /**
- * Lets one process at a time choose the sandbox: until its file is written, which is after the
- * commit of what it names. The lock goes with its connection.
+ * Lets one process at a time choose the sandbox. The lock is held until the file is written, which
+ * is after the commit of the company. It ends with its connection.
  */
-async function alone<R>({ db }: FullApp, act: () => Promise<R>): Promise<R> {
+async function withLock<R>({ db }: FullApp, act: () => Promise<R>): Promise<R> {
   const { client, release } = await db.connect()
   try {
     await client.query(`set lock_timeout = '20s'`)
@@ -68,8 +68,8 @@ async function alone<R>({ db }: FullApp, act: () => Promise<R>): Promise<R> {
 }
 
 /**
- * If a step fails, all of this can be done again. Open charges and one-time codes run out by
- * themselves; subscriptions would be charged for ever, so they are canceled.
+ * Ends the activity of a company. If a step fails, all steps can be repeated. Open charges and
+ * one-time codes expire by themselves. Subscriptions are canceled, because they would not end.
  */
 async function retire(app: FullApp, company: Company): Promise<void> {
   const now = app.systemClock.now()
@@ -94,7 +94,7 @@ function write(app: FullApp, sandbox: Sandbox): Sandbox {
   return current
 }
 
-async function kept(app: FullApp): Promise<Sandbox | null> {
+async function findWorking(app: FullApp): Promise<Sandbox | null> {
   const sandbox = readSandbox(app)
   const keyId = sandbox ? keyIdOf(sandbox.apiKey) : null
   if (!sandbox || !keyId) return null
@@ -112,7 +112,7 @@ export function readSandbox(app: FullApp): Sandbox | null {
   }
 }
 
-function make(app: FullApp): Promise<Sandbox> {
+function create(app: FullApp): Promise<Sandbox> {
   return app.db.transaction(async (tx) => {
     const now = app.clock.now()
     const company = await createCompany(tx, SANDBOX, now)

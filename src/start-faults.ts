@@ -3,8 +3,8 @@ import { folderFault } from './lib/folder-fault.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
 /**
- * What is printed when the start fails: a sentence that says what to do, if whoever operates the
- * service can fix it; of a bug, where it is.
+ * What is printed when the start fails. If the operator can fix it, a sentence says what to do. If
+ * it is a bug, the stack is printed.
  */
 export function describeStartFault(error: unknown, config?: Config): string {
   const {
@@ -18,8 +18,8 @@ export function describeStartFault(error: unknown, config?: Config): string {
   }
   if (error instanceof OperatorFault) return message
   const isListening = syscall === 'listen' || syscall === 'getaddrinfo'
-  const isOfOperators = config?.operator != null && config.operator.port === port
-  const place = isOfOperators ? { ...config.operator!, prefix: 'OPERATOR_' } : config
+  const isOperatorPort = config?.operator != null && config.operator.port === port
+  const place = isOperatorPort ? { ...config.operator!, prefix: 'OPERATOR_' } : config
   const listening = place && isListening ? describeListenFault(code, place) : null
   if (listening) return listening
   if (config && isInside(config.dataDir, error)) {
@@ -28,7 +28,7 @@ export function describeStartFault(error: unknown, config?: Config): string {
   return stack ?? message
 }
 
-/** Where to listen, and how the options for it begin. */
+/** Where to listen, and the prefix of the options for it. */
 type Place = { host: string; port: number; prefix?: string }
 
 function describeListenFault(code: string, { host, port, prefix = '' }: Place): string | null {

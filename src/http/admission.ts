@@ -10,7 +10,7 @@ import { createLoopShares } from './loop-shares.ts'
 import type { Route } from './route.ts'
 import type { ServerParts } from './server-parts.ts'
 
-/** Failed keys per address: enough for a mistake in a script, too few to guess with. */
+/** Failed keys per address. Enough for a mistake in a script, too few to guess a key. */
 const FAILED_KEYS = { perSecond: 20, burst: 200 }
 
 /** The version that a request names, or null when it names none that exists. */
@@ -20,7 +20,8 @@ export const asked = (request: FastifyRequest): Version | null => {
 }
 
 /**
- * Key, then limit, version, scope and the form of the Idempotency-Key: all before the body is read.
+ * Checks key, limit, version, scope and the form of the Idempotency-Key, in this order and before
+ * the body is read.
  */
 export function admission({ app, keys }: ServerParts) {
   const { rateLimit } = app.config
@@ -50,8 +51,9 @@ export function admission({ app, keys }: ServerParts) {
   }
 
   /**
-   * Keys of an address that has failed too often are not looked up any more, so that guessing costs
-   * us nothing; those that have worked before are, so that a neighbour locks nobody out.
+   * If an address has sent too many wrong keys, its keys are not looked up any more, so that
+   * guessing costs no queries. Keys that have worked before are still looked up, because others may
+   * share the address.
    */
   async function look(request: FastifyRequest, key: string): Promise<Session | null> {
     if (byAddress && !keys.isFamiliar(key)) limit(byAddress.wait(clientName(request.ip), now()))
@@ -80,9 +82,9 @@ export function admission({ app, keys }: ServerParts) {
         done(error as Error)
       }
     }
-    // A key that is remembered costs no tick of the event loop.
-    const remembered = keys.recall(key)
-    if (remembered) admit(remembered)
+    // A cached key is admitted in the same tick of the event loop.
+    const cached = keys.findCached(key)
+    if (cached) admit(cached)
     else look(request, key).then(admit, done)
   }
 }

@@ -27,7 +27,7 @@ test('what fits into a slice is begun at once', () => {
   assert.deepEqual(begun, ['a1', 'a2', 'a3'])
 })
 
-test('who sends one request waits for one of each other sender, not for a crowd', async () => {
+test('a sender of one request waits for one request of each other sender only', async () => {
   const { begun, add, nextSlice } = withSlices(2)
   for (let n = 1; n <= 400; n++) add('crowd', `crowd ${n}`)
   add('one', 'one')

@@ -1,19 +1,19 @@
 import { isOver } from './slices.ts'
 
 export type Arrivals = {
-  /** Calls `begin` now, or when it is the sender's time. */
+  /** Calls `begin` now, or after requests that have waited longer. */
   add(sender: string, begin: () => void): void
 }
 
 /**
- * Begins requests that arrive at the same moment in slices. What does not fit into the first slice
- * waits, and then one request of each sender is begun after another, so that a sender of hundreds
- * delays its own. As many can wait as there are connections.
+ * Begins requests that arrive together in slices. Those that do not fit into the first slice wait.
+ * Then the senders alternate, so that a sender of hundreds of requests delays only its own. As many
+ * can wait as there are connections.
  */
 export function createArrivals(isSliceOver: () => boolean = isOver): Arrivals {
   const queues = new Map<string, (() => void)[]>()
 
-  /** Begins the oldest request of the next sender, which then comes last. */
+  /** Begins the oldest request of the next sender. That sender is then the last one. */
   function beginNext(): void {
     for (const [sender, queue] of queues) {
       queues.delete(sender)

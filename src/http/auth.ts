@@ -13,39 +13,37 @@ import type { Vault } from '../lib/vault.ts'
 export type Session = { company: Company; keyId: Uuid; scopes: Set<Scope> }
 
 export type KeyRing = {
-  /** The company of a key that is remembered, or null. */
-  recall(text: string): Session | null
-  /** Whether the key has worked here before, and no change was received since that would end it. */
+  /** The company of a key that is cached, or null. */
+  findCached(text: string): Session | null
+  /** Whether the key has worked in this process, and its company has not changed since. */
   isFamiliar(text: string): boolean
   /** The company of a key, or null when the key is unknown or revoked. */
   find(text: string): Promise<Session | null>
-  /** Writes down when keys were last used. */
+  /** Writes when keys were last used to the database. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
-/**
- * How long a key is believed without asking; a change announced by an operator ends that at once.
- */
-const BELIEVED_MS = 10_000
-const MAX_REMEMBERED = 10_000
+/** How long a key is cached. If a change of its company is announced, the entry is removed. */
+const CACHED_MS = 10_000
+const MAX_CACHED = 10_000
 const NO_HASH = Buffer.alloc(32)
-/** Whoever guesses costs one query for many keys. */
+/** Lookups are grouped, so that guessed keys cost one query for many. */
 const LOOKUPS = { max: 100, concurrency: 2 }
 
 export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
-  const remembered = new Map<string, { session: Session; until_ms: number }>()
+  const cached = new Map<string, { session: Session; until_ms: number }>()
   const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
-  // Counts announced changes, so that a lookup that began before a change is not remembered.
+  // Counts announced changes, so that a lookup that began before a change is not cached.
   let changes = 0
-  const forget = (companyId: Uuid | null) => {
+  const invalidate = (companyId: Uuid | null) => {
     changes += 1
-    for (const [text, { session }] of remembered) {
-      if (companyId === null || session.company.id === companyId) remembered.delete(text)
+    for (const [text, { session }] of cached) {
+      if (companyId === null || session.company.id === companyId) cached.delete(text)
     }
   }
-  // Without a connection that receives changes, nothing may be remembered.
-  const listener = listen(databaseUrl, forget, (error) =>
+  // If the connection that receives changes is lost, nothing is cached.
+  const listener = listen(databaseUrl, invalidate, (error) =>
     log.warn(describeError(error), 'lost the connection that receives changes of companies'),
   )
 
@@ -53,15 +51,15 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
 
   async function look(text: string): Promise<Session | null> {
     const before = listener.alive() ? changes : Number.NaN
-    // Looked up, hashed and compared in any case: a made-up key takes as long as a wrong one.
+    // Look up, hash and compare in any case, so that the time does not show whether a key exists.
     const found = await findActive(keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
     if (!found || !matches) return null
     const { company, key } = found
     const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes) }
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    if (cached.size >= MAX_CACHED) cached.clear()
     if (changes === before) {
-      remembered.set(text, { session, until_ms: performance.now() + BELIEVED_MS })
+      cached.set(text, { session, until_ms: performance.now() + CACHED_MS })
     }
     return session
   }
@@ -74,11 +72,11 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
   }
 
   return {
-    recall(text) {
-      const known = remembered.get(text)
+    findCached(text) {
+      const known = cached.get(text)
       return known && known.until_ms > performance.now() ? used(known.session) : null
     },
-    isFamiliar: (text) => remembered.has(text),
+    isFamiliar: (text) => cached.has(text),
     async find(text) {
       const session = await look(text)
       return session && used(session)

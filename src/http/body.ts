@@ -4,11 +4,11 @@ import { invalid, problem } from '../lib/problems.ts'
 export const BODY_LIMIT_BYTES = 64 * 1024
 const DEPTH_LIMIT = 32
 
-/** A parsed body, and what is wrong with its text beyond what a schema can see. */
+/** A parsed body, and the faults of its text that a schema cannot find. */
 export type Body = { value: unknown; faults: string[] }
 
 /**
- * Reads a JSON body. An empty one counts as an empty object: what is required will be missed later.
+ * Reads a JSON body. An empty one counts as an empty object, and validation finds what is missing.
  */
 export function readBody(raw: Buffer): Body {
   if (raw.length === 0) return { value: {}, faults: [] }
@@ -18,8 +18,7 @@ export function readBody(raw: Buffer): Body {
     throw invalid(`body: must not nest deeper than ${DEPTH_LIMIT} levels`)
   }
   const value = parse(text)
-  // Only escapes can smuggle in a NUL or half a character: without any there is nothing to look
-  // for.
+  // Only an escape can give a NUL or half a character. If there is none, nothing is checked.
   const suspicious = text.includes('\\u') || text.includes('__proto__')
   return { value, faults: suspicious ? textFaults(value) : [] }
 }
@@ -65,17 +64,17 @@ function isEscaped(text: string, at: number): boolean {
 
 /** Names in a path are cut to this length, because a path is repeated for each field below it. */
 const MAX_NAME = 64
-/** How many faults are gathered. Those beyond are not counted: nobody corrects so many by hand. */
+/** How many faults are collected. More are not needed, because an answer lists only some. */
 const MAX_FAULTS = 1000
 
-/** Names texts that no column can hold, and names that no honest client sends. */
+/** Finds texts that no column can hold, and names that are an attack. */
 export function textFaults(value: unknown): string[] {
   const found: string[] = []
-  gatherFaults(value, '', found)
+  collectFaults(value, '', found)
   return found
 }
 
-function gatherFaults(value: unknown, path: string, found: string[]): void {
+function collectFaults(value: unknown, path: string, found: string[]): void {
   if (typeof value === 'string') found.push(...charactersFault(value, path || 'body'))
   if (typeof value !== 'object' || value === null) return
   for (const [name, child] of Object.entries(value)) {
@@ -85,7 +84,7 @@ function gatherFaults(value: unknown, path: string, found: string[]): void {
     if (name === '__proto__') found.push(`${at}: this name is not allowed`)
     else {
       found.push(...charactersFault(name, path || 'body'))
-      gatherFaults(child, at, found)
+      collectFaults(child, at, found)
     }
   }
 }

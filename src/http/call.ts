@@ -20,11 +20,11 @@ import { type Serialize, serializerOf } from './serializer.ts'
 import { isOver, nextSlice, type Written, writeInSlices } from './slices.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
-/** A list is too long to be made into bytes all at once. */
+/** A list is encoded in pieces, because it may be long. */
 type RenderList = (data: unknown[]) => Promise<{ status: number; body: Buffer[] }>
 type Sent = Omit<Answer, 'body'> & { body: string | Buffer[] }
 
-/** Makes the handler of a route: validate, act, render in the client's version. */
+/** Creates the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: FullApp, route: Route) {
   const serialize = serializerOf(route.data)
   const { items } = route.data as { items?: object }
@@ -42,9 +42,9 @@ export function compileRoute(app: FullApp, route: Route) {
       status: route.status,
       body: version.success(route.status, route.message, serialize, data),
     })
-    // A long list is written in slices, so that others are served meanwhile.
+    // A long list is written in slices, so that other requests are served in between.
     const renderList: RenderList = async (data) => {
-      // A file is the same in every version: there is no envelope around it.
+      // A file is the same in every version, because it has no envelope.
       const writer = csv?.writers[dialect!]
       const list = writer
         ? { start: writer.heading, write: writer.line, separator: '', end: '' }
@@ -63,7 +63,7 @@ function dialectOf(query: unknown): CsvDialect | null {
   return dialect === 'br' ? 'br' : 'plain'
 }
 
-/** Marks where the list is in the envelope of its answer; JSON never has this character. */
+/** Marks the place of the list in the envelope of its answer. JSON never has this character. */
 const LIST_MARK = '\0'
 
 /** How a list is written in a version. */
@@ -72,22 +72,20 @@ function inEnvelope(
   version: Version,
   serialize: Serialize,
 ): Written<unknown> {
-  const { inWords = (json) => json } = version
+  const { respell = (json) => json } = version
   const [start, end] = version.success(status, message, () => LIST_MARK, null).split(LIST_MARK)
-  const write = (item: unknown) => inWords(serialize(item))
+  const write = (item: unknown) => respell(serialize(item))
   return { start: `${start}[`, write, separator: ',', end: `]${end}` }
 }
 
-/**
- * Writes an answer that is already bytes in all but name; Fastify has nothing left to add to it.
- */
+/** Writes a serialized answer directly, because Fastify has nothing to add to it. */
 function send(
   reply: FastifyReply,
   { status, body, headers }: Sent,
   more: string[],
   csv: CsvFile<never> | undefined,
 ): void {
-  // It was refused while it waited.
+  // The request may have been refused while it waited.
   if (reply.sent) return
   const fields = [
     ...more,

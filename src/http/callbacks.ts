@@ -12,7 +12,7 @@ import { problem } from '../lib/problems.ts'
 import { BODY_LIMIT_BYTES, type Body, readBody } from './body.ts'
 import { createGate, type Ticket } from './gate.ts'
 
-/** Callbacks of one company at once. Banks send one for each payment, and try again later. */
+/** Limits of callbacks. Banks send one for each payment, and send it again if it is refused. */
 const AT_ONCE = { running: 256, waiting: 0, inAll: 1024 }
 
 /** Wrong tokens per address. */
@@ -31,9 +31,9 @@ declare module 'fastify' {
 }
 
 /**
- * What companies' banks report. The address names the company and cannot be guessed; banks add
- * `/pix`, `/rec` or `/cobr` to it, or do not. A report is stored and answered at once; only what
- * the bank confirms when asked counts, so that nobody moves anything by knowing the address.
+ * Receives the callbacks of companies' banks. The URL names the company and cannot be guessed. Some
+ * banks add `/pix`, `/rec` or `/cobr` to it. A callback is stored and answered at once. Only what
+ * the bank confirms counts, so that nobody can change anything by knowing the URL.
  */
 export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   const callerOf = finder(app)
@@ -43,7 +43,7 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   server.decorateRequest('callback', null)
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers()
-    // Some banks send JSON under another name, or under none.
+    // Some banks send JSON with another content type, or with none.
     const options = { parseAs: 'buffer' as const, bodyLimit: BODY_LIMIT_BYTES }
     scope.addContentTypeParser<Buffer>('*', options, async (_request: unknown, raw: Buffer) =>
       readBody(plainBody(raw)),
@@ -65,7 +65,7 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   })
 }
 
-/** Finds whose bank calls, before the body is read. Who tries tokens out is soon refused. */
+/** Finds the company of a callback before the body is read. Many wrong tokens are refused. */
 function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
@@ -90,7 +90,7 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
   }
 }
 
-/** A payment brings more callbacks than its charge took requests, and a bank repeats them. */
+/** A charge causes more callbacks than requests, and a bank repeats callbacks. */
 const CALLBACKS_PER_REQUEST = 5
 
 const createCallBuckets = ({ perSecond, burst }: { perSecond: number; burst: number }) =>
@@ -100,7 +100,7 @@ const GZIP = Buffer.from([0x1f, 0x8b])
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const beginsWith = (raw: Buffer, start: Buffer) => raw.subarray(0, start.length).equals(start)
 
-/** The body without compression and byte-order mark. No JSON begins like either of them. */
+/** Removes compression and byte order mark. No JSON begins with the bytes of either. */
 function plainBody(raw: Buffer): Buffer {
   const text = beginsWith(raw, GZIP) ? unpacked(raw) : raw
   return beginsWith(text, BYTE_ORDER_MARK) ? text.subarray(BYTE_ORDER_MARK.length) : text
@@ -124,7 +124,7 @@ function requireNoWait(wait_s = 0): void {
 
 async function take(app: FullApp, request: FastifyRequest): Promise<void> {
   const { companyId, ticket } = request.callback!
-  // Whoever only looks whether somebody is here, as banks do before they register an address.
+  // Before a bank registers a URL, it may call it without a callback to see whether it answers.
   const report = (request.body as Body | undefined)?.value
   if (request.method !== 'POST' || !report) return
   ticket.begin()
@@ -140,7 +140,7 @@ async function receive(app: FullApp, companyId: Uuid, report: unknown): Promise<
   processed.catch(() => {})
 }
 
-/** Whether a request came through a proxy that has seen the bank's certificate, if one is to. */
+/** Checks that a trusted proxy has verified the bank's certificate, if that is configured. */
 function verifier({
   callbackClient,
   trustedProxies,

@@ -10,24 +10,24 @@ import { problem } from '../lib/problems.ts'
 import { LATEST, VERSIONS } from '../versions/history.ts'
 import { documentPath, openApiDocument } from './openapi.ts'
 
-/** Per address: a page of the docs takes four requests, and most of them once an hour. */
+/** Per address. A page of the docs takes four requests, and most of them once an hour. */
 const READS = { perSecond: 5, burst: 100 }
 
-/** Of all addresses together: the scripts are large, and whoever reads keeps a copy. */
+/** All addresses together. The scripts are large, but browsers cache them. */
 const READS_IN_ALL = { perSecond: 20, burst: 200 }
 
-/** Kept for an hour; after that a browser asks whether its copy is still right. */
-const KEPT = 'public, max-age=3600'
+/** Cached for an hour. After that a browser asks whether its copy is still valid. */
+const CACHED = 'public, max-age=3600'
 
-/** The OpenAPI documents and the pages made of them: limited, compressed and kept by readers. */
+/** The OpenAPI documents and their pages. They are limited, compressed and cached by browsers. */
 export function registerDocs(server: FastifyInstance, app: FullApp): void {
   server.register(async (scope) => {
     limitReads(scope, app)
-    keepCopies(scope)
+    cacheAnswers(scope)
     for (const version of VERSIONS) {
       let document: string | undefined
       scope.get(documentPath(version), async (_request, reply) => {
-        // Made when it is first asked for, because a server starts faster without it.
+        // Create it at the first request, so that the server starts faster.
         document ??= JSON.stringify(openApiDocument(app.publicUrl, version))
         return reply.type('application/json; charset=utf-8').send(document)
       })
@@ -42,14 +42,14 @@ function limitReads(scope: FastifyInstance, app: FullApp): void {
   const inAll = createBuckets(READS_IN_ALL.perSecond, READS_IN_ALL.burst)
   scope.addHook('onRequest', (request, _reply, done) => {
     const now_ms = performance.now()
-    // What one address is refused is not taken from the others.
+    // A request that is refused by its address does not count in the limit of all addresses.
     const wait_s = byAddress.take(clientName(request.ip), now_ms) || inAll.take('all', now_ms)
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
     done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
   })
 }
 
-/** What a route sends, and the bytes that go out for it. */
+/** The payload of a route, and the bytes that are sent for it. */
 type Copy = {
   of: string | Buffer
   plain: Buffer
@@ -59,10 +59,10 @@ type Copy = {
 }
 
 /**
- * What is sent never changes while the server runs, so it is encoded, compressed and hashed once.
- * The scripts have megabytes: they are compressed in the background, while others are served.
+ * Encodes, compresses and hashes each payload once, because it does not change while the server
+ * runs. The scripts have megabytes, so they are compressed on another thread.
  */
-function keepCopies(scope: FastifyInstance): void {
+function cacheAnswers(scope: FastifyInstance): void {
   const copies = new Map<string, Promise<Copy>>()
   scope.addHook('onSend', async (request, reply, payload) => {
     const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
@@ -90,7 +90,7 @@ async function copyOf(payload: string | Buffer, type: string): Promise<Copy> {
 }
 
 function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): Buffer | null {
-  reply.headers({ 'Cache-Control': KEPT, ETag: copy.tag, Vary: 'Accept-Encoding' })
+  reply.headers({ 'Cache-Control': CACHED, ETag: copy.tag, Vary: 'Accept-Encoding' })
   if (copy.policy) reply.header('Content-Security-Policy', copy.policy)
   const known = String(request.headers['if-none-match'] ?? '').split(/\s*,\s*/)
   if (known.includes(copy.tag) || known.includes('*')) {
@@ -103,7 +103,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): Buffe
   return copy.packed
 }
 
-/** The page runs its own scripts only, asks this server only, and is shown in no frame. */
+/** The page runs only its own scripts, connects only to this server, and is shown in no frame. */
 function policyOf(page: string): string {
   const inline = [...page.matchAll(/<script\b(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)]
   const hashes = inline.map(
@@ -112,7 +112,7 @@ function policyOf(page: string): string {
   return [
     "default-src 'none'",
     ['script-src', "'self'", ...hashes].join(' '),
-    // The reader writes its styles into the page while it runs.
+    // The scripts of the page add styles while they run.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
@@ -127,7 +127,7 @@ function policyOf(page: string): string {
 function registerPages(scope: FastifyInstance): void {
   scope.register(scalar, {
     routePrefix: '/docs',
-    // A self-hosted service sends its readers nowhere else.
+    // The page must not load anything from other servers.
     configuration: {
       pageTitle: 'Vintém',
       sources: VERSIONS.toReversed().map((version) => ({

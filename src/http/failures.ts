@@ -9,9 +9,7 @@ export function renderFailure(fault: Problem, version: Version): { status: numbe
   return { status: fault.status, body: JSON.stringify(version.failure(fault)) }
 }
 
-/**
- * What Fastify itself refuses gets a code of the catalogue; what nobody expected is a bug of ours.
- */
+/** Errors of Fastify get a code of the catalogue. Any other error is a bug of ours. */
 export function toProblem(
   error: FastifyError | Problem,
   request: FastifyRequest,
@@ -36,10 +34,7 @@ export function toProblem(
   }
 }
 
-/**
- * A request that is not even HTTP never reaches a route, but its sender still gets our kind of
- * answer.
- */
+/** Answers a request that is not valid HTTP in the usual form, because it reaches no route. */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'

@@ -39,7 +39,7 @@ test('a request that leaves twice gives back one slot', () => {
   assert.throws(() => enter('three'), { code: 'service_unavailable' })
 })
 
-test('who waits comes in order, and who goes away while waiting is passed over', () => {
+test('requests that wait begin in order, and one whose client has left is skipped', () => {
   const enter = openGate({ waiting: 3 })
   const [running, gone, second, third] = [enter('x'), enter('x'), enter('x'), enter('x')]
   gone.close()

@@ -2,14 +2,16 @@ import type { ServerResponse } from 'node:http'
 import { problem } from '../lib/problems.ts'
 import { type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
 
-/** How many requests are worked on and how many wait, of one company and of all together. */
+/** How many requests of one company are processed and wait, and how many of all companies. */
 export type GateLimits = { running: number; waiting: number; inAll: number }
 
 /** The slot of one request, from its admission to its end. */
 export type Ticket = {
-  /** What it uses of the event loop. */
+  /** Counts the time of the event loop that it uses. */
   spender: Spender
-  /** The request's own work has begun: its slot is kept until that ends, even without a client. */
+  /**
+   * The work of the request has begun. It keeps its slot until `end`, even if the client leaves.
+   */
   begin(): void
   end(): void
 }
@@ -17,7 +19,7 @@ export type Ticket = {
 type Company = {
   name: string
   running: number
-  /** What begins each request, and how long its body is. */
+  /** The function that begins each request, and the length of its body. */
   waiting: Map<() => void, number>
   /** Set while the next request waits for the company's share of the event loop. */
   timer: NodeJS.Timeout | null
@@ -38,9 +40,9 @@ const tooManyInAll = () =>
   )
 
 /**
- * Lets requests in, before anything of them is read. Of one company a number is worked on at once
- * and a number waits in order; what is more is refused at once. A company that has used its share
- * of the event loop waits too.
+ * Admits requests before their body is read. Of each company some are processed at the same time,
+ * some wait in order, and further ones are refused. If a company has used its share of the event
+ * loop, its requests wait too.
  */
 export function createGate(
   { running, waiting, inAll }: GateLimits,
@@ -49,7 +51,7 @@ export function createGate(
   const companies = new Map<string, Company>()
   let present = 0
 
-  /** Begins what waits, as far as the company may. */
+  /** Begins requests that wait, as many as the company may have. */
   function beginNext(company: Company): void {
     for (const [next, bytes] of company.waiting) {
       if (company.running >= running) return
@@ -91,13 +93,13 @@ export function createGate(
     companies.set(name, company)
     present++
     let spender: Spender | null = null
-    const stay = followStay(response, () => {
+    const watch = watchRequest(response, () => {
       spender?.end()
       leave(company, start, spender !== null)
     })
     const start = () => {
       spender = shares.begin(name, bytes)
-      admit({ spender, begin: stay.begin, end: stay.end })
+      admit({ spender, begin: watch.begin, end: watch.end })
     }
     if (mayRun) {
       company.running++
@@ -106,36 +108,36 @@ export function createGate(
       company.waiting.set(start, bytes)
       beginNext(company)
     }
-    stay.look()
+    watch.check()
   }
   return { enter }
 }
 
-/** How long the body is that a request announces. One that comes in pieces announces nothing. */
+/** The length of the body as announced. A chunked body has no announced length. */
 const bodyBytes = ({ req }: ServerResponse): number => Number(req?.headers['content-length']) || 0
 
-/** Calls `leave` once, when the connection is closed and no work is under way. */
-function followStay(response: ServerResponse, leave: () => void) {
+/** Calls `leave` once, when the connection is closed and no work is running. */
+function watchRequest(response: ServerResponse, leave: () => void) {
   let isWorking = false
   let isClosed = response.destroyed
   let hasLeft = false
-  const look = () => {
+  const check = () => {
     if (isWorking || !isClosed || hasLeft) return
     hasLeft = true
     leave()
   }
   response.once('close', () => {
     isClosed = true
-    look()
+    check()
   })
   return {
-    look,
+    check,
     begin() {
       isWorking = true
     },
     end() {
       isWorking = false
-      look()
+      check()
     },
   }
 }

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
-/** A year, as browsers are asked for before they remember it by themselves. */
+/** One year, which is the minimum for the preload lists of browsers. */
 const HSTS = 'max-age=31536000'
 
 /**
- * What every answer says unless it says something else itself: it is kept by nobody, shown in no
- * frame, and taken for nothing but what it is. If the service is reached by https, it is reached
- * by https only.
+ * The headers of every answer that does not set them itself: it is not cached, not shown in a
+ * frame, and its content type is not guessed. If the service uses https, browsers use only https.
  */
 export function safeHeaders(publicUrl: string): Record<string, string> {
   return {

@@ -5,10 +5,7 @@ import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
 
-/**
- * The answer to a request, ready to be sent. If `stored` is true, it is stored, or was
- * when it was made.
- */
+/** The answer to a request, ready to be sent. `stored` is whether it is in the database. */
 export type Answer = {
   status: number
   body: string
@@ -22,7 +19,7 @@ export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
-/** Answers that a corrected or later retry should not meet again. */
+/** Errors that are not stored, so that a corrected or later retry is processed. */
 const NOT_STORED = new Set<ProblemCode>([
   'invalid_json',
   'invalid_value',
@@ -41,9 +38,7 @@ export function readKey(header: string | string[] | undefined): string | null {
   throw invalid('Idempotency-Key: must have 1 to 255 printable ASCII characters')
 }
 
-/**
- * Thrown inside a transaction when the key is already taken, so that nothing of it remains.
- */
+/** Thrown in a transaction if the key is already used, so that it is rolled back. */
 export class KeyTaken extends Error {}
 
 function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
@@ -54,18 +49,16 @@ function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
 
 const { inProgress } = idempotency
 
-/** Whether an insert failed because the same key is being, or has been, used elsewhere. */
+/** Whether an insert failed because another process uses or has used the same key. */
 const lostRace = (error: unknown): boolean =>
   error instanceof KeyTaken || violatedConstraint(error) === 'idempotency_keys_pkey'
 
-/**
- * Requests of this process that are under way, by company and key: a duplicate waits for the first.
- */
-const underWay = new Map<string, Promise<unknown>>()
+/** The running requests of this process, by company and key. A duplicate waits for the first. */
+const running = new Map<string, Promise<unknown>>()
 
 /**
- * Gives a request its effect once. `act` makes the answer and, where it commits something, stores
- * the answer in that same transaction.
+ * Processes a request once. `act` makes the answer. If it commits something, it stores the answer
+ * in the same transaction.
  */
 async function runIdempotent(
   app: FullApp,
@@ -73,10 +66,10 @@ async function runIdempotent(
   act: () => Promise<Answer>,
 ): Promise<Answer> {
   const name = `${guard.companyId} ${guard.key}`
-  while (underWay.has(name)) await underWay.get(name)
+  while (running.has(name)) await running.get(name)
   const work = attempt(app, guard, act)
-  const ended = work.catch(() => {}).finally(() => underWay.delete(name))
-  underWay.set(name, ended)
+  const ended = work.catch(() => {}).finally(() => running.delete(name))
+  running.set(name, ended)
   return work
 }
 
@@ -104,8 +97,8 @@ async function attempt(
 }
 
 /**
- * Stores an answer that had no effect of its own: nothing is lost if a crash comes first. Where
- * another process has stored one meanwhile, that is the answer.
+ * Stores the answer of a request that has changed nothing, so a crash before this loses nothing. If
+ * another process has stored an answer in the meantime, that one is used.
  */
 async function storeAfter(app: FullApp, guard: Guard, answer: Answer): Promise<Answer> {
   const response = idempotency.sealAnswer(app.vault, guard, answer)
@@ -114,7 +107,7 @@ async function storeAfter(app: FullApp, guard: Guard, answer: Answer): Promise<A
   return { ...answer, stored: true }
 }
 
-/** Runs a command with its key in one transaction: both are there, or neither. */
+/** Runs a command and stores its key in one transaction. */
 async function commitOnce<T>(
   app: FullApp,
   guard: Guard,
@@ -141,7 +134,7 @@ async function amend(app: FullApp, guard: Guard, answer: Rendered): Promise<void
   await idempotency.complete(app.db, guard.companyId, response)
 }
 
-/** A request with an Idempotency-Key: what of it is stored, and its answer. */
+/** A request with an Idempotency-Key. */
 export type Idempotency = {
   guard: Guard
   /** Returns the stored answer. If there is none, calls `act`, and stores what it returns. */
@@ -196,6 +189,6 @@ export function createIdempotency(
   }
 }
 
-/** A refusal that came of the state of things is as good an answer as a success. */
+/** Errors that follow from the state of records are stored like a success. */
 export const isStorable = (error: unknown): error is Problem =>
   error instanceof Problem && error.status < 500 && !NOT_STORED.has(error.code)

@@ -6,9 +6,9 @@ const MAX_NAME = 64
 const MAX_HEADER = 1000
 
 /**
- * The value of X-Ignored-Fields: the paths of the fields that the schema does not know and nobody
- * reads, such as `customer.foo, items[0].bar`. Null if there are none. Names only, never values. A
- * list that is cut off ends with `...`.
+ * The value of X-Ignored-Fields: the paths of the fields that the schema does not have, such as
+ * `customer.foo, items[0].bar`. Null if there are none. It has names only, never values. A list
+ * that is cut off ends with `...`.
  */
 export function ignoredFields(schema: Schema | undefined, body: unknown): string | null {
   const paths: string[] = []
@@ -24,7 +24,7 @@ export function ignoredFields(schema: Schema | undefined, body: unknown): string
   return shown.length > 0 ? shown.join(', ') : null
 }
 
-/** Gathers paths until there is one more than is named. */
+/** Collects paths, one more than the header lists, so that the cut is known. */
 function find(schema: Schema | undefined, value: unknown, path: string, found: string[]): void {
   if (Array.isArray(value)) {
     if (!schema?.items) return
@@ -43,8 +43,8 @@ function find(schema: Schema | undefined, value: unknown, path: string, found: s
 }
 
 /**
- * A name of the client's own as it may be written in a header or a message: percent-encoded, so that no
- * character of it ends a line, a path or an item of a list, and cut to a length.
+ * Makes a client's name safe for a header or a message. It is cut and percent-encoded, so that no
+ * character of it ends a line, a path or an item of a list.
  */
 export function encodeName(name: string): string {
   if (name === '') return '""'

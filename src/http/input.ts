@@ -11,52 +11,52 @@ import { requireNone, validator } from './violations.ts'
 
 export const IGNORED_FIELDS = 'X-Ignored-Fields'
 
-/** What an operation takes beside its path. */
-export type Taken = {
+/** The schemas of an operation's query and body. */
+export type Accepted = {
   query?: TObject
   body?: TSchema
-  /** Rules that a schema cannot say. */
+  /** Rules that a schema cannot express. */
   check?(body: Unchecked, request: FastifyRequest): (string | null)[]
 }
 
 export type Input = {
   query: unknown
-  /** Normalized and valid: what the core works with. */
+  /** Normalized and valid, for the core. */
   body: unknown
   /**
-   * The body as it was sent, by which the same request is known again. Not the normalized one: what
-   * a request was recognised by must not change when we learn to accept another way to write it.
+   * The body as it was sent, by which a repeated request is recognized. The normalized body is not
+   * used for that, because a new version may normalize in another way.
    */
   sent: unknown
 }
 
-/** What a request without a body says. */
-const NOTHING: Body = { value: {}, faults: [] }
+/** Used for a request without a body. */
+const NO_BODY: Body = { value: {}, faults: [] }
 
 /**
- * Makes the reader of an operation's query and body. It gathers every violation before it refuses,
- * and names the fields that it ignores in X-Ignored-Fields, whatever the answer will be.
+ * Creates the reader of an operation's query and body. It reports all violations together, and
+ * names ignored fields in X-Ignored-Fields of any answer.
  */
-export function inputReader(taken: Taken) {
-  const readQuery = queryReader(taken.query)
-  const readBody = bodyReader(taken.body)
+export function inputReader(accepted: Accepted) {
+  const readQuery = queryReader(accepted.query)
+  const readBody = bodyReader(accepted.body)
 
   return (request: FastifyRequest, reply: FastifyReply): Input => {
-    const { value: sent, faults } = (request.body as Body | undefined) ?? NOTHING
+    const { value: sent, faults } = (request.body as Body | undefined) ?? NO_BODY
     const found = [...faults]
     const query = readQuery(request.query, found)
     const body = readBody(sent, found)
-    if (taken.check && isObject(body)) {
-      found.push(...taken.check(body, request).filter((fault) => fault !== null))
+    if (accepted.check && isObject(body)) {
+      found.push(...accepted.check(body, request).filter((fault) => fault !== null))
     }
-    const ignored = request.body === undefined ? null : ignoredFields(taken.body, sent)
+    const ignored = request.body === undefined ? null : ignoredFields(accepted.body, sent)
     if (ignored !== null) reply.header(IGNORED_FIELDS, ignored)
     requireNone(found)
     return { query, body, sent }
   }
 }
 
-/** Gives what was read, and adds what is wrong with it to the faults. */
+/** Returns what was read, and adds what is wrong with it to the faults. */
 type Reader = (given: unknown, faults: string[]) => unknown
 
 function bodyReader(schema: TSchema | undefined): Reader {

@@ -3,7 +3,7 @@ import { createShares } from '../lib/shares.ts'
 
 /** A page with more records is a long one. */
 export const LONG_PAGE = 100
-/** How many long pages are read and written at once. */
+/** How many long pages are read and written at the same time. */
 const AT_ONCE = 2
 const MAX_WAIT_MS = 30_000
 
@@ -14,15 +14,15 @@ const tooMany = () =>
   })
 
 export type LongPage = {
-  /** Waits until the page may be long. */
+  /** Waits until a long page may be read. */
   begin(): Promise<void>
   /** The page is written. */
   end(): void
 }
 
 /**
- * Each company reads one long page at a time, because many at once take the processor from
- * everybody. Short pages never wait for long ones.
+ * Each company reads one long page at a time, because many at the same time slow down all requests.
+ * Short pages never wait for long ones.
  */
 export function longPageOf(companyId: string): LongPage {
   let hasSlot = false

@@ -21,7 +21,7 @@ function withClock() {
   return { shares, pass, now: () => now_ms }
 }
 
-/** A neighbour that uses little, of which a request is always worked on. */
+/** Another company that uses little and always has a running request. */
 function neighbourOf({ shares, now }: Pick<ReturnType<typeof withClock>, 'shares' | 'now'>) {
   let [request, begun_ms] = [shares.begin('neighbour', 0), now()]
   return () => {
@@ -33,7 +33,7 @@ function neighbourOf({ shares, now }: Pick<ReturnType<typeof withClock>, 'shares
   }
 }
 
-/** One request after the other for a while, each of which keeps the loop for that long. */
+/** Sends one request after the other for a while. Each uses the event loop for that long. */
 function use(
   { shares, pass, now }: ReturnType<typeof withClock>,
   names: string[],
@@ -61,7 +61,7 @@ function use(
   return used
 }
 
-test('who uses much gets a tenth of the event loop beside others, whatever its requests cost', () => {
+test('a company that uses much gets a tenth of the event loop beside others, whatever its requests cost', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 5, max: 60 }), { minLength: 1 }), (costs) => {
       const all = use(withClock(), ['heavy'], (n) => costs[n % costs.length]!, 10_000)
@@ -72,7 +72,7 @@ test('who uses much gets a tenth of the event loop beside others, whatever its r
   )
 })
 
-test('who uses less than a quarter never waits, however many others use next to nothing', () => {
+test('a company that uses less than a quarter never waits, however many others use very little', () => {
   const { shares, pass } = withClock()
   const others = Array.from({ length: 24 }, (_, n) => `other ${n}`)
   for (let n = 0; n < 5_000; n++) {
@@ -126,7 +126,7 @@ test('companies that use much get all while nobody else is served', () => {
   another.end()
 })
 
-test('requests that are begun together are paid for by what the last ones have cost', () => {
+test('requests that begin together count with the cost of the last ones', () => {
   const { shares, pass } = withClock()
   for (let n = 0; n < 30; n++) {
     const spender = shares.begin('heavy', 0)
@@ -164,7 +164,7 @@ test('slices of a company’s requests are given in order, as many as its share 
   assert.deepEqual(given, [1, 2, 3, 4])
 })
 
-test('large bodies are paid for before anything is known of a company', () => {
+test('large bodies count before anything is known of a company', () => {
   const { shares } = withClock()
   shares.begin('other', 0)
   let begun = 0

@@ -2,79 +2,79 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { createRecent } from '../lib/memo.ts'
 
-/** Of the time of the event loop, each company may use this share without waiting. */
+/** The share of the event loop that each company may use without waiting. */
 const OWN_SHARE = 0.25
 /**
- * Those that have used more get this share together while a request of a company that asks for
- * little is worked on. Otherwise they get all.
+ * The share of all companies together that have used more, while a request of a company that uses
+ * little is processed. Otherwise they may use all.
  */
 const SHARE = 0.1
-/** A company asks for little beside one that asks for so many times as much. */
+/** A company uses little compared with one that uses so many times as much. */
 const LESS = 4
 /**
- * While others send something too, the requests of a company that are worked on at once are to take
- * this long together. What is begun uses the database as well, and is not interrupted.
+ * While other companies send requests too, the running requests of a company should take no longer
+ * together. A request that has begun also uses the database, and is not interrupted.
  */
 const BEGUN_MS = 4
-/** What a company may use at once before its share applies. */
+/** The time that a company may use before its share applies. */
 const BURST_MS = 20
-/** The most that a company owes for what it has used. */
+/** The most time that a company may owe. */
 const MAX_OWED_MS = 100
-/** How long it is remembered that a company has sent something, or has used its share. */
-const REMEMBERED_MS = 1_000
-/** A request that takes longer waits for something else than the event loop. */
-const SOON_MS = 250
-/** Others may be done sooner than the share allows it, so that is looked at again. */
-const LOOK_AGAIN_MS = 2
+/** How long a company counts as active, or as one that has used its share. */
+const RECENT_MS = 1_000
+/** A request that takes longer waits for something else, such as a bank. */
+const SHORT_MS = 250
+/** A company that waits is checked again after this time, because others may be done by then. */
+const RECHECK_MS = 2
 const MAX_COMPANIES = 10_000
-/** What a request is taken to cost before anything is known of a company's requests. */
+/** The estimated cost of the first request of a company. */
 const FIRST_COST_MS = 0.5
-/** What a body costs at worst, to parse and to refuse. */
+/** How many bytes of a body are parsed and refused in a millisecond, in the worst case. */
 const BYTES_PER_MS = 25_000
-/** How much the last request counts in what the next is taken to cost. */
+/** The weight of the last request in the estimated cost of the next. */
 const WEIGHT = 0.2
 
-/** The time that one request has used. */
+/** Counts the time of the event loop that one request uses. */
 export type Spender = {
-  /** Notes that it has kept the event loop for so long. */
+  /** Adds time that the request has used. */
   spend(ms: number): void
   /**
-   * Waits until its company may use the event loop for so long, after its requests that have asked
-   * before, and notes that it does.
+   * Waits until its company may use so much time, after earlier calls of the same company, and then
+   * adds that time.
    */
   take(ms: number): Promise<void>
-  /** The request is over. */
+  /** The request has ended. */
   end(): void
 }
 
 export type LoopShares = {
-  /** How long a company has to wait before its next request is begun, while more of them wait. */
+  /** How long a company must wait before its next request begins. `waiting` is how many wait. */
   wait_ms(name: string, bodyBytes?: number, waiting?: number): number
-  /** Begins a request, which is paid for in advance by what the last ones have cost. */
+  /** Begins a request. Its estimated cost is taken from the share of the company at once. */
   begin(name: string, bodyBytes: number): Spender
 }
 
 const FREE: Spender = { spend() {}, take: async () => {}, end() {} }
 
-/** For where nothing is limited. */
+/** Limits nothing. */
 export const UNLIMITED: LoopShares = { wait_ms: () => 0, begin: () => FREE }
 
-/** The request that is worked on, for work that is done in slices. */
+/** The current request, for work that is done in slices. */
 export const spending = new AsyncLocalStorage<Spender>()
 
 type Account = {
   left_ms: number
   at_ms: number
   cost_ms: number
-  /** When it was last found to have used more than its share. */
+  /** When the company had last used more than its share. */
   owed_at_ms: number
-  /** Its requests that are worked on, what they cost so far, and when the last was begun. */
+  /** Its running requests, what they have cost so far, and when the last one began. */
   running: number
   begun_ms: number
   begun_at_ms: number
-  /** Its requests that wait. */
+  /** How many of its requests wait. */
   waiting: number
-  /** Resolves when those that have asked for time before have it. */
+  /** Resolves when the earlier calls of `take` have resolved. */
   last: Promise<void>
 }
 
@@ -90,13 +90,13 @@ const newAccount = (at_ms: number): Account => ({
   last: Promise.resolve(),
 })
 
-/** Companies that have used more than their share of late. */
+/** Companies that have recently used more than their share. */
 function createDebtors() {
   const debtors = new Set<Account>()
-  /** Whoever has not used more for a while is left out. */
+  /** Removes companies that have not used more for a while. */
   function forget(at_ms: number): void {
     for (const account of debtors) {
-      if (at_ms - account.owed_at_ms > REMEMBERED_MS) debtors.delete(account)
+      if (at_ms - account.owed_at_ms > RECENT_MS) debtors.delete(account)
     }
   }
   return {
@@ -105,7 +105,7 @@ function createDebtors() {
       debtors.add(account)
     },
     count: () => Math.max(1, debtors.size),
-    /** What share of the event loop a company has. */
+    /** The share of the event loop that a company has. */
     shareOf(account: Account, at_ms: number): number {
       forget(at_ms)
       return debtors.has(account) ? SHARE / debtors.size : OWN_SHARE
@@ -113,8 +113,8 @@ function createDebtors() {
   }
 }
 
-/** Who is there: companies with a request that is worked on, and who has begun one last. */
-function createPresence() {
+/** Companies with running requests, and the two that have begun one last. */
+function createActivity() {
   const running = new Set<Account>()
   let latest: Account | null = null
   let latestOther: Account | null = null
@@ -128,27 +128,27 @@ function createPresence() {
       account.running -= 1
       if (account.running === 0) running.delete(account)
     },
-    /** Whether a request of a company that asks for much less is worked on. */
+    /** Whether a company that uses much less has a running request. */
     isLessRunning(account: Account, at_ms: number): boolean {
       const next_ms = account.waiting === 0 ? account.cost_ms : 0
-      const asked_ms = askedBy(account) + next_ms
+      const demand_ms = demandOf(account) + next_ms
       for (const other of running) {
-        const isSoon = at_ms - other.begun_at_ms < SOON_MS
-        if (isSoon && LESS * askedBy(other) < asked_ms) return true
+        const isShort = at_ms - other.begun_at_ms < SHORT_MS
+        if (isShort && LESS * demandOf(other) < demand_ms) return true
       }
       return false
     },
-    /** Whether another company has sent something of late. */
-    isOtherThere(account: Account, at_ms: number): boolean {
+    /** Whether another company has recently sent a request. */
+    isOtherActive(account: Account, at_ms: number): boolean {
       const other = latest === account ? latestOther : latest
-      return other !== null && at_ms - other.begun_at_ms < REMEMBERED_MS
+      return other !== null && at_ms - other.begun_at_ms < RECENT_MS
     },
   }
 }
 
 export function createLoopShares(now = () => performance.now()): LoopShares {
   const accounts = createRecent<Account>(MAX_COMPANIES)
-  const [debtors, presence] = [createDebtors(), createPresence()]
+  const [debtors, activity] = [createDebtors(), createActivity()]
 
   function accountOf(name: string): Account {
     const known = accounts.get(name)
@@ -157,7 +157,7 @@ export function createLoopShares(now = () => performance.now()): LoopShares {
     accounts.set(name, account)
     return account
   }
-  /** How long a company waits before it uses the event loop again. */
+  /** How long a company must wait before it uses the event loop again. */
   function wait_ms(account: Account): number {
     const at_ms = now()
     const share = debtors.shareOf(account, at_ms)
@@ -166,8 +166,8 @@ export function createLoopShares(now = () => performance.now()): LoopShares {
     account.at_ms = at_ms
     if (account.left_ms > 0) return 0
     debtors.add(account, at_ms)
-    if (!presence.isLessRunning(account, at_ms)) return 0
-    return Math.min(LOOK_AGAIN_MS, Math.ceil(-account.left_ms / share) + 1)
+    if (!activity.isLessRunning(account, at_ms)) return 0
+    return Math.min(RECHECK_MS, Math.ceil(-account.left_ms / share) + 1)
   }
   return {
     wait_ms(name, bodyBytes = 0, waiting = 0) {
@@ -177,36 +177,36 @@ export function createLoopShares(now = () => performance.now()): LoopShares {
       if (wait > 0 || account.running === 0) return wait
       const begun_ms = account.begun_ms + costOf(account, bodyBytes)
       const isMuch = begun_ms > BEGUN_MS / debtors.count()
-      return isMuch && presence.isOtherThere(account, now()) ? LOOK_AGAIN_MS : 0
+      return isMuch && activity.isOtherActive(account, now()) ? RECHECK_MS : 0
     },
     begin(name, bodyBytes) {
       const account = accountOf(name)
-      const paid_ms = costOf(account, bodyBytes)
-      account.left_ms -= paid_ms
-      account.begun_ms += paid_ms
+      const estimate_ms = costOf(account, bodyBytes)
+      account.left_ms -= estimate_ms
+      account.begun_ms += estimate_ms
       account.begun_at_ms = now()
-      presence.begin(account)
-      return createSpender(account, paid_ms, wait_ms, () => presence.end(account))
+      activity.begin(account)
+      return createSpender(account, estimate_ms, wait_ms, () => activity.end(account))
     },
   }
 }
 
-/** What a request of a company is taken to cost. */
+/** The estimated cost of a request. */
 const costOf = ({ cost_ms }: Account, bodyBytes: number): number =>
   Math.max(cost_ms, bodyBytes / BYTES_PER_MS)
 
-/** What the requests of a company cost that are worked on or wait. */
-const askedBy = ({ begun_ms, cost_ms, waiting }: Account): number => begun_ms + waiting * cost_ms
+/** The cost of the running and waiting requests of a company. */
+const demandOf = ({ begun_ms, cost_ms, waiting }: Account): number => begun_ms + waiting * cost_ms
 
 function createSpender(
   account: Account,
-  paid_ms: number,
+  estimate_ms: number,
   wait_ms: (account: Account) => number,
   onEnd: () => void,
 ): Spender {
   let [spent_ms, taken_ms] = [0, 0]
-  /** What is taken from the company's share for this request: what it has paid, and then more. */
-  let charged_ms = paid_ms
+  /** The time that was taken from the company's share: the estimate, and then what exceeds it. */
+  let charged_ms = estimate_ms
   function charge(ms: number): void {
     charged_ms += ms
     account.begun_ms += ms
@@ -220,7 +220,7 @@ function createSpender(
   }
   return {
     spend(ms) {
-      const before_ms = Math.max(spent_ms, paid_ms)
+      const before_ms = Math.max(spent_ms, estimate_ms)
       spent_ms += ms
       charge(Math.max(0, spent_ms - before_ms))
     },
@@ -231,7 +231,7 @@ function createSpender(
     end() {
       account.begun_ms -= charged_ms
       onEnd()
-      account.left_ms += Math.max(0, paid_ms - Math.max(spent_ms, FIRST_COST_MS))
+      account.left_ms += Math.max(0, estimate_ms - Math.max(spent_ms, FIRST_COST_MS))
       const cost_ms = Math.max(FIRST_COST_MS, spent_ms + taken_ms)
       account.cost_ms += (cost_ms - account.cost_ms) * WEIGHT
     },

@@ -7,7 +7,7 @@ import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 
-/** Adds what is not counted but looked up when somebody asks. */
+/** Adds the metrics that are read from the database or the process at each scrape. */
 export function watch(app: FullApp): void {
   watchPool(app.metrics.registry, app)
   watchMoney(app.metrics.registry, app)
@@ -29,7 +29,7 @@ function watchClock(registry: Registry, { clockWatch }: FullApp): void {
   })
 }
 
-/** What an operator is woken for: books that differ, and work that is not getting done. */
+/** The metrics for alerts: books that differ, and due work that is not done. */
 function watchMoney(registry: Registry, { db, clock }: FullApp): void {
   new Gauge({
     name: 'vintem_ledger_differing_companies',
@@ -53,7 +53,7 @@ function watchMoney(registry: Registry, { db, clock }: FullApp): void {
   })
 }
 
-/** Work that fails of single companies, while that of all others goes on. */
+/** Counts companies whose work fails. The work of the others continues. */
 function watchSetbacks(registry: Registry, { db, systemClock }: FullApp): void {
   new Gauge({
     name: 'vintem_set_aside_companies',
@@ -68,7 +68,7 @@ function watchSetbacks(registry: Registry, { db, systemClock }: FullApp): void {
   })
 }
 
-/** What needs an operator: banks that do not answer, certificates, payouts that no bank sends. */
+/** What operators must see: banks that do not answer, certificates, payouts that no bank sends. */
 function watchBanks(registry: Registry, { db, clock }: FullApp): void {
   new Gauge({
     name: 'vintem_bank_unasked_oldest_seconds',
@@ -86,7 +86,7 @@ function watchBanks(registry: Registry, { db, clock }: FullApp): void {
     registers: [registry],
     async collect() {
       const certificates = await listCertificates(db)
-      // A connection that is gone shall not be watched on.
+      // Remove connections that do not exist any more.
       this.reset()
       for (const { companyId: company, profile, certificateEndsAt } of certificates) {
         this.set({ company, profile }, certificateEndsAt.getTime() / 1000)
@@ -125,8 +125,8 @@ const RESOLUTION_MS = 20
 const WINDOW_MS = 60_000
 
 /**
- * The longest time that the event loop was kept by one piece of work. Nobody else is served while
- * that lasts. Old values go after a minute or two, however often somebody asks.
+ * The longest time for which the event loop was blocked. Nothing else is served in that time. Old
+ * values are removed after one or two minutes, however often the metric is read.
  */
 function watchLoop(registry: Registry): void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })

@@ -4,26 +4,26 @@ import { type Fields, isBlankable, isObject, type Schema } from './schema.ts'
 type Change = (value: unknown) => unknown
 
 /**
- * Makes the function that gives a body the form that the core knows, as its schema says: optional
- * text that is empty is taken out, and what may be written with punctuation becomes plain. Nothing
- * else changes, no type in particular. The body that was given stays as it is.
+ * Creates the function that normalizes a body by its schema. Empty optional text is removed, and
+ * punctuation of tax ids, phones and postal codes is removed. Nothing else changes, and no types.
+ * It does not change the given body.
  */
 export function bodyNormalizer(schema: Schema): Change {
   return changeOf(schema, 'absent') ?? ((value) => value)
 }
 
 /**
- * The same for a query, in which an empty filter stays a violation: taken out it would let
- * everything through.
+ * The same for a query. There an empty filter stays and is refused, because without it the list
+ * would have all records.
  */
 export function queryNormalizer(schema: Schema): Change {
   return changeOf(schema, 'kept') ?? ((value) => value)
 }
 
-/** What becomes of an optional text that is empty. */
+/** Whether an empty optional text is removed or kept. */
 type Blank = 'absent' | 'kept'
 
-/** Null: nothing below this schema ever changes. */
+/** Null if values of this schema never change. */
 function changeOf(schema: Schema, blank: Blank): Change | null {
   const { properties, items, 'x-written': kind } = schema
   if (properties) return changeOfObject(schema, blank)
@@ -73,8 +73,8 @@ function changeFields(given: Fields, fields: Field[]): Fields {
 }
 
 /**
- * A schema for others to read, in which patterns and lengths allow the empty text that we take as
- * absent.
+ * The schema for the OpenAPI document. Its patterns and lengths allow the empty text, which counts
+ * as absent.
  */
 export function withBlanks(schema: Schema): Schema {
   const { properties, items } = schema

@@ -9,7 +9,7 @@ import { describeWebhooks, EVENT_COMPONENTS } from './openapi/webhooks.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
-/** What each group of operations is about. */
+/** The description of each group of operations. */
 export const TAGS: Record<Route['tag'], string> = {
   Charges: 'Pix charges, static codes and payment links.',
   Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged by itself.',
@@ -24,7 +24,7 @@ export const TAGS: Record<Route['tag'], string> = {
   Sandbox: 'What only a sandbox company can do.',
 }
 
-/** What the parameter of a path names, and an id of that kind, by how the path begins. */
+/** Description and example of the parameter of a path, by the start of the path. */
 const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = [
   [/^\/charge|^\/refund/, 'A charge', 'charge_01k3e8r8v0e008000000000001'],
   [/^\/client/, 'A customer', 'clnt_01k3e8r8v0e008000000000001'],
@@ -105,7 +105,7 @@ const others = (version: Version): string =>
     .map((other) => `${other.name} is described at \`${documentPath(other)}\``)
     .join('; ')
 
-/** The interface in OpenAPI 3.1, made from the same table that the server routes by. */
+/** The OpenAPI 3.1 document, made from the same table of routes as the server. */
 export function openApiDocument(publicUrl: string, version: Version = LATEST): unknown {
   const { shapes } = version
   const components = createComponents(NAMES, (name, schema) =>

@@ -4,8 +4,7 @@ import { watch } from './metrics.ts'
 import type { ServerParts } from './server-parts.ts'
 
 /**
- * What operators ask, apart from the port that everybody reaches: health, readiness with its
- * reasons, and metrics.
+ * The server for operators, on a port of its own: health, readiness with its reasons, and metrics.
  */
 export async function buildOperator(
   app: FullApp,
@@ -32,7 +31,7 @@ type Findings = Awaited<ReturnType<ServerParts['isReady']>>
 
 export const codeOf = ({ faults }: Findings): number => (faults.length > 0 ? 503 : 200)
 
-/** A warning takes no server out of service: what it can do, it should go on doing. */
+/** A warning does not take a server out of service, because it can still do other work. */
 export function statusOf({ faults, warnings }: Findings): string {
   if (faults.length > 0) return 'not ready'
   return warnings.length > 0 ? 'degraded' : 'ready'

@@ -5,13 +5,13 @@ import { invalid } from '../lib/problems.ts'
 import type { LongPage } from './long-pages.ts'
 import type { Call } from './route.ts'
 
-/** Which records are asked for: at most `limit` of those that follow `after`. */
+/** The records to read: at most `limit` of those that follow `after`. */
 export type Part<Cursor> = { limit: number; after: Cursor | null }
 
 export type Page<Cursor, Row> = Part<Cursor> & {
   cursorOf(row: Row): Cursor
   long: LongPage
-  /** Links to the records that follow this one, the last of the page. */
+  /** Adds the link to the next page, which starts after this record. */
   linkAfter(row: Row): void
 }
 
@@ -50,8 +50,8 @@ export function numberedPage(call: PageCall<number>): Page<number, { entry: numb
 }
 
 /**
- * One page of a list by keyset; the next cursor goes into the Link header, so bodies stay as
- * published.
+ * One page of a list by keyset. The next cursor is in the Link header, so that bodies stay as they
+ * were published.
  */
 function keyset<Cursor, Row>(
   call: PageCall<string | number>,

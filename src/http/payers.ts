@@ -19,14 +19,14 @@ import { createShares, type Shares } from '../lib/shares.ts'
 import { inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
 
-/** Orders that are carried out at once, and how long one waits. */
+/** How many orders run at the same time, and how long an order waits. */
 const ORDERS_AT_ONCE = 2
 const ORDER_WAIT_MS = 10_000
 
-/** Orders per address: they are taken from anybody, but not from a flood. */
+/** Orders per address. They need no key. */
 const ORDERS = { perSecond: 50, burst: 500 }
 
-/** What a payer asks for: of their bank, or of a link that they have followed. */
+/** What a payer can order: a payment or a decision at their bank, or a subscription by a link. */
 type Order = {
   path: string
   body: TSchema
@@ -64,8 +64,8 @@ export const TAKEN: Order[] = [
 ]
 
 /**
- * What payers post, who have no API key: the orders to the simulated bank, in which only codes that
- * this bank has issued can be paid or agreed to, and so no real money, and subscriptions.
+ * Registers what payers post without an API key: orders to the simulated bank, and subscriptions.
+ * The simulated bank accepts only its own codes, so no real money is moved.
  */
 export function registerPayers(server: FastifyInstance, app: FullApp): void {
   const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
@@ -80,7 +80,7 @@ export function registerPayers(server: FastifyInstance, app: FullApp): void {
   }
 }
 
-/** Where the codes of the simulated bank point to, for the banks of payers. */
+/** The locations in the codes of the simulated bank, which banks of payers read. */
 const LOCATIONS = [
   ['/cob/:token', readChargeLocation],
   ['/rec/:token', readAgreementLocation],
@@ -105,7 +105,7 @@ function register(
   slots: Shares,
 ): void {
   const { status, message } = order
-  // A real bank may take long to answer, and must not delay others.
+  // A real bank may take long to answer, so it is not counted. Others must not wait for it.
   const isSimulated = order.path.startsWith('/bank/')
   const read = inputReader({ body: order.body })
   const serialize = serializerOf(order.data)

@@ -7,33 +7,30 @@ import type { Writer } from '../lib/csv.ts'
 import type { ProblemCode } from '../lib/problems.ts'
 import type { LongPage } from './long-pages.ts'
 
-/** One request that has a company, a version and a valid body, on its way to its answer. */
+/** A request with a company, a version and a valid body. */
 export type Call<Query = unknown, Body = unknown, Data = unknown> = {
-  /** In the company's own time. */
+  /** With the company's clock. */
   app: FullApp
   company: Company
   path: string
   params: Record<string, string>
   query: Query
   body: Body
-  /** Headers of the answer beyond those that every answer has. */
+  /** More headers of the answer. */
   headers: Record<string, string>
-  /** What a list waits for before it becomes long. */
+  /** The slot that a list needs before it reads a long page. */
   longPage: LongPage
-  /** The hash of path and body as they were sent, by which the same request is known again. */
+  /** The hash of path and body as they were sent, by which a repeated request is recognized. */
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is stored under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
-  /**
-   * Replaces the committed answer with a later one, for commands whose work goes on after the
-   * commit.
-   */
+  /** Replaces the stored answer, for commands that continue after the commit. */
   revise(data: Data): Promise<Data>
-  /** How the same request is known again where a bank is asked before anything is written. */
+  /** Recognizes a repeated request, for commands that ask a bank before they write. */
   guard: IdempotencyRef | null
-  /** Makes the answer for a command that stores it by itself; null without a key. */
+  /** Makes the answer for a command that stores it itself; null without an Idempotency-Key. */
   seal: ((data: Data) => StoredResponse) | null
-  /** The answer that `seal` made last is stored, and so it is the answer to the request. */
+  /** The command has stored the answer that `seal` made last. */
   markStored(): void
 }
 
@@ -68,15 +65,15 @@ export type Route = {
   scope: Scope
   query?: TObject
   body?: TSchema
-  /** A body that works as it is, for the docs. */
+  /** A valid body, for the docs. */
   example?: object
   /**
-   * Rules that a schema cannot say, checked beside it so that every violation is reported at once.
-   * The body may be anything yet.
+   * Rules that a schema cannot express. They are checked together with the schema, so that all
+   * violations are reported, and so the body may be anything.
    */
-  check?(body: Unchecked, around: { company: Company; local: boolean }): (string | null)[]
+  check?(body: Unchecked, context: { company: Company; local: boolean }): (string | null)[]
   data: TSchema
-  /** A list that is also given as a file, to a query with format=csv. */
+  /** For a list that is also available as a file, with format=csv. */
   csv?: CsvFile<unknown>
   status: 200 | 201
   message: string
@@ -84,12 +81,12 @@ export type Route = {
   handle(call: Call): Promise<unknown>
 }
 
-/** What every deletion answers with. */
+/** The answer of every deletion. */
 export const Deleted = Type.Object({ id: Type.String({ description: 'What was deleted' }) })
 
 type Of<Schema> = Schema extends TSchema ? Static<Schema> : undefined
 
-/** Ties a route's handler to its schemas; a route is schema, command and view. */
+/** Gives the handler of a route the types of its schemas. */
 export function route<
   Data extends TSchema,
   Query extends TObject | undefined = undefined,

@@ -1,6 +1,6 @@
 import type { Written } from '../pix/written.ts'
 
-/** As much of a schema of ours as the edge reads to bring a body into its form. */
+/** The keywords of a schema that normalization reads. */
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]
@@ -18,13 +18,13 @@ export type Fields = Record<string, unknown>
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether a field may hold text: of any kind, or one of a list of words. */
+/** Whether a field may hold text, also as one of an enum. */
 const isText = ({ type, enum: words }: Schema): boolean =>
   [type].flat().includes('string') || (words?.some((word) => typeof word === 'string') ?? false)
 
 /**
- * Whether an empty text in a field means that the field is absent: clients that fill in forms send
- * every field, the empty ones too. In a required field it stays a violation.
+ * Whether an empty text means that the field is absent, because clients with forms send empty
+ * fields too. In a required field it is a violation.
  */
 export const isBlankable = ({ required }: Schema, name: string, field: Schema): boolean =>
   isText(field) && !(required ?? []).includes(name)

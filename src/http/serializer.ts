@@ -2,11 +2,11 @@ import fastJson from 'fast-json-stringify'
 
 export type Serialize = (data: unknown) => string
 
-const made = new WeakMap<object, Serialize>()
+const serializers = new WeakMap<object, Serialize>()
 
-/** Writes what a schema describes. Made once in a process, however many servers it has. */
+/** The serializer of a schema. It is created once in a process, also for several servers. */
 export function serializerOf(schema: object): Serialize {
-  const serialize = made.get(schema) ?? (fastJson(schema as never) as Serialize)
-  made.set(schema, serialize)
+  const serialize = serializers.get(schema) ?? (fastJson(schema as never) as Serialize)
+  serializers.set(schema, serialize)
   return serialize
 }

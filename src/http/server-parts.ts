@@ -3,15 +3,15 @@ import type { FullApp } from '../core/full-app.ts'
 import type { KeyRing } from './auth.ts'
 import type { DatabaseWatch } from './unresponsive-database.ts'
 
-/** What the server is built with. */
+/** The parts that the server is built from. */
 export type ServerParts = {
   app: FullApp
   keys: KeyRing
-  /** What keeps the server from doing its work, and what it does not do, in sentences. */
+  /** Faults stop all work of a process. Warnings name work that is not done. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
   database: DatabaseWatch
-  /** What people see, who come with a browser and without a key. */
+  /** The pages for people, which need no key. */
   pages: {
     register(server: FastifyInstance): void
     missing(request: FastifyRequest, reply: FastifyReply): void

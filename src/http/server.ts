@@ -45,7 +45,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const safe = safeHeaders(app.publicUrl)
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const fault = toProblem(error, request, app.log)
-    if (fault.code === 'route_not_found' && isReader(request)) {
+    if (fault.code === 'route_not_found' && isBrowser(request)) {
       return parts.pages.missing(request, reply)
     }
     const { body, status } = renderFailure(fault, request.version)
@@ -62,8 +62,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => suffixOf(newId()),
     trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
-    // While it shuts down the server answers what arrives on open connections instead of refusing
-    // it.
+    // During a shutdown requests on open connections are answered and not refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
@@ -86,7 +85,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.addHook('onRequest', (request, reply, done) => {
     const begin = () => {
       if (parts.state.closing) reply.header('Connection', 'close')
-      // Until the company is known, the version asked for decides the shape of a refusal.
+      // Until the company is known, the requested version decides the form of an error.
       request.version = asked(request) ?? LATEST
       done(request.is404 ? unknownRoute(request) : undefined)
     }
@@ -124,7 +123,7 @@ function registerRoutes(server: FastifyInstance, parts: ServerParts): void {
   }
 }
 
-/** A body that takes less than a tenth of a millisecond. */
+/** Parsing a body of this size takes less than a tenth of a millisecond. */
 const SMALL_BODY_BYTES = 2048
 
 function parseBody(
@@ -132,7 +131,7 @@ function parseBody(
   raw: string | Buffer,
   done: (error: Error | null, body?: unknown) => void,
 ): void {
-  // A large body is read, and then checked, in a slice of its own.
+  // If the slice is over, a large body is parsed in the next one.
   if (raw.length > SMALL_BODY_BYTES && isOver()) {
     setImmediate(parseBody, request, raw, done)
     return
@@ -150,18 +149,18 @@ function parseBody(
   done(null, body)
 }
 
-/** A company whose key has worked before, or else an address. */
+/** The company of a cached key, otherwise the address. */
 function senderOf({ headers, ip }: FastifyRequest, keys: KeyRing): string {
   const key = headers['x-api-key']
-  const session = typeof key === 'string' ? keys.recall(key) : null
+  const session = typeof key === 'string' ? keys.findCached(key) : null
   return session?.company.id ?? clientName(ip)
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /**
- * While a request is worked on, its slot is not given away, whatever becomes of its client. Its
- * company pays for what is done before the first wait, which is all of validation, and for slices.
+ * Holds the slot of a request until its work ends, even if the client closes the connection. The
+ * time before the first wait, which includes validation, counts for the company, and slices too.
  */
 function holdSlot(handle: Handler): Handler {
   return async (request, reply) => {
@@ -178,15 +177,15 @@ function holdSlot(handle: Handler): Handler {
   }
 }
 
-/** Whether somebody reads the answer in a browser. */
-const isReader = ({ method, headers }: FastifyRequest): boolean =>
+/** Whether the request is from a browser that shows pages. */
+const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
 
-/** Thrown before anything else of the request is read, its body included. */
+/** Thrown before the body of the request is read. */
 const unknownRoute = (request: FastifyRequest) =>
   problem('route_not_found', `No operation answers ${request.method} on this path. See /docs.`)
 
-/** One log line and one observation a request, from named fields only. */
+/** Writes one log line and one metric for a request, from named fields only. */
 function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
   const { route } = request
   const seconds = reply.elapsedTime / 1000

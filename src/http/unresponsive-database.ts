@@ -1,31 +1,32 @@
 import type { FastifyInstance } from 'fastify'
 import { problem } from '../lib/problems.ts'
 
-/** How often requests that wait are looked at. */
-const LOOK_MS = 1_000
-/** How long a request has to wait before the database is asked whether it is there. */
+/** How often waiting requests are checked. */
+const CHECK_MS = 1_000
+/** How long a request waits before the database is pinged. */
 const LATE_MS = 2_000
-/** If so many questions in a row have no answer, it is unresponsive. One may be by chance. */
+/** After so many pings in a row without an answer the database counts as unresponsive. */
 const MAX_MISSED = 2
 
 /** A request that has no answer yet. */
 type Waiting = { since_ms: number; isAnswered(): boolean; refuse(): void }
 
 export type DatabaseWatch = {
-  /** Whether the database accepts work but answers nothing: it is frozen, or out of reach. */
+  /** Whether the database does not answer at all, because it hangs or cannot be reached. */
   isUnresponsive(): boolean
-  /** Has a request refused if the database stops answering while it waits. */
+  /** Adds a request, which is refused if the database stops answering while it waits. */
   add(waiting: Omit<Waiting, 'since_ms'>): void
   close(): void
 }
 
 /**
- * Notices that a database is unresponsive. A single statement cannot show that: a long one is
- * waited for. So while a request waits for long, a question that takes no time is asked beside it.
- * If that is not answered either, all requests are refused, until the database answers again.
+ * Detects that a database is unresponsive. A statement without an answer does not show that,
+ * because it may just take long. So if a request waits for long, a ping is sent on another
+ * connection. If pings have no answer either, all requests are refused until the database answers
+ * again.
  */
 export function watchDatabase(
-  answers: () => Promise<boolean>,
+  ping: () => Promise<boolean>,
   steady_ms = () => performance.now(),
 ): DatabaseWatch {
   const requests = new Set<Waiting>()
@@ -41,25 +42,25 @@ export function watchDatabase(
     return oldest !== undefined && steady_ms() - oldest.since_ms >= LATE_MS
   }
 
-  async function ask(): Promise<void> {
-    missed = (await answers()) ? 0 : missed + 1
+  async function pingOnce(): Promise<void> {
+    missed = (await ping()) ? 0 : missed + 1
     if (!isUnresponsive()) return
     for (const request of requests) if (!request.isAnswered()) request.refuse()
     requests.clear()
   }
 
-  /** Looks again and again while there is something to wait for. */
-  async function look(): Promise<void> {
-    if (isLate() || missed > 0) await ask()
+  /** Repeats while requests wait or the database does not answer. */
+  async function check(): Promise<void> {
+    if (isLate() || missed > 0) await pingOnce()
     const isOver = isClosed || (requests.size === 0 && missed === 0)
-    timer = isOver ? null : setTimeout(look, LOOK_MS).unref()
+    timer = isOver ? null : setTimeout(check, CHECK_MS).unref()
   }
 
   return {
     isUnresponsive,
     add(request) {
       requests.add({ ...request, since_ms: steady_ms() })
-      timer ??= setTimeout(look, LOOK_MS).unref()
+      timer ??= setTimeout(check, CHECK_MS).unref()
     },
     close() {
       isClosed = true
@@ -68,7 +69,7 @@ export function watchDatabase(
   }
 }
 
-/** What is served without a database. */
+/** The paths that need no database. */
 const ALWAYS = /^\/(health$|ready$|docs|openapi|assets)/
 
 const notAnswering = () =>
@@ -80,7 +81,7 @@ const notAnswering = () =>
 
 /**
  * Refuses requests while the database is unresponsive: new ones at once, and those that wait as
- * soon as it is noticed. What they have begun may still be done, as after a lost connection.
+ * soon as it is detected. What they have begun may still be done, as after a lost connection.
  */
 export function refuseWhileUnresponsive(server: FastifyInstance, database: DatabaseWatch): void {
   server.addHook('onRequest', (request, reply, done) => {

@@ -4,7 +4,7 @@ import { isLocalDate } from '../pix/local-time.ts'
 import { canonical } from './body.ts'
 import type { Schema } from './schema.ts'
 
-// A body is taken as it is: "1000" is not a number. A query has nothing but text, so there it may.
+// In a body "1000" is not a number. In a query it may be one, because a query has only text.
 const options = {
   allErrors: true,
   verbose: true,
@@ -16,8 +16,8 @@ const bodies = new Ajv(options)
 const queries = new Ajv({ ...options, coerceTypes: true })
 
 /**
- * The longest text that is matched against a pattern or a format. The longest that any field takes
- * has half of it; what is longer is refused by its length.
+ * The longest text that is matched against a pattern or a format. It is twice the longest length of
+ * any field. Longer texts are refused by their length.
  */
 const MAX_MATCHED = 8192
 
@@ -25,11 +25,11 @@ function boundedExpression(pattern: string, flags: string) {
   const expression = new RegExp(pattern, flags)
   return {
     test: (text: string) => text.length <= MAX_MATCHED && expression.test(text),
-    // Ajv knows expressions by their text.
+    // Ajv caches expressions by their text.
     toString: () => String(expression),
   }
 }
-// Ajv wants to know how the engine would be written in code that it generates to a file.
+// Ajv requires this property. It is the code for validators that are generated as files.
 boundedExpression.code = 'boundedExpression'
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
@@ -43,7 +43,7 @@ for (const ajv of [bodies, queries]) {
   for (const [name, format] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => text.length <= MAX_MATCHED && format(text))
   }
-  // Ajv compares every item with every other one.
+  // Replaced, because Ajv compares every item with every other one.
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -58,7 +58,7 @@ const compiled = {
   query: new WeakMap<Schema, ValidateFunction>(),
 }
 
-/** Compiled once in a process, however many servers it has: it takes longer than all the rest. */
+/** Compiles a schema once in a process, also for several servers, because it takes long. */
 function compile(part: 'body' | 'query', schema: Schema): ValidateFunction {
   const ajv = part === 'body' ? bodies : queries
   const validate = compiled[part].get(schema) ?? ajv.compile(skipLongLists(schema))
@@ -66,7 +66,7 @@ function compile(part: 'body' | 'query', schema: Schema): ValidateFunction {
   return validate
 }
 
-/** Lists what breaks the schema, each line starting with the path of its field. */
+/** Lists the violations of the schema. Each line starts with the path of its field. */
 export function validator(part: 'body' | 'query', schema: Schema): (value: unknown) => string[] {
   const validate = compile(part, schema)
   return (value) => {
@@ -77,7 +77,7 @@ export function validator(part: 'body' | 'query', schema: Schema): (value: unkno
   }
 }
 
-/** The same schema, by which the items of a list are looked at only if there are not too many. */
+/** The same schema, but items of a list are checked only if there are not too many. */
 function skipLongLists(schema: Schema): Schema {
   const { properties, items, ...rest } = schema
   const { maxItems } = rest
@@ -98,11 +98,11 @@ const boundItems = (maxItems: number, items: Schema) => ({
   else: { items },
 })
 
-/** In time that grows with the list, not with its square. */
+/** Takes linear time. */
 const areDistinct = (items: unknown[]): boolean =>
   new Set(items.map((item) => canonical(item))).size === items.length
 
-/** Throws if anything was found. Each field is listed once: one line is enough to correct it. */
+/** Throws if there are faults. Each field is listed once, with its first fault. */
 export function requireNone(faults: string[]): void {
   const byPath = new Map<string, string>()
   for (const fault of faults) {

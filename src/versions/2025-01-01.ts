@@ -11,11 +11,14 @@ export function success(
   serialize: (data: unknown) => string,
   data: unknown,
 ): string {
-  return inWords(serialize(data))
+  return respell(serialize(data))
 }
 
-/** In text that a client sent, these quotes would be escaped: only our own field can match. */
-export const inWords = (json: string): string =>
+/**
+ * Spells RECEIVED as this version does. Text of a client cannot match, because its quotes are
+ * escaped.
+ */
+export const respell = (json: string): string =>
   json.replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"')
 
 export function failure({ status, message, code, items }: Problem): unknown {
@@ -24,7 +27,7 @@ export function failure({ status, message, code, items }: Problem): unknown {
   return { statusCode: status, message, error: code }
 }
 
-/** Clients ask for what they are shown. */
+/** Clients filter by the spelling that answers show them. */
 export function upgradeQuery(query: Query): void {
   if (query.paymentStatus === 'RECIEVED') query.paymentStatus = 'RECEIVED'
 }

@@ -3,8 +3,8 @@ import * as v20250101 from './2025-01-01.ts'
 import { envelope, type Query, type Shapes } from './shapes.ts'
 
 /**
- * The whole version history on one page. The core knows the newest version only; an older one is a
- * file that says how answers go down to it.
+ * The whole version history on one page. The core knows only the newest version. Each older version
+ * is a file that changes answers into its own form.
  */
 export type Version = {
   name: string
@@ -15,17 +15,17 @@ export type Version = {
     serialize: (data: unknown) => string,
     data: unknown,
   ): string
-  /** Puts something serialized into the words of this version; `success` does so by itself. */
-  inWords?(json: string): string
+  /** Spells serialized data as this version does. `success` does it too. */
+  respell?(json: string): string
   failure(problem: Problem): unknown
-  /** Puts what a client of this version may ask for into the words of the newest version. */
+  /** Changes the query of a client of this version into the form of the newest version. */
   upgradeQuery?(query: Query): void
   shapes: Shapes
 }
 
 const head: Version = {
   name: '2026-08-16',
-  // Messages are ours and need no escaping.
+  // Messages are constants without special characters, so they need no escaping.
   success: (status, message, serialize, data) =>
     `{"status":${status},"message":"${message}","data":${serialize(data)},"errors":[]}`,
   failure: ({ status, message, items }) => ({ status, message, data: null, errors: items }),

@@ -7,7 +7,7 @@ export type Query = Record<string, unknown>
 export type Shapes = {
   /** The schema of a success whose resource has the schema `data`. */
   success(status: number, data: Schema): Schema
-  /** The schema of a refusal with one of these codes. */
+  /** The schema of an error with one of these codes. */
   failure(codes: ProblemCode[]): Schema
   /** The named schemas that the two refer to. */
   components: Record<string, Schema>

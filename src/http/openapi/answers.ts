@@ -58,7 +58,7 @@ export const HEADERS = {
     'true',
   ),
   'X-Ignored-Fields': header(
-    'The fields of the body that nobody reads, if there are any',
+    'The unknown fields of the body, if there are any',
     TEXT,
     'customer.foo, items[0].bar',
   ),
@@ -78,7 +78,7 @@ const headers = (...names: (keyof typeof HEADERS)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 const ALWAYS = headers('X-Request-Id', 'X-Api-Version')
 
-/** Refusals that are the same for every operation that has them. */
+/** Error responses that are the same for all operations. */
 const SHARED: Record<number, string> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -88,8 +88,8 @@ const SHARED: Record<number, string> = {
   500: 'InternalError',
 }
 
-/** A document in the making. */
-type Making = {
+/** The document that is being created. */
+type Draft = {
   version: Version
   components: Components
   publicUrl: string
@@ -99,17 +99,17 @@ type Making = {
 
 /** The answers of every operation, in one version. */
 export function createAnswers(version: Version, components: Components, publicUrl: string) {
-  const making: Making = { version, components, publicUrl, mentioned: new Set() }
+  const draft: Draft = { version, components, publicUrl, mentioned: new Set() }
   const shared = byStatus([...WITH_BODY, ...COMMON]).flatMap(([status, codes]) =>
-    SHARED[status] ? [[SHARED[status], failure(making, codes)]] : [],
+    SHARED[status] ? [[SHARED[status], failure(draft, codes)]] : [],
   )
   return {
-    answersOf: (route: Route) => answersOf(making, route),
+    answersOf: (route: Route) => answersOf(draft, route),
     responses: Object.fromEntries(shared) as Record<string, unknown>,
     /** The examples that answers have referred to so far. */
     examples: (): Record<string, unknown> =>
       Object.fromEntries(
-        [...making.mentioned].map((code) => [
+        [...draft.mentioned].map((code) => [
           code,
           failed(version, code, SHARED_REFUSALS[code] ?? []),
         ]),
@@ -117,18 +117,18 @@ export function createAnswers(version: Version, components: Components, publicUr
   }
 }
 
-function answersOf(making: Making, route: Route): Record<string, unknown> {
-  const answers: Record<string, unknown> = { [route.status]: success(making, route) }
+function answersOf(draft: Draft, route: Route): Record<string, unknown> {
+  const answers: Record<string, unknown> = { [route.status]: success(draft, route) }
   for (const [status, codes] of byStatus(problemsOf(route))) {
     const name = SHARED[status]
     answers[status] = name
       ? { $ref: `#/components/responses/${name}` }
-      : failure(making, codes, route.operationId)
+      : failure(draft, codes, route.operationId)
   }
   return answers
 }
 
-function success({ version, components, publicUrl }: Making, route: Route): unknown {
+function success({ version, components, publicUrl }: Draft, route: Route): unknown {
   const isList = route.query !== undefined && 'after' in route.query.properties
   const own = headers(
     ...(isList ? (['Link'] as const) : []),
@@ -149,7 +149,7 @@ function success({ version, components, publicUrl }: Making, route: Route): unkn
   }
 }
 
-/** An example as the version answers it, with the addresses of this server. */
+/** An example in the form of the version, with the URLs of this server. */
 function rendered(version: Version, route: Route, data: unknown, publicUrl: string): unknown {
   const { status, message } = route
   const text = version.success(status, message, (value) => JSON.stringify(value), data)
@@ -161,11 +161,11 @@ const failed = (version: Version, code: ProblemCode, [first, ...others]: Refusal
   value: version.failure(first ? new Problem([first, ...others]) : problem(code)),
 })
 
-/** Errors whose answer says how long to wait before the next try. */
+/** Errors with a Retry-After header. */
 const WAITING: ProblemCode[] = ['idempotency_in_progress', 'rate_limited', 'service_unavailable']
 
 function failure(
-  { version, mentioned }: Making,
+  { version, mentioned }: Draft,
   codes: ProblemCode[],
   operationId?: string,
 ): unknown {
@@ -191,7 +191,7 @@ const byStatus = (codes: ProblemCode[]): [number, ProblemCode[]][] => [
   ...Map.groupBy(codes, (code) => CATALOGUE[code][0]),
 ]
 
-/** Examples under names that every tool takes. */
+/** Examples with names that all tools accept. */
 const named = (examples: Example[], show: (data: unknown) => unknown) =>
   Object.fromEntries(
     examples.map(({ name, data }) => [

@@ -1,14 +1,14 @@
 import type { Schema } from '../../versions/shapes.ts'
 
-/** What may differ between two uses of a schema without making it another schema. */
+/** Two schemas that differ only in these keywords count as the same schema. */
 const ANNOTATIONS = ['description', 'default']
 
 export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 export type Components = {
-  /** The schema as the document shows it, with references to what has a name. */
+  /** The schema as the document shows it, with references to named schemas. */
   show(schema: object): Schema
-  /** What was referred to so far, by name. */
+  /** The named schemas that were referred to so far. */
   used(): Record<string, Schema>
 }
 
@@ -31,7 +31,7 @@ export function createComponents(
   function show(schema: object): Schema {
     const name = byContents.get(contentsOf(schema))
     if (name === undefined) return withParts(schema)
-    // Set first, so that a schema which holds itself ends.
+    // Set it first, because a schema may contain itself.
     if (!used[name]) used[name] = {}
     if (Object.keys(used[name]).length === 0) {
       used[name] = change(name, withParts(names[name]!))
@@ -44,7 +44,7 @@ export function createComponents(
   return { show, used: sorted }
 }
 
-/** The same schema without what only our validator and serializer read. */
+/** Removes the keywords that only our validator and serializer read. */
 function plain(schema: Schema): Schema {
   const shown: Schema = {}
   for (const [name, value] of Object.entries(schema)) {

@@ -106,8 +106,8 @@ const oneOf = (values: readonly unknown[], description: string): Schema => ({
 const AUTH_STATUSES = RecurrenceView.properties.recurrenceAuthStatus.enum
 
 /**
- * What a body holds beside the name of its event. A body is written once, when the event happens,
- * so it is the same whatever version a company is pinned to: its statuses are never misspelled.
+ * The fields of a body beside the name of its event. A body is written once, when the event
+ * happens, so it is the same in all versions, and its statuses are never misspelled.
  */
 const SUBJECTS: Record<string, Schema> = {
   EventCharge: object({
@@ -234,7 +234,7 @@ function headerParameters({ type, body }: Documented): unknown[] {
 }
 
 const RESPONSES = {
-  '2XX': { description: 'Taken. Any 2xx within 30 seconds counts.' },
+  '2XX': { description: 'Delivered. Any 2xx within 30 seconds counts.' },
   '410': { description: 'The webhook is made INACTIVE at once.' },
   default: {
     description: 'Failed. Tried again after 1 min, 5 min, 15 min, 1 h and 6 h, then FAILED.',

@@ -24,7 +24,7 @@ const change = route({
   tag: 'Company',
   summary: 'Change the company of the API key',
   description:
-    'Only the fields sent are changed; null takes `imageUrl` away. When `email` changes, the former address and the new one get a mail. For 24 hours one-time codes of withdrawals still go to the former address, whatever the address is changed to meanwhile; changing it back ends that. The address can be changed 5 times an hour and 20 times a day; more is 429. Changing it back is always possible. Pix key and tax id are changed by the operator.',
+    'Only the fields sent are changed; null removes `imageUrl`. When `email` changes, the former address and the new one get a mail. For 24 hours one-time codes of withdrawals still go to the former address, whatever the address is changed to meanwhile; changing it back ends that. The address can be changed 5 times an hour and 20 times a day; more is 429. Changing it back is always possible. Pix key and tax id are changed by the operator.',
   scope: 'company:write',
   body: CompanyChange,
   example: { name: 'Padaria São João', color: '#b45309' },
@@ -40,7 +40,7 @@ const change = route({
       const { after } = await changeCompany(tx, app.vault, company.id, fields, 'company', now)
       return showCompany(after)
     })
-    // Whoever has the answer meets the changed company everywhere.
+    // After the answer every server must use the changed company.
     await waitUntilApplied(app.db)
     return changed
   },

@@ -98,7 +98,7 @@ const change = route({
   operationId: 'changeCustomer',
   tag: 'Customers',
   summary: 'Change a customer',
-  description: 'Only the fields sent are changed; null takes an optional one away.',
+  description: 'Only the fields sent are changed; null removes an optional one.',
   scope: 'catalog:write',
   body: CustomerChange,
   example: { id: 'clnt_…', phone: '11977777777' },

@@ -23,7 +23,7 @@ const listAll = route({
   tag: 'Webhooks',
   summary: 'List the deliveries to a webhook, newest event first',
   description:
-    'Every attempt with what the receiver answered. What has ended is kept for 30 days, unless the server is configured otherwise.',
+    'Every attempt with what the receiver answered. Finished deliveries are kept for 30 days, unless the server is configured otherwise.',
   scope: 'webhooks:read',
   query: DeliveryQuery,
   data: Type.Array(DeliveryView),
@@ -94,7 +94,7 @@ const tryOut = route({
   tag: 'Webhooks',
   summary: 'Send a test event to a webhook',
   description:
-    'The event `webhook.test` goes to this webhook alone, whatever it subscribes to. How it went is in the list of deliveries.',
+    'The event `webhook.test` goes to this webhook alone, whatever it subscribes to. The list of deliveries shows the result.',
   scope: 'webhooks:write',
   data: DeliveryView,
   status: 201,

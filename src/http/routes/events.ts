@@ -14,7 +14,7 @@ const list = route({
   tag: 'Events',
   summary: 'Read the feed of events, oldest first',
   description:
-    'All events in one order that never changes. Whoever asks again and again with the id of the last event as `after` gets every event once, and misses none; an empty list means that there is nothing new yet.',
+    'All events in one order that never changes. If you always send the id of the last event as `after`, you get every event once, and miss none; an empty list means that there is nothing new yet.',
   scope: 'webhooks:read',
   query: FeedQuery,
   data: Type.Array(EventView),

@@ -11,7 +11,7 @@ const get = route({
   tag: 'Sandbox',
   summary: 'Get the time of a sandbox company',
   description:
-    'A sandbox company lives in real time until it moves its clock. While a move is under way, `running` names what is being done at the moment that the clock has come to.',
+    'A sandbox company has the real time until it moves its clock. During a move, `running` names the work at the moment that the clock has reached.',
   scope: 'company:read',
   data: ClockView,
   status: 200,
@@ -27,7 +27,7 @@ const move = route({
   tag: 'Sandbox',
   summary: 'Move the time of a sandbox company forward',
   description:
-    'By `advance` seconds or to `now`. Everything that falls due on the way is done at its own moment and in order: subscriptions are charged, charges expire, money settles, one-time codes run out, failed webhooks are tried again. Answers when that is done, or after some seconds with status ADVANCING and what is still running; it goes on by itself, and GET shows how far it is. Time never goes back.',
+    'By `advance` seconds or to `now`. All work that falls due is done at its own moment and in order: subscriptions are charged, charges expire, money becomes available, one-time codes expire, failed webhooks are tried again. Answers when that is done, or after some seconds with status ADVANCING and what is still running; the move continues, and GET shows its progress. Time never goes back.',
   scope: 'company:write',
   body: ClockMove,
   example: { advance: 86_400 },
@@ -44,11 +44,11 @@ const move = route({
         return showClock(await readClock(tx, app, company))
       }),
     )
-    const arrives = moved.status === 'ADVANCING'
-    if (arrives) await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
-    // Whoever has the answer meets the new time everywhere.
+    const isAdvancing = moved.status === 'ADVANCING'
+    if (isAdvancing) await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
+    // After the answer every server must use the new time.
     await oneMoveAtATime(app, company.id, () => waitUntilApplied(app.db))
-    return arrives ? call.revise(showClock(await readClock(app.db, app, company))) : moved
+    return isAdvancing ? call.revise(showClock(await readClock(app.db, app, company))) : moved
   },
 })
 

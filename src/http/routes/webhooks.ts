@@ -35,7 +35,7 @@ const create = route({
   operationId: 'createWebhook',
   tag: 'Webhooks',
   summary: 'Register a webhook',
-  description: 'The answer is the only one that shows the secret.',
+  description: 'Only this answer shows the secret.',
   scope: 'webhooks:write',
   body: NewWebhook,
   example: { name: 'shop', url: 'http://127.0.0.1:4000/pix', events: ['charge.paid'] },
@@ -150,7 +150,7 @@ const rotate = route({
   tag: 'Webhooks',
   summary: 'Give a webhook a new secret',
   description:
-    'The answer is the only one that shows it. For 24 hours deliveries are signed with the former secret too, so that receivers can be changed without a gap; a second rotation within that time ends it for the secret before.',
+    'Only this answer shows it. For 24 hours deliveries are signed with the former secret too, so that receivers can be changed without a gap; a second rotation within that time ends it for the secret before.',
   scope: 'webhooks:write',
   data: WebhookWithSecret,
   status: 200,

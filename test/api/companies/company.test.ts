@@ -72,9 +72,9 @@ describe('PUT /company', () => {
     const client = await api.client()
     for (const name of ['Um', 'Dois', 'Três']) {
       // A server remembers companies only while it listens to changes.
-      while (other.recall(client.key) === null) await other.find(client.key)
+      while (other.findCached(client.key) === null) await other.find(client.key)
       await change(client, { name })
-      const found = other.recall(client.key) ?? (await other.find(client.key))
+      const found = other.findCached(client.key) ?? (await other.find(client.key))
       assert.equal(found!.company.name, name)
       assert.equal((await read(client)).name, name)
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { addressOfServer, noteAddress } from '../../../src/running.ts'
+import { addressOfServer, writeAddress } from '../../../src/running.ts'
 import { openSandbox, resetSandbox, type Sandbox } from '../../../src/sandbox.ts'
 import { generateDue } from '../../../src/worker/billing.ts'
 import { expireDueCharges } from '../../../src/worker/charges.ts'
@@ -120,7 +120,7 @@ test('a reset works without the file, with a damaged one, and never touches anot
 test('the address of a server is believed while its process lives, and only in local mode', async () => {
   const { config } = app
   assert.equal(addressOfServer(config), null)
-  const forget = noteAddress({ ...config, publicUrl: 'http://127.0.0.1:4000' })
+  const forget = writeAddress({ ...config, publicUrl: 'http://127.0.0.1:4000' })
   assert.equal(addressOfServer(config), 'http://127.0.0.1:4000')
   assert.equal(addressOfServer({ ...config, local: false }), null)
   await forget()
