@@ -45,7 +45,7 @@ test('all faults of the options are printed at once, and nothing is stored', asy
   })
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
   for (const fault of [
-    /--profile: nubank is none of efi, /,
+    /--profile: nubank is not one of efi, /,
     /--client-secret-file: there is no file \/.*nowhere/,
     /--key: a PEM certificate needs/,
     /--payouts: must be manual or bank/,
@@ -64,13 +64,13 @@ test('what a bank requires or cannot do is printed before it is asked', async ()
   const { company } = await live()
   const own = { 'base-url': null, 'token-url': null }
   const bb = await connect(company.id, { ...own, profile: 'bb', payouts: 'bank' })
-  assert.match(bb.stderr, /--app-key-file: Banco do Brasil wants the key of the application/)
+  assert.match(bb.stderr, /--app-key-file: Banco do Brasil needs the key of the application/)
   assert.match(bb.stderr, /--payouts: withdrawals cannot be sent through Banco do Brasil/)
   const none = await connect(company.id, { 'client-secret-file': null, ...own })
   assert.match(none.stderr, /--base-url: is missing/)
   assert.match(none.stderr, /--token-url: is missing/)
   const efi = await connect(company.id, { ...own, profile: 'efi', 'client-secret-file': null })
-  assert.match(efi.stderr, /--client-secret-file: Efí wants a client secret/)
+  assert.match(efi.stderr, /--client-secret-file: Efí needs a client secret/)
 })
 
 test('a secret that is given in the place of a profile is not repeated', async () => {
@@ -205,7 +205,7 @@ test('a bank that refuses us or does not answer is reported in plain words, with
   const wrong = await connect(company.id, { 'client-secret-file': file('other', 'wrong-one') })
   const access = linesOf(wrong).find(([, name]) => name === 'access')!
   assert.deepEqual([wrong.code, access[0]], [1, 'failed'])
-  assert.match(wrong.stdout, /^warning +callbacks +They are looked at when the bank lets us in/m)
+  assert.match(wrong.stdout, /^warning +callbacks +They are checked only if the bank gives access/m)
   assertKeepsSecrets(wrong)
   const away = await connect(company.id, { 'token-url': 'https://127.0.0.1:1/token' })
   assert.match(away.stdout, /^failed +access /m)
@@ -343,7 +343,7 @@ test('an operator sees which withdrawals wait, and says what became of them', as
   const complete = (text: string, wd = first) =>
     vintem(['withdrawal', 'complete', wd, '--end-to-end-id', text])
   assert.match((await complete('E123')).stderr, /^--end-to-end-id: must be the 32 characters/)
-  assert.match((await complete(id, 'wd_1')).stderr, /wd_1 is no id of a withdrawal/)
+  assert.match((await complete(id, 'wd_1')).stderr, /wd_1 is not the id of a withdrawal/)
   const done = await complete(id)
   assert.deepEqual([done.code, done.stderr], [0, ''])
   assert.match(done.stdout, new RegExp(`${first} of R\\$ 40,00 is COMPLETED as ${id}`))

@@ -166,7 +166,7 @@ describe('beside a running server', () => {
     assert.ok(apiKey.startsWith(key.start))
     assert.equal('hash' in key, false)
     const unknown = await vintem(['key', 'create', '--company', id, '--scopes', 'money:print'])
-    assertSentence(unknown, /"money:print" is none of payments:read, /)
+    assertSentence(unknown, /"money:print" is not one of payments:read, /)
   })
 
   test('unknown ids and versions are reported in a sentence', async () => {
@@ -254,7 +254,7 @@ describe('on a database of one’s own', () => {
     const { code, stdout } = await vintem(['doctor'], { ...env, ALLOW: 'mail-files' })
     assert.equal(code, 0)
     assert.match(stdout, /^warning +safety +ALLOW lets a server start with mail-files/m)
-    assert.match(stdout, /^ok +settings +No setting of PostgreSQL hurts/m)
+    assert.match(stdout, /^ok +settings +All settings of PostgreSQL are right/m)
     assert.match(stdout, /^warning +monitoring .*set OPERATOR_PORT/m)
     assert.match(stdout, /^warning +durability .*fsync/m)
     assert.match(stdout, /^warning +provider .*no bank is connected/m)
@@ -271,16 +271,16 @@ describe('on a database of one’s own', () => {
       assert.equal(code, 1)
     }
     const { stdout } = await vintem(['doctor'], env)
-    assert.match(stdout, /^ok +public address +Links lead to https:\/\/pix\.example\.com\./m)
+    assert.match(stdout, /^ok +public address +Links start with https:\/\/pix\.example\.com\./m)
   })
 
   test('doctor tries the mail server, and does not show its password', async () => {
     const smtp = await startSmtp()
     const there = await vintem(['doctor'], { ...env, SMTP_URL: smtp.url })
-    assert.match(there.stdout, /^ok +mail +The mail server at 127\.0\.0\.1:\d+ lets us in/m)
+    assert.match(there.stdout, /^ok +mail +The mail server at 127\.0\.0\.1:\d+ accepts the login/m)
     const away = { ...env, SMTP_URL: 'smtp://u:sesame@127.0.0.1:1' }
     const { code, stdout } = await vintem(['doctor'], away)
-    assert.match(stdout, /^failed +mail .*127\.0\.0\.1:1 takes no mails .*Check SMTP_URL/m)
+    assert.match(stdout, /^failed +mail .*127\.0\.0\.1:1 accepts no mails .*Check SMTP_URL/m)
     assert.doesNotMatch(stdout, /sesame/)
     assert.equal(code, 1)
   })

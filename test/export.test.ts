@@ -294,7 +294,7 @@ test('a file is there when it is whole, for its owner only, and never in the pla
 
   const again = await vintem([...args, '--output', 'charges.csv', '--format', 'br'])
   assert.deepEqual([again.code, again.stdout], [1, ''])
-  assert.match(again.stderr, /--output: charges.csv is there already/)
+  assert.match(again.stderr, /--output: charges.csv exists already/)
   assert.equal(readFileSync(file, 'utf8'), text)
 
   const lines = await vintem([...args, '--output', 'charges.jsonl', '--json'])

@@ -25,7 +25,7 @@ export async function requireBank(
   throw new Refusal(`No bank is connected to ${company.name}. Run vintem bank connect.`)
 }
 
-/** Everything that has to be right for money to come in, and what to do where it is not. */
+/** Checks all that is needed to receive payments, and says what to do where something is wrong. */
 export async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
   const { bank, connection } = await requireBank(app, company)
   const { faults, scopes, clockGap_ms, dates } = await app.providers.bacen.inspect(company)
@@ -46,7 +46,7 @@ export async function checkBank(app: FullApp, company: Company): Promise<Check[]
 
 const NOT_ASKED = toCheck('callbacks', [
   'warning',
-  'They are looked at when the bank lets us in: run vintem bank check then.',
+  'They are checked only if the bank gives access: run vintem bank check then.',
 ])
 
 function inspectCertificate({ certificateEndsAt: end }: BankRecord, now: Date): Finding {
@@ -59,15 +59,15 @@ function inspectCertificate({ certificateEndsAt: end }: BankRecord, now: Date): 
 
 const REMEDY = 'Fix what it names, then run vintem bank connect with the right values.'
 
-/** What the bank says when it is asked for a token, and with that for what it has received. */
+/** Whether the bank gives a token and shows the received payments. */
 const inspectAccess = (faults: string[]): Check[] =>
   faults.length === 0
-    ? [toCheck('access', ['ok', 'The bank lets us in, and shows what it has received.'])]
+    ? [toCheck('access', ['ok', 'The bank gives access, and shows what it has received.'])]
     : faults.map((fault) => toCheck('access', ['failed', `${asSentence(fault)} ${REMEDY}`]))
 
 function inspectScopes({ granted, missing }: Inspection['scopes']): Finding {
   if (granted === null) return ['ok', 'The bank does not say which scopes it grants.']
-  if (missing.length === 0) return ['ok', 'All that are needed are granted.']
+  if (missing.length === 0) return ['ok', 'All needed scopes are granted.']
   const detail = `The bank has not granted ${missing.join(', ')}. Allow them for the application in the bank’s portal`
   // Many companies sell without subscriptions, and have no agreement with their bank about them.
   return missing.every((scope) => /^(payloadlocation|webhook)?(rec|cobr)\./.test(scope))
@@ -99,7 +99,7 @@ function inspectWithdrawals(
   return ['ok', 'You send them by hand: vintem withdrawal list shows those that wait.']
 }
 
-/** Whether an address that a bank calls is the one it was given; some put their suffix to it. */
+/** Whether a bank has the right callback URL. Some banks add a suffix to it. */
 const isSame = ({ kind, url }: CallbackState, wanted: string): boolean =>
   url === wanted || url === `${wanted}/${kind}`
 

@@ -9,7 +9,7 @@ import { createBacen, type Dates } from '../provider/bacen/bacen.ts'
 import type { Connection } from '../provider/bacen/connection.ts'
 import type { Finding } from './finding.ts'
 
-/** Tokens end and charges expire by both clocks, so they may differ by a few seconds only. */
+/** Both clocks decide when tokens and charges expire, so they may differ by a few seconds only. */
 const TOLERANCE_MS = 10_000
 const AT_ONCE = 8
 const MAX_NAMED = 5
@@ -79,9 +79,12 @@ export async function inspectBankClocks(db: Database, vault: Vault): Promise<Fin
       : [],
   )
   if (apart.length > 0) return ['failed', `${apart.join(' ')} ${SET_CLOCK}`]
-  const silent = gaps.flatMap(({ title, gap_ms }) => (gap_ms === null ? [title] : []))
-  if (silent.length === 0) return ['ok', 'The clocks of banks and ours agree.']
-  return ['warning', `No answer of ${silent.join(', ')} to compare with: run vintem bank check.`]
+  const unanswered = gaps.flatMap(({ title, gap_ms }) => (gap_ms === null ? [title] : []))
+  if (unanswered.length === 0) return ['ok', 'The clocks of banks and ours agree.']
+  return [
+    'warning',
+    `No answer of ${unanswered.join(', ')} to compare with: run vintem bank check.`,
+  ]
 }
 
 /** A company of each bank, by the bank's address. */

@@ -12,7 +12,7 @@ import { asTyped, requireNone, textOfError } from './faults.ts'
 
 const FILE = { value: 'FILE' } as const
 const ACCOUNT_TYPES = ['CORRENTE', 'POUPANCA', 'PAGAMENTO'] as const
-const LARGEST_FILE_BYTES = 256 * 1024
+const MAX_FILE_BYTES = 256 * 1024
 
 export const CONNECT_OPTIONS: Record<string, Option> = {
   company: { value: 'COMPANY_ID', required: true, help: 'the live company whose bank it is' },
@@ -22,7 +22,7 @@ export const CONNECT_OPTIONS: Record<string, Option> = {
   certificate: { ...FILE, required: true, help: 'the certificate: PFX (.p12) or PEM' },
   key: { ...FILE, help: 'the private key of a PEM certificate' },
   'passphrase-file': { ...FILE, help: 'holds the passphrase of the PFX or of the key' },
-  'app-key-file': { ...FILE, help: 'holds the key of the application, where a bank wants one' },
+  'app-key-file': { ...FILE, help: 'holds the key of the application, if the bank needs one' },
   account: { value: 'NUMBER', help: 'the account with its digit; subscriptions need it' },
   branch: { value: 'NUMBER', help: 'the branch of the account' },
   'account-type': { value: 'TYPE', help: 'corrente (default), poupanca or pagamento' },
@@ -34,17 +34,17 @@ export const CONNECT_OPTIONS: Record<string, Option> = {
   'profile-file': { ...FILE, help: 'the settings of a custom profile, as JSON' },
 }
 
-/** What was typed, and where all that is wrong with it is gathered. */
+/** The options that were typed, and the function that collects faults. */
 type Typed = { options: Args['options']; fault(text: string): null }
 
 function readBytes({ options, fault }: Typed, name: string): Buffer | null {
   if (options[name] === undefined) return null
-  // The command may run in another folder than it was typed in: the whole path shows that.
+  // Show the whole path, because the command may run in another folder than expected.
   const path = resolve(options[name])
   try {
     const bytes = readFileSync(path)
     if (bytes.length === 0) return fault(`--${name}: ${path} is empty`)
-    return bytes.length <= LARGEST_FILE_BYTES ? bytes : fault(`--${name}: ${path} is too large`)
+    return bytes.length <= MAX_FILE_BYTES ? bytes : fault(`--${name}: ${path} is too large`)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return fault(`--${name}: there is no file ${path}`)
@@ -52,14 +52,14 @@ function readBytes({ options, fault }: Typed, name: string): Buffer | null {
   }
 }
 
-/** A secret is alone in its file; the newline that editors put after it is no part of it. */
+/** The file holds only the secret. A newline at the end is not part of it. */
 function readSecret(typed: Typed, name: string): string | null {
   const text = readBytes(typed, name)?.toString('utf8').trim()
   if (text === undefined) return null
   return /^\S+$/.test(text) ? text : typed.fault(`--${name}: the file must hold the secret alone`)
 }
 
-/** A passphrase may have spaces, but not the newline that editors put after it. */
+/** A passphrase may have spaces. A newline at the end of the file is not part of it. */
 const readPassphrase = (typed: Typed): string | null =>
   readBytes(typed, 'passphrase-file')
     ?.toString('utf8')
@@ -67,7 +67,7 @@ const readPassphrase = (typed: Typed): string | null =>
 
 const isPem = (bytes: Buffer): boolean => bytes.includes('-----BEGIN ')
 
-/** Some banks hand out the certificate alone in its binary form, as .cer or .der. */
+/** Some banks give the certificate without its key, in binary form (.cer or .der). */
 function toPem(bytes: Buffer): string | null {
   try {
     return new X509Certificate(bytes).toString()
@@ -76,7 +76,7 @@ function toPem(bytes: Buffer): string | null {
   }
 }
 
-/** Which of the two forms it has is read from the file, whatever it is named. */
+/** Reads the certificate. Its content decides whether it is PFX or PEM, not the file name. */
 function readIdentity(typed: Typed): Certificate | null {
   const { fault } = typed
   const [file, key] = [readBytes(typed, 'certificate'), readBytes(typed, 'key')]
@@ -90,7 +90,7 @@ function readIdentity(typed: Typed): Certificate | null {
   const hasKey = /-----BEGIN [A-Z ]*PRIVATE KEY/.test(certificate)
   const own = key?.toString('utf8') ?? (hasKey ? certificate : null)
   if (own) return { kind: 'pem', certificate, key: own, passphrase }
-  // A key that could not be read is a fault of its own.
+  // If the key could not be read, that is already a fault.
   return typed.options.key ? null : fault('--key: a PEM certificate needs its private key')
 }
 
@@ -105,7 +105,7 @@ function readEnd({ fault }: Typed, certificate: Certificate, now: Date): Date | 
   }
 }
 
-/** What was typed in place of a profile's own addresses. */
+/** The URLs that were typed and replace those of the profile. */
 const urlsOf = ({ 'base-url': baseUrl, 'token-url': tokenUrl }: Args['options']) => ({
   ...(baseUrl && { baseUrl }),
   ...(tokenUrl && { tokenUrl }),
@@ -126,10 +126,10 @@ function readProfile(typed: Typed): Profile | null {
   if (options['profile-file']) fault('--profile-file: is for --profile custom alone')
   const found = findProfile(name)
   if (found) return withUrls(found, urlsOf(options))
-  return fault(`--profile: ${name} is none of ${PROFILE_NAMES.join(', ')}, custom`)
+  return fault(`--profile: ${name} is not one of ${PROFILE_NAMES.join(', ')}, custom`)
 }
 
-/** Addresses may be typed, all else is in a file, which not every bank needs. */
+/** The URLs may be options. All other settings are in a file, which not every bank needs. */
 function readCustom(typed: Typed): Profile | null {
   const { options, fault } = typed
   const { 'profile-file': file } = options
@@ -150,22 +150,22 @@ function readJson(typed: Typed, name: string): object | null {
     const settings = JSON.parse(bytes.toString('utf8'))
     return settings instanceof Object ? settings : typed.fault(`--${name}: must be a JSON object`)
   } catch {
-    // The parser would quote the file, and it may be the wrong one.
+    // The message of the parser is not shown, because it quotes the file, which may have secrets.
     return typed.fault(`--${name}: is not JSON`)
   }
 }
 
-/** Whether a profile asks for a value of the connection. */
-const wants = ({ headers, query, token }: Profile, name: string): boolean =>
+/** Whether a profile needs a value of the connection. */
+const needs = ({ headers, query, token }: Profile, name: string): boolean =>
   JSON.stringify([headers, query, token.headers]).includes(`{${name}}`)
 
 function requireSecrets({ options, fault }: Typed, profile: Profile): void {
   const { title, token } = profile
   if (token.client !== 'id only' && !options['client-secret-file']) {
-    fault(`--client-secret-file: ${title} wants a client secret`)
+    fault(`--client-secret-file: ${title} needs a client secret`)
   }
-  if (wants(profile, 'appKey') && !options['app-key-file']) {
-    fault(`--app-key-file: ${title} wants the key of the application`)
+  if (needs(profile, 'appKey') && !options['app-key-file']) {
+    fault(`--app-key-file: ${title} needs the key of the application`)
   }
 }
 
@@ -175,7 +175,7 @@ function readAccount({ options, fault }: Typed): Account | null {
   const number = account?.replace(/[.\s-]/g, '').toUpperCase()
   if (!type) fault('--account-type: must be corrente, poupanca or pagamento')
   if (branch && !/^\d{1,4}$/.test(branch)) fault('--branch: must be up to 4 digits')
-  if (!number) return branch ? fault('--branch: is of use only with --account') : null
+  if (!number) return branch ? fault('--branch: is only used with --account') : null
   if (!/^\d{1,19}[\dX]$/.test(number)) fault('--account: must be its number, with the digit')
   return { number, branch, type: type ?? 'CORRENTE' }
 }
@@ -201,7 +201,7 @@ function readAuthorities(typed: Typed): string | null {
   return isPem(bytes) ? bytes.toString('utf8') : typed.fault('--ca: must be certificates as PEM')
 }
 
-/** Names every fault at once, and before a database or a bank is reached for nothing. */
+/** Reads the options. All faults are reported together, before a database or a bank is used. */
 export function readBank({ options }: Args, now: Date): NewBank {
   const faults: string[] = []
   const fault = (text: string) => {

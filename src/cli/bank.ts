@@ -32,16 +32,16 @@ const connect: Command = {
       const found = await requireLive(app, args.options.company!)
       requirePayoutKey(found, fields)
       await app.db.transaction((tx) => connectBank(tx, app.vault, found.id, fields, now))
-      const doubt = await waitForServersOf(app)
+      const notice = await waitForServersOf(app)
       const company = (await findCompany(app.db, found.id))!
       const { title } = fields.profile
-      const heading = `${company.name} is connected to ${title}; the credentials are sealed.\n${doubt}\n`
+      const heading = `${company.name} is connected to ${title}; the credentials are sealed.\n${notice}\n`
       return report(await checkBank(app, company), heading)
     })
   },
 }
 
-/** What is sent to the key that it is sent from goes nowhere. */
+/** A withdrawal must go to another key than the one that collects. */
 function requirePayoutKey({ pixKey }: Company, { payouts, payoutKey }: NewBank): void {
   if (payouts === 'manual' || (payoutKey !== null && payoutKey !== pixKey)) return
   throw new Refusal(
@@ -70,31 +70,31 @@ const check: Command = {
 
 const disconnect: Command = {
   name: 'bank disconnect',
-  summary: 'Forget a company’s bank and all that opened the account there.',
+  summary: 'Disconnect a company from its bank, and delete the credentials.',
   operands: [],
   options: { company: COMPANY },
   run: ({ options }) =>
     withApp(async (app) => {
       const company = await requireCompany(app.db, options.company!)
       const { bank, connection } = await requireBank(app, company)
-      const kept = await removeCallbacks(app, company, callbackUrl(app.publicUrl, bank))
+      const fault = await removeCallbacks(app, company, callbackUrl(app.publicUrl, bank))
       await app.db.transaction((tx) => disconnectBank(tx, company.id))
-      const doubt = await waitForServersOf(app)
+      const notice = await waitForServersOf(app)
       const { title } = connection.profile
       const callbacks =
-        kept === null
+        fault === null
           ? 'No callback of ours is left there.\n'
-          : `Its callbacks could not be removed (${kept}): remove them in the bank’s portal.\n`
+          : `Its callbacks could not be removed (${fault}): remove them in the bank’s portal.\n`
       return {
-        json: { companyId: company.id, disconnected: true, callbacksRemoved: kept === null },
+        json: { companyId: company.id, disconnected: true, callbacksRemoved: fault === null },
         text:
           `${company.name} is no longer connected to ${title}, and its credentials are deleted.\n` +
-          `${callbacks}What is still paid there is found when it is connected again: vintem bank reconcile --settle.\n${doubt}`,
+          `${callbacks}What is still paid there is found when it is connected again: vintem bank reconcile --settle.\n${notice}`,
       }
     }),
 }
 
-/** Null when none of ours is left, otherwise why not. Those of other programs are let alone. */
+/** Null if none of our callbacks is left, otherwise the reason. Those of others stay. */
 async function removeCallbacks(
   app: FullApp,
   company: Company,
@@ -132,7 +132,7 @@ async function showAll({ db }: FullApp): Promise<Answer> {
   return { json: banks, text: rows.length > 0 ? columns([heading, ...rows]) : 'No banks.\n' }
 }
 
-/** All but what opens the account. */
+/** All fields except secrets. */
 async function showOne(app: FullApp, id: string): Promise<Answer> {
   const company = await requireCompany(app.db, id)
   const { bank, connection } = await requireBank(app, company)

@@ -16,7 +16,7 @@ import type { Check, Finding, State } from './finding.ts'
 import { type Connection, openConnection } from './session.ts'
 import { inspectSettings } from './settings.ts'
 
-const LEAST_VERSION = 15
+const MIN_VERSION = 15
 const CLOCK_TOLERANCE_MS = 2_000
 
 export async function check(name: string, inspect: () => Promise<Finding>): Promise<Check> {
@@ -24,15 +24,15 @@ export async function check(name: string, inspect: () => Promise<Finding>): Prom
   return { name, state, detail }
 }
 
-/** Checks as an answer, with what they come to. */
+/** Prints checks and a summary of them. */
 export function report(checks: Check[], heading = ''): Answer {
   const failed = checks.some(({ state }) => state === 'failed')
   const rows = checks.map(({ name, state, detail }) => [state, name, detail])
-  const text = `${heading}${columns(rows)}\n${conclude(checks)}\n`
+  const text = `${heading}${columns(rows)}\n${summarize(checks)}\n`
   return { json: { ok: !failed, checks }, text, failed }
 }
 
-function conclude(checks: Check[]): string {
+function summarize(checks: Check[]): string {
   const count = (state: State) => checks.filter((check) => check.state === state).length
   const [failed, warnings] = [count('failed'), count('warning')]
   if (failed > 0) return `${failed} failed, ${warnings} to look at.`
@@ -73,12 +73,11 @@ async function inspectVersion(db: Database, { databaseUrl, dataDir }: Config): P
   })
   const place = databaseUrl ? 'at DATABASE_URL' : `embedded in ${dataDir}`
   const detail = `PostgreSQL ${row!.version} answers, ${place}.`
-  if (row!.number >= LEAST_VERSION * 10_000) return ['ok', detail]
-  return ['failed', `${detail} Vintém needs version ${LEAST_VERSION} or newer: upgrade PostgreSQL.`]
+  if (row!.number >= MIN_VERSION * 10_000) return ['ok', detail]
+  return ['failed', `${detail} Vintém needs version ${MIN_VERSION} or newer: upgrade PostgreSQL.`]
 }
 
-// Creating a table is also what migrations need. The statements are one transaction, and leave
-// nothing.
+// Migrations also create tables. The statements are one transaction, and nothing is left.
 async function inspectWriting(db: Database): Promise<Finding> {
   const text = `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
                 drop table vintem_doctor`
@@ -138,10 +137,11 @@ async function inspectClock(db: Database): Promise<Finding> {
 }
 
 async function inspectProvider(db: Database | null): Promise<Finding> {
-  const stranded = db && (await hasTable(db, 'bank_connections')) ? await listStranded(db) : []
-  if (stranded.length === 0) return ['ok', 'The simulated bank is ready.']
-  const named = stranded.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`)
-  if (stranded.length > MAX_NAMED) named.push(`${stranded.length - MAX_NAMED} more`)
+  const unconnected =
+    db && (await hasTable(db, 'bank_connections')) ? await listUnconnected(db) : []
+  if (unconnected.length === 0) return ['ok', 'The simulated bank is ready.']
+  const named = unconnected.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`)
+  if (unconnected.length > MAX_NAMED) named.push(`${unconnected.length - MAX_NAMED} more`)
   return [
     'warning',
     `The simulated bank is ready, but no bank is connected to ${named.join(', ')}: these live companies can only create dev-mode charges. Run vintem bank connect.`,
@@ -157,7 +157,7 @@ async function inspectClocks(db: Database, { secretKey }: Config): Promise<Findi
 
 const MAX_NAMED = 5
 
-/** Companies whose work fails. Others are not affected, but somebody has to look at these. */
+/** Companies whose work fails. Other companies are not affected. */
 async function inspectWork(db: Database): Promise<Finding> {
   const setbacks = (await hasTable(db, 'setbacks')) ? await listSetbacks(db, systemClock.now()) : []
   if (setbacks.length === 0) return ['ok', 'No company is set aside.']
@@ -171,7 +171,7 @@ async function inspectWork(db: Database): Promise<Finding> {
 }
 
 /** Live companies without a bank. */
-const listStranded = async (db: Database): Promise<Company[]> =>
+const listUnconnected = async (db: Database): Promise<Company[]> =>
   (await listCompanies(db)).filter(({ mode, bankId }) => mode === 'live' && bankId === null)
 
 export async function inspectMail(config: Config): Promise<Finding> {
@@ -183,11 +183,11 @@ export async function inspectMail(config: Config): Promise<Finding> {
     await mailer.check()
   } catch (error) {
     const remedy = smtpUrl ? 'Check SMTP_URL' : `Run as the owner of ${dataDir}, or set SMTP_URL`
-    return ['failed', `${place} takes no mails (${(error as Error).message}). ${remedy}.`]
+    return ['failed', `${place} accepts no mails (${(error as Error).message}). ${remedy}.`]
   } finally {
     mailer.close()
   }
-  if (smtpUrl) return ['ok', `${place} lets us in.`]
+  if (smtpUrl) return ['ok', `${place} accepts the login.`]
   if (local) return ['ok', `Mails are kept as files in ${folder}.`]
   return ['warning', `Mails go to ${folder}, and one-time codes to nobody: set SMTP_URL.`]
 }

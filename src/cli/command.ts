@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** An option takes a value when it has a name for it; otherwise it is a switch. */
+/** An option. If `value` names its value, it takes one. Otherwise it is a switch. */
 export type Option = { value?: string; required?: true; help: string }
 
 export type Command = {
@@ -8,27 +8,27 @@ export type Command = {
   summary: string
   operands: string[]
   options: Record<string, Option>
-  /** What is too long for one answer is printed on the way; then null is all that is left. */
+  /** Returns the answer. If it is too long, the command prints it in parts and returns null. */
   run(args: Args, print: Print): Promise<Answer | null>
 }
 
-/** Resolves when the reader has taken the text, so that a slow one holds the writer up. */
+/** Resolves when the text is written, so that the command waits for a slow reader. */
 export type Print = (text: string) => Promise<void>
 
-/** What the operator typed. Required options and operands are there: that was checked before. */
+/** What the operator typed. Required options and operands are checked before. */
 export type Args = {
   operands: string[]
   options: Record<string, string | undefined>
   switches: Set<string>
 }
 
-/** The same answer for programs and for people; the entry prints one of the two. */
+/** The same answer for programs and for people. One of them is printed. */
 export type Answer = { json: unknown; text: string; failed?: boolean }
 
-/** The command was typed wrongly: its usage is shown below the message. */
+/** The command was typed wrongly. Its usage is shown after the message. */
 export class UsageFault extends Error {}
 
-/** The command was understood and cannot be carried out, for a reason the operator can fix. */
+/** The command cannot be carried out, for a reason that the operator can fix. */
 export class Refusal extends Error {}
 
 const JSON_OPTION = { json: { help: 'print JSON only' } } satisfies Record<string, Option>
@@ -42,9 +42,9 @@ export function parse({ options, operands }: Command, argv: string[]): Args {
     ...operands.slice(positionals.length).map((name) => `<${name}>`),
   ]
   const empty = given.filter(([, value]) => typeof value === 'string' && value.trim() === '')
-  const spare = positionals.slice(operands.length)
+  const unexpected = positionals.slice(operands.length)
   if (missing.length > 0) throw new UsageFault(`Missing: ${missing.join(', ')}.`)
-  if (spare.length > 0) throw new UsageFault(`Not understood: ${spare.join(' ')}.`)
+  if (unexpected.length > 0) throw new UsageFault(`Not understood: ${unexpected.join(' ')}.`)
   if (empty.length > 0) throw new UsageFault(`--${empty[0]![0]} needs a value.`)
   return {
     operands: positionals,
@@ -92,7 +92,7 @@ export function overviewOf(commands: Command[]): string {
   )
 }
 
-/** Lines up text in columns, without trailing spaces. */
+/** Formats rows in columns, without trailing spaces. */
 export function columns(rows: string[][], indent = ''): string {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
   const line = (row: string[]) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')

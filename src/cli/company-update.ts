@@ -14,7 +14,7 @@ import { inOptions } from './faults.ts'
 import { requireCompany } from './records.ts'
 import { withDatabase } from './session.ts'
 
-/** The options that say the fields of a company, for who creates one and who changes one. */
+/** The options for the fields of a company, to create or to change it. */
 export const FIELD_OPTIONS = {
   name: { value: 'NAME', help: 'the name payers see' },
   'tax-id': { value: 'ID', help: 'CNPJ or CPF, with or without punctuation' },
@@ -49,7 +49,7 @@ function isOn(text: string): boolean {
   throw new UsageFault('--receipts: on or off.')
 }
 
-const onceOnly = (name: 'tax-id' | 'pix-key'): Option => ({
+const untilFirstCharge = (name: 'tax-id' | 'pix-key'): Option => ({
   ...FIELD_OPTIONS[name],
   help: `${FIELD_OPTIONS[name].help}; while it has no live charge`,
 })
@@ -60,20 +60,20 @@ export const update: Command = {
   operands: ['company-id'],
   options: {
     ...FIELD_OPTIONS,
-    'tax-id': onceOnly('tax-id'),
-    'pix-key': onceOnly('pix-key'),
-    'no-image': { help: 'take its logo away' },
+    'tax-id': untilFirstCharge('tax-id'),
+    'pix-key': untilFirstCharge('pix-key'),
+    'no-image': { help: 'remove its logo' },
   },
   async run(args) {
     const fields = readChange(args)
-    const { before, after, doubt } = await withDatabase(async ({ db, vault, waitForServers }) => {
+    const { before, after, notice } = await withDatabase(async ({ db, vault, waitForServers }) => {
       const changed = await inOptions(() =>
         db.transaction(async (tx) => {
           const { id } = await requireCompany(tx, args.operands[0]!)
           return changeCompany(tx, vault, id, fields, 'operator', systemClock.now())
         }),
       )
-      return { ...changed, doubt: await waitForServers() }
+      return { ...changed, notice: await waitForServers() }
     })
     const changes = changesOf(before, after)
     return {
@@ -81,21 +81,22 @@ export const update: Command = {
         companyId: after.id,
         changed: Object.fromEntries(changes.map(([name, , to]) => [name, to])),
       },
-      text: `${tableOf(after, changes)}${notesOf(before, after)}${doubt}`,
+      text: `${tableOf(after, changes)}${notesOf(before, after)}${notice}`,
     }
   },
 }
 
 function readChange(args: Args): CompanyChange {
   const fields = readFields(args)
-  const isBare = args.switches.has('no-image')
-  if (isBare && fields.imageUrl) throw new UsageFault('--image and --no-image exclude each other.')
-  const change = isBare ? { ...fields, imageUrl: null } : fields
+  const removesImage = args.switches.has('no-image')
+  if (removesImage && fields.imageUrl)
+    throw new UsageFault('--image and --no-image exclude each other.')
+  const change = removesImage ? { ...fields, imageUrl: null } : fields
   if (Object.keys(change).length > 0) return change
   throw new UsageFault('Nothing to change: name at least one option.')
 }
 
-/** A changed field, with what it was and is. */
+/** A changed field, with its old and its new value. */
 type Change = [field: string, from: unknown, to: unknown]
 
 const changesOf = (before: Company, after: Company): Change[] =>
@@ -104,7 +105,7 @@ const changesOf = (before: Company, after: Company): Change[] =>
     .map((name) => [name, before[name], after[name]])
 
 function tableOf({ name }: Company, changes: Change[]): string {
-  if (changes.length === 0) return `${name} is as it was.\n`
+  if (changes.length === 0) return `${name} is unchanged.\n`
   const rows = changes.map(([field, from, to]) => [
     field,
     String(from ?? '-'),
@@ -114,7 +115,7 @@ function tableOf({ name }: Company, changes: Change[]): string {
   return `${name} is changed.\n\n${columns(rows, '  ')}\n`
 }
 
-/** What else a change brings about, and what it leaves to do. */
+/** Other effects of a change, and what is left to do. */
 function notesOf(before: Company, after: Company): string {
   const notes: string[] = []
   const recipients = formerEmails(before, after, systemClock.now())

@@ -10,7 +10,7 @@ import { asTyped } from './faults.ts'
 import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
 import { withDatabase } from './session.ts'
 
-/** What the column holds: some 68 years. */
+/** The largest value of the column, about 68 years. */
 const MAX_SECONDS = 2_147_483_647
 
 const create: Command = {
@@ -53,7 +53,7 @@ const create: Command = {
   },
 }
 
-/** Names every fault at once, and before a database is opened for nothing. */
+/** Reads the options. All faults are reported together, before the database is opened. */
 function readCompany(args: Args): NewCompany & { apiVersion: string } {
   const { options, switches } = args
   const { 'api-version': apiVersion = LATEST.name } = options
@@ -129,17 +129,17 @@ const pin: Command = {
   async run({ operands: [id, version] }) {
     const fault = versionFault(version!)
     if (fault) throw new Refusal(fault)
-    const { company, doubt } = await withDatabase(async ({ db, waitForServers }) => {
+    const { company, notice } = await withDatabase(async ({ db, waitForServers }) => {
       const company = await db.transaction(async (tx) => {
         const found = await requireCompany(tx, id!)
         await pinVersion(tx, found.id, version!, systemClock.now())
         return found
       })
-      return { company, doubt: await waitForServers() }
+      return { company, notice: await waitForServers() }
     })
     return {
       json: { companyId: company.id, apiVersion: version },
-      text: `${company.name} is pinned to ${version} (before: ${company.apiVersion}).\n${doubt}`,
+      text: `${company.name} is pinned to ${version} (before: ${company.apiVersion}).\n${notice}`,
     }
   },
 }

@@ -8,7 +8,7 @@ import { textOfError } from './faults.ts'
 import type { Check, Finding } from './finding.ts'
 
 const MIB = 1024 * 1024
-const LITTLE_SPACE_MIB = 1024
+const LOW_SPACE_MIB = 1024
 const NO_SPACE_MIB = 100
 
 export const doctor: Command = {
@@ -20,8 +20,8 @@ export const doctor: Command = {
 }
 
 /**
- * Looks at everything it can reach and throws at nothing it finds. A fresh data directory gets its
- * database in passing, as any first command would give it.
+ * Runs all checks and never throws. If the data directory is new, it creates the database there, as
+ * any first command does.
  */
 async function diagnose(): Promise<Check[]> {
   let config: Config
@@ -46,7 +46,8 @@ function checkSafety(config: Config): Check[] {
   const found = findUnsafe(config)
   if (found.length > 0) return found.map((detail) => ({ name: 'safety', state: 'failed', detail }))
   const allowed = config.allowed.join(', ')
-  if (allowed === '') return [{ name: 'safety', state: 'ok', detail: 'A server may start so.' }]
+  if (allowed === '')
+    return [{ name: 'safety', state: 'ok', detail: 'A server may start with this configuration.' }]
   return [
     { name: 'safety', state: 'warning', detail: `ALLOW lets a server start with ${allowed}.` },
   ]
@@ -55,14 +56,14 @@ function checkSafety(config: Config): Check[] {
 function inspectMonitoring({ operator, local }: Config): Finding {
   if (operator) return ['ok', `Metrics are at http://${operator.host}:${operator.port}/metrics.`]
   if (local) return ['ok', 'No OPERATOR_PORT: metrics are not served.']
-  return ['warning', 'Nobody can watch this server: set OPERATOR_PORT for /metrics.']
+  return ['warning', 'This server cannot be monitored: set OPERATOR_PORT for /metrics.']
 }
 
-/** Payers and banks reach the service from elsewhere; in local mode nobody does. */
+/** Payers and banks connect from other machines. In local mode nobody does. */
 function inspectAddress({ publicUrl, databaseUrl }: Config): Finding {
   const { hostname } = new URL(publicUrl)
-  if (!databaseUrl || !isLoopback(hostname)) return ['ok', `Links lead to ${publicUrl}.`]
-  const detail = `PUBLIC_URL is ${publicUrl}, which leads every payer to their own machine.`
+  if (!databaseUrl || !isLoopback(hostname)) return ['ok', `Links start with ${publicUrl}.`]
+  const detail = `PUBLIC_URL is ${publicUrl}, which is the payer’s own machine for every payer.`
   return ['failed', `${detail} Set it to the https address under which payers reach this service.`]
 }
 
@@ -79,6 +80,7 @@ function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
   const { bavail, bsize } = statfsSync(dataDir)
   const free_mib = Math.floor((bavail * bsize) / MIB)
   const detail = `${dataDir} is writable, with ${free_mib} MiB free.`
-  if (free_mib < NO_SPACE_MIB) return ['failed', `${detail} Make room: PostgreSQL stops when full.`]
-  return free_mib < LITTLE_SPACE_MIB ? ['warning', `${detail} Make room soon.`] : ['ok', detail]
+  if (free_mib < NO_SPACE_MIB)
+    return ['failed', `${detail} Free some space: PostgreSQL stops when the disk is full.`]
+  return free_mib < LOW_SPACE_MIB ? ['warning', `${detail} Free some space soon.`] : ['ok', detail]
 }

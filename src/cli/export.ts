@@ -23,7 +23,7 @@ import { withDatabase } from './session.ts'
 /** From `from` on and before `to`. */
 type Period = { from: Date; to: Date }
 
-/** What can be exported, in pages so that a period of any length fits into memory. */
+/** Records that can be exported. They are read in pages, so that any period fits into memory. */
 type Table<T> = {
   columns(vault: Vault, dialect: Dialect | null): Column<T>[]
   read(tx: Tx, companyId: Uuid, period: Period): AsyncIterable<T[]>
@@ -87,7 +87,7 @@ function plain(cell: Cell) {
 
 type Wanted = { period: Period; dialect: Dialect | null; output: string | null }
 
-/** Names every fault at once, and before a database is opened for nothing. */
+/** Reads the options. All faults are reported together, before the database is opened. */
 function readWanted({ options, switches }: Args): Wanted {
   const { from = '', to = '', format, output = null } = options
   const json = switches.has('json')
@@ -107,7 +107,7 @@ function readWanted({ options, switches }: Args): Wanted {
 }
 
 function outputFault(path: string): string | null {
-  if (existsSync(path)) return `--output: ${path} is there already; choose another name`
+  if (existsSync(path)) return `--output: ${path} exists already; choose another name`
   return existsSync(dirname(path)) ? null : `--output: there is no folder ${dirname(path)}`
 }
 
@@ -125,16 +125,16 @@ async function copy<T>(
   return count
 }
 
-/** The file is there when it is whole, and never in the place of another. */
+/** Creates the file only when it is complete, and never replaces another. */
 async function intoFile<R>(path: string, act: (print: Print) => Promise<R>): Promise<R> {
   const part = `${path}.${process.pid}.part`
-  // However the process ends, nothing half written is left.
+  // Remove the incomplete file when the process ends, also after an error.
   process.once('exit', () => rmSync(part, { force: true }))
   const file = await open(part, 'wx', 0o600)
   try {
     const result = await act((text) => file.appendFile(text))
     await file.sync()
-    // Unlike a rename, this does not replace what has come to be there meanwhile.
+    // A link fails if the file exists by now. A rename would replace it.
     await link(part, path)
     return result
   } finally {

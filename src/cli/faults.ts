@@ -1,9 +1,8 @@
 import { CATALOGUE, invalid, Problem } from '../lib/problems.ts'
 
 /**
- * Shared code reports what an operator can fix with an Error of its own or a plain one, and
- * PostgreSQL and the system answer with theirs. What is left are failed assertions and the errors
- * of JavaScript.
+ * Failed assertions and errors of JavaScript are bugs. All other errors, also those of PostgreSQL
+ * and of the system, have a reason that an operator can fix.
  */
 export function isBug(error: unknown): boolean {
   if (!(error instanceof Error)) return true
@@ -13,31 +12,31 @@ export function isBug(error: unknown): boolean {
   )
 }
 
-/** A fault in plain words, every violation on a line of its own. */
+/** The text of an error, with each violation on its own line. */
 export function textOfError(error: unknown): string {
   if (error instanceof Problem) {
-    // The catalogue speaks to clients of the API here.
+    // The text of the catalogue is for clients of the API.
     if (error.message === CATALOGUE.service_unavailable[1])
-      return 'The database went away meanwhile. Try again.'
+      return 'The connection to the database was lost. Try again.'
     return error.items.map(({ description }) => sentence(description)).join('\n')
   }
   return sentence((error as Error).message)
 }
 
-/** What a part of a sentence says, as a whole one. */
+/** Adds a capital letter and a full stop. */
 export const asSentence = (text: string): string =>
   sentence(text.replace(/^./u, (first) => first.toUpperCase()))
 
 const sentence = (text: string): string => (/[.!?:]$/.test(text) ? text : `${text}.`)
 
-/** Rules name the field of the API (taxId); the operator typed an option (--tax-id). */
+/** Replaces the field of the API (taxId) by the option that the operator typed (--tax-id). */
 export function asTyped(fault: string): string {
   return fault.replace(/^\w+(?=:)/, (field) => {
     return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
   })
 }
 
-/** Runs a command whose faults then name the options that were typed. */
+/** Runs a command. Its faults then name the options that were typed. */
 export async function inOptions<R>(act: () => Promise<R>): Promise<R> {
   try {
     return await act()
@@ -48,7 +47,7 @@ export async function inOptions<R>(act: () => Promise<R>): Promise<R> {
   }
 }
 
-/** Throws all that is wrong at once, if anything is. */
+/** Throws all faults together, if there are any. */
 export function requireNone(faults: (string | null)[]): void {
   const [first, ...others] = faults.filter((fault) => fault !== null)
   if (first) throw invalid(first, ...others)

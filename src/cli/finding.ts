@@ -1,4 +1,4 @@
-/** What a check of the installation finds. */
+/** The result of a check. */
 export type State = 'ok' | 'warning' | 'failed'
 export type Check = { name: string; state: State; detail: string }
 export type Finding = [state: State, detail: string]

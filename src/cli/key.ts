@@ -9,11 +9,11 @@ import { keyTable, requireCompany, showKey } from './records.ts'
 import { withDatabase } from './session.ts'
 
 const COMPANY = { value: 'COMPANY_ID', required: true, help: 'the company it belongs to' } as const
-const LONGEST_NAME = 255
+const MAX_NAME = 255
 
 const create: Command = {
   name: 'key create',
-  summary: 'Create one more API key; the others go on working.',
+  summary: 'Create one more API key; the others keep working.',
   operands: [],
   options: {
     company: COMPANY,
@@ -44,8 +44,8 @@ const create: Command = {
 function readKey({ name = 'cli', scopes }: Args['options']): { name: string; scopes?: Scope[] } {
   const asked = [...new Set(scopes?.split(',').map((scope) => scope.trim()))]
   const unknown = asked.filter((scope) => !SCOPES.includes(scope as Scope))
-  const faults = unknown.map((scope) => `--scopes: "${scope}" is none of ${SCOPES.join(', ')}`)
-  if (name.length > LONGEST_NAME) faults.push(`--name: 1 to ${LONGEST_NAME} characters`)
+  const faults = unknown.map((scope) => `--scopes: "${scope}" is not one of ${SCOPES.join(', ')}`)
+  if (name.length > MAX_NAME) faults.push(`--name: 1 to ${MAX_NAME} characters`)
   const [first, ...others] = faults
   if (first) throw invalid(first, ...others)
   return scopes === undefined ? { name } : { name, scopes: asked as Scope[] }
@@ -71,15 +71,15 @@ const revoke: Command = {
   options: { company: COMPANY },
   async run({ options, operands }) {
     const id = operands[0]!.toLowerCase()
-    const { revoked, doubt } = await withDatabase(async ({ db, waitForServers }) => {
+    const { revoked, notice } = await withDatabase(async ({ db, waitForServers }) => {
       const revoked = await db.transaction(async (tx) => {
         const company = await requireCompany(tx, options.company!)
         return isUuid(id) && revokeKey(tx, company.id, id, systemClock.now())
       })
-      return { revoked, doubt: revoked ? await waitForServers() : '' }
+      return { revoked, notice: revoked ? await waitForServers() : '' }
     })
     if (!revoked) throw new Refusal(`The company has no key with the id ${operands[0]}.`)
-    return { json: { keyId: id, revoked }, text: `The key ${id} is revoked.\n${doubt}` }
+    return { json: { keyId: id, revoked }, text: `The key ${id} is revoked.\n${notice}` }
   },
 }
 

@@ -48,11 +48,12 @@ function table(results: AuditResult[]): string {
 
 function verdict(results: AuditResult[]): string {
   const wrong = results.filter(({ faults }) => faults.length > 0)
-  const silent = results.filter(({ bank }) => bank === 'silent')
+  const unanswered = results.filter(({ bank }) => bank === 'silent')
   const lines = wrong.flatMap(({ company, faults }) =>
     faults.map((fault) => `${company.id}: ${fault}\n`),
   )
-  if (silent.length > 0) lines.push(`The bank of ${silent.length} companies did not answer.\n`)
+  if (unanswered.length > 0)
+    lines.push(`The bank of ${unanswered.length} companies did not answer.\n`)
   if (wrong.length === 0) return `\n${lines.join('')}The books agree.\n`
   return (
     `\n${lines.join('')}\n` +

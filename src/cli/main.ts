@@ -61,7 +61,7 @@ async function runCommand(command: Command, argv: string[]): Promise<number> {
     say(args.switches.has('json') ? `${JSON.stringify(json)}\n` : text)
     return failed ? FAILED : OK
   } catch (error) {
-    if (isReaderGone(error)) return OK
+    if (isPipeClosed(error)) return OK
     process.stderr.write(`${isBug(error) ? (error as Error).stack : textOfError(error)}\n`)
     if (!(error instanceof UsageFault)) return FAILED
     process.stderr.write(
@@ -82,11 +82,11 @@ function print(text: string): Promise<void> {
   })
 }
 
-const isReaderGone = (error: unknown): boolean => (error as { code?: string }).code === 'EPIPE'
+const isPipeClosed = (error: unknown): boolean => (error as { code?: string }).code === 'EPIPE'
 
-// A reader that has seen enough, such as `head`, closes the pipe; that is no fault.
+// If a reader such as `head` closes the pipe, that is no error.
 process.stdout.on('error', () => {})
-// Sessions of the embedded database do not keep a process alive, but the end of one is waited for.
+// This timer keeps Node running. The sessions of the embedded database do not.
 const alive = setInterval(() => {}, 60_000)
 process.exitCode = await run(process.argv.slice(2))
 clearInterval(alive)

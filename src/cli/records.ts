@@ -22,7 +22,7 @@ export function showCompany({ settlementDelay_s, ...fields }: Company) {
   return { ...fields, settlementDelay: settlementDelay_s }
 }
 
-/** A key without its hash. `start` is what the key itself begins with, so that it can be recognised. */
+/** A key without its hash. `start` is the beginning of the key, by which it is recognized. */
 export function showKey({ mode }: Company, key: ApiKey) {
   const { id, name, scopes, createdAt, lastUsedAt, revokedAt } = key
   return { id, start: `vk_${mode}_${suffixOf(id)}`, name, scopes, createdAt, lastUsedAt, revokedAt }

@@ -10,7 +10,7 @@ import { withApp } from './session.ts'
 
 const reset: Command = {
   name: 'sandbox reset',
-  summary: 'Begin anew with a fresh sandbox company and key (local mode).',
+  summary: 'Start again with a new sandbox company and key (local mode).',
   operands: [],
   options: {},
   async run() {
@@ -23,7 +23,7 @@ const reset: Command = {
     return {
       json: { companyId, apiKey },
       text:
-        `A fresh sandbox company is ready, at the present time and with R$ 1.000,00.\n\n${columns(rows, '  ')}\n` +
+        `A new sandbox company is ready, at the present time and with R$ 1.000,00.\n\n${columns(rows, '  ')}\n` +
         'The keys of the former one are revoked and its webhooks get nothing more. Its records stay.\n',
     }
   },
@@ -51,14 +51,14 @@ function requireLocal(): Config {
   )
 }
 
-const [LOOK_AGAIN_MS, LOOKS] = [100, 100]
+const [RETRY_MS, MAX_TRIES] = [100, 100]
 
-/** If a code is still on its way, it is waited for, because the one before it is of no use. */
+/** If a code is not sent yet, waits for it, because the code before it is no longer valid. */
 async function findCode(app: FullApp): Promise<string | null> {
   const companyId = readSandbox(app)?.companyId
-  for (let look = 0; companyId && look < LOOKS; look += 1) {
+  for (let tries = 0; companyId && tries < MAX_TRIES; tries += 1) {
     if (!(await isWaiting(app.db, companyId, 'withdrawal-code'))) break
-    await pause(LOOK_AGAIN_MS)
+    await pause(RETRY_MS)
   }
   const folder = join(app.config.dataDir, 'mail')
   for (const id of await listMails(folder)) {

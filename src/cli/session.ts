@@ -15,7 +15,7 @@ import { createApp } from '../service.ts'
 export type Connection = {
   url: string
   db: Database
-  /** Where the service is reached: in local mode as the running server says. */
+  /** The URL of the service. In local mode it is that of the running server. */
   publicUrl: string
   close(): Promise<void>
 }
@@ -23,11 +23,11 @@ export type Connection = {
 const INTERRUPTED = 130
 const NOT_CONFIRMED = 'A running server has not confirmed this yet; it will within ten seconds.\n'
 
-/** Reaches the database. An interrupted command leaves no PostgreSQL of its own behind. */
+/** Connects to the database. If the command is interrupted, stops the PostgreSQL it started. */
 export function openConnection(config: Config): Promise<Connection> {
   const opening = open(config)
-  const leave = () => opening.then(({ close }) => close()).finally(() => process.exit(INTERRUPTED))
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, leave)
+  const stop = () => opening.then(({ close }) => close()).finally(() => process.exit(INTERRUPTED))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop)
   return opening
 }
 
@@ -42,10 +42,10 @@ async function open(config: Config): Promise<Connection> {
     return closing
   }
   try {
-    // A connection of its own is not waited for, unlike one for a statement.
+    // Connect once here, because this fails at once, and a statement would wait and retry.
     const { release } = await db.connect()
     release()
-    // If this command runs the database itself, no server does.
+    // If this command has started the database, no server is running.
     const publicUrl = (embedded?.owned ? null : addressOfServer(config)) ?? config.publicUrl
     return { url, db, publicUrl, close }
   } catch (error) {
@@ -57,11 +57,11 @@ async function open(config: Config): Promise<Connection> {
 export type Session = {
   db: Database
   vault: Vault
-  /** Waits until every running server knows of what was changed; says so when one does not. */
+  /** Waits until every running server has applied a change. If one has not, returns a notice. */
   waitForServers(): Promise<string>
 }
 
-/** Acts on a migrated database that was set up with our secret, and closes what was opened. */
+/** Runs a command with a migrated database that was set up with our secret, and then closes it. */
 export async function withDatabase<R>(act: (session: Session) => Promise<R>): Promise<R> {
   const config = loadConfig()
   const vault = createVault(config.secretKey)
@@ -75,7 +75,7 @@ export async function withDatabase<R>(act: (session: Session) => Promise<R>): Pr
   }
 }
 
-/** Acts with all that a server acts with, for commands that need more than the database. */
+/** Runs a command with a whole app, for commands that need more than the database. */
 export async function withApp<R>(act: (app: FullApp) => Promise<R>): Promise<R> {
   const config = loadConfig()
   const { url, publicUrl, close } = await openConnection(config)

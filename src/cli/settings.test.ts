@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findHarms } from './settings.ts'
+import { findWrongSettings } from './settings.ts'
 
 const STOCK = { jit: 'off', autovacuum: 'on', track_counts: 'on', enable_indexscan: 'on' }
 const harms = (changed: Record<string, string>, poolSize = 10) =>
-  findHarms(new Map(Object.entries({ ...STOCK, max_connections: '100', ...changed })), poolSize)
+  findWrongSettings(
+    new Map(Object.entries({ ...STOCK, max_connections: '100', ...changed })),
+    poolSize,
+  )
 
-test('a server whose settings hurt is named with what to set', () => {
+test('wrong settings are listed with the right values', () => {
   assert.deepEqual(harms({}), [])
   assert.match(harms({ jit: 'on' })[0]!, /^jit = off, or statements are compiled/)
   assert.match(harms({ autovacuum: 'off' })[0]!, /^autovacuum = on, or tables/)

@@ -27,14 +27,14 @@ const show = ({ id, orderedAt, differs, ...fields }: WaitingPayout) => ({
   note: noteOf({ orderedAt, differs }),
 })
 
-/** What to look at before the money is sent. */
+/** What to check before the money is sent. */
 function noteOf({
   orderedAt,
   differs,
 }: Pick<WaitingPayout, 'orderedAt' | 'differs'>): string | null {
   if (differs) return 'the books differ: run vintem ledger audit before you send it'
   if (orderedAt === null) return null
-  return `the bank was ordered to send it on ${time(orderedAt)}: look at its statement first`
+  return `the bank was ordered to send it on ${time(orderedAt)}: check its statement first`
 }
 
 function table(waiting: WaitingPayout[]): string {
@@ -63,8 +63,7 @@ const complete: Command = {
   options: {
     'end-to-end-id': { value: 'ID', required: true, help: 'of the Pix: E and 31 more characters' },
   },
-  run: ({ operands, options }) =>
-    conclude(operands[0]!, completeManually, options['end-to-end-id']!),
+  run: ({ operands, options }) => finish(operands[0]!, completeManually, options['end-to-end-id']!),
 }
 
 const fail: Command = {
@@ -74,10 +73,10 @@ const fail: Command = {
   options: {
     reason: { value: 'TEXT', required: true, help: 'why, for the company, which gets it by mail' },
   },
-  run: ({ operands, options }) => conclude(operands[0]!, failManually, options.reason!),
+  run: ({ operands, options }) => finish(operands[0]!, failManually, options.reason!),
 }
 
-async function conclude(
+async function finish(
   text: string,
   act: typeof completeManually | typeof failManually,
   word: string,
@@ -90,7 +89,7 @@ async function conclude(
 function idOf(text: string): Uuid {
   const id = fromPublic('wd', text)
   if (id) return id
-  throw new Refusal(`${text} is no id of a withdrawal, which is wd_ and 26 characters.`)
+  throw new Refusal(`${text} is not the id of a withdrawal, which is wd_ and 26 characters.`)
 }
 
 function answer({ id, status, value, endToEndId, failure }: Withdrawal): Answer {
