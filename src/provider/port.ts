@@ -8,10 +8,10 @@ import type { LocalDate } from '../pix/local-time.ts'
  * because the bank may have carried the order out; it must be asked.
  */
 export type Outcome<T> =
-  /** `unread`: what a list of the bank has and is not understood, by its id. The value lacks it. */
+  /** `unread` has the ids of entries that are not understood. They are not in the value. */
   | { kind: 'accepted'; value: T; unread?: string[] }
   | { kind: 'rejected'; reason: string }
-  /** `retryAfter_s` is how long the bank wants to be left alone, if it says so. */
+  /** `retryAfter_s` is how long to wait before the next request, if the bank says so. */
   | { kind: 'unknown'; reason: string; retryAfter_s?: number }
 
 /**

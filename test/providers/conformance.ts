@@ -249,7 +249,7 @@ const RECEIVED = { orderId: null, paymentId: null }
 const byId = (a: { endToEndId: string }, b: { endToEndId: string }) =>
   a.endToEndId < b.endToEndId ? -1 : 1
 
-/** A bank that is still at it says `unknown`, and can be asked. */
+/** If the bank is still processing an order, the outcome is `unknown`, and it can be asked. */
 async function sendsOnce({ payouts, payee }: Ground): Promise<void> {
   if (!payouts) return
   const order: SendOrder = { id: newId(), amount: AMOUNT, pixKey: 'maria@example.com' }

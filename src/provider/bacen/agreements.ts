@@ -197,7 +197,7 @@ async function cancel(bank: Bank, payee: Payee, idRec: string): Promise<Outcome<
   if (found.value === null) return reject('the bank knows no such agreement')
   const { status } = found.value
   if (status === 'CANCELED') return accept(null)
-  if (order.kind === 'done') return unsure('the bank is still at it')
+  if (order.kind === 'done') return unsure('the bank is still processing it')
   const hasEnded = status === 'REJECTED' || status === 'EXPIRED'
   return hasEnded ? reject(`the agreement is ${status} and cannot be canceled`) : notDone(order)
 }

@@ -3,9 +3,9 @@ import { type Fields, fieldsOf, listOf, plainWords, shortened, textOf } from './
 
 /** How a bank has answered one request. */
 export type Reply =
-  /** `isEmpty` when the bank says with its status that it has nothing to answer. */
+  /** `isEmpty` if the status of the answer is 204. */
   | { kind: 'done'; body: Fields; isEmpty?: boolean }
-  /** The bank says that it has no such thing. */
+  /** The bank says that it has no such record. */
   | { kind: 'missing'; reason: string }
   /** The bank has understood the request and has done nothing. */
   | { kind: 'refused'; reason: string; status: number | null }
@@ -20,7 +20,7 @@ export type Unknown = {
   isUnauthorized?: boolean
   /** Whether nothing was sent, because there was no connection. */
   isUnsent?: boolean
-  /** How long the bank wants to be left alone, if it says so. */
+  /** How long to wait before the next request, if the bank says so. */
   retryAfter_s?: number
   /** Whether the bank has certainly done nothing, because it gets too many requests. */
   isUndone?: boolean
@@ -49,7 +49,7 @@ export const notAnswered = (failure: Failure): Outcome<never> =>
 const TEMPORARY = new Set([401, 407, 408, 425, 429])
 
 const NO_CONTENT = 204
-/** How web servers answer whoever they do not accept, when they do not end the connection. */
+/** How web servers refuse a certificate, if they do not close the connection. */
 const NO_CERTIFICATE = /SSL certificate (error|was sent)|required SSL certificate/i
 
 /** Reads an answer. If it is a page for people, such as one of a gateway, it is unknown. */
@@ -83,17 +83,17 @@ function parsed(text: string): Fields | null {
   }
 }
 
-/** How banks name the fault that there is no such thing. */
+/** How banks name the fault that there is no such record. */
 const NO_SUCH = /(nao_encontrad[ao]|NaoEncontrad[ao])$/
 /** How banks describe it, in Portuguese. */
 const NOT_FOUND =
   /(n[ãa]o( foi| foram)?|nenhuma?( \S+){0,3}) (encontrad|localizad|existe)|inexistente/i
-/** What a gateway does not find is no thing of the bank. */
+/** If the text names a route, a gateway has not found it, and it says nothing about the bank. */
 const ROUTE = /\b(rota|p[áa]gina|url|uri|endpoint|path|caminho|servi[çc]o|api|host)s?\b/i
 
 /**
- * Whether the bank says that it has no such thing. A gateway before the bank answers with 404 too,
- * when it is set up wrongly or the bank is away, and knows nothing of the bank's records. So a 404
+ * Whether the bank says that it has no such record. A gateway in front of the bank answers with 404
+ * too, if it is set up wrongly or the bank is down, and does not know the bank's records. So a 404
  * counts only in the bank's own form: with the scheme's name of the fault, or in the bank's words.
  * Some banks answer with status 400 and the name.
  */

@@ -159,7 +159,7 @@ test('for a company without a bank every outcome is unknown', async () => {
   assert.deepEqual((await bacen.inspect(payee)).faults, ['no bank is connected'])
 })
 
-test('a company that is connected anew speaks to its new bank, with a token of its own', async () => {
+test('a company that is connected again uses its new bank, with a new token', async () => {
   const [old, other] = [await openScene(), await openScene()]
   const charge = newCharge(old)
   given(await old.bacen.issueCharge(old.payee, charge))
@@ -169,7 +169,7 @@ test('a company that is connected anew speaks to its new bank, with a token of i
   assert.equal(other.bank.state().charges.size, 1)
 })
 
-test('a bank lets nobody in whose certificate has ended, is of another or cannot be used', async () => {
+test('a bank refuses a certificate that has expired, belongs to another company or cannot be used', async () => {
   const { bank, bacen, payee, connect } = await openScene()
   const { expired, pfx, passphrase } = bank.credentials
   connect(bank.connection({ certificate: { kind: 'pem', ...expired, passphrase: null } }))

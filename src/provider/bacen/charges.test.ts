@@ -68,7 +68,7 @@ for (const fault of ['too many', 'busy'] as const) {
   })
 }
 
-test('a bank that wants to be left alone for longer than an order may take is', async () => {
+test('if a bank asks for a longer wait than an order may take, it is not asked again', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
   given(await bacen.findPaid(payee, newId()))

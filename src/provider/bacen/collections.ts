@@ -83,7 +83,7 @@ async function cancel(bank: Bank, id: Uuid): Promise<Outcome<Collection>> {
   const { status } = found.value
   if (status === 'CANCELED') return accept(found.value)
   if (status === 'PAID') return reject('the collection is PAID')
-  return reply.kind === 'done' ? unsure('the bank is still at it') : notDone(reply)
+  return reply.kind === 'done' ? unsure('the bank is still processing it') : notDone(reply)
 }
 
 /** Reads a collection. It has an attempt, unless it was canceled. */

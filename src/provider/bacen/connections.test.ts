@@ -51,7 +51,7 @@ test('a new certificate begins a TLS session of its own', async () => {
   )
 })
 
-test('a bank that offers HTTP/2 is spoken to with it, many orders at once', async () => {
+test('HTTP/2 is used with a bank that offers it, for many orders at once', async () => {
   const scene = await openScene({ style: { http2: true } })
   const { bank } = scene
   await Promise.all(Array.from({ length: 10 }, () => issue(scene)))
@@ -105,7 +105,7 @@ test('a connection is read once, and again when the company has another one', as
   connect(second)
   for (const _ of [1, 2, 3]) await ask(second.id)
   assert.equal(reads(), 2)
-  // Who still knows of the former connection gets the one that there is.
+  // A payee with the former connection id gets the current connection.
   await ask(first.id)
   assert.equal(reads(), 3)
   assert.deepEqual(

@@ -52,6 +52,6 @@ function sentBy({ amount }: SendOrder, body: Fields): Outcome<Sent> {
     case 'NAO_REALIZADO':
       return reject(plainWords(textOf(body.motivo) ?? '') || 'the bank could not send it')
     default:
-      return unsure('the bank is still at it')
+      return unsure('the bank is still processing it')
   }
 }

@@ -13,7 +13,7 @@ export const inter: Sending = { send, find }
 
 const PATH = '/banking/v2/pix'
 
-/** Nobody says how long Inter recognizes our id, so an order is repeated for so long only. */
+/** It is not documented how long Inter recognizes our id, so an order is repeated only so long. */
 const REPEATED_ms = 3_600_000
 
 async function send(
@@ -46,7 +46,7 @@ async function send(
 async function find(bank: Bank, order: SendOrder): Promise<Outcome<Sent | null>> {
   if (order.reference) return ask(bank, order, order.reference)
   const since_ms = bank.clock.now().getTime() - (order.orderedAt?.getTime() ?? Infinity)
-  return since_ms > REPEATED_ms ? unsure('only the bank can say what became of it') : accept(null)
+  return since_ms > REPEATED_ms ? unsure('only the bank can say whether it was sent') : accept(null)
 }
 
 async function ask(bank: Bank, order: SendOrder, code: string): Promise<Outcome<Sent>> {
@@ -75,6 +75,6 @@ function sentBy({ amount }: SendOrder, body: ReturnType<typeof fieldsOf>): Outco
   const endToEndId = textOf(body.endToEnd)
   if (FAILED.includes(status)) return reject(wordsOf(body) || 'the bank could not send it')
   if (status === 'AGUARDANDO_APROVACAO') return unsure('the bank waits until somebody approves it')
-  if (!PAID.includes(status)) return unsure('the bank is still at it')
+  if (!PAID.includes(status)) return unsure('the bank is still processing it')
   return endToEndId ? accept({ endToEndId }) : unsure('the bank does not name what it sent')
 }

@@ -56,7 +56,8 @@ export function datedAt(timing: Timing, value: unknown, id: string): DatedAt | n
   const apart_ms = (at: Date) => at.getTime() - minute.getTime()
   const isNear = (at: Date) => Math.abs(apart_ms(at)) <= NEAR_ms
   if (isNear(stated)) return dated(stated)
-  // If the moment is right as it is marked, the profile is not: the bank has set its clock right.
+  // If the moment is right as it is marked, the profile is wrong, because the bank has corrected
+  // its clock.
   if (isNear(marked)) return { ...dated(marked), corrected_h: -hoursIn(apart_ms(stated)) }
   const hours = hoursIn(apart_ms(stated))
   const corrected = new Date(stated.getTime() - hours * HOUR_ms)

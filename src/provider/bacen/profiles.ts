@@ -204,8 +204,8 @@ export const PROFILE_NAMES: readonly string[] = [...PROFILES.keys()]
 export const findProfile = (name: string): Profile | null => PROFILES.get(name) ?? null
 
 /**
- * The same bank at another address. All its resources move there, so that whoever tries a bank
- * never reaches the real one.
+ * The same bank at another address. All its resources get that address, so that a test never
+ * reaches the real bank.
  */
 export function withUrls(profile: Profile, urls: { baseUrl?: string; tokenUrl?: string }): Profile {
   const { baseUrl = profile.baseUrl, tokenUrl = profile.token.url } = urls

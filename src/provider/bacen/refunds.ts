@@ -47,6 +47,6 @@ function returnedBy({ amount }: RefundOrder, body: Fields): Outcome<Returned> {
     case 'NAO_REALIZADO':
       return reject(plainWords(textOf(body.motivo) ?? '') || 'the bank could not return it')
     default:
-      return unsure('the bank is still at it')
+      return unsure('the bank is still processing it')
   }
 }

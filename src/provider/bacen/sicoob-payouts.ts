@@ -80,6 +80,6 @@ function sentBy({ amount, reference }: SendOrder, body: Fields): Outcome<Sent> {
     case 'NAO_REALIZADO':
       return reject(plainWords(textOf(body.detalheRejeicao) ?? '') || 'the bank could not send it')
     default:
-      return unsure('the bank is still at it')
+      return unsure('the bank is still processing it')
   }
 }

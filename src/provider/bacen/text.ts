@@ -30,7 +30,7 @@ export function readAmount(value: unknown): Cents | null {
   return toCents(`${reais}${fraction.padEnd(2, '0')}`)
 }
 
-/** The time of Brasília is so far behind UTC, without summers since 2019. */
+/** The time of Brasília is so far behind UTC. It has no daylight saving time since 2019. */
 export const BEHIND_ms = 3 * 3_600_000
 
 /** Formats a moment for a bank: in UTC or by the clock of Brasília, with milliseconds or not. */

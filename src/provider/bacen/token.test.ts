@@ -57,7 +57,7 @@ test('a token that the bank has forgotten is renewed once, and the order repeate
   assert.equal(bank.state().charges.size, 10)
 })
 
-test('a bank that takes no token at all leaves the order unknown, and is not asked on and on', async () => {
+test('a bank that accepts no token leaves the order unknown, and is not asked again and again', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
   bank.faults.next('PUT /cob', 'expired token', 2)

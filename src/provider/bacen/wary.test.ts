@@ -49,7 +49,7 @@ test('a code never expires before its charge, and always has some time', async (
   assert.equal(await seconds(-5_000), 1)
 })
 
-test('a bank that announces another page and repeats the last one is not believed', async () => {
+test('a list is unknown if the bank announces another page and repeats the last one', async () => {
   const page = { parametros: { paginacao: { quantidadeDePaginas: 3 } }, pix: [pixOf(FIRST)] }
   const { at, calls } = answering(() => done(page))
   const period = { from: new Date(clock.now().getTime() - 1000), to: clock.now() }

@@ -31,8 +31,8 @@ export type Decided = {
 /** The payer's side of agreements. */
 export type Deciding = {
   /**
-   * Takes a payer's decision. The same decision again changes nothing, except that an approval may
-   * change whether the payer's account has funds. Null keeps that; at first it has.
+   * Records a payer's decision. The same decision again changes nothing, except that an approval
+   * may change whether the payer's account has funds. Null keeps that; at first it has.
    */
   decide(
     accountId: Uuid,

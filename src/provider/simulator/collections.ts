@@ -113,7 +113,7 @@ function withAttempt(collection: CollectionRecord, on: LocalDate): CollectionRec
   return { ...collection, status: 'SCHEDULED', attempts, nextAt: atHour(on, COLLECTING_HOUR) }
 }
 
-/** Changes a locked collection. If the change gives a text, it is rejected with that. */
+/** Changes a locked collection. If the change returns a text, that is the reason of a rejection. */
 function changing(books: Database) {
   type Change = (tx: Tx, collection: CollectionRecord) => Promise<CollectionRecord | string>
   return (accountId: Uuid, id: Uuid, act: Change): Promise<Outcome<Collection>> =>
@@ -156,7 +156,7 @@ function canceled(collection: CollectionRecord): CollectionRecord | string {
  */
 async function collect(tx: Tx, due: DueCollection[], now: Date): Promise<Collected[]> {
   if (due.length === 0) return []
-  const paying = await fitting(
+  const paying = await withinCapacity(
     tx,
     due.filter(({ payable }) => payable),
   )
@@ -172,11 +172,13 @@ async function collect(tx: Tx, due: DueCollection[], now: Date): Promise<Collect
   return attempted.map(({ collected }) => collected)
 }
 
-async function fitting(tx: Tx, paying: DueCollection[]): Promise<DueCollection[]> {
-  const rooms = await lockCapacities(tx, [...new Set(paying.map(({ accountId }) => accountId))])
+async function withinCapacity(tx: Tx, paying: DueCollection[]): Promise<DueCollection[]> {
+  const capacities = await lockCapacities(tx, [
+    ...new Set(paying.map(({ accountId }) => accountId)),
+  ])
   return paying.filter(({ accountId, amount }) => {
-    const left = rooms.get(accountId)! - amount
-    if (left >= 0) rooms.set(accountId, left)
+    const left = capacities.get(accountId)! - amount
+    if (left >= 0) capacities.set(accountId, left)
     return left >= 0
   })
 }
