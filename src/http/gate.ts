@@ -9,9 +9,7 @@ export type GateLimits = { running: number; waiting: number; inAll: number }
 export type Ticket = {
   /** Counts the time of the event loop that it uses. */
   spender: Spender
-  /**
-   * The work of the request has begun. It keeps its slot until `end`, even if the client leaves.
-   */
+  /** The work has begun. The request keeps its slot until `end`, even if the client leaves. */
   begin(): void
   end(): void
 }

@@ -105,7 +105,7 @@ function register(
   slots: Shares,
 ): void {
   const { status, message } = order
-  // A real bank may take long to answer, so it is not counted. Others must not wait for it.
+  // An order to a real bank takes no slot, because it may take long, and others must not wait.
   const isSimulated = order.path.startsWith('/bank/')
   const read = inputReader({ body: order.body })
   const serialize = serializerOf(order.data)

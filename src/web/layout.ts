@@ -101,8 +101,8 @@ const attributes = (data: Record<string, string> = {}): Html[] =>
   Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)
 
 /**
- * The company's image, above the first letter of its name. The letter is visible if there is no
- * image, or if it cannot be loaded.
+ * The company's image, which covers the first letter of its name. The letter is visible if there is
+ * no image, or if it cannot be loaded.
  */
 function logo({ name, imageUrl }: Brand): Html {
   const initial = [...name.trim()][0]?.toUpperCase()
