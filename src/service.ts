@@ -36,13 +36,13 @@ import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 import { DUE_TASKS } from './worker/due.ts'
 
-/** Clocks that are moved at once. Each move reads what is due of its company. */
+/** How many clocks are moved at the same time. Each move reads what is due of its company. */
 const CLOCK_MOVES = 1
 /** Between moves there is a rest of so many times their length while other moves wait. */
 const CLOCK_REST = 2
-/** How long a client that keeps a connection open has to notice that it should not. */
-const LINGER_MS = 1_000
-/** How long the database may take to answer a question that costs it nothing. */
+/** How long clients have to close the connections that they keep open. */
+const DRAIN_MS = 1_000
+/** How long the database may take to answer a query that does no work. */
 const PING_MS = 2_000
 
 export type Parts = {
@@ -51,15 +51,15 @@ export type Parts = {
   clock: Clock
   log: Log
   publicUrl: string
-  /** Instead of this machine's name servers. */
+  /** Replaces this machine's name servers, in tests. */
   lookup?: Lookup
-  /** Instead of the clock of the database, with which a clock of its own has nothing to do. */
+  /** Replaces the clock of the database, in tests. */
   databaseTime?: () => Promise<Date>
   /** Instead of the ordinary limits on what a bank may take. */
   bankLimits?: Partial<Limits>
 }
 
-/** Wires what commands act with. */
+/** Creates what commands act with. */
 export function createApp({
   config,
   databaseUrl,
@@ -73,7 +73,7 @@ export function createApp({
   const vault = createVault(config.secretKey)
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
   const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
-  // The simulated bank is asked by anybody, and shares the database like one more company.
+  // Anybody can call the simulated bank, so it gets the share of one company of the database.
   const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
   const providers = createProviders(simulator, bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config
@@ -115,17 +115,17 @@ const compareClocks = (clock: Clock, ask: () => Promise<Date>, log: Log) =>
 
 export type Service = {
   server: FastifyInstance
-  /** What operators ask, on a port of its own if it has one. */
+  /** The server for operators, on a port of its own. */
   operator: FastifyInstance
   keys: KeyRing
-  /** Answers what is in flight and closes; the database stays open. */
+  /** Answers the requests in flight and closes. The database stays open. */
   close(): Promise<void>
 }
 
 export async function createService(anyApp: FullApp, databaseUrl: string): Promise<Service> {
-  // What is asked for before a company is known shares the database like one more company.
+  // Queries of requests whose company is not known yet get the share of one company.
   const app = { ...anyApp, db: anyApp.db.of('') }
-  // Keys are looked up beside what strangers ask of pages, and not behind it.
+  // Keys have a share of their own, so that requests without a key do not delay their lookup.
   const keys = createKeyRing(anyApp.db.of('keys'), app.vault, databaseUrl, app.log)
   const state = { closing: false }
   const readiness = createReadiness(app, databaseUrl, () => state.closing)
@@ -163,13 +163,13 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
 }
 
 /**
- * Stops listening, but goes on answering open connections and asks their clients to close them.
- * Closing an idle connection at once would drop the request that is just on its way to us.
+ * Stops listening, but still answers on open connections and asks their clients to close them. An
+ * idle connection is not closed at once, because a request may just be arriving on it.
  */
 async function drain({ server }: FastifyInstance): Promise<void> {
   if (!server.listening) return
   const closed = new Promise<void>((resolve) => {
     NetServer.prototype.close.call(server, () => resolve())
   })
-  await Promise.race([closed, pause(LINGER_MS, undefined, { ref: false })])
+  await Promise.race([closed, pause(DRAIN_MS, undefined, { ref: false })])
 }

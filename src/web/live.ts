@@ -12,17 +12,17 @@ import { createTally, type Tally } from '../lib/tally.ts'
 import { isFinal, lookUp, type State, stateOf } from './found.ts'
 import type { Site } from './site.ts'
 
-/** How often what is watched is looked at, all of it at once. */
-const LOOK_MS = 500
-/** If a look takes long because many pages are open, the next comes after so many times as long. */
-const LOOK_FACTOR = 10
-/** Charges looked up at once: whoever reads one then waits for one group of others at most. */
+/** How often the states of all open pages are read. */
+const POLL_MS = 500
+/** The next poll starts at the earliest after so many times the duration of the last one. */
+const POLL_FACTOR = 10
+/** How many charges are read at the same time, so that other reads of charges are not delayed. */
 const LOOKUPS_AT_ONCE = 16
-/** Something is said so often even when nothing happens, so that nothing between us hangs up. */
+/** How often something is sent, so that no proxy closes an idle connection. */
 const HEARTBEAT_MS = 15_000
-/** Beyond this a page asks by itself, which costs us no open connection. */
+/** If there are more, a page polls by itself, which needs no open connection. */
 const MAX_WATCHERS = 5000
-/** Open pages of one address. A shop's customers may share one; an IPv6 network counts as one. */
+/** Open pages of one address. Customers of a shop may share it. An IPv6 network counts as one. */
 const MAX_OF_ADDRESS = 100
 /** Pages that one address opens. One that is refused asks by itself. */
 const OPENED = { perSecond: 10, burst: MAX_OF_ADDRESS }
@@ -92,12 +92,12 @@ function startStream(reply: FastifyReply): void {
   reply.raw.write('retry: 2000\n\n')
 }
 
-/** One look for all pages that are open, while there are any. */
+/** Polls the states of all open pages, while there are any. */
 function createWatch(app: FullApp) {
   const watchers = new Set<Watcher>()
   let timer: NodeJS.Timeout | null = null
-  let looking = false
-  let lookAgain_ms = 0
+  let polling = false
+  let nextPoll_ms = 0
   let heartbeat_ms = 0
 
   function leave(watcher: Watcher): void {
@@ -116,24 +116,25 @@ function createWatch(app: FullApp) {
     raw.end()
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const start_ms = performance.now()
-    if (looking || start_ms < lookAgain_ms) return
-    looking = true
-    const findOwner = rememberOwners(app)
+    if (polling || start_ms < nextPoll_ms) return
+    polling = true
+    const findOwner = cacheOwners(app)
     const faults: unknown[] = []
     const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
-    await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, those]) => {
+    await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, group]) => {
       try {
         const state = stateOf(await lookUp(app, token, findOwner))
-        for (const watcher of those) if (watchers.has(watcher)) notify(watcher, state)
+        for (const watcher of group) if (watchers.has(watcher)) notify(watcher, state)
       } catch (error) {
         faults.push(error)
       }
     })
-    looking = false
-    lookAgain_ms = start_ms + LOOK_FACTOR * (performance.now() - start_ms)
-    if (faults.length > 0) app.log.warn(describeError(faults[0]), 'page watch')
+    polling = false
+    nextPoll_ms = start_ms + POLL_FACTOR * (performance.now() - start_ms)
+    if (faults.length > 0)
+      app.log.warn(describeError(faults[0]), 'the states of open pages could not be read')
     if (start_ms < heartbeat_ms) return
     heartbeat_ms = start_ms + HEARTBEAT_MS
     for (const { reply } of watchers) reply.raw.write(':\n\n')
@@ -143,7 +144,7 @@ function createWatch(app: FullApp) {
     isFull: () => watchers.size >= MAX_WATCHERS,
     join(watcher: Watcher, state: State): void {
       watchers.add(watcher)
-      timer ??= setInterval(look, LOOK_MS).unref()
+      timer ??= setInterval(poll, POLL_MS).unref()
       watcher.reply.raw.on('close', () => leave(watcher))
       notify(watcher, state)
     },
@@ -153,8 +154,8 @@ function createWatch(app: FullApp) {
   }
 }
 
-/** Many pages are of one company, which is asked for once in a look. */
-function rememberOwners(app: FullApp): (id: Uuid) => Promise<Company | null> {
+/** Reads each company once in a poll, because many pages belong to the same one. */
+function cacheOwners(app: FullApp): (id: Uuid) => Promise<Company | null> {
   const owners = new Map<Uuid, Promise<Company | null>>()
   return (id) => {
     const owner = owners.get(id) ?? findCompany(app.db, id)
