@@ -42,9 +42,9 @@ function helpFor(words: string[]): string {
 }
 
 async function run(argv: string[]): Promise<number> {
-  if (argv[0] === '--version') return say(`${VERSION}\n`)
-  if (argv[0] === 'help') return say(helpFor(argv.slice(1)))
-  if (argv.some(isHelp)) return say(helpFor(argv))
+  if (argv[0] === '--version') return printText(`${VERSION}\n`)
+  if (argv[0] === 'help') return printText(helpFor(argv.slice(1)))
+  if (argv.some(isHelp)) return printText(helpFor(argv))
   const command = findCommand(argv)
   if (command) return runCommand(command, argv.slice(command.name.split(' ').length))
   const unknown = argv.length > 0 ? `Unknown command: ${argv.slice(0, 2).join(' ')}\n\n` : ''
@@ -58,7 +58,7 @@ async function runCommand(command: Command, argv: string[]): Promise<number> {
     const answer = await command.run(args, print)
     if (answer === null) return OK
     const { json, text, failed } = answer
-    say(args.switches.has('json') ? `${JSON.stringify(json)}\n` : text)
+    printText(args.switches.has('json') ? `${JSON.stringify(json)}\n` : text)
     return failed ? FAILED : OK
   } catch (error) {
     if (isPipeClosed(error)) return OK
@@ -71,7 +71,7 @@ async function runCommand(command: Command, argv: string[]): Promise<number> {
   }
 }
 
-function say(text: string): number {
+function printText(text: string): number {
   process.stdout.write(text)
   return OK
 }

@@ -14,7 +14,7 @@ import type { ServerParts } from './server-parts.ts'
 const FAILED_KEYS = { perSecond: 20, burst: 200 }
 
 /** The version that a request names, or null when it names none that exists. */
-export const asked = (request: FastifyRequest): Version | null => {
+export const requestedVersion = (request: FastifyRequest): Version | null => {
   const name = request.headers['x-api-version']
   return typeof name === 'string' ? findVersion(name) : null
 }
@@ -90,7 +90,7 @@ export function admission({ app, keys }: ServerParts) {
 }
 
 function requireVersion(request: FastifyRequest): Version {
-  const version = asked(request)
+  const version = requestedVersion(request)
   if (version) return version
   throw problem(
     'invalid_api_version',

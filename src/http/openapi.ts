@@ -12,13 +12,13 @@ import { ROUTES } from './routes/all.ts'
 /** The description of each group of operations. */
 export const TAGS: Record<Route['tag'], string> = {
   Charges: 'Pix charges, static codes and payment links.',
-  Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged by itself.',
-  Refunds: 'Money of a paid charge goes back to its payer.',
+  Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged automatically.',
+  Refunds: 'Money of a paid charge is returned to its payer.',
   Payments: 'Money that arrived and pays no charge.',
   Customers: 'Payers that the company knows.',
   Products: 'What links and subscriptions sell.',
   Webhooks: 'Addresses of yours that receive events, and the log of what was sent to them.',
-  Events: 'Every event in order, for who would rather ask than receive webhooks.',
+  Events: 'Every event in order, for clients that poll instead of receiving webhooks.',
   Balance: 'The balance, its statement, and withdrawals.',
   Company: 'The company of the key.',
   Sandbox: 'What only a sandbox company can do.',

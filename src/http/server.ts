@@ -8,7 +8,7 @@ import { clientName } from '../lib/client-name.ts'
 import { newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
-import { admission, asked } from './admission.ts'
+import { admission, requestedVersion } from './admission.ts'
 import { createArrivals } from './arrivals.ts'
 import type { KeyRing, Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
@@ -70,7 +70,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     clientErrorHandler: refuseBrokenRequest,
     // A path that cannot be decoded is refused before any hook has run.
     frameworkErrors: (error, request, reply) => {
-      request.version = asked(request) ?? LATEST
+      request.version = requestedVersion(request) ?? LATEST
       refuse(error, request as FastifyRequest, reply as FastifyReply)
     },
   })
@@ -86,7 +86,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     const begin = () => {
       if (parts.state.closing) reply.header('Connection', 'close')
       // Until the company is known, the requested version decides the form of an error.
-      request.version = asked(request) ?? LATEST
+      request.version = requestedVersion(request) ?? LATEST
       done(request.is404 ? unknownRoute(request) : undefined)
     }
     if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)

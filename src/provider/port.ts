@@ -49,7 +49,8 @@ export type ReceivedPix = {
 
 /**
  * Why a bank has returned money: the payer claims fraud, a failure of a bank, or a payment of a
- * subscription that the payer objects to. OTHER: the receiver did it at the bank, or nobody says.
+ * subscription that the payer objects to. OTHER: the receiver did it at the bank, or the bank gives
+ * no reason.
  */
 export const RETURN_REASONS = [
   'FRAUD',
@@ -59,7 +60,7 @@ export const RETURN_REASONS = [
 ] as const
 export type ReturnReason = (typeof RETURN_REASONS)[number]
 
-/** Money of a payment that has gone back to its payer. */
+/** Money of a payment that was returned to its payer. */
 export type PixReturn = {
   /** The scheme's id of the return. */
   returnId: string
@@ -83,8 +84,8 @@ export type ChargeOrder = {
 }
 
 /**
- * Money to return to its payer, whose bank shows the comment. Our id makes it one order, however
- * often it is given.
+ * Money to return to its payer, whose bank shows the comment. Because of our id it is carried
+ * out once, also if it is sent again.
  */
 export type RefundOrder = {
   id: Uuid
@@ -95,7 +96,7 @@ export type RefundOrder = {
 /** `returnId` is the scheme's id of the return. */
 export type Returned = { returnId: string }
 
-/** Money to send to a Pix key. Our id makes it one order, however often it is given. */
+/** Money to send to a Pix key. Because of our id it is sent once, also if it is ordered again. */
 export type SendOrder = {
   id: Uuid
   amount: Cents
@@ -130,8 +131,8 @@ export type { Frequency }
 export type AgreementStatus = 'CREATED' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'CANCELED'
 
 /**
- * An agreement that a payer is asked for. Our id makes it one agreement, however often it is
- * ordered.
+ * An agreement that a payer is asked for. Because of our id there is one agreement, also if it
+ * is ordered again.
  */
 export type AgreementOrder = {
   id: Uuid
@@ -194,7 +195,7 @@ export type Provider = {
   /** The payments with these ids that the bank has received. It leaves out all others. */
   findReceived(payee: Payee, endToEndIds: string[]): Promise<Outcome<ReceivedPix[]>>
   listReceived(payee: Payee, period: Period): Promise<Outcome<ReceivedPix[]>>
-  /** The payments of a period of which something was returned, whenever that was. */
+  /** The payments of a period of which something was returned, at any time. */
   listReturned(payee: Payee, period: Period): Promise<Outcome<ReceivedPix[]>>
   /** Accepted means done. If the bank is still working on it, the outcome is unknown. */
   refund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned>>

@@ -21,12 +21,12 @@ import { type BrCode, type Fault, parse } from '../pix/brcode.ts'
 import type { AgreementStatus } from '../provider/port.ts'
 
 /** What a payer's bank reads from a code. */
-export type Seen =
+export type CodeContent =
   | { kind: 'fault'; reason: Fault['reason'] | 'unknown' }
-  | PaymentSeen
-  | AgreementSeen
+  | PaymentContent
+  | AgreementContent
 
-export type PaymentSeen = {
+export type PaymentContent = {
   kind: 'payment'
   company: Company
   read: BrCode
@@ -36,7 +36,7 @@ export type PaymentSeen = {
   status: ChargeStatus
 }
 
-export type AgreementSeen = {
+export type AgreementContent = {
   kind: 'agreement'
   company: Company
   agreement: AgreementRecord
@@ -45,13 +45,13 @@ export type AgreementSeen = {
 }
 
 /** Looks up a code, as a bank does before it shows a payment to its customer. */
-export async function lookAt(app: FullApp, code: string): Promise<Seen> {
+export async function readCode(app: FullApp, code: string): Promise<CodeContent> {
   const read = parse(code)
   if (read.kind === 'fault') return { kind: 'fault', reason: read.reason }
   try {
     return await (read.kind === 'recurrence'
-      ? seeAgreement(app, code)
-      : seePayment(app, code, read))
+      ? readAgreement(app, code)
+      : readPayment(app, code, read))
   } catch (error) {
     if (error instanceof Problem && error.status === 404)
       return { kind: 'fault', reason: 'unknown' }
@@ -59,7 +59,7 @@ export async function lookAt(app: FullApp, code: string): Promise<Seen> {
   }
 }
 
-async function seePayment(app: FullApp, code: string, read: BrCode): Promise<PaymentSeen> {
+async function readPayment(app: FullApp, code: string, read: BrCode): Promise<PaymentContent> {
   const asked = await readPaymentCode(app, code)
   const { company } = asked
   const wanted = asked.charge ? [{ companyId: company.id, id: asked.charge }] : []
@@ -68,7 +68,7 @@ async function seePayment(app: FullApp, code: string, read: BrCode): Promise<Pay
   return { kind: 'payment', company, read, asked, charge, status: charge?.status ?? 'OPEN' }
 }
 
-async function seeAgreement(app: FullApp, code: string): Promise<AgreementSeen> {
+async function readAgreement(app: FullApp, code: string): Promise<AgreementContent> {
   const { company, id } = await readAgreementCode(app, code)
   const agreement = (await findAgreement(app.db, company.id, id))!
   const recurrence = await findRecurrence(app.db, company.id, id)
@@ -77,10 +77,14 @@ async function seeAgreement(app: FullApp, code: string): Promise<AgreementSeen> 
 }
 
 /** A payment that was made here, and how the company has recorded it. */
-export type Done = { transfer: Transfer; payment: Payment | null }
+export type MadePayment = { transfer: Transfer; payment: Payment | null }
 
 /** The payments with these ids to this company, in their order. */
-export async function findDone({ db }: FullApp, company: Company, ids: string[]): Promise<Done[]> {
+export async function findMadePayments(
+  { db }: FullApp,
+  company: Company,
+  ids: string[],
+): Promise<MadePayment[]> {
   const transfers = await findTransfers(db, company.id, ids)
   const payments = await findPayments(db, company.id, 'simulated', ids)
   return ids.flatMap((id) => {

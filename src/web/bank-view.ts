@@ -3,7 +3,7 @@ import { formatReais, toCents } from '../lib/money.ts'
 import { writtenFields } from '../pix/brcode.ts'
 import { formatMoment } from '../pix/local-time.ts'
 import { receiverTaxId } from '../pix/tax-id.ts'
-import type { AgreementSeen, Done, PaymentSeen, Seen } from './bank-code.ts'
+import type { AgreementContent, CodeContent, MadePayment, PaymentContent } from './bank-code.ts'
 import { BANK } from './bank-texts.ts'
 import { type Html, html, type Shown } from './html.ts'
 import { icon, inLanguage } from './layout.ts'
@@ -44,7 +44,7 @@ ${faultLine('code', entry)}
 
 /** What the bank shows of a code, and what its customer can do. */
 export function codeCard(
-  seen: Exclude<Seen, { kind: 'fault' }>,
+  seen: Exclude<CodeContent, { kind: 'fault' }>,
   entry: Entry,
   canMoveClock: boolean,
   language: Language,
@@ -54,7 +54,7 @@ export function codeCard(
     : agreementCard(seen, entry, language)
 }
 
-function receiverFacts({ company }: PaymentSeen | AgreementSeen, language: Language) {
+function receiverFacts({ company }: PaymentContent | AgreementContent, language: Language) {
   const { names, bank } = BANK[language]
   const facts: [string, Shown][] = [
     [names.receiver, html`<strong>${company.name}</strong>`],
@@ -66,7 +66,7 @@ function receiverFacts({ company }: PaymentSeen | AgreementSeen, language: Langu
 }
 
 function paymentCard(
-  seen: PaymentSeen,
+  seen: PaymentContent,
   entry: Entry,
   canMoveClock: boolean,
   language: Language,
@@ -99,7 +99,7 @@ ${fieldTable(entry.code, language)}
 }
 
 function payForm(
-  { asked, charge, status }: PaymentSeen,
+  { asked, charge, status }: PaymentContent,
   entry: Entry,
   canMoveClock: boolean,
   language: Language,
@@ -128,7 +128,7 @@ ${
 </form>`
 }
 
-function agreementCard(seen: AgreementSeen, entry: Entry, language: Language): Html {
+function agreementCard(seen: AgreementContent, entry: Entry, language: Language): Html {
   const { names, kinds, agreement: states, frequency, funds, decide } = BANK[language]
   const { agreement, status, recurrence } = seen
   const facts: [string, Shown][] = [
@@ -171,7 +171,7 @@ ${fieldTable(entry.code, language)}
 export type Decide = 'approve' | 'empty' | 'fill' | 'drain' | 'reject' | 'cancel'
 
 /** A receipt for each payment that was just made, with how the company has recorded it. */
-export function receipts(done: Done[], language: Language): Html[] {
+export function receipts(done: MadePayment[], language: Language): Html[] {
   const { paid, names, reasons } = BANK[language]
   return done.map(({ transfer, payment }) => {
     const reason = payment?.reason ?? null

@@ -12,7 +12,7 @@ import type { Language } from '../lib/language.ts'
 import { Problem, problem } from '../lib/problems.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { addMonths, daysBetween, localDateOf } from '../pix/local-time.ts'
-import { findDone, lookAt, type Seen } from './bank-code.ts'
+import { type CodeContent, findMadePayments, readCode } from './bank-code.ts'
 import { listCards, readLists } from './bank-lists.ts'
 import { BANK } from './bank-texts.ts'
 import {
@@ -78,13 +78,13 @@ async function show(
   const { app } = site
   const language = asked(request)
   const texts = BANK[language]
-  const seen = entry.code === '' ? null : await lookAt(app, entry.code)
+  const seen = entry.code === '' ? null : await readCode(app, entry.code)
   const fault = isEmpty ? texts.faults.empty : faultOf(seen, language)
   const checked: Entry = fault ? { ...entry, fault: { field: 'code', text: fault } } : entry
   const found = seen?.kind === 'fault' ? null : seen
   const own = await ownCompany(site, request)
   const lists = own && (await readLists(app, own, language))
-  const payments = found && done.length > 0 ? await findDone(app, found.company, done) : []
+  const payments = found && done.length > 0 ? await findMadePayments(app, found.company, done) : []
   const body = html`<section class="card all">
 <h1>${texts.title}</h1>
 <p class="soft">${texts.intro}</p>
@@ -109,7 +109,7 @@ ${found && codeCard(found, checked, own?.id === found.company.id, language)}
 const asked = (request: FastifyRequest): Language =>
   chosenLanguage(request.body) ?? languageOf(request)
 
-function faultOf(seen: Seen | null, language: Language): string | null {
+function faultOf(seen: CodeContent | null, language: Language): string | null {
   if (seen?.kind !== 'fault') return null
   const { unknown, code } = BANK[language].faults
   return seen.reason === 'unknown' ? unknown : code[seen.reason]
@@ -138,7 +138,7 @@ async function pay(site: Site, request: FastifyRequest, reply: FastifyReply) {
   const language = asked(request)
   const { code: text = '', amount: typed = '', how = 'once' } = formOf(request)
   const code = text.trim()
-  const seen = code === '' ? null : await lookAt(app, code)
+  const seen = code === '' ? null : await readCode(app, code)
   if (seen?.kind !== 'payment') return reply.redirect(codeAddress(code, language), 303)
   const amount = readReais(typed)
   if (amount === null) {
@@ -196,7 +196,7 @@ async function decide(site: Site, request: FastifyRequest, reply: FastifyReply) 
 
 const STEPS = { hour: 3600, day: 86_400, week: 604_800 } as const
 
-/** One month leads to the same day of the next month. */
+/** A month ends on the same day of the next month. */
 function advanceOf(by: string, now: Date): Move | null {
   if (Object.hasOwn(STEPS, by)) return { advance: STEPS[by as keyof typeof STEPS] }
   const today = localDateOf(now)

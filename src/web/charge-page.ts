@@ -1,10 +1,10 @@
 import type { Charge } from '../core/charges/rules.ts'
 import type { Collection, Owner } from './found.ts'
-import type { Spoken } from './language.ts'
+import type { PageLanguage } from './language.ts'
 
 /** What the page of a charge shows, in any state of the charge. */
 export type ChargePage = Owner &
-  Spoken & {
+  PageLanguage & {
     charge: Charge
     collection: Collection | null
     /** What was bought, if the charge is paid. */

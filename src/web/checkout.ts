@@ -13,7 +13,7 @@ import type { ChargePage } from './charge-page.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { findCollection, isFinal, lookUp, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
-import { inLanguage, spokenOf } from './language.ts'
+import { inLanguage, pageLanguageOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import {
   codePanel,
@@ -45,24 +45,30 @@ const SOON_S = 120
 export function registerCheckout(scope: FastifyInstance, site: Site): void {
   scope.get<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
-    const spoken = spokenOf(request, found.company.language)
+    const pageLanguage = pageLanguageOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
       const { charge } = found
       const collection = await findCollection(site.app, charge)
       const purchase = charge.paymentDate ? await findPurchase(site.app, charge) : []
-      const page = chargePage({ ...found, ...spoken, collection, purchase })
+      const page = chargePage({ ...found, ...pageLanguage, collection, purchase })
       return sendPage(request, reply, site.assets, page)
     }
-    return showSubscription(site, request, reply, { ...found, ...spoken })
+    return showSubscription(site, request, reply, { ...found, ...pageLanguage })
   })
   scope.post<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
     const form = (request.body ?? {}) as Form
-    const spoken = spokenOf(request, found.company.language)
+    const pageLanguage = pageLanguageOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      return continueFromLink(site, request, reply, { ...found, ...spoken, collection: null }, form)
+      return continueFromLink(
+        site,
+        request,
+        reply,
+        { ...found, ...pageLanguage, collection: null },
+        form,
+      )
     }
-    return actOnSubscription(site, request, reply, { ...found, ...spoken }, form)
+    return actOnSubscription(site, request, reply, { ...found, ...pageLanguage }, form)
   })
   scope.post<Named>('/pay/:token/simulate', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
@@ -71,7 +77,7 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     if (!isPlayable(app.config, company)) throw problem('charge_not_found')
     const pix = await sendSimulated(app, company, charge)
     await app.db.transaction((tx) => matchSimulated(tx, app, company, charge.id, pix))
-    const { chosen } = spokenOf(request, company.language)
+    const { chosen } = pageLanguageOf(request, company.language)
     return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })
 }

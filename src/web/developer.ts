@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../lib/language.ts'
 import { type Html, html } from './html.ts'
-import { chosenLanguage, type Spoken } from './language.ts'
+import { chosenLanguage, type PageLanguage } from './language.ts'
 import { icon, inLanguage, type Page, sendPage } from './layout.ts'
 import type { Site } from './site.ts'
 
@@ -30,7 +30,11 @@ const LINKS: Link[] = [
   { path: '/docs', name: 'docs' },
 ]
 
-function navigation({ language, chosen }: Spoken, here: Link['name'], isLocal: boolean): Html {
+function navigation(
+  { language, chosen }: PageLanguage,
+  here: Link['name'],
+  isLocal: boolean,
+): Html {
   const names = NAMES[language]
   const shown = LINKS.filter(({ name }) => isLocal || name !== 'mailbox')
   const current = html` aria-current="page"`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FastifyRequest } from 'fastify'
-import { acceptedLanguage, inLanguage, languageOf, spokenOf } from './language.ts'
+import { acceptedLanguage, inLanguage, languageOf, pageLanguageOf } from './language.ts'
 
 const request = (lang: unknown, accept?: string) =>
   ({ query: { lang }, headers: { 'accept-language': accept } }) as unknown as FastifyRequest
@@ -34,8 +34,14 @@ test('?lang= comes first, then the browser, then whose page it is', () => {
 })
 
 test('only a language that was chosen is carried on in addresses', () => {
-  assert.equal(inLanguage('/pay/x', spokenOf(request(undefined, 'en'), 'pt').chosen), '/pay/x')
-  assert.equal(inLanguage('/pay/x', spokenOf(request('pt', 'en'), 'en').chosen), '/pay/x?lang=pt')
+  assert.equal(
+    inLanguage('/pay/x', pageLanguageOf(request(undefined, 'en'), 'pt').chosen),
+    '/pay/x',
+  )
+  assert.equal(
+    inLanguage('/pay/x', pageLanguageOf(request('pt', 'en'), 'en').chosen),
+    '/pay/x?lang=pt',
+  )
   assert.equal(inLanguage('/bank?code=1', 'en'), '/bank?code=1&lang=en')
 })
 

@@ -8,7 +8,7 @@ const MAX_ACCEPTED = 20
 const isLanguage = (text: unknown): text is Language => LANGUAGES.includes(text as Language)
 
 /** The language of a page, and the one that the visitor has chosen with `lang`, if any. */
-export type Spoken = { language: Language; chosen: Language | null }
+export type PageLanguage = { language: Language; chosen: Language | null }
 
 /** The language that the `lang` of a query or of a form names, if any. */
 export function chosenLanguage(fields: unknown): Language | null {
@@ -32,7 +32,7 @@ export function acceptedLanguage(header: string | undefined): Language | null {
 export const languageOf = (request: FastifyRequest, otherwise: Language = 'pt'): Language =>
   chosenLanguage(request.query) ?? acceptedLanguage(request.headers['accept-language']) ?? otherwise
 
-export const spokenOf = (request: FastifyRequest, otherwise: Language): Spoken => ({
+export const pageLanguageOf = (request: FastifyRequest, otherwise: Language): PageLanguage => ({
   language: languageOf(request, otherwise),
   chosen: chosenLanguage(request.query),
 })

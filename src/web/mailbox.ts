@@ -5,7 +5,7 @@ import { problem } from '../lib/problems.ts'
 import { formatMoment } from '../pix/local-time.ts'
 import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { type Html, html } from './html.ts'
-import { chosenLanguage, type Spoken } from './language.ts'
+import { chosenLanguage, type PageLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import { listMails, readMail, type SentMail } from './mails.ts'
 import type { Site } from './site.ts'
@@ -49,7 +49,7 @@ const TEXTS = {
 
 const MAX_SHOWN = 30
 
-type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { before?: string } }>
+type MailRequest = FastifyRequest<{ Params: { id: string }; Querystring: { before?: string } }>
 
 /** Shows the mails that were written to files, in local mode. */
 export function registerMailbox(scope: FastifyInstance, site: Site): void {
@@ -57,13 +57,13 @@ export function registerMailbox(scope: FastifyInstance, site: Site): void {
   const requireLocalHost = (request: FastifyRequest) => {
     if (!isLocalHost(site, request)) throw problem('route_not_found')
   }
-  const find = async (request: Asked) => {
+  const find = async (request: MailRequest) => {
     requireLocalHost(request)
     const mail = await readMail(folder, request.params.id)
     if (!mail) throw problem('route_not_found')
     return mail
   }
-  scope.get('/mailbox', async (request: Asked, reply) => {
+  scope.get('/mailbox', async (request: MailRequest, reply) => {
     requireLocalHost(request)
     const ids = await listMails(folder)
     const { before } = request.query
@@ -73,10 +73,10 @@ export function registerMailbox(scope: FastifyInstance, site: Site): void {
     const hasMore = from.length > MAX_SHOWN
     return sendList(site, request, reply, mails, hasMore)
   })
-  scope.get('/mailbox/:id', async (request: Asked, reply) =>
+  scope.get('/mailbox/:id', async (request: MailRequest, reply) =>
     sendMail(site, request, reply, await find(request)),
   )
-  scope.get('/mailbox/:id/content', async (request: Asked, reply) => {
+  scope.get('/mailbox/:id/content', async (request: MailRequest, reply) => {
     const { html } = await find(request)
     return sendContent(reply, html)
   })
@@ -113,7 +113,7 @@ function codeBox({ code, at }: SentMail, name: string, language: Language): Html
   return html`<div class="otp"><p><span class="soft small">${name} · ${formatMoment(at)}</span><strong class="digits">${code}</strong></p>${copyButton(code!, name, language)}</div>`
 }
 
-function row({ id, subject, to, at, code }: SentMail, { language, chosen }: Spoken): Html {
+function row({ id, subject, to, at, code }: SentMail, { language, chosen }: PageLanguage): Html {
   const { codeOf } = TEXTS[language]
   return html`<li class="mail"><a class="row" href="${inLanguage(`/mailbox/${id}`, chosen)}"><span><strong>${subject}</strong><span class="soft small">${to} · <span class="nowrap">${formatMoment(at)}</span></span></span>${icon('next')}</a>${
     code !== null &&

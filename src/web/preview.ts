@@ -11,7 +11,7 @@ import { createRecent } from '../lib/memo.ts'
 import { problem } from '../lib/problems.ts'
 import type { Owner } from './found.ts'
 import { type Html, html } from './html.ts'
-import { inLanguage, type Spoken } from './language.ts'
+import { inLanguage, type PageLanguage } from './language.ts'
 import { drawPicture, PICTURE, type PictureParts } from './preview/picture.ts'
 import { PREVIEW } from './preview-texts.ts'
 import type { Site } from './site.ts'
@@ -27,7 +27,7 @@ const MAX_KEPT = 200
 const ASKED = { perSecond: 10, burst: 100 }
 
 export function previewOf(
-  { app, company, token, language, chosen }: Owner & Spoken,
+  { app, company, token, language, chosen }: Owner & PageLanguage,
   description: string,
   { devMode } = { devMode: false },
 ): Preview {

@@ -15,7 +15,7 @@ import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Found, isFinal, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
-import { inLanguage, type Spoken } from './language.ts'
+import { inLanguage, type PageLanguage } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import { codePanel, facts, party, type Result, result, testNotice, webAddress } from './parts.ts'
 import { type PayerGiven, payerForm, readPayer } from './payer-form.ts'
@@ -26,7 +26,7 @@ import type { Form, Site } from './site.ts'
 import { about, datesCard, findDescription, purchaseOf, termsCard } from './subscription-parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 
-type Asked = Found & Spoken
+type PageRequest = Found & PageLanguage
 
 /** Without scripts the page of an agreement reloads so often. */
 const REFRESH_S = 20
@@ -53,7 +53,7 @@ export async function showSubscription(
   site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
-  asked: Asked,
+  asked: PageRequest,
 ): Promise<FastifyReply> {
   if ('recurrence' in asked && !asked.recurrence.isTemplate) {
     return sendPage(request, reply, site.assets, await agreementPage(asked, asked.recurrence))
@@ -64,10 +64,10 @@ export async function showSubscription(
   return sendPage(request, reply, site.assets, offerPage(offer, null))
 }
 
-const pageOf = ({ companyId, id }: Pick<Recurrence, 'companyId' | 'id'>, { chosen }: Asked) =>
+const pageOf = ({ companyId, id }: Pick<Recurrence, 'companyId' | 'id'>, { chosen }: PageRequest) =>
   inLanguage(`/pay/${packPair(companyId, id)}`, chosen)
 
-async function offerOf(asked: Asked): Promise<Offer> {
+async function offerOf(asked: PageRequest): Promise<Offer> {
   const { app, company, token, language, chosen } = asked
   const charge = 'charge' in asked ? asked.charge : null
   const source = 'charge' in asked ? asked.charge : asked.recurrence
@@ -93,7 +93,7 @@ export async function actOnSubscription(
   site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
-  asked: Asked,
+  asked: PageRequest,
   form: Form,
 ): Promise<FastifyReply> {
   const { token, chosen, company, app } = asked
@@ -144,7 +144,7 @@ ${facts([
 ])}</section>`
 }
 
-function previewOfTerms(owner: Owner & Spoken, terms: Terms): Preview {
+function previewOfTerms(owner: Owner & PageLanguage, terms: Terms): Preview {
   const { company, language } = owner
   const price = `${formatReais(terms.value)} ${SUBSCRIPTION[language].each[terms.frequency]}`
   return previewOf(owner, PREVIEW[language].subscription(price, company.name))
@@ -194,9 +194,12 @@ function closedBody({ language, terms, company, charge, state }: Offer): Html {
 }
 
 /** What the page of an agreement needs beside the agreement itself. */
-type Known = { agreement: Recurrence; origin: Charge | null; description: string }
+type AgreementDetails = { agreement: Recurrence; origin: Charge | null; description: string }
 
-async function knownOf({ app, company }: Asked, agreement: Recurrence): Promise<Known> {
+async function detailsOf(
+  { app, company }: PageRequest,
+  agreement: Recurrence,
+): Promise<AgreementDetails> {
   const { companyId, originId } = agreement
   const origin = originId ? await app.charges.find({ companyId, id: originId }) : null
   const description = await findDescription(app, company.id, agreement, origin)
@@ -204,10 +207,10 @@ async function knownOf({ app, company }: Asked, agreement: Recurrence): Promise<
 }
 
 /** The page of a payer's agreement, before or after the decision. */
-async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page> {
+async function agreementPage(asked: PageRequest, agreement: Recurrence): Promise<Page> {
   const { company, language, token } = asked
   const state = stateOf(asked)
-  const known = await knownOf(asked, agreement)
+  const known = await detailsOf(asked, agreement)
   const body = state === 'agreeing' ? agreeing(asked, known) : await decided(asked, known)
   return {
     title: SUBSCRIPTION[language].title(agreement.productName),
@@ -222,7 +225,7 @@ async function agreementPage(asked: Asked, agreement: Recurrence): Promise<Page>
   }
 }
 
-function agreeing({ app, company, language }: Asked, known: Known): Html {
+function agreeing({ app, company, language }: PageRequest, known: AgreementDetails): Html {
   const { agreement, origin, description } = known
   const texts = SUBSCRIPTION[language]
   const dates = upcomingDebits(agreement, null, localDateOf(app.clock.now()), MAX_DEBITS)
@@ -252,7 +255,10 @@ const SIGNS = {
 
 type Decided = keyof typeof SIGNS
 
-async function decided(asked: Asked, { agreement, origin, description }: Known): Promise<Html> {
+async function decided(
+  asked: PageRequest,
+  { agreement, origin, description }: AgreementDetails,
+): Promise<Html> {
   const { language, app, company } = asked
   const texts = SUBSCRIPTION[language]
   const state = stateOf(asked) as Decided

@@ -53,7 +53,7 @@ export const HEADERS = {
   ),
   'Retry-After': header('Seconds to wait before the next try', { type: 'integer', minimum: 1 }, 1),
   'Idempotent-Replayed': header(
-    'There, and `true`, when this is the first answer to the Idempotency-Key again',
+    '`true` if this is the stored answer to an earlier request with the same Idempotency-Key',
     { type: 'string', const: 'true' },
     'true',
   ),
@@ -63,7 +63,7 @@ export const HEADERS = {
     'customer.foo, items[0].bar',
   ),
   Link: header(
-    'The address of the next page with `rel="next"`, where there is one',
+    'The address of the next page with `rel="next"`, if there is one',
     TEXT,
     '<https://pay.example/charge?limit=100&after=charge_01k3e8r8v0e008000000000001>; rel="next"',
   ),

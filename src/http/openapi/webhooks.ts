@@ -66,7 +66,7 @@ const EVENTS: Documented[] = [
   charge('charge.received', 'RECEIVED', 'The money of a charge can be withdrawn.'),
   charge('charge.expired', 'EXPIRED', 'A charge was not paid by its deadline.'),
   charge('charge.canceled', 'PROCESSING', 'A charge was canceled before it was paid.'),
-  charge('charge.refunded', 'REFUNDED', 'Money of a charge went back to its payer.'),
+  charge('charge.refunded', 'REFUNDED', 'Money of a charge was returned to its payer.'),
   {
     type: 'payment.unmatched',
     when: 'Money arrived late, twice, in another amount or for no charge.',
@@ -81,8 +81,12 @@ const EVENTS: Documented[] = [
   agreement('subscription.rejected', 'REJECTED', 'A payer refused a subscription.'),
   agreement('subscription.canceled', 'CANCELED', 'A subscription ended.'),
   collection('subscription.charge.paid', 'PAID', 'A charge of a subscription was paid.'),
-  collection('subscription.charge.failed', 'EXPIRED', 'A charge of a subscription was given up.'),
-  withdrawal('withdrawal.completed', 'COMPLETED', 'A withdrawal has arrived.'),
+  collection(
+    'subscription.charge.failed',
+    'EXPIRED',
+    'A charge of a subscription could not be collected.',
+  ),
+  withdrawal('withdrawal.completed', 'COMPLETED', 'A withdrawal was sent.'),
   withdrawal('withdrawal.failed', 'FAILED', 'A withdrawal failed; its money is available again.'),
   {
     type: events.TEST_EVENT,
@@ -120,7 +124,7 @@ const SUBJECTS: Record<string, Schema> = {
       endToEndId: text('The scheme’s id of the payment'),
       amount: cents,
       reason: oneOf(UNMATCHED_REASONS, 'Why it pays no charge'),
-      chargeId: text('The charge that it names, where one is known'),
+      chargeId: text('The charge that it names, if one is known'),
     },
     'chargeId',
   ),
@@ -130,7 +134,7 @@ const SUBJECTS: Record<string, Schema> = {
       returnId: text('The scheme’s id of the return'),
       amount: cents,
       reason: oneOf(RETURN_REASONS, 'Why the bank has returned it'),
-      chargeId: text('The charge that it had paid, where there is one'),
+      chargeId: text('The charge that it had paid, if there is one'),
     },
     'chargeId',
   ),
@@ -141,7 +145,7 @@ const SUBJECTS: Record<string, Schema> = {
       value: text('Cents of each charge, as text'),
       reason: oneOf(
         events.CANCEL_REASONS,
-        'Why it was canceled, where neither the payer nor you did it: the company’s bank knows no such agreement',
+        'Why it was canceled, if neither the payer nor you did it: the company’s bank knows no such agreement',
       ),
     },
     'reason',
@@ -195,14 +199,15 @@ const SIGNERS = [signerOf(SAMPLE_SECRET)]
 const HEADERS: Record<string, string> = {
   'X-Webhook-Event': 'The name you subscribed to',
   'X-Webhook-Mode':
-    'Whether it is about money: `live`; `dev` for a dev-mode charge of a live company; `sandbox` for all of a sandbox. Not signed',
-  'X-Webhook-Delivery': 'This event on its way to this webhook, as the log of deliveries names it',
+    'Whether it is about real money: `live`; `dev` for a dev-mode charge of a live company; `sandbox` for all events of a sandbox. Not signed',
+  'X-Webhook-Delivery': 'The id of the delivery of this event to this webhook, as in the log',
   'X-Webhook-Timestamp': 'The time of this attempt in ISO 8601; not signed',
   'X-Webhook-Signature': `\`sha256=\` and the hexadecimal HMAC-SHA256 of the raw body; the key is the whole secret as text. Examples are signed with \`${SAMPLE_SECRET}\``,
-  'webhook-id': 'The id of the event; the same in every attempt. Remember it to handle each once',
+  'webhook-id':
+    'The id of the event; the same in every attempt. Store it to handle each event once',
   'webhook-timestamp': 'Seconds since 1970 of this attempt',
   'webhook-signature':
-    '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, as Standard Webhooks says; the key is the bytes behind the secret’s base64. Two, with a space between, for 24 hours after a rotation',
+    '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, as Standard Webhooks says; the key is the decoded base64 of the secret. Two, with a space between, for 24 hours after a rotation',
 }
 const PREVIOUS = {
   name: 'X-Webhook-Signature-Previous',

@@ -63,7 +63,7 @@ const showing = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
 
 const PAYER = { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' }
 
-/** If the same request has already created the charge, the answer says that it is given again. */
+/** If the same request has already created the charge, adds the header Idempotent-Replayed. */
 async function create<T extends object>(
   call: Call<unknown, unknown, T>,
   draft: Draft,
@@ -143,7 +143,7 @@ const createStatic = route({
   operationId: 'createStaticCode',
   tag: 'Charges',
   summary: 'Create a static Pix code of a fixed value',
-  description: 'For the counter: it can be paid many times, and each payment becomes a charge.',
+  description: 'For a shop counter: it can be paid many times, and each payment creates a charge.',
   scope: 'payments:write',
   body: NewStaticCode,
   example: { amount: 250 },
@@ -163,7 +163,8 @@ const get = route({
   operationId: 'getCharge',
   tag: 'Charges',
   summary: 'Get a charge',
-  description: 'With the id of a subscription or of its link, that is shown as a charge.',
+  description:
+    'The id of a subscription or of its link is accepted too, and it is shown as a charge.',
   scope: 'payments:read',
   data: ChargeView,
   status: 200,
@@ -257,7 +258,7 @@ const simulate = route({
   operationId: 'simulatePayment',
   tag: 'Charges',
   summary: 'Pay a dev-mode charge without money',
-  description: 'A charge that is paid already answers the same again.',
+  description: 'If the charge is paid already, the answer is the same.',
   scope: 'payments:write',
   data: PaymentState,
   status: 200,
@@ -284,7 +285,7 @@ const cancel = route({
   operationId: 'cancelCharge',
   tag: 'Charges',
   summary: 'Cancel an open charge',
-  description: 'A charge that is canceled already answers the same again.',
+  description: 'If the charge is canceled already, the answer is the same.',
   scope: 'payments:write',
   data: PaymentState,
   status: 200,
@@ -314,7 +315,7 @@ const duplicateOne = route({
   tag: 'Charges',
   summary: 'Create a new charge like an existing one',
   description:
-    'Same amount, payer, items and lifetime, with an id and a code of its own. The externalId is not taken over.',
+    'Same amount, payer, items and lifetime, with an id and a code of its own. The externalId is not copied.',
   scope: 'payments:write',
   body: Duplication,
   example: { externalId: 'order-1043' },

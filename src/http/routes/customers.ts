@@ -121,7 +121,7 @@ const removeOne = route({
   operationId: 'deleteCustomer',
   tag: 'Customers',
   summary: 'Delete a customer',
-  description: 'Charges keep the payer that they were made for.',
+  description: 'Charges keep their payer.',
   scope: 'catalog:write',
   data: Deleted,
   status: 200,

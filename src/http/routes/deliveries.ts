@@ -50,7 +50,7 @@ const again = route({
   tag: 'Webhooks',
   summary: 'Send a delivery again, now',
   description:
-    'Also one that was delivered. The receiver gets the same bytes under the same webhook-id, and if it fails, all retries anew.',
+    'Also one that was delivered. The receiver gets the same body with the same webhook-id, and if it fails, all retries again.',
   scope: 'webhooks:write',
   data: DeliveryView,
   status: 200,

@@ -9,7 +9,7 @@ import { page } from '../page.ts'
 import { route } from '../route.ts'
 import { readPage } from '../slices.ts'
 
-/** A bank's id of a payment, if it can be one at all. */
+/** The scheme's id of a payment, if it has the form of one. */
 function endToEndIdOf({ params }: { params: Record<string, string> }): string {
   const id = params.endToEndId ?? ''
   if (!/^[A-Za-z0-9]{1,64}$/.test(id)) throw problem('payment_not_found')
@@ -46,7 +46,7 @@ const accept = route({
   tag: 'Payments',
   summary: 'Keep an unmatched payment: it becomes available',
   description:
-    'A payment that is accepted already answers the same again. Its charge stays as it is.',
+    'If the payment is accepted already, the answer is the same. Its charge stays as it is.',
   scope: 'payments:write',
   data: UnmatchedPayment,
   status: 200,
@@ -66,7 +66,7 @@ const refund = route({
   path: '/payment/unmatched/{endToEndId}/refund',
   operationId: 'refundPayment',
   tag: 'Payments',
-  summary: 'Return an unmatched payment to who sent it',
+  summary: 'Return an unmatched payment to its payer',
   scope: 'payments:write',
   body: NewPaymentRefund,
   example: { comment: 'Paid twice' },

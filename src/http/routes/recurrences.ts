@@ -43,7 +43,7 @@ const create = route({
   tag: 'Subscriptions',
   summary: 'Create a subscription',
   description:
-    'Answers with the code by which the payer agrees in the app of their bank, once and within 30 days. From then on each cycle is charged by itself, at the price of this moment.',
+    'Answers with the code by which the payer agrees in the app of their bank, once and within 30 days. From then on each cycle is charged automatically, at the current price.',
   scope: 'payments:write',
   body: NewRecurrence,
   example: {
@@ -73,7 +73,7 @@ const createSelfServe = route({
   operationId: 'createRecurrenceTemplate',
   tag: 'Subscriptions',
   summary: 'Create a link through which payers subscribe by themselves',
-  description: 'Each payer who goes through its page gets a subscription of their own.',
+  description: 'Each payer who uses its page gets their own subscription.',
   scope: 'payments:write',
   body: NewTemplate,
   example: { productId: 'prod_01k3e8r8v0e0080000000000b1' },
@@ -137,7 +137,7 @@ const cancel = route({
   tag: 'Subscriptions',
   summary: 'End a subscription',
   description:
-    'Nothing more is charged: what the bank has not collected yet is canceled. What was paid stays paid. Canceled again it answers the same.',
+    'Nothing more is charged: what the bank has not collected yet is canceled. What was paid stays paid. If it is canceled already, the answer is the same.',
   scope: 'payments:write',
   data: RecurrenceView,
   status: 200,

@@ -16,7 +16,7 @@ const create = route({
   tag: 'Refunds',
   summary: 'Return the money of a paid charge, whole or in part',
   description:
-    'The money is held at once and goes back through the bank; charge.refunded is sent when it has arrived. Possible for 90 days, up to what was paid.',
+    'The money is held at once and returned through the bank; charge.refunded is sent when that is done. Possible for 90 days, up to what was paid.',
   scope: 'payments:write',
   body: NewRefund,
   example: { value: 500, comment: 'One item was out of stock' },

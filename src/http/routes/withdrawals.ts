@@ -84,7 +84,7 @@ const cancel = route({
   operationId: 'cancelWithdrawal',
   tag: 'Balance',
   summary: 'Cancel a withdrawal that waits for its code',
-  description: 'A withdrawal that is canceled already answers the same again.',
+  description: 'If the withdrawal is canceled already, the answer is the same.',
   scope: 'balance:write',
   data: WithdrawalView,
   status: 200,

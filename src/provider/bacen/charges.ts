@@ -34,7 +34,7 @@ const find = (bank: Bank, id: Uuid): Promise<Reply> => bank.ask(call('GET', id))
 /**
  * Issues a charge. If the bank refuses or does not answer, it may have the charge from before, so
  * it is asked. Orders again only if there was no answer and the bank does not have the charge, and
- * not sooner than the bank wants.
+ * not before the time that the bank names.
  */
 async function issue(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Issued> {
   const first = await orderOnce(bank, payee, charge)
@@ -56,7 +56,7 @@ async function orderOnce(bank: Bank, payee: Payee, charge: ChargeOrder): Promise
     return { reply, issued: issuedBy(bank, payee, charge, found.body), isMissing }
   }
   if (reply.kind === 'done') return { reply, issued: issued ?? notAnswered(found), isMissing }
-  // A bank that lets us neither order nor ask has no charge of ours.
+  // If the bank allows neither the order nor the question, it has no charge of ours.
   const isForbidden = reply.kind === 'refused' && reply.status === 403 && found.kind === 'refused'
   const isClear = isMissing || isForbidden
   return { reply, issued: isClear ? notDone(reply) : notAnswered(reply), isMissing }

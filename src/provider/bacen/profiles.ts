@@ -59,7 +59,7 @@ const BANKS: Profile[] = [
       asksScopes: false,
     },
     paths: paths('/v2', '/v2'),
-    // Without this header Efí wants us to refuse callers without its certificate. That is not
+    // Without this header Efí requires that we refuse callers without its certificate. That is not
     // needed, because the callback URL is secret and every callback is confirmed with the bank.
     webhook: { headers: { 'x-skip-mtls-checking': 'true' } },
     payouts: 'efi',

@@ -15,7 +15,7 @@ export type Token = {
 }
 
 export type Tokens = {
-  /** The token that is kept, or a new one when it is about to expire. */
+  /** The cached token, or a new one if that is about to expire. */
   current(): Promise<Token | Failure>
   /** A new token, unless there is already another one than the refused one. */
   renewed(refused: string): Promise<Token | Failure>
@@ -28,10 +28,10 @@ const LIFETIME_S = 300
 /** A token is renewed so long before it expires, or after 80 % of a short lifetime. */
 const MARGIN_S = 60
 
-/** What a token is for. Some banks want another one for agreements. */
+/** What a token is for. Some banks need another one for agreements. */
 export type Part = 'charges' | 'agreements'
 
-/** Keeps one token. Many who need a new one at once share one request for it. */
+/** Caches one token. Calls that need a new one at the same time share one request. */
 export function createTokens(
   connection: Connection,
   transport: Transport,
@@ -58,11 +58,11 @@ export function createTokens(
     })
     return asking
   }
-  const kept = () => (token && token.endsAt > clock.now() ? token : null)
+  const cached = () => (token && token.endsAt > clock.now() ? token : null)
   return {
-    current: async () => kept() ?? next(),
+    current: async () => cached() ?? next(),
     async renewed(refused) {
-      const known = kept()
+      const known = cached()
       return known && known.text !== refused ? known : next()
     },
     fresh: next,

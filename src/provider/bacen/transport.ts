@@ -45,8 +45,8 @@ export type Transport = {
 }
 
 /**
- * How long an idle connection is kept. A bank that keeps it shorter says so, or closes it. If it
- * closes it just when a request is sent, the request is lost, which is noticed.
+ * How long an idle connection is kept. A bank with a shorter time announces it, or closes the
+ * connection. If it closes it just when a request is sent, the request fails as lost.
  */
 const IDLE_ms = 60_000
 const MAX_CONNECTIONS = 64
@@ -72,7 +72,7 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
         answered.add(request.url.origin)
         gap_ms = gapOf(date, sentAt, clock.now())
       })
-      // Only then is the connection free again. The next request would open another one.
+      // Wait until the connection is free again. Otherwise the next request opens another one.
       await endOfTick()
       // A bank that does not accept the certificate any more just closes the connection.
       const isOver = reply.kind === 'unknown' && reply.isConnection && endsAt <= clock.now()

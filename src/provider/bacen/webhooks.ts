@@ -11,7 +11,7 @@ export type CallbackState = {
 }
 
 export type Callbacks = {
-  /** Each kind is registered apart, because a bank that refuses one may accept the others. */
+  /** Each kind is registered separately, because a bank that refuses one may accept the others. */
   registerCallbacks(payee: Payee, url: string): Promise<CallbackState[]>
   findCallbacks(payee: Payee): Promise<CallbackState[]>
   removeCallbacks(payee: Payee): Promise<CallbackState[]>

@@ -75,7 +75,9 @@ export async function insertAgreement(tx: Tx, agreement: AgreementRecord): Promi
   return rows.length === 1
 }
 
-/** With a lock, nobody else decides or schedules under it until the transaction ends. */
+/**
+ * With a lock, no other transaction decides on it or schedules a collection until this one ends.
+ */
 export async function findAgreement(
   tx: Tx,
   accountId: Uuid,

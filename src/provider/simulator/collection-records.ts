@@ -46,8 +46,8 @@ const toRecord = (row: CollectionRow): CollectionRecord => ({
 
 /**
  * Inserts a collection, if its agreement is approved and has the same value. The agreement is
- * locked, so that it does not end meanwhile. Can be repeated: a collection that exists stays as it
- * is. Returns whether it was inserted.
+ * locked, so that it does not end in the meantime. Can be repeated: a collection that exists stays
+ * as it is. Returns whether it was inserted.
  */
 export async function insertCollection(tx: Tx, collection: CollectionRecord): Promise<boolean> {
   const { accountId, id, agreementId, amount, dueOn, status, attempts, nextAt } = collection
