@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { setImmediate as endOfTick } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { readConfig } from '../src/config.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
 import type { FullApp } from '../src/core/full-app.ts'
@@ -85,6 +87,22 @@ async function makeCompanies(app: FullApp, count: number): Promise<Uuid[]> {
   })
 }
 
+/**
+ * The transactions of pgbench's own script, TPC-B: three updates, a read and an insert. Its scale
+ * is the number of companies, so that as many balances are changed. Null without pgbench.
+ */
+async function openTpcB(url: string): Promise<(() => Promise<number>) | null> {
+  const run = promisify(execFile)
+  const found = await run('pgbench', ['--version']).catch(() => null)
+  if (!found) return null
+  await run('pgbench', ['-i', '-q', '-s', String(COMPANIES), url])
+  const options = ['-n', '-M', 'prepared', '-c', String(AT_ONCE), '-j', '2', '-T', '3']
+  return async () => {
+    const { stdout } = await run('pgbench', [...options, url])
+    return Number(/tps = ([\d.]+)/.exec(stdout)![1])
+  }
+}
+
 /** A company with all the payments against a hundred that share them. */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
@@ -102,14 +120,19 @@ export async function run(): Promise<void> {
   try {
     const [hot] = await makeCompanies(app, 1)
     const many = await makeCompanies(app, COMPANIES)
+    const tpcB = await openTpcB(database.url)
     const measured = await measureAlternately({
       one: () => matchAll(app, [hot!]),
       spread: () => matchAll(app, many),
+      ...(tpcB ? { tpcB } : {}),
     })
     const { one, spread } = measured as { one: number[]; spread: number[] }
     report(`payments settled, one company, ${AT_ONCE} callbacks at once`, median(one))
     report(`payments settled, ${COMPANIES} companies`, median(spread))
-    ratio('one hot company ÷ spread over 100', medianRatio(one, spread), 0.8)
+    ratio('spread over 100 companies ÷ one hot company', medianRatio(spread, one), 0.8)
+    if (!tpcB) return report('pgbench is missing, so there is no TPC-B to compare with', 0)
+    report(`TPC-B transactions of pgbench, ${AT_ONCE} clients`, median(measured.tpcB!))
+    ratio('spread over 100 companies ÷ TPC-B', medianRatio(spread, measured.tpcB!), 1)
   } finally {
     await app.db.end()
     await database.stop()

@@ -27,14 +27,28 @@ export async function openBooks(tx: Tx, companyId: Uuid): Promise<void> {
  * other.
  */
 export async function lockBooks(tx: Tx, companyId: Uuid): Promise<Books> {
-  const [row] = await tx.query<BooksRow>({
-    name: 'lock_books',
-    text: `select entries, available, pending, held, unmatched from balances
-           where company_id = $1 for update`,
-    values: [companyId],
+  const books = (await lockBooksOfMany(tx, [companyId], 'wait')).get(companyId)
+  assert(books, 'a company has its books')
+  return books
+}
+
+/**
+ * Locks the books of companies in the order of their ids. With 'skip', leaves out those that
+ * another transaction has locked.
+ */
+export async function lockBooksOfMany(
+  tx: Tx,
+  companyIds: Uuid[],
+  whenLocked: 'wait' | 'skip',
+): Promise<Map<Uuid, Books>> {
+  const skip = whenLocked === 'skip' ? 'skip locked' : ''
+  const rows = await tx.query<BooksRow & { company_id: Uuid }>({
+    name: `lock_books${skip && '_free'}`,
+    text: `select company_id, entries, available, pending, held, unmatched from balances
+           where company_id = any ($1::uuid[]) order by company_id for update ${skip}`,
+    values: [companyIds],
   })
-  assert(row, 'a company has its books')
-  return toBooks(row)
+  return new Map(rows.map((row) => [row.company_id, toBooks(row)]))
 }
 
 /**
@@ -50,13 +64,29 @@ export async function post(
 ): Promise<Books | null> {
   if (postings.length === 0) return locked ?? null
   const before = locked ?? (await lockBooks(tx, companyId))
-  const { entries, books } = enter(before, postings)
+  const [books] = await postAll(tx, [{ companyId, postings, now, locked: before }])
+  return books!
+}
+
+/** Postings of a company, and its books, which are locked. */
+export type PostingGroup = { companyId: Uuid; postings: Posting[]; now: Date; locked: Books }
+
+/** Posts for several companies with one statement. Returns the books after it, in their order. */
+export async function postAll(tx: Tx, groups: PostingGroup[]): Promise<Books[]> {
+  const entered = groups.map(({ companyId, postings, now, locked }) => {
+    const { entries, books } = enter(locked, postings)
+    const own = entries.map((entry) => ({ ...entry, companyId, now }))
+    return { companyId, entries: own, books }
+  })
+  const balances = entered.map(({ books }) => books)
   await tx.query({
     name: 'post',
     text: `with changed as (
-             update balances set entries = $2, available = $3, pending = $4, held = $5,
-               unmatched = $6
-             where company_id = $1
+             update balances b set entries = c.entries, available = c.available,
+               pending = c.pending, held = c.held, unmatched = c.unmatched
+             from unnest($1::uuid[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
+               c (company_id, entries, available, pending, held, unmatched)
+             where b.company_id = c.company_id
            )
            insert into postings (company_id, entry, kind, ref, debit, credit, amount, charge_id,
              available, pending, held, unmatched, created_at)
@@ -64,20 +94,20 @@ export async function post(
              $12::text[], $13::int8[], $14::uuid[], $15::int8[], $16::int8[], $17::int8[],
              $18::int8[], $19::timestamptz[])`,
     values: [
-      companyId,
-      books.entries,
-      books.balance.available,
-      books.balance.pending,
-      books.balance.held,
-      books.balance.unmatched,
-      ...entryColumns(companyId, entries, now),
+      uuids(entered.map(({ companyId }) => companyId)),
+      integers(balances.map(({ entries }) => entries)),
+      integers(balances.map(({ balance }) => balance.available)),
+      integers(balances.map(({ balance }) => balance.pending)),
+      integers(balances.map(({ balance }) => balance.held)),
+      integers(balances.map(({ balance }) => balance.unmatched)),
+      ...entryColumns(entered.flatMap(({ entries }) => entries)),
     ],
   })
-  return books
+  return balances
 }
 
-const entryColumns = (companyId: Uuid, entries: Entry[], now: Date): Buffer[] => [
-  uuids(entries.map(() => companyId)),
+const entryColumns = (entries: (Entry & { companyId: Uuid; now: Date })[]): Buffer[] => [
+  uuids(entries.map(({ companyId }) => companyId)),
   integers(entries.map(({ entry }) => entry)),
   texts(entries.map(({ kind }) => kind)),
   texts(entries.map(({ ref }) => ref)),
@@ -89,7 +119,7 @@ const entryColumns = (companyId: Uuid, entries: Entry[], now: Date): Buffer[] =>
   integers(entries.map(({ balance }) => balance.pending)),
   integers(entries.map(({ balance }) => balance.held)),
   integers(entries.map(({ balance }) => balance.unmatched)),
-  timestamps(entries.map(() => now)),
+  timestamps(entries.map(({ now }) => now)),
 ]
 
 /** A company's balance. Takes no lock. */

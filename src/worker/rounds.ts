@@ -102,9 +102,11 @@ export async function byCompany<T>(app: FullApp, bankWork: BankWork<T>): Promise
   try {
     while (!signal?.aborted) {
       if (mayBeMore && busy.size < MAX_BUSY) {
+        // While this searches, a company may end that has more.
+        mayBeMore = false
         const aside = only === null ? app.setbacks.companiesOf(task) : []
         const { due, isFull } = await find([...aside, ...idle, ...busy.keys()])
-        mayBeMore = isFull && due.size > 0
+        mayBeMore ||= isFull && due.size > 0
         for (const [id, work] of due) busy.set(id, start(id, work, isFull))
         continue
       }

@@ -19,7 +19,6 @@ export async function releaseCharges(
   const charges = locked.filter((charge) => isReleasable(charge, now))
   await record(
     tx,
-    companyId,
     charges.map((charge) => release(charge, now)),
   )
   const returned = await heldFromPending(

@@ -32,7 +32,7 @@ export async function openLink(
     if (asOf(current, app.clock.now()).status !== 'OPEN' || current.brCode !== null) return current
     const addressed = { ...current, shipping: current.shipping ?? sealed }
     const change = withCode(addressed, brCode, app.clock.now())
-    await record(tx, company.id, [change])
+    await record(tx, [change])
     return change.charge
   })
   if (opened.brCode === null) accepted(await provider.removeCharge(company, charge.id))
@@ -53,7 +53,7 @@ export async function keepShipping(
     const current = await lockCharge(tx, charge.companyId, charge.id)
     if (current.shipping !== null) return
     const addressed = { ...current, shipping: sealed }
-    await record(tx, charge.companyId, [{ charge: addressed, event: null, at: app.clock.now() }])
+    await record(tx, [{ charge: addressed, event: null, at: app.clock.now() }])
   })
 }
 

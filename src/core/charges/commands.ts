@@ -200,7 +200,7 @@ export async function cancelCharge(
     const billing = await findBilling(tx, companyId, id, 'for update')
     if (billing?.ordered) throw orderInProgress()
   }
-  await record(tx, companyId, [change])
+  await record(tx, [change])
   return change.charge
 }
 
@@ -214,7 +214,6 @@ export async function expireCharges(
   const due = charges.filter((charge) => rules.isDue(charge, now))
   await record(
     tx,
-    companyId,
     due.map((charge) => rules.expire(charge, now)),
   )
   return due.length

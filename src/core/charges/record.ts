@@ -16,19 +16,21 @@ const BILLING_ENDS = {
 
 /**
  * The only way that a charge changes: its new state, its events and the end of its billing are
- * written in one transaction. A test keeps `change-store.ts` from being used anywhere else.
+ * written in one transaction. They may be of several companies. A test keeps `change-store.ts` from being used anywhere else.
  */
-export async function record(tx: Tx, companyId: Uuid, changes: Change[]): Promise<void> {
+export async function record(tx: Tx, changes: Change[]): Promise<void> {
   const [sales, others] = [changes.filter(isSale), changes.filter((one) => !isSale(one))]
-  await update(tx, companyId, others.map(chargeOf))
+  await update(tx, others.map(chargeOf))
   // Nobody knows who pays by a static code.
   const emails = sales.map(() => null)
   await insert(tx, sales.map(chargeOf), emails)
   const ofAgreements = changes.filter(({ charge }) => charge.recurrenceId !== null)
   for (const [event, status] of Object.entries(BILLING_ENDS)) {
     const ended = ofAgreements.filter((change) => change.event === event)
-    const ids = ended.map(({ charge }) => charge.id)
-    await endBillings(tx, companyId, ids, status)
+    for (const [companyId, own] of Map.groupBy(ended, ({ charge }) => charge.companyId)) {
+      const ids = own.map(({ charge }) => charge.id)
+      await endBillings(tx, companyId, ids, status)
+    }
   }
   await emit(tx, changes.flatMap(eventsOf))
 }

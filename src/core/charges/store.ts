@@ -55,6 +55,29 @@ export async function lock(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Charge
   return rows.map(CHARGE.read)
 }
 
+/** What happens if a row is locked by another transaction: wait for it, or leave the row out. */
+export type WhenLocked = 'wait' | 'skip'
+
+/** Locks charges of several companies in the order of their ids, so that nobody deadlocks. */
+export async function lockMany(
+  tx: Tx,
+  wanted: ChargeId[],
+  whenLocked: WhenLocked,
+): Promise<Charge[]> {
+  const orderOf = ({ companyId, id }: ChargeId) => companyId + id
+  const sorted = wanted.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  const skip = whenLocked === 'skip' ? 'skip locked' : ''
+  const rows = await tx.query({
+    name: `lock_charges_of_many${skip && '_free'}`,
+    text: `select c.* from unnest($1::uuid[], $2::uuid[]) k (company_id, id)
+           cross join lateral (
+             select * from charges where company_id = k.company_id and id = k.id
+             for update ${skip}) c`,
+    values: keysOf(sorted),
+  })
+  return rows.map(CHARGE.read)
+}
+
 const LOCK_STATES = `select ${CHARGE.without('link').select('c')}, null as link
   from charges c where company_id = $1 and id = any ($2::uuid[]) order by id for update`
 

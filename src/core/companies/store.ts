@@ -86,6 +86,16 @@ export async function findCompany(
   return rows[0] ? COMPANY.read(rows[0]) : null
 }
 
+/** Companies by id. Ids without a company are left out. */
+export async function findCompanies(tx: Tx, ids: Uuid[]): Promise<Map<Uuid, Company>> {
+  const rows = await tx.query({
+    name: 'find_companies',
+    text: `select ${COLUMNS} from companies c ${JOINS} where c.id = any ($1::uuid[])`,
+    values: [ids],
+  })
+  return new Map(rows.map(COMPANY.read).map((company) => [company.id, company]))
+}
+
 /** For the operator: the one list that is not scoped to a company. */
 export async function listCompanies(tx: Tx): Promise<Company[]> {
   const rows = await tx.query({

@@ -33,16 +33,20 @@ export async function insertCallbacks(tx: Tx, callbacks: StoredCallback[]): Prom
 
 export async function markProcessed(
   tx: Tx,
-  companyId: Uuid,
-  ids: Uuid[],
+  callbacks: Pick<StoredCallback, 'companyId' | 'id'>[],
   now: Date,
 ): Promise<void> {
-  if (ids.length === 0) return
+  if (callbacks.length === 0) return
   await tx.query({
     name: 'mark_processed',
-    text: `update bank_callbacks set processed_at = $3
-           where company_id = $1 and id = any ($2::uuid[]) and processed_at is null`,
-    values: [companyId, uuids(ids), now],
+    text: `update bank_callbacks c set processed_at = $3
+           from unnest($1::uuid[], $2::uuid[]) p (company_id, id)
+           where c.company_id = p.company_id and c.id = p.id and c.processed_at is null`,
+    values: [
+      uuids(callbacks.map(({ companyId }) => companyId)),
+      uuids(callbacks.map(({ id }) => id)),
+      now,
+    ],
   })
 }
 

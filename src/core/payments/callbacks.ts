@@ -10,14 +10,14 @@ import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { findCompany } from '../companies/store.ts'
+import { findCompanies, findCompany } from '../companies/store.ts'
 import {
   type DueCallback,
   insertCallbacks,
   markProcessed,
   type StoredCallback,
 } from './callback-store.ts'
-import { matchPayments } from './match.ts'
+import { matchGroups, type PaymentGroup } from './match.ts'
 import { findPaidCharges } from './paid-charges.ts'
 import { findNamed } from './store.ts'
 
@@ -31,6 +31,8 @@ const MAX_PROCESSED = 512
 const MAX_ASKED = 32
 /** Few, because two groups may run at once and others need connections too. */
 const COMPANIES_AT_ONCE = 3
+/** How many companies are matched in one transaction. */
+const MAX_MATCHED_TOGETHER = 64
 
 /** A stored callback, with the ids that it names. */
 type Callback = Named & { companyId: Uuid; id: Uuid; provider: string }
@@ -72,7 +74,21 @@ type Item = { app: App; callback: Callback }
 
 type CallbackResult = 'processed' | 'unconfirmed' | 'failed'
 
+/** Payments of a company, and the callbacks that are processed when they are matched. */
+type Matching = PaymentGroup & { app: App; processed: Pick<Callback, 'companyId' | 'id'>[] }
+
+/** What callbacks are processed with. */
+type Means = Followers & {
+  /** Matches payments with those of other companies. If false, they have to be matched alone. */
+  matchTogether: Batcher<Matching, boolean>
+}
+
 export function createCallbackBatchers(db: Database, followers: Followers): CallbackBatchers {
+  const matchTogether = createBatcher((group: Matching[]) => matchAll(db, group), {
+    max: MAX_MATCHED_TOGETHER,
+    // Whoever was in a group that failed is matched alone.
+    isItemError: () => false,
+  })
   return {
     store: createBatcher(
       async (callbacks) => {
@@ -86,7 +102,7 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         ownerOf: ({ companyId }) => companyId,
       },
     ),
-    process: createProcessBatchers(followers),
+    process: createProcessBatchers({ ...followers, matchTogether }),
   }
 }
 
@@ -94,11 +110,10 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
  * One batcher serves all callbacks of the simulated bank, because it answers at once. Each company
  * with a real bank has a batcher of its own, because that bank may hang.
  */
-function createProcessBatchers(followers: Followers): CallbackBatchers['process'] {
-  const run = (items: Item[]) => processBatch(followers, items)
+function createProcessBatchers(means: Means): CallbackBatchers['process'] {
+  const run = (items: Item[]) => processBatch(means, items)
   const simulated = createBatcher(run, {
     max: MAX_PROCESSED,
-    concurrency: 2,
     ownerOf: ({ callback }: Item) => callback.companyId,
   })
   const banks = new Map<Uuid, { batcher: Batcher<Item, CallbackResult>; waiting: number }>()
@@ -147,28 +162,73 @@ export async function receiveCallback(
   return { processed: app.callbacks.process({ app, callback }) }
 }
 
-/** Processes the companies of a batch, a few at a time. If one fails, the others go on. */
-async function processBatch(followers: Followers, items: Item[]): Promise<CallbackResult[]> {
+/**
+ * Processes the companies of a batch. If one fails, the others go on. Those that need no more than
+ * to be matched are matched together; the others are processed a few at a time.
+ */
+async function processBatch(means: Means, items: Item[]): Promise<CallbackResult[]> {
   const results = new Map<Uuid, CallbackResult>()
   const { app } = items[0]!
-  const byCompany = Map.groupBy(
-    items.map(({ callback }) => callback),
-    ({ companyId, provider }) => `${companyId} ${provider}`,
-  )
-  await forEachLimited(COMPANIES_AT_ONCE, [...byCompany.values()], async (group) => {
-    for (const [id, result] of await processGroup(app, followers, group)) results.set(id, result)
-  })
+  const callbacks = items.map(({ callback }) => callback)
+  const nameOf = ({ companyId, provider }: Callback) => `${companyId} ${provider}`
+  const groups = [...Map.groupBy(callbacks, nameOf).values()]
+  const load = groups.length > 1 ? await loadTogether(app, callbacks) : loadOf(app)
+  const process = async (group: Callback[]) => {
+    for (const [id, result] of await processGroup(app, means, group, load)) results.set(id, result)
+  }
+  const isSimple = (group: Callback[]) =>
+    [...allOf(group, 'txids'), ...allOf(group, 'agreements'), ...allOf(group, 'collections')]
+      .length === 0
+  const rest = groups.filter((group) => !isSimple(group))
+  await Promise.all([
+    ...groups.filter(isSimple).map(process),
+    forEachLimited(COMPANIES_AT_ONCE, rest, process),
+  ])
   return items.map(({ callback }) => results.get(callback.id)!)
+}
+
+/** Loads the company of callbacks, and of the payments that they name those that its bank has. */
+type Load = (group: Callback[]) => Promise<{ company: Company | null; confirmed: ReceivedPix[] }>
+
+const loadOf =
+  (app: App): Load =>
+  async (group) => {
+    const [{ companyId, provider }] = group as [Callback, ...Callback[]]
+    const company = await findCompany(app.db.of(companyId), companyId)
+    if (!company) return { company, confirmed: [] }
+    const ids = allOf(group, 'endToEndIds')
+    return { company, confirmed: await confirm(app.providers.named(provider), company, ids) }
+  }
+
+/** The same for callbacks of the simulated bank about several companies, with two statements. */
+async function loadTogether(app: App, callbacks: Callback[]): Promise<Load> {
+  const byCompany = Map.groupBy(callbacks, ({ companyId }) => companyId)
+  const wanted = [...byCompany].flatMap(([accountId, own]) =>
+    allOf(own, 'endToEndIds').map((endToEndId) => ({ accountId, endToEndId })),
+  )
+  const [companies, received] = await Promise.all([
+    findCompanies(app.db, [...byCompany.keys()]),
+    app.providers.simulator.findReceivedOfMany(wanted),
+  ])
+  return async (group) => {
+    const [{ companyId }] = group as [Callback]
+    const ids = new Set(allOf(group, 'endToEndIds'))
+    const confirmed = (received.get(companyId) ?? []).filter(({ endToEndId }) =>
+      ids.has(endToEndId),
+    )
+    return { company: companies.get(companyId) ?? null, confirmed }
+  }
 }
 
 /** If a group fails, its callbacks are tried one by one, so that a bad one fails alone. */
 async function processGroup(
   app: App,
-  followers: Followers,
+  means: Means,
   group: Callback[],
+  load: Load,
 ): Promise<Map<Uuid, CallbackResult>> {
   try {
-    return await processCompany(app, followers, group)
+    return await processCompany(app, means, group, load)
   } catch (error) {
     if (group.length === 1) {
       const [{ companyId: company, id: callback }] = group as [Callback]
@@ -178,7 +238,7 @@ async function processGroup(
   }
   const results = new Map<Uuid, CallbackResult>()
   for (const callback of group) {
-    results.set(callback.id, (await processGroup(app, followers, [callback])).get(callback.id)!)
+    results.set(callback.id, (await processGroup(app, means, [callback], load)).get(callback.id)!)
   }
   return results
 }
@@ -188,15 +248,15 @@ const NOT_PROCESSED = 'a callback was not processed'
 /** Processes callbacks that one bank has sent about one company. */
 async function processCompany(
   anyApp: App,
-  { syncNamed, recordReturns }: Followers,
+  { syncNamed, recordReturns, matchTogether }: Means,
   group: Callback[],
+  load: Load,
 ): Promise<Map<Uuid, CallbackResult>> {
   const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
   const app = forCompany(anyApp, { id: companyId })
-  const company = await findCompany(app.db, companyId)
   const provider = app.providers.named(name)
+  const { company, confirmed } = await load(group)
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
-  const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))
   const doneNames = new Set(confirmed.map(({ endToEndId }) => endToEndId))
   const ofCharges = await findPaidCharges(app, provider, company, allOf(group, 'txids'))
   const found = [...confirmed, ...ofCharges.payments]
@@ -205,13 +265,13 @@ async function processCompany(
   const now = app.systemClock.now()
   const arrival = { source: provider.source, now: nowOf(app, company) }
   const hasReturns = payments.some(({ returns }) => returns !== undefined)
-  await app.db.transaction(async (tx) => {
-    await matchPayments(tx, app, company, payments, arrival)
-    if (!hasReturns) await markProcessed(tx, companyId, doneIds(group, doneNames), now)
-  })
+  const processed = hasReturns ? [] : doneOf(group, doneNames)
+  const matching = { app, company, payments, arrival, processed }
+  const isMatched = await matchTogether(matching).catch(() => false)
+  if (!isMatched) await matchAll(app.db, [matching])
   if (hasReturns) {
     await recordReturns(withCompanyClock(app, company), company, provider.source, payments)
-    await markProcessed(app.db, companyId, doneIds(group, doneNames), now)
+    await markProcessed(app.db, doneOf(group, doneNames), now)
   }
   const agreements = allOf(group, 'agreements')
   const collections = allOf(group, 'collections')
@@ -220,9 +280,28 @@ async function processCompany(
   const synced = isMore ? await syncNamed(own, company, provider, { agreements, collections }) : []
   const later = [...synced, ...ofCharges.done]
   for (const one of later) doneNames.add(one)
-  if (later.length > 0) await markProcessed(app.db, companyId, doneIds(group, doneNames), now)
-  const done = new Set(doneIds(group, doneNames))
-  return new Map(group.map(({ id }) => [id, done.has(id) ? 'processed' : 'unconfirmed']))
+  if (later.length > 0) await markProcessed(app.db, doneOf(group, doneNames), now)
+  const done = new Set(doneOf(group, doneNames))
+  const resultOf = (callback: Callback) => (done.has(callback) ? 'processed' : 'unconfirmed')
+  return new Map(group.map((callback) => [callback.id, resultOf(callback)]))
+}
+
+/**
+ * Matches payments in one transaction, and marks their callbacks as processed. Returns for each
+ * whether that is done. If there are several companies, one of which something is locked is left
+ * out, and so is the second group of a company.
+ */
+function matchAll(db: Database, all: Matching[]): Promise<boolean[]> {
+  const { app } = all[0]!
+  const byCompany = Map.groupBy(all, ({ company }) => company.id)
+  const first = [...byCompany.values()].map(([one]) => one!)
+  return db.transaction(async (tx) => {
+    const results = await matchGroups(tx, app, first, all.length === 1 ? 'wait' : 'skip')
+    const done = new Set(first.filter((_, i) => results[i] !== null))
+    const processed = [...done].flatMap((one) => one.processed)
+    await markProcessed(tx, processed, app.systemClock.now())
+    return all.map((one) => done.has(one))
+  })
 }
 
 const allOf = (group: Callback[], kind: keyof Named): string[] => [
@@ -230,10 +309,8 @@ const allOf = (group: Callback[], kind: keyof Named): string[] => [
 ]
 
 /** The callbacks of which every name is done. */
-const doneIds = (group: Callback[], doneNames: Set<string>): Uuid[] =>
-  group
-    .filter((callback) => namesOf(callback).every((name) => doneNames.has(name)))
-    .map(({ id }) => id)
+const doneOf = (group: Callback[], doneNames: Set<string>): Callback[] =>
+  group.filter((callback) => namesOf(callback).every((name) => doneNames.has(name)))
 
 /** Asks the bank for the payments that were named: only what it confirms counts. */
 async function confirm(
@@ -277,8 +354,8 @@ export async function processStored(
   )
   for (const { companyId: company, id: callback } of givenUp) {
     app.log.warn({ company, callback }, 'a callback was never confirmed by the bank')
-    await markProcessed(app.db, company, [callback], app.systemClock.now())
   }
+  await markProcessed(app.db, givenUp, app.systemClock.now())
   if (results.includes('failed')) throw new Error('callbacks were not processed')
 }
 

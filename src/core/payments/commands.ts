@@ -60,7 +60,7 @@ async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Pr
   const { id, amount, expiresAt } = charge
   const order = { id, amount, expiresAt }
   const { brCode } = accepted(await app.providers.simulator.issueCharge(company, order))
-  await record(tx, company.id, [withCode(charge, brCode, app.clock.now())])
+  await record(tx, [withCode(charge, brCode, app.clock.now())])
 }
 
 /** The merchant keeps a payment that matches no charge: its money is available at once. */

@@ -1,6 +1,8 @@
 import { serializationConflict, type Tx } from '../../db/database.ts'
-import { post } from '../../ledger/post.ts'
+import type { Books } from '../../ledger/books.ts'
+import { lockBooksOfMany, postAll } from '../../ledger/post.ts'
 import { chargePaid, type Posting, paymentMatched, paymentUnmatched } from '../../ledger/recipes.ts'
+import { assert } from '../../lib/assert.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -12,11 +14,11 @@ import { record } from '../charges/record.ts'
 import type { Charge, Match, StaticCode, Terms } from '../charges/rules.ts'
 import { matchPayment, saleOf } from '../charges/rules.ts'
 import { findStaticCodes } from '../charges/static-store.ts'
-import { lock } from '../charges/store.ts'
+import { lockMany, type WhenLocked } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { emit, paymentEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
-import { isBooked, isToMatch, type Payment, payableBy } from './rules.ts'
+import { isBooked, isToMatch, type Payment, payableBy, type Recorded } from './rules.ts'
 import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
@@ -34,46 +36,137 @@ export type MatchResult = Match | { kind: 'known' }
  */
 export async function matchPayments(
   tx: Tx,
-  app: Pick<App, 'vault' | 'systemClock'>,
+  app: MatchApp,
   company: Company,
   payments: ReceivedPix[],
   arrival: Arrival,
 ): Promise<MatchResult[]> {
-  const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
+  const [results] = await matchGroups(tx, app, [{ company, payments, arrival }], 'wait')
+  assert(results, 'a group that waits for its locks is matched')
+  return results
+}
+
+type MatchApp = Pick<App, 'vault' | 'systemClock'>
+
+/** Payments of a company that have arrived together. No company has two groups. */
+export type PaymentGroup = { company: Company; payments: ReceivedPix[]; arrival: Arrival }
+
+/**
+ * Matches payments of several companies with few statements. With 'skip', it waits for no other
+ * transaction: if one has locked something of a company, the result of that company is null, and
+ * nothing of it is changed.
+ */
+export async function matchGroups(
+  tx: Tx,
+  app: MatchApp,
+  groups: PaymentGroup[],
+  whenLocked: WhenLocked,
+): Promise<(MatchResult[] | null)[]> {
   // Lock first, then look up the recorded payments, because another transaction may be recording
   // the same payment at this moment.
-  const named = payable(await lockNamed(tx, company.id, distinct), company, arrival.source)
-  const open = await findOpen(tx, company.id, arrival.source, distinct)
-  const { now } = arrival
-  const booked = isBooked(company, arrival.source)
-  const terms = { delay_s: company.settlementDelay_s, booked, now }
-  const decided = decide(open.sort(byArrival), named, terms)
-  await write(tx, app.vault, company.id, decided, { ...arrival, booked })
-  const paid = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match.charge] : []))
-  await queueMails(tx, app.vault, receiptMails(app, company, paid))
+  const locked = await lockGroups(tx, groups, whenLocked)
+  const open = await findOpen(tx, locked)
+  const decided = locked.map((group, i) => decideGroup(group, open[i]!))
+  await write(tx, app.vault, decided)
+  const mails = decided.flatMap(({ company, decisions }) => {
+    const paid = decisions.flatMap(({ match }) => (match.kind === 'paid' ? [match.charge] : []))
+    return receiptMails(app, company, paid)
+  })
+  await queueMails(tx, app.vault, mails)
+  const results = new Map(decided.map((group) => [group.company.id, resultsOf(group)]))
+  return groups.map(({ company }) => results.get(company.id) ?? null)
+}
+
+function resultsOf({ payments, decisions }: DecidedGroup): MatchResult[] {
   const isNew = ({ match, earlier }: Decision) => earlier === null || match.kind === 'paid'
-  const matches = new Map(decided.filter(isNew).map(({ pix, match }) => [pix.endToEndId, match]))
+  const fresh = decisions.filter(isNew)
+  const matches = new Map(fresh.map(({ pix, match }) => [pix.endToEndId, match]))
   return payments.map(({ endToEndId }) => matches.get(endToEndId) ?? { kind: 'known' })
+}
+
+/** A group whose charges and books are locked. */
+type LockedGroup = PaymentGroup & { distinct: ReceivedPix[]; named: Named; books: Books }
+
+/**
+ * Locks the charges and then the books of companies. The books are locked before anything is
+ * written, so that two transactions with the same payment cannot wait for each other.
+ */
+async function lockGroups(
+  tx: Tx,
+  groups: PaymentGroup[],
+  whenLocked: WhenLocked,
+): Promise<LockedGroup[]> {
+  const named = groups.map(({ company: { id }, payments }) => namesOf(id, payments))
+  const wanted = named.flatMap(({ charges }) => charges)
+  const charges = wanted.length > 0 ? await lockMany(tx, wanted, whenLocked) : []
+  const byCompany = Map.groupBy(charges, ({ companyId }) => companyId)
+  const isWhole = (i: number) =>
+    whenLocked === 'wait' ||
+    named[i]!.charges.length === (byCompany.get(groups[i]!.company.id)?.length ?? 0)
+  const free = groups.map((group, i) => ({ ...group, ...named[i]! })).filter((_, i) => isWhole(i))
+  const ids = free.map(({ company }) => company.id)
+  const books = ids.length > 0 ? await lockBooksOfMany(tx, ids, whenLocked) : new Map()
+  const locked: LockedGroup[] = []
+  for (const { codes: codeIds, charges: _, ...group } of free) {
+    const { company, payments, arrival } = group
+    const own = books.get(company.id)
+    if (!own) continue
+    const codes = codeIds.length > 0 ? await findStaticCodes(tx, company.id, codeIds) : []
+    const found = {
+      charges: new Map((byCompany.get(company.id) ?? []).map((charge) => [charge.id, charge])),
+      codes: new Map(codes.map((code) => [code.id, code])),
+    }
+    const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
+    locked.push({
+      ...group,
+      distinct,
+      named: payable(found, company, arrival.source),
+      books: own,
+    })
+  }
+  return locked
+}
+
+/** The ids of charges and static codes that payments name. */
+function namesOf(companyId: Uuid, payments: ReceivedPix[]) {
+  const names = payments.map(({ txid }) => namedBy(txid))
+  const chargeIds = names.flatMap((name) => (name && 'charge' in name ? [name.charge] : []))
+  const codeIds = names.flatMap((name) => (name && 'code' in name ? [name.code] : []))
+  return {
+    charges: [...new Set(chargeIds)].map((id) => ({ companyId, id })),
+    codes: [...new Set(codeIds)],
+  }
 }
 
 /** A payment to decide about. `earlier` is its record, if it was recorded as unknown. */
 type OpenPayment = { pix: ReceivedPix; earlier: Payment | null }
 
-/** The payments that are new, or were recorded as unknown and name something now. */
-async function findOpen(
+/** The payments of each group that are new, or were recorded as unknown and name something now. */
+async function findOpen(tx: Tx, groups: LockedGroup[]): Promise<OpenPayment[][]> {
+  const keys = groups.map(({ company: { id: companyId }, distinct, arrival: { source } }) =>
+    distinct.map(({ endToEndId }) => ({ companyId, source, endToEndId })),
+  )
+  const recorded = keys.flat().length > 0 ? await store.findRecorded(tx, keys.flat()) : []
+  const all: OpenPayment[][] = []
+  for (const group of groups) {
+    const own = recorded.splice(0, group.distinct.length)
+    const byId = new Map(group.distinct.map(({ endToEndId }, i) => [endToEndId, own[i]]))
+    all.push(await openOf(tx, group, byId))
+  }
+  return all
+}
+
+async function openOf(
   tx: Tx,
-  companyId: Uuid,
-  source: Source,
-  payments: ReceivedPix[],
+  { company: { id: companyId }, distinct: payments, arrival: { source } }: LockedGroup,
+  recorded: Map<string, Recorded | undefined>,
 ): Promise<OpenPayment[]> {
-  const ids = payments.map(({ endToEndId }) => endToEndId)
-  const recorded = await store.findRecorded(tx, companyId, source, ids)
   const toMatch = payments.filter((pix) => isToMatch(pix, recorded.get(pix.endToEndId)))
-  const unknownIds = toMatch.flatMap(({ endToEndId: id }) => (recorded.has(id) ? [id] : []))
+  const unknownIds = toMatch.flatMap(({ endToEndId: id }) => (recorded.get(id) ? [id] : []))
   const locked = await store.lockUnknown(tx, companyId, source, unknownIds)
   const unknown = new Map(locked.map((payment) => [payment.endToEndId, payment]))
   return toMatch.flatMap((pix): OpenPayment[] => {
-    if (!recorded.has(pix.endToEndId)) return [{ pix, earlier: null }]
+    if (!recorded.get(pix.endToEndId)) return [{ pix, earlier: null }]
     const earlier = unknown.get(pix.endToEndId)
     // The merchant may have decided about it at this moment.
     if (!earlier) return []
@@ -88,18 +181,6 @@ const byArrival = ({ pix: a }: OpenPayment, { pix: b }: OpenPayment) =>
 /** The charges and static codes that payments name. */
 type Named = { charges: Map<Uuid, Charge>; codes: Map<Uuid, StaticCode> }
 
-async function lockNamed(tx: Tx, companyId: Uuid, payments: ReceivedPix[]): Promise<Named> {
-  const names = payments.map(({ txid }) => namedBy(txid))
-  const chargeIds = names.flatMap((name) => (name && 'charge' in name ? [name.charge] : []))
-  const codeIds = names.flatMap((name) => (name && 'code' in name ? [name.code] : []))
-  const charges = chargeIds.length > 0 ? await lock(tx, companyId, chargeIds) : []
-  const codes = codeIds.length > 0 ? await findStaticCodes(tx, companyId, codeIds) : []
-  return {
-    charges: new Map(charges.map((charge) => [charge.id, charge])),
-    codes: new Map(codes.map((code) => [code.id, code])),
-  }
-}
-
 /** Keeps what the source can pay: a real bank pays no trial, and play money no real charge. */
 function payable({ charges, codes }: Named, company: Company, source: Source): Named {
   const isPayable = ({ devMode }: { devMode: boolean }) => payableBy(company, devMode) === source
@@ -110,6 +191,16 @@ function payable({ charges, codes }: Named, company: Company, source: Source): N
 }
 
 type Decision = OpenPayment & { match: Match; chargeId: Uuid | null }
+
+/** A group with a decision about each payment that is new. */
+type DecidedGroup = LockedGroup & { decisions: Decision[]; booked: boolean }
+
+function decideGroup(group: LockedGroup, open: OpenPayment[]): DecidedGroup {
+  const { company, arrival, named } = group
+  const booked = isBooked(company, arrival.source)
+  const terms = { delay_s: company.settlementDelay_s, booked, now: arrival.now }
+  return { ...group, booked, decisions: decide(open.sort(byArrival), named, terms) }
+}
 
 /** Decides one payment after the other, because the first may pay the charge of the second. */
 function decide(payments: OpenPayment[], { charges, codes }: Named, terms: Terms): Decision[] {
@@ -131,32 +222,46 @@ function decide(payments: OpenPayment[], { charges, codes }: Named, terms: Terms
   })
 }
 
-type Booking = Arrival & { booked: boolean }
+/** What is written of a group: new payments, and those that the bank names only now. */
+function recordsOf(vault: Vault, group: DecidedGroup) {
+  const fresh = group.decisions.filter(({ earlier }) => earlier === null)
+  const payments = fresh.map((decision) => toPayment(vault, group, decision))
+  const renamed = group.decisions.flatMap(toRenamed)
+  const matchedNow = renamed.filter(({ status }) => status === 'MATCHED')
+  const postings = [...payments.map(postingOf), ...matchedNow.map(paymentMatched)]
+  return { ...group, payments, renamed, postings }
+}
 
-async function write(
-  tx: Tx,
-  vault: Vault,
-  companyId: Uuid,
-  decided: Decision[],
-  arrival: Booking,
-): Promise<void> {
-  const { booked, now } = arrival
-  if (decided.length === 0) return
-  const fresh = decided.filter(({ earlier }) => earlier === null)
-  const payments = fresh.map((decision) => toPayment(vault, companyId, decision, arrival))
+async function write(tx: Tx, vault: Vault, decided: DecidedGroup[]): Promise<void> {
+  const groups = decided
+    .filter(({ decisions }) => decisions.length > 0)
+    .map((group) => recordsOf(vault, group))
+  const payments = groups.flatMap((group) => group.payments)
   if (!(await store.insert(tx, payments))) throw serializationConflict()
-  const renamed = decided.flatMap(toRenamed)
-  for (const payment of renamed) await store.updateMatch(tx, payment)
-  const changes = decided.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))
-  await record(tx, companyId, changes)
+  for (const payment of groups.flatMap(({ renamed }) => renamed)) {
+    await store.updateMatch(tx, payment)
+  }
+  const all = groups.flatMap(({ decisions }) => decisions)
+  await record(
+    tx,
+    all.flatMap(({ match }) => (match.kind === 'paid' ? [match] : [])),
+  )
   const unmatched = payments.filter(({ reason }) => reason !== null)
   await emit(
     tx,
-    unmatched.map((payment) => paymentEvent('payment.unmatched', payment, now)),
+    unmatched.map((payment) => paymentEvent('payment.unmatched', payment, payment.createdAt)),
   )
-  const matchedNow = renamed.filter(({ status }) => status === 'MATCHED')
-  const postings = [...payments.map(postingOf), ...matchedNow.map(paymentMatched)]
-  await post(tx, companyId, booked ? postings : [], now)
+  const toPost = groups.filter(({ booked, postings }) => booked && postings.length > 0)
+  if (toPost.length === 0) return
+  await postAll(
+    tx,
+    toPost.map(({ company: { id: companyId }, postings, arrival: { now }, books: locked }) => ({
+      companyId,
+      postings,
+      now,
+      locked,
+    })),
+  )
 }
 
 /**
@@ -173,9 +278,8 @@ function toRenamed({ pix: { txid }, earlier, match, chargeId }: Decision): Payme
 
 function toPayment(
   vault: Vault,
-  companyId: Uuid,
+  { company: { id: companyId }, arrival: { source, now }, booked }: DecidedGroup,
   decision: Decision,
-  { source, booked, now }: Booking,
 ): Payment {
   const { match, chargeId } = decision
   const { payer, returns: _, ...pix } = decision.pix

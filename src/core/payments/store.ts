@@ -21,27 +21,39 @@ const PAYMENT = tableOf<Payment>({
   payer: ['payer_sealed', 'bytea'],
 })
 
+const KEY = tableOf<PaymentKey>({
+  companyId: ['company_id', 'uuid'],
+  source: ['source', 'text'],
+  endToEndId: ['end_to_end_id', 'text'],
+})
+
 const SELECT = `select ${PAYMENT.names} from payments`
 
 /** If the bank has returned a part, its money is not whole any more, so it stays unmatched. */
 const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0`
 
-/** What is recorded of payments from one source. Those that are not recorded are left out. */
+/** What identifies a payment. */
+export type PaymentKey = Pick<Payment, 'companyId' | 'source' | 'endToEndId'>
+
+/** What is recorded of payments, in their order. Undefined if one is not recorded. */
 export async function findRecorded(
   tx: Tx,
-  companyId: Uuid,
-  source: Source,
-  endToEndIds: string[],
-): Promise<Map<string, Recorded>> {
-  const rows = await tx.query<{ end_to_end_id: string; recorded: Recorded }>({
+  wanted: PaymentKey[],
+): Promise<(Recorded | undefined)[]> {
+  const rows = await tx.query<{ place: number; recorded: Recorded }>({
     name: 'find_recorded_payments',
-    text: `select end_to_end_id,
-             case when ${IS_UNKNOWN} then 'unknown' else 'final' end as recorded
-           from payments
-           where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3`,
-    values: [companyId, endToEndIds, source],
+    text: `select k.place::int, p.recorded
+           from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality
+             k (company_id, source, end_to_end_id, place)
+           cross join lateral (
+             select case when ${IS_UNKNOWN} then 'unknown' else 'final' end as recorded
+             from payments where company_id = k.company_id and source = k.source
+               and end_to_end_id = k.end_to_end_id offset 0) p`,
+    values: KEY.values(wanted),
   })
-  return new Map(rows.map(({ end_to_end_id, recorded }) => [end_to_end_id, recorded]))
+  const recorded = wanted.map((): Recorded | undefined => undefined)
+  for (const row of rows) recorded[row.place - 1] = row.recorded
+  return recorded
 }
 
 /** Locks payments that named nothing that we knew. Those that were decided about are left out. */
@@ -119,7 +131,8 @@ export async function findArrivals(
  */
 export async function insert(tx: Tx, payments: Payment[]): Promise<boolean> {
   if (payments.length === 0) return true
-  const sorted = payments.toSorted((a, b) => (a.endToEndId < b.endToEndId ? -1 : 1))
+  const orderOf = ({ companyId, endToEndId }: Payment) => companyId + endToEndId
+  const sorted = payments.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   const written = await tx.query({
     name: 'insert_payments',
     text: `${PAYMENT.insertInto('payments')}

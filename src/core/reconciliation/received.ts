@@ -143,9 +143,9 @@ async function matchReceivedAt(
   let found = 0
   for (let i = 0; i < outcome.value.length; i += MAX_MATCHED) {
     const part = outcome.value.slice(i, i + MAX_MATCHED)
-    const ids = part.map(({ endToEndId }) => endToEndId)
-    const recorded = await findRecorded(app.db, companyId, source, ids)
-    const missed = part.filter((pix) => isToMatch(pix, recorded.get(pix.endToEndId)))
+    const keys = part.map(({ endToEndId }) => ({ companyId, source, endToEndId }))
+    const recorded = await findRecorded(app.db, keys)
+    const missed = part.filter((pix, n) => isToMatch(pix, recorded[n]))
     if (missed.length > 0) {
       const results = await app.db.transaction((tx) =>
         matchPayments(tx, app, company, missed, { source, now: app.clock.now() }),

@@ -123,7 +123,7 @@ async function moveDueDay(
     await billings.update(tx, moved)
     await store.updateLastDue(tx, recurrence, moved.dueOn)
     const extended = { ...charge, expiresAt: endOfRetries(moved.dueOn) }
-    await record(tx, company.id, [{ charge: extended, event: null, at: app.clock.now() }])
+    await record(tx, [{ charge: extended, event: null, at: app.clock.now() }])
     return moved
   })
 }
@@ -219,7 +219,7 @@ async function failUnpaid({ app, company, billing }: BillingJob): Promise<boolea
     if (charge.status !== 'OPEN') {
       return billings.end(tx, company.id, [charge.id], ENDS[charge.status])
     }
-    await record(tx, company.id, [failCharge(charge, now)])
+    await record(tx, [failCharge(charge, now)])
   })
   return true
 }

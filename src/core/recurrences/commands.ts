@@ -256,7 +256,7 @@ export async function cancelCharges(
     const change = charge.status === 'OPEN' ? cancelCharge(charge, now) : 'already-canceled'
     return change === 'already-canceled' ? [] : [change]
   })
-  await record(tx, companyId, changes)
+  await record(tx, changes)
   // If a charge has ended before, only its billing is still to be ended.
   const ended = charges.filter(({ status }) => status !== 'OPEN').map(({ id }) => id)
   await billings.end(tx, companyId, ended, 'CANCELED')

@@ -141,7 +141,7 @@ async function changeCharge(tx: Tx, charge: Charge, now: Date): Promise<Charge> 
   const refunded = rules.refundedOf(charge, await store.sumUnfailed(tx, companyId, id))
   const returned = await store.sumReturned(tx, companyId, id)
   const changed = rules.afterReturn({ ...charge, refunded }, returned)
-  await record(tx, companyId, [{ charge: changed, event: 'charge.refunded', at: now }])
+  await record(tx, [{ charge: changed, event: 'charge.refunded', at: now }])
   return changed
 }
 

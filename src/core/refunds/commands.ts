@@ -29,7 +29,7 @@ export async function refundCharge(
   // If no bank can carry it out, this throws before anything is held.
   const { source: paymentSource } = app.providers.of(company, !booked)
   const held = { ...charge, refunded: toCents(charge.refunded + amount) }
-  await record(tx, company.id, [{ charge: held, event: null, at: now }])
+  await record(tx, [{ charge: held, event: null, at: now }])
   const endToEndId = charge.endToEndId!
   const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, booked }
   return begin(tx, company, intent, now)
@@ -122,7 +122,7 @@ async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date)
   const charge = await lockCharge(tx, companyId, chargeId)
   const returned = await store.sumReturned(tx, companyId, chargeId)
   const after = rules.afterReturn(charge, returned)
-  await record(tx, companyId, [{ charge: after, event: 'charge.refunded', at: now }])
+  await record(tx, [{ charge: after, event: 'charge.refunded', at: now }])
 }
 
 /**
@@ -155,7 +155,7 @@ async function releaseOfCharge(
   const charge = await lockCharge(tx, companyId, chargeId)
   const sum = await store.sumUnfailed(tx, companyId, chargeId)
   const released = { ...charge, refunded: rules.refundedOf(charge, sum) }
-  await record(tx, companyId, [{ charge: released, event: null, at: now }])
+  await record(tx, [{ charge: released, event: null, at: now }])
   return rules.releasedTo(refund, charge)
 }
 

@@ -57,7 +57,8 @@ async function requireUnused(tx: Tx, companyId: Uuid, endToEndId: string): Promi
     const id = toPublic('wd', other)
     throw invalid(`endToEndId: ${endToEndId} is the payment of another withdrawal, ${id}`)
   }
-  if ((await findRecorded(tx, companyId, 'bank', [endToEndId])).size > 0) {
+  const [recorded] = await findRecorded(tx, [{ companyId, source: 'bank', endToEndId }])
+  if (recorded) {
     throw invalid(`endToEndId: ${endToEndId} is a payment that the company has received`)
   }
 }

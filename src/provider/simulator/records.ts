@@ -150,6 +150,25 @@ export async function findByIds(
   return rows.map(toTransfer)
 }
 
+/** Transfers of several accounts. */
+export async function findMany(
+  tx: Tx,
+  wanted: { accountId: Uuid; endToEndId: string }[],
+): Promise<Transfer[]> {
+  const rows = await tx.query<TransferRow>({
+    name: 'find_transfers_of_many',
+    text: `select t.* from unnest($1::uuid[], $2::text[]) k (account_id, end_to_end_id)
+           cross join lateral (
+             select * from simulated_bank.transfers
+             where account_id = k.account_id and end_to_end_id = k.end_to_end_id offset 0) t`,
+    values: [
+      uuids(wanted.map(({ accountId }) => accountId)),
+      texts(wanted.map(({ endToEndId }) => endToEndId)),
+    ],
+  })
+  return rows.map(toTransfer)
+}
+
 /** The received payments of a charge. */
 export async function findByTxid(tx: Tx, accountId: Uuid, txid: string): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({

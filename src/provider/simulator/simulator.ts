@@ -45,6 +45,10 @@ export type Simulator = Provider &
   CollectingDue & {
     /** Throws a problem if the account would hold too much. */
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
+    /** What several accounts have received of the payments that are named, by account. */
+    findReceivedOfMany(
+      wanted: { accountId: Uuid; endToEndId: string }[],
+    ): Promise<Map<Uuid, ReceivedPix[]>>
   }
 
 /**
@@ -96,8 +100,13 @@ export function createSimulator(
 }
 
 type Reading = Pick<
-  Provider,
-  'findReceived' | 'findPaid' | 'listReceived' | 'listReturned' | 'listTransfers'
+  Simulator,
+  | 'findReceived'
+  | 'findReceivedOfMany'
+  | 'findPaid'
+  | 'listReceived'
+  | 'listReturned'
+  | 'listTransfers'
 >
 
 const contextOf = ({ accountId, endToEndId }: Transfer) => `${accountId}:transfer:${endToEndId}`
@@ -113,6 +122,11 @@ function reading(books: Tx, vault: Vault): Reading {
     findReceived: async ({ id }, endToEndIds) => {
       const found = await records.findByIds(books, id, endToEndIds)
       return accept(found.filter(isReceived).map(toReceived))
+    },
+    findReceivedOfMany: async (wanted) => {
+      const found = (await records.findMany(books, wanted)).filter(isReceived)
+      const byAccount = Map.groupBy(found, ({ accountId }) => accountId)
+      return new Map([...byAccount].map(([id, own]) => [id, own.map(toReceived)]))
     },
     findPaid: async ({ id }, charge) =>
       accept((await records.findByTxid(books, id, chargeTxid(charge))).map(toReceived)),
