@@ -34,6 +34,23 @@ async function approved(ground: Ground, fields: Partial<AgreementOrder> = {}): P
   return agreement
 }
 
+/** Every question and every order of Pix Automático, about what the bank does not have. */
+export async function askOfAgreements(ground: Ground): Promise<Outcome<unknown>[]> {
+  const { provider, payee } = ground
+  const [id, on] = [newId(), dueDay(ground)]
+  const agreement = { id, externalId: 'RR1234567820260820abcdefghijk' }
+  return [
+    await provider.findAgreement(payee, { id }),
+    await provider.findAgreement(payee, agreement),
+    await provider.createAgreement(payee, orderOf(ground)),
+    await provider.cancelAgreement(payee, agreement),
+    await provider.findCollection(payee, id),
+    await provider.scheduleCollection(payee, { id, agreement, amount: VALUE, dueOn: on }),
+    await provider.retryCollection(payee, id, on),
+    await provider.cancelCollection(payee, id),
+  ]
+}
+
 const statusOf = async ({ provider, payee }: Ground, { id, externalId }: Agreed) =>
   given(await provider.findAgreement(payee, { id, externalId }))!.status
 

@@ -6,7 +6,7 @@ import { PROFILE_NAMES } from '../../src/provider/bacen/profiles.ts'
 import type { Bank, StyleOptions } from '../bank/bank.ts'
 import { ITAU_CLOCK, SICOOB_DOCUMENT } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
-import { conform } from './conformance.ts'
+import { conform, type Point } from './conformance.ts'
 import { type BankGround, openBank, openSimulator } from './conformance-banks.ts'
 import type { Open } from './conformance-ground.ts'
 
@@ -18,8 +18,10 @@ after(async () => {
 
 const APART_s = 30 * 86_400
 
+type ProfileOf = (bank: Bank) => Profile
+
 /** One bank for all tests of a kind: each has a month of its own, so none sees another's money. */
-function opening(style: StyleOptions, profileOf?: (bank: Bank) => Profile): Open {
+function opening(style: StyleOptions, profileOf?: ProfileOf): Open {
   let opened: Promise<BankGround> | undefined
   return async () => {
     opened ??= openBank(style, profileOf)
@@ -37,31 +39,66 @@ function custom(bank: Bank): Profile {
   return made.profile
 }
 
-/** Any bank, with all that was seen at others. The profile says what its clock is. */
-function mixed(bank: Bank, name: string): Profile {
-  const profile = bank.profile(name)
-  bank.style({ ...ITAU_CLOCK, ...SICOOB_DOCUMENT })
-  return { ...profile, dates: 'seconds', offset: '-03:00', marksLocalAsUtc: true }
+/** What a profile says of a bank with the clock of Itaú. */
+const LOCAL = { dates: 'seconds', offset: '-03:00', marksLocalAsUtc: true } as const
+
+type Way = { style: StyleOptions; points: Point[]; profile?: Partial<Profile> }
+
+/** Ways of real banks that any bank may have tomorrow, with the points that each could break. */
+const WAYS: Record<string, Way> = {
+  'Itaú clock': {
+    style: ITAU_CLOCK,
+    points: ['charges', 'payments', 'refunds', 'agreements', 'collections'],
+    profile: LOCAL,
+  },
+  'Sicoob document': {
+    style: SICOOB_DOCUMENT,
+    points: ['charges', 'payments', 'refunds', 'agreements', 'payouts'],
+  },
+  'gateway 404': { style: {}, points: ['gateways'] },
+  'no pix in cob': { style: { pixInCob: false }, points: ['charges', 'payments', 'refunds'] },
+  txId: { style: { txid: 'txId' }, points: ['charges', 'payments', 'refunds', 'collections'] },
+}
+
+/** All of them at once. */
+const MIXED: Way = {
+  style: Object.assign({}, ...Object.values(WAYS).map(({ style }) => style)),
+  points: ['charges', 'payments', 'refunds', 'agreements', 'collections', 'retries', 'payouts'],
+  profile: LOCAL,
+}
+
+/** The bank of a profile, with a way of another bank. */
+function alteredTo({ style, profile = {} }: Way, profileOf: ProfileOf): ProfileOf {
+  return (bank) => {
+    const own = profileOf(bank)
+    bank.style(style)
+    return { ...own, ...profile }
+  }
 }
 
 const STYLES: Record<string, StyleOptions> = {
   'extra fields, new values and pages of two': { extras: true, mostPerPage: 2 },
-  'payments shown only in the list': { pixInCob: false },
-  'txId instead of txid': { txid: 'txId', repeated: 409, mostPerPage: 2 },
+  'charges that exist refused with 409': { repeated: 409, mostPerPage: 2 },
   'empty lists without an answer': { emptyList: 204 },
   'no code and charges that exist refused': { code: null, repeated: 400, lists: 'exclusive' },
 }
 
+const BANKS: Record<string, ProfileOf> = {
+  custom,
+  ...Object.fromEntries(
+    PROFILE_NAMES.filter((name) => !name.endsWith('-sandbox')).map((name): [string, ProfileOf] => [
+      name,
+      (bank) => bank.profile(name),
+    ]),
+  ),
+}
+
 conform('simulator', () => openSimulator(api))
-conform('custom', opening({}, custom))
 for (const [name, style] of Object.entries(STYLES)) conform(name, opening(style))
-for (const name of PROFILE_NAMES.filter((one) => !one.endsWith('-sandbox'))) {
-  conform(
-    name,
-    opening({}, (bank) => bank.profile(name)),
-  )
-  conform(
-    `${name}, as other banks behave`,
-    opening({}, (bank) => mixed(bank, name)),
-  )
+for (const [name, profileOf] of Object.entries(BANKS)) {
+  // Every profile is asked without a route in its own way below.
+  conform(name, opening({}, profileOf), MIXED.points)
+  for (const [way, altered] of Object.entries({ ...WAYS, 'all of it': MIXED })) {
+    conform(`${name}, ${way}`, opening({}, alteredTo(altered, profileOf)), altered.points)
+  }
 }
