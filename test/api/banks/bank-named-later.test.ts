@@ -120,6 +120,67 @@ test('a payment that the merchant has decided about stays so', async () => {
   await requireCleanAudit(shop)
 })
 
+test('a payment of which the bank has returned a part stays as it is when it is named', async () => {
+  const shop = await openBanked(api)
+  const { id, brCode } = await charged(shop)
+  const { pix, name } = await payUnnamed(shop, brCode)
+  const { endToEndId } = pix
+  shop.bank.returnByItself(endToEndId, { amount: 500 })
+  await listReceived()
+  assert.equal((await balancesOf(api, shop)).unmatched, 1490)
+  name()
+  const report = () => shop.bank.callbacks.forge(`${shop.callback}/pix`, { pix: [{ endToEndId }] })
+  const requireSame = async () => {
+    const [payment, ...others] = await unmatchedOf(shop)
+    assert.deepEqual([payment.endToEndId, payment.reason, others], [endToEndId, 'UNKNOWN', []])
+    assert.deepEqual([payment.amount, payment.returned], [1990, 500])
+    assert.equal((await read(shop, id)).status, status)
+    assert.deepEqual(await movementsOf(api, shop), movements)
+    await requireCleanAudit(shop)
+  }
+  let status = 'OPEN'
+  const movements = await movementsOf(api, shop)
+  assert.deepEqual(
+    movements.map(([kind, , accounts, amount]) => [kind, accounts, amount]),
+    [
+      ['PAYMENT_UNMATCHED', 'bank>unmatched', 1990],
+      ['BANK_RETURN', 'unmatched>bank', 500],
+    ],
+  )
+  await report()
+  await api.app.callbacks.process.idle()
+  await listReceived()
+  await requireSame()
+  // Its bank is asked before the charge expires, and by the operator.
+  api.clock.advance(720)
+  await createExpiringAtBanks(api.app).run()
+  status = 'EXPIRED'
+  await requireSame()
+  const period = { from: new Date(pix.at.getTime() - 1000), to: api.clock.now() }
+  await compareWithBank(api.app, await shop.fresh(), period, { recordMissing: true })
+  await requireSame()
+  assert.deepEqual(await typesOf(shop), ['payment.unmatched', 'payment.returned', 'charge.expired'])
+  // The merchant keeps what is left of it.
+  assert.equal((await shop.post(`/payment/unmatched/${endToEndId}/accept`)).status, 200)
+  assert.equal((await balancesOf(api, shop)).available, 1490)
+  await requireCleanAudit(shop)
+})
+
+test('a payment that is named and partly returned at once is matched, and then returned', async () => {
+  const shop = await openBanked(api)
+  const { id, brCode } = await charged(shop)
+  const { pix, name } = await payUnnamed(shop, brCode)
+  name()
+  shop.bank.faults.nextCallback('lost')
+  shop.bank.returnByItself(pix.endToEndId, { amount: 500 })
+  await listReceived()
+  const { paymentStatus, refunded } = await read(shop, id)
+  assert.deepEqual([paymentStatus, refunded], ['PAID', 500])
+  const { pending, unmatched } = await balancesOf(api, shop)
+  assert.deepEqual([pending, unmatched], [1490, 0])
+  await requireCleanAudit(shop)
+})
+
 test('what the bank names after days is matched by vintem bank reconcile --settle', async () => {
   const shop = await openBanked(api)
   const { id, brCode } = await charged(shop, { expiresIn: 30 * 86_400 })
