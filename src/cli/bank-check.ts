@@ -28,7 +28,8 @@ export async function requireBank(
 /** Checks all that is needed to receive payments, and says what to do where something is wrong. */
 export async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
   const { bank, connection } = await requireBank(app, company)
-  const { faults, scopes, clockGap_ms, dates } = await app.providers.bacen.inspect(company)
+  const inspection = await app.providers.bacen.inspect(company)
+  const { faults, scopes, clockGap_ms, dates, agreementFault } = inspection
   return [
     toCheck('certificate', inspectCertificate(bank, app.clock.now())),
     ...inspectAccess(faults),
@@ -38,9 +39,11 @@ export async function checkBank(app: FullApp, company: Company): Promise<Check[]
     ...(faults.length > 0
       ? []
       : [toCheck('dates', inspectDates(dates)), toCheck('scopes', inspectScopes(scopes))]),
-    toCheck('subscriptions', inspectSubscriptions(connection)),
+    toCheck('subscriptions', inspectSubscriptions(connection, agreementFault)),
     toCheck('withdrawals', inspectWithdrawals(bank, connection, scopes)),
-    ...(faults.length > 0 ? [NOT_ASKED] : await inspectCallbacks(app, company, bank)),
+    ...(faults.length > 0
+      ? [NOT_ASKED]
+      : await inspectCallbacks(app, company, bank, agreementFault)),
   ]
 }
 
@@ -75,9 +78,16 @@ function inspectScopes({ granted, missing }: Inspection['scopes']): Finding {
     : ['failed', `${detail}.`]
 }
 
-function inspectSubscriptions({ profile, account }: Connection): Finding {
+function inspectSubscriptions({ profile, account }: Connection, fault: string | null): Finding {
   if (profile.paths.rec === null || profile.paths.cobr === null) {
     return ['ok', `${profile.title} is used without Pix Automático: subscriptions are refused.`]
+  }
+  // Many companies sell without subscriptions, and have no contract with their bank about them.
+  if (fault) {
+    return [
+      'warning',
+      `${asSentence(fault)} Contract Pix Automático, or sell without subscriptions.`,
+    ]
   }
   if (account) return ['ok', 'Pix Automático is collected to the account that was given.']
   return [
@@ -108,19 +118,24 @@ async function inspectCallbacks(
   app: FullApp,
   company: Company,
   bank: BankRecord,
+  agreementFault: string | null,
 ): Promise<Check[]> {
+  // The fault itself is reported with subscriptions.
+  const isUsable = ({ kind }: CallbackState) => kind === 'pix' || agreementFault === null
   const { bacen } = app.providers
   const wanted = callbackUrl(app.publicUrl, bank)
   if (!wanted.startsWith('https://')) {
     const detail = `PUBLIC_URL is ${app.publicUrl}, and banks call https addresses only: set it. Until then payments are found by asking, up to a minute late.`
     return [toCheck('callbacks', ['warning', detail])]
   }
-  const found = await bacen.findCallbacks(company)
+  const found = (await bacen.findCallbacks(company)).filter(isUsable)
   if (found.length > 0 && found.every((state) => isSame(state, wanted))) {
     return found.map((state) => checkOf(state, wanted, 'are registered'))
   }
   const registered = await bacen.registerCallbacks(company, wanted)
-  return registered.map((state) => checkOf(state, wanted, 'have been registered now'))
+  return registered
+    .filter(isUsable)
+    .map((state) => checkOf(state, wanted, 'have been registered now'))
 }
 
 const KINDS: Record<CallbackState['kind'], string> = {

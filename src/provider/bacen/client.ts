@@ -29,6 +29,8 @@ export type Bank = {
   moment(at: Date): string
   clockGap_ms: Transport['clockGap_ms']
   tokens: Tokens
+  /** The same, unless the bank wants another token for agreements. */
+  agreementTokens: Tokens
 }
 
 /** Does something at a company's bank. If no bank is connected, the outcome is unknown. */
@@ -54,13 +56,7 @@ export type ClientParts = {
 
 export const NO_BANK = 'no bank is connected'
 
-type Opened = {
-  connection: Connection
-  transport: Transport
-  tokens: Tokens
-  /** The same, unless the bank wants another token for agreements. */
-  agreementTokens: Tokens
-}
+type Opened = Pick<Bank, 'connection' | 'tokens' | 'agreementTokens'> & { transport: Transport }
 
 /** Keeps one transport and one token for each connection, until the company has another. */
 export function createClient({ connectionOf, clock, limits }: ClientParts): Client {
@@ -127,6 +123,7 @@ function bankOf(
     connection,
     clock,
     tokens,
+    agreementTokens,
     clockGap_ms: transport.clockGap_ms,
     moment: (at) => writeMoment(at, connection.profile),
     async ask(call) {

@@ -1,13 +1,17 @@
 import type { Payee } from '../port.ts'
+import type { Failure } from './answers.ts'
 import { type Bank, type Client, NO_BANK } from './client.ts'
 import { datedAt } from './moments.ts'
+import type { Profile } from './profile.ts'
 import { NAMELESS, readPix } from './received.ts'
 import { type Fields, listOf, textOf } from './text.ts'
-import { payoutScopesOf, resourcesOf, scopesOf } from './token.ts'
+import { payoutScopesOf, resourcesOf, scopesOf, type Token } from './token.ts'
 
 /** What is wrong with a connection, in plain words, and what it may be used for. */
 export type Inspection = {
   faults: string[]
+  /** Why only agreements cannot be used, at a bank that wants another token for them. */
+  agreementFault: string | null
   /** `granted` is null when the bank does not say. `unsent` are missing to send withdrawals. */
   scopes: { granted: string[] | null; missing: string[]; unsent: string[] }
   /** How far the bank's clock is ahead of ours, at least; null when it does not say. */
@@ -42,21 +46,40 @@ export async function findClockGap({ open }: Client, payee: Payee): Promise<numb
 /** Gets a token and reads the latest payments: with both, charges can be made and matched. */
 export async function inspect({ open }: Client, payee: Payee): Promise<Inspection> {
   const bank = await open(payee)
-  const unread = { scopes: UNKNOWN_SCOPES, dates: NO_DATES }
+  const unread = { scopes: UNKNOWN_SCOPES, dates: NO_DATES, agreementFault: null }
   if (!bank) return { faults: [NO_BANK], clockGap_ms: null, ...unread }
-  // A token from before does not prove that the credentials still work.
-  const token = await bank.tokens.fresh()
-  if (token.kind !== 'token') {
-    return { faults: [token.reason], clockGap_ms: bank.clockGap_ms(), ...unread }
-  }
-  const granted = token.scopes
   const { profile } = bank.connection
+  const isApart = profile.agreements !== null && profile.paths.rec !== null
+  // A token from before does not prove that the credentials still work.
+  const [token, other] = await Promise.all([
+    bank.tokens.fresh(),
+    isApart ? bank.agreementTokens.fresh() : null,
+  ])
+  if (token.kind !== 'token') {
+    return { faults: [describe(token, other)], clockGap_ms: bank.clockGap_ms(), ...unread }
+  }
+  const agreementFault =
+    other && other.kind !== 'token' ? `${ONE_FAILS} of subscriptions fails: ${other.reason}` : null
+  const { faults, dates } = await readLatest(bank)
+  const scopes = compareScopes(profile, token.scopes)
+  return { faults, agreementFault, scopes, dates, clockGap_ms: bank.clockGap_ms() }
+}
+
+const ONE_FAILS = 'of the two addresses for tokens the one'
+
+/** Why there is no token. Says which address fails, if the bank has another one for agreements. */
+function describe({ reason }: Failure, other: Token | Failure | null): string {
+  if (!other) return reason
+  if (other.kind === 'token') return `${ONE_FAILS} of charges fails: ${reason}`
+  const more = other.reason === reason ? '' : `; for subscriptions ${other.reason}`
+  return `both addresses for tokens fail, of charges and of subscriptions: ${reason}${more}`
+}
+
+function compareScopes(profile: Profile, granted: string[] | null): Inspection['scopes'] {
   const needed = scopesOf(profile, resourcesOf(profile, 'charges'))
   const missing = needed.filter((scope) => isMissing(scope, needed, granted))
   const unsent = payoutScopesOf(profile).filter((scope) => isMissing(scope, needed, granted))
-  const { faults, dates } = await readLatest(bank)
-  const scopes = { granted, missing, unsent }
-  return { faults, scopes, dates, clockGap_ms: bank.clockGap_ms() }
+  return { granted, missing, unsent }
 }
 
 /** If the bank names no scopes, or uses other names, no scope counts as missing. */

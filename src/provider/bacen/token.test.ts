@@ -191,6 +191,38 @@ test('a bank with a token of its own for agreements gets that one, and its heade
   )
 })
 
+test('a check tries both tokens of such a bank, and says in one sentence which of them fails', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee, connect } = scene
+  connect(bank.connection({ profile: bank.profile('santander') }))
+  const [charges, agreements] = ['/oauth/token', '/auth/oauth/v2/token'] as const
+  const inspect = async (...closed: string[]) => {
+    bank.style({ token: { closed } })
+    const { faults, agreementFault } = await bacen.inspect(payee)
+    return [faults, agreementFault]
+  }
+  assert.deepEqual(await inspect(), [[], null])
+  assert.deepEqual(
+    bank
+      .state()
+      .tokens.map(({ path }) => path)
+      .sort(),
+    [agreements, charges],
+  )
+  const ofOne = (which: string) =>
+    new RegExp(
+      `^of the two addresses for tokens the one of ${which} fails: the bank gives no token`,
+    )
+  const [[first], none] = (await inspect(charges)) as [string[], null]
+  assert.match(first!, ofOne('charges'))
+  assert.equal(none, null)
+  const [others, second] = await inspect(agreements)
+  assert.deepEqual(others, [], 'charges can be made')
+  assert.match(String(second), ofOne('subscriptions'))
+  const [[both]] = (await inspect(charges, agreements)) as [string[], null]
+  assert.match(both!, /^both addresses for tokens fail, of charges and of subscriptions: the bank/)
+})
+
 test('a scope is requested by the name that the bank has for it', async () => {
   const scene = await openScene({ style: { scopes: { locrec: 'locr' } } })
   const { bank, bacen, payee } = scene
