@@ -14,9 +14,12 @@ export function namedBy(txid: string | null): { charge: Uuid } | { code: Uuid } 
   return charge ? { charge } : code ? { code } : null
 }
 
+/** What a txid could be. Anything else is that of nothing, and may not even be stored. */
+const TXID = /^[\x21-\x7e]{1,64}$/
+
 /** The txid in an object of a bank, which may call it `txId`. Null if there is none. */
 export function txidIn(entry: Record<string, unknown>): string | null {
   const name = Object.keys(entry).find((key) => key.toLowerCase() === 'txid')
   const txid = name === undefined ? null : entry[name]
-  return typeof txid === 'string' && txid.trim() !== '' ? txid.trim() : null
+  return typeof txid === 'string' && TXID.test(txid.trim()) ? txid.trim() : null
 }

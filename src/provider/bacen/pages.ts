@@ -26,6 +26,8 @@ const SECOND_ms = 1000
  */
 export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]>> {
   const found = new Map<string, Fields>()
+  // The first page is there, or the bank has none. Others are there if the bank says so.
+  let isAnnounced = false
   for (let page = 0; page < MAX_PAGES; page++) {
     const reply = await bank.ask({
       method: 'GET',
@@ -35,7 +37,7 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
     })
     // Some banks have no list where it would be empty.
     const isNone = reply.kind === 'missing' || (reply.kind === 'done' && reply.isEmpty)
-    if (isNone && page === 0) return accept([])
+    if (isNone && !isAnnounced) return accept([...found.values()])
     if (reply.kind !== 'done') return notAnswered(reply)
     const entries = listOf(reply.body[list.entries])
     if (!isList(reply.body, list)) return unsure('the list of the bank is not understood')
@@ -45,6 +47,7 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
     }
     const isLast = entries.length === 0 || page + 1 >= pagesOf(reply.body, entries.length, page)
     if (isLast) return accept([...found.values()])
+    isAnnounced = announcedPages(reply.body) !== null
     if (found.size === before) return unsure('the bank repeats a page of its list')
   }
   return unsure('the list of the bank does not end')
@@ -69,8 +72,10 @@ function queryOf(bank: Bank, { from, to, query }: List, page: number): Record<st
 const ceilSecond = (at: Date): Date => new Date(Math.ceil(at.getTime() / SECOND_ms) * SECOND_ms)
 
 /** The number of pages. If the bank does not say, a full page may have another after it. */
-function pagesOf(body: Fields, entries: number, page: number): number {
+const pagesOf = (body: Fields, entries: number, page: number): number =>
+  announcedPages(body) ?? (entries >= PAGE_SIZE ? page + 2 : page + 1)
+
+function announcedPages(body: Fields): number | null {
   const count = fieldsOf(fieldsOf(body.parametros).paginacao).quantidadeDePaginas
-  if (Number.isInteger(Number(count ?? Number.NaN))) return Number(count)
-  return entries >= PAGE_SIZE ? page + 2 : page + 1
+  return Number.isInteger(Number(count ?? Number.NaN)) ? Number(count) : null
 }

@@ -67,18 +67,24 @@ export function readReceived(bank: Bank, entries: Fields[]): Outcome<ReceivedPix
     : unsure('a payment in the answer of the bank is not understood')
 }
 
+/** The ids and amounts that can be recorded. What is beyond them is not understood. */
+const ID = /^[\x21-\x7e]{1,64}$/
+const MAX_AMOUNT = 999_999_999_999
+const isRecordable = (id: string | null, amount: number | null): boolean =>
+  id !== null && ID.test(id) && amount !== null && amount > 0 && amount <= MAX_AMOUNT
+
 export function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
   const endToEndId = textOf(entry.endToEndId)
   const amount = readAmount(entry.valor)
   const receivedAt = datedAt(bank, entry.horario, endToEndId ?? '')?.at
-  if (!endToEndId || amount === null || !receivedAt) return null
+  if (!isRecordable(endToEndId, amount) || !receivedAt) return null
   const payer = readPayer(entry)
   // If a return is not understood, it is left out, so that the payment is still recorded.
   const returns = returnsOf(entry).flatMap((one) => readReturn(bank, one) ?? [])
   return {
-    endToEndId,
+    endToEndId: endToEndId!,
     txid: txidIn(entry),
-    amount,
+    amount: amount!,
     receivedAt,
     ...(payer ? { payer } : {}),
     ...(returns.length > 0 ? { returns } : {}),
@@ -223,14 +229,18 @@ const REASONS = new Map<unknown, ReturnReason>([
   ['MED_PIX_AUTOMATICO', 'SUBSCRIPTION_CLAIM'],
 ])
 
-const RETURN_ID = /^[\x21-\x7e]{1,64}$/
-
 function readReturn(bank: Bank, entry: Fields): PixReturn | null {
   const { liquidacao, solicitacao } = fieldsOf(entry.horario)
   const returnId = textOf(entry.rtrId)
   const amount = readAmount(entry.valor)
   const at = datedAt(bank, liquidacao ?? solicitacao, returnId ?? '')?.at
-  if (!returnId || !RETURN_ID.test(returnId) || !amount || !at) return null
+  if (!isRecordable(returnId, amount) || !at) return null
   const orderId = idOfSuffix(textOf(entry.id)?.toLowerCase() ?? '')
-  return { returnId, orderId, amount, at, reason: REASONS.get(entry.natureza) ?? 'OTHER' }
+  return {
+    returnId: returnId!,
+    orderId,
+    amount: amount!,
+    at,
+    reason: REASONS.get(entry.natureza) ?? 'OTHER',
+  }
 }

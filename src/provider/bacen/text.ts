@@ -43,7 +43,8 @@ export function writeMoment(
   return `${dates === 'milliseconds' ? text : text.replace(/\.\d{3}$/, '')}${offset}`
 }
 
-const MOMENT = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/
+/** Some banks write a moment of the year 1 where they have none. */
+const MOMENT = /^(2\d{3}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/
 
 /**
  * Reads a moment. If the bank leaves out the offset, the time is that of Brasília. A leap second is

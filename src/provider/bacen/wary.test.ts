@@ -59,6 +59,40 @@ test('a list is unknown if the bank announces another page and repeats the last 
   assert.equal(calls.length, 2)
 })
 
+test('a full list whose bank announces no pages ends where the bank has no other page', async () => {
+  const idOf = (n: number) => `E99999990202608201500${String(n).padStart(11, '0')}`
+  const page = { parametros: {}, pix: Array.from({ length: 100 }, (_, n) => pixOf(idOf(n))) }
+  const [from, to] = [-1000, 1000].map((ms) => new Date(clock.now().getTime() + ms)) as [Date, Date]
+  const period = { from, to }
+  for (const none of [MISSING, { kind: 'done', body: {}, isEmpty: true } as const]) {
+    const list = (first: Record<string, unknown>) =>
+      reading(answering((_, n) => (n === 0 ? done(first) : none)).at).listReceived(payee, period)
+    const whole = await list(page)
+    assert.ok(whole.kind === 'accepted' && whole.value.length === 100, JSON.stringify(whole))
+    // If the bank has announced the page that it does not have, payments may be missing.
+    const announced = { ...page, parametros: { paginacao: { quantidadeDePaginas: 2 } } }
+    assert.equal((await list(announced)).kind, 'unknown')
+  }
+})
+
+test('a payment that could not be recorded is set aside, and a txid that none could be is none', async () => {
+  const bad = [
+    { ...pixOf(SECOND), valor: '0.00' },
+    { ...pixOf(`${SECOND}m`), valor: '99999999999.00' },
+    pixOf('E'.padEnd(65, '1')),
+    pixOf('E1\u00002'),
+  ]
+  const odd = { ...pixOf(FIRST), txid: 'a\u0000b', horario: '0001-01-01T00:00:00' }
+  const { at } = answering(() => done({ parametros: {}, pix: [...bad, odd] }))
+  const from = new Date(Date.parse('2026-08-20T15:00:00Z'))
+  const outcome = await reading(at).listReceived(payee, { from, to: new Date(from.getTime() + 1) })
+  assert.ok(outcome.kind === 'accepted')
+  assert.deepEqual(outcome.value, [
+    { endToEndId: FIRST, txid: null, amount: 1000, receivedAt: from },
+  ])
+  assert.equal(outcome.unread?.length, bad.length)
+})
+
 test('an answer about another payment than the one asked for says nothing', async () => {
   for (const body of [pixOf(SECOND), { ...pixOf(FIRST), endToEndId: undefined }]) {
     const outcome = await reading(answering(() => done(body)).at).findReceived(payee, [FIRST])

@@ -39,3 +39,14 @@ test('a payment that is not understood does not hold up the others', async () =>
   shop.bank.style({ garbled: [] })
   assert.deepEqual(await statuses(), ['COMPLETED', 'COMPLETED'])
 })
+
+test('a payment of nothing, which cannot be booked, does not hold up the others', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  const [one, other] = [await charged(shop), await charged(shop)]
+  shop.bank.payer.pay(one.brCode).amount = 0
+  shop.bank.payer.pay(other.brCode)
+  api.clock.advance(60)
+  await reconcileDue(api.app)
+  assert.equal((await read(shop, one.id)).status, 'OPEN')
+  assert.equal((await read(shop, other.id)).status, 'COMPLETED')
+})
