@@ -19,7 +19,11 @@ export type Victim = {
   complaints(): string[]
 }
 
-export function createVictim(port: number, environment: Record<string, string>): Victim {
+export function createVictim(
+  port: number,
+  environment: Record<string, string>,
+  options: string[] = [],
+): Victim {
   const url = `http://127.0.0.1:${port}`
   const lives: Running[] = []
   let child: ChildProcess | null = null
@@ -28,7 +32,7 @@ export function createVictim(port: number, environment: Record<string, string>):
     url,
     serving: () => up.promise,
     async start() {
-      const life = startServer({ ...environment, PORT: String(port) }, [], (spawned) => {
+      const life = startServer({ ...environment, PORT: String(port) }, options, (spawned) => {
         child = spawned
       })
       const died = life.then(async (running) => {
