@@ -184,8 +184,8 @@ export type Provider = {
   name: string
   source: Source
   issueCharge(payee: Payee, charge: ChargeOrder): Promise<Outcome<{ brCode: string }>>
-  /** Rejected if the charge is paid. Can be repeated. */
-  removeCharge(payee: Payee, id: Uuid): Promise<Outcome<null>>
+  /** A charge that is paid stays. Rejected if the bank refuses to remove it. Can be repeated. */
+  removeCharge(payee: Payee, id: Uuid): Promise<Outcome<'removed' | 'paid'>>
   /** The payments of a charge, also those without a callback. */
   findPaid(payee: Payee, id: Uuid): Promise<Outcome<ReceivedPix[]>>
   issueStaticCode(

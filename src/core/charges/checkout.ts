@@ -35,7 +35,7 @@ export async function openLink(
     await record(tx, [change])
     return change.charge
   })
-  if (opened.brCode === null) accepted(await provider.removeCharge(company, charge.id))
+  if (opened.brCode === null) accepted(await provider.removeCharge(company, charge.id), provider)
   requireOpen(app, opened)
   return opened
 }

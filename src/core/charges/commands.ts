@@ -164,9 +164,8 @@ export async function removeChargeAtBank(
   if (rules.cancel(charge, app.clock.now()) === 'already-canceled') return false
   const { id, recurrenceId, brCode, devMode } = charge
   const provider = app.providers.of(company, devMode)
-  const removed = brCode ? await provider.removeCharge(company, id) : null
-  if (removed?.kind === 'rejected') throw rules.notPayable('COMPLETED')
-  if (removed) accepted(removed)
+  const removed = brCode ? accepted(await provider.removeCharge(company, id), provider) : null
+  if (removed === 'paid') throw rules.notPayable('COMPLETED')
   const billing = recurrenceId === null ? null : await findBilling(app.db, company.id, id)
   if (!billing?.ordered) return false
   const collection = accepted(await provider.findCollection(company, id))

@@ -215,14 +215,14 @@ async function removeOrphan(app: App, orphan: store.Orphan): Promise<boolean> {
     ? await bank.removeCharge(company, orphan.id)
     : ({ kind: 'unknown', reason: 'no bank is connected' } as const)
   const charge = toPublic('charge', orphan.id)
-  if (outcome.kind === 'unknown') {
+  if (outcome.kind !== 'accepted') {
     await postpone(app, orphan)
     app.log.warn({ charge, reason: outcome.reason }, 'the bank has not removed a charge yet')
     return false
   }
   // It was paid although nobody has its code from us. Reconciling finds the money, and the merchant
   // decides about it.
-  if (outcome.kind === 'rejected') app.log.warn({ charge }, 'a charge was paid but never inserted')
+  if (outcome.value === 'paid') app.log.warn({ charge }, 'a charge was paid but never inserted')
   await store.remove(app.db, [orphan])
   return true
 }

@@ -97,16 +97,16 @@ function statusOf(body: Fields): Status {
   return status === 'ATIVA' ? 'open' : status === 'CONCLUIDA' ? 'paid' : 'unknown'
 }
 
-async function remove(bank: Bank, id: Uuid): Promise<Outcome<null>> {
+async function remove(bank: Bank, id: Uuid): Promise<Outcome<'removed' | 'paid'>> {
   const order = await bank.ask(call('PATCH', id, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }))
-  if (order.kind === 'done' || order.kind === 'missing') return accept(null)
+  if (order.kind === 'done' || order.kind === 'missing') return accept('removed')
   const found = await find(bank, id)
-  if (found.kind === 'missing') return accept(null)
+  if (found.kind === 'missing') return accept('removed')
   if (found.kind !== 'done') return unsure(order.reason)
   const status = statusOf(found.body)
-  if (status === 'removed') return accept(null)
+  if (status === 'removed' || status === 'paid') return accept(status)
   // If the bank does not remove an open charge, it can still be paid.
-  return status === 'paid' ? reject('it has been paid') : unsure(order.reason)
+  return notDone(order)
 }
 
 /**

@@ -81,7 +81,7 @@ export function createSimulator(
       const location = `${host}${LOCATION_PATH}${packPair(payee.id, id)}`
       return accept({ brCode: dynamicCode({ location, name: payee.name, city: payee.city }) })
     },
-    removeCharge: async () => accept(null),
+    removeCharge: async () => accept('removed'),
     issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
       accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
     pay: (account, payment) => {
