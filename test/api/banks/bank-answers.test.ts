@@ -50,3 +50,14 @@ test('a payment of nothing, which cannot be booked, does not hold up the others'
   assert.equal((await read(shop, one.id)).status, 'OPEN')
   assert.equal((await read(shop, other.id)).status, 'COMPLETED')
 })
+
+test('if the bank refuses to remove a charge, it stays open, and the answer says why', async () => {
+  const shop = await openBanked(api)
+  const { id } = await charged(shop, { expiresIn: 86_400 })
+  shop.bank.grant(['cob.read', 'pix.read'])
+  api.clock.advance(3600)
+  const { status, body } = await shop.post(`/charge/${id}/cancel`)
+  assert.deepEqual([status, body.errors[0].code], [422, 'provider_rejected'])
+  assert.match(body.errors[0].description, /^The bank refuses the order: /)
+  assert.equal((await read(shop, id)).status, 'OPEN')
+})

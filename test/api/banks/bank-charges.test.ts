@@ -238,17 +238,6 @@ test('requests that arrive together each get a charge of their own', async () =>
   assert.equal(shop.bank.seen('POST token'), 1)
 })
 
-test('if the bank refuses to remove a charge, it stays open, and the answer says why', async () => {
-  const shop = await openBanked(api)
-  const { id } = await charged(shop, { expiresIn: 86_400 })
-  shop.bank.grant(['cob.read', 'pix.read'])
-  api.clock.advance(3600)
-  const { status, body } = await shop.post(`/charge/${id}/cancel`)
-  assert.deepEqual([status, body.errors[0].code], [422, 'provider_rejected'])
-  assert.match(body.errors[0].description, /^The bank refuses the order: /)
-  assert.equal((await read(shop, id)).status, 'OPEN')
-})
-
 test('canceled here is removed there; what was paid there is not canceled', async () => {
   const shop = await openBanked(api, { callbacks: false })
   const { id } = await charged(shop)

@@ -1,0 +1,253 @@
+import type { Database } from '../../db/database.ts'
+import type { Batcher } from '../../lib/batch.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { describeError } from '../../lib/log.ts'
+import { type Named, namesOf } from '../../provider/callback.ts'
+import type { Provider, ReceivedPix, Source } from '../../provider/port.ts'
+import { namedBy } from '../../provider/txid.ts'
+import type { App } from '../app.ts'
+import { findBank } from '../banks/store.ts'
+import type { WhenLocked } from '../charges/store.ts'
+import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompanies, findCompany } from '../companies/store.ts'
+import { markProcessed } from './callback-store.ts'
+import { matchGroups, type PaymentGroup } from './match.ts'
+import { findPaidCharges } from './paid-charges.ts'
+import { findNamed } from './store.ts'
+
+/** A stored callback, with the ids that it names. */
+export type Callback = Named & { companyId: Uuid; id: Uuid; provider: string }
+
+/**
+ * Asks the bank about the agreements and collections that callbacks name, and records its answer.
+ * Returns the names that are done; the others are tried again later. The payments that the same
+ * callbacks name are matched before.
+ */
+export type SyncNamed = (
+  app: App,
+  company: Company,
+  provider: Provider,
+  named: Pick<Named, 'agreements' | 'collections'>,
+) => Promise<Set<string>>
+
+/** Records what a bank has returned of payments by itself. The payments are recorded before. */
+export type RecordReturns = (
+  app: App,
+  company: Company,
+  source: Source,
+  received: ReceivedPix[],
+) => Promise<unknown>
+
+/** What callbacks lead to beside payments. */
+export type Followers = { syncNamed: SyncNamed; recordReturns: RecordReturns }
+
+export type Item = { app: App; callback: Callback }
+
+export type CallbackResult = 'processed' | 'unconfirmed' | 'failed'
+
+/** Payments of a company, and the callbacks that are processed when they are matched. */
+export type Matching = PaymentGroup & { app: App; processed: Pick<Callback, 'companyId' | 'id'>[] }
+
+/** What callbacks are processed with. */
+export type Means = Followers & {
+  /** Matches payments with those of other companies. If false, they have to be matched alone. */
+  matchTogether: Batcher<Matching, boolean>
+}
+
+const groupsOf = (callbacks: Callback[]): [Callback, ...Callback[]][] =>
+  [...Map.groupBy(callbacks, ({ companyId, provider }) => `${companyId} ${provider}`).values()] as [
+    Callback,
+    ...Callback[],
+  ][]
+
+/**
+ * Matches the payments of callbacks of the simulated bank, those of all companies together. The
+ * result is null if a callback names more than payments, or if something of its company is locked
+ * or fails: such a callback has to be processed alone.
+ */
+export async function processTogether(
+  means: Means,
+  items: Item[],
+): Promise<(CallbackResult | null)[]> {
+  const { app } = items[0]!
+  const callbacks = items.map(({ callback }) => callback).filter(namesOnlyPayments)
+  const done = await matchSimulated(means, app, callbacks).catch((error) => {
+    app.log.warn(describeError(error), 'payments were not matched together')
+    return new Set<Uuid>()
+  })
+  return items.map(({ callback }) => (done.has(callback.id) ? 'processed' : null))
+}
+
+/** Returns the ids of the callbacks whose payments are matched. */
+async function matchSimulated(
+  { matchTogether }: Means,
+  app: App,
+  callbacks: Callback[],
+): Promise<Set<Uuid>> {
+  const { source } = app.providers.simulator
+  const { companies, received } = await loadTogether(app, callbacks)
+  const done = groupsOf(callbacks).map(async (group) => {
+    const company = companies.get(group[0].companyId)
+    if (!company) return []
+    const ids = new Set(allOf(group, 'endToEndIds'))
+    const all = received.get(company.id) ?? []
+    const payments = all.filter(({ endToEndId }) => ids.has(endToEndId))
+    const processed = doneOf(group, new Set(payments.map(({ endToEndId }) => endToEndId)))
+    const arrival = { source, now: nowOf(app, company) }
+    const matching = { app, company, payments, arrival, processed }
+    return (await matchTogether(matching).catch(() => false)) ? processed : []
+  })
+  return new Set((await Promise.all(done)).flat().map(({ id }) => id))
+}
+
+const namesOnlyPayments = ({ txids, agreements, collections }: Callback): boolean =>
+  txids.length + agreements.length + collections.length === 0
+
+/** The companies of callbacks, and what the simulated bank has of the payments that they name. */
+async function loadTogether(app: App, callbacks: Callback[]) {
+  const byCompany = Map.groupBy(callbacks, ({ companyId }) => companyId)
+  const wanted = [...byCompany].flatMap(([accountId, own]) =>
+    allOf(own, 'endToEndIds').map((endToEndId) => ({ accountId, endToEndId })),
+  )
+  const [companies, received] = await Promise.all([
+    findCompanies(app.db, [...byCompany.keys()]),
+    app.providers.simulator.findReceivedOfMany(wanted),
+  ])
+  return { companies, received }
+}
+
+/** Processes callbacks of one company. */
+export async function processBatch(means: Means, items: Item[]): Promise<CallbackResult[]> {
+  const results = new Map<Uuid, CallbackResult>()
+  const { app } = items[0]!
+  for (const group of groupsOf(items.map(({ callback }) => callback))) {
+    for (const [id, result] of await processGroup(app, means, group)) results.set(id, result)
+  }
+  return items.map(({ callback }) => results.get(callback.id)!)
+}
+
+/** If a group fails, its callbacks are tried one by one, so that a bad one fails alone. */
+async function processGroup(
+  app: App,
+  means: Means,
+  group: Callback[],
+): Promise<Map<Uuid, CallbackResult>> {
+  try {
+    return await processCompany(app, means, group)
+  } catch (error) {
+    if (group.length === 1) {
+      const [{ companyId: company, id: callback }] = group as [Callback]
+      app.log.error({ ...describeError(error), company, callback }, NOT_PROCESSED)
+      return new Map([[callback, 'failed']])
+    }
+  }
+  const results = new Map<Uuid, CallbackResult>()
+  for (const callback of group) {
+    results.set(callback.id, (await processGroup(app, means, [callback])).get(callback.id)!)
+  }
+  return results
+}
+
+export const NOT_PROCESSED = 'a callback was not processed'
+
+/** Processes callbacks that one bank has sent about one company. */
+async function processCompany(
+  anyApp: App,
+  { syncNamed, recordReturns, matchTogether }: Means,
+  group: Callback[],
+): Promise<Map<Uuid, CallbackResult>> {
+  const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
+  const app = forCompany(anyApp, { id: companyId })
+  const company = await findCompany(app.db, companyId)
+  const provider = app.providers.named(name)
+  if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
+  const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))
+  const doneNames = new Set(confirmed.map(({ endToEndId }) => endToEndId))
+  const ofCharges = await findPaidCharges(app, provider, company, allOf(group, 'txids'))
+  const found = [...confirmed, ...ofCharges.payments]
+  const payments =
+    provider === app.providers.simulator ? found : await withoutPreConnection(app, company, found)
+  const now = app.systemClock.now()
+  const arrival = { source: provider.source, now: nowOf(app, company) }
+  const hasReturns = payments.some(({ returns }) => returns !== undefined)
+  const processed = hasReturns ? [] : doneOf(group, doneNames)
+  const matching = { app, company, payments, arrival, processed }
+  // Those of the simulated bank come here because they could not be matched together.
+  const isFirst = provider !== app.providers.simulator
+  const isMatched = isFirst && (await matchTogether(matching).catch(() => false))
+  if (!isMatched) await matchAll(app.db, [matching], 'wait')
+  if (hasReturns) {
+    await recordReturns(withCompanyClock(app, company), company, provider.source, payments)
+    await markProcessed(app.db, doneOf(group, doneNames), now)
+  }
+  const agreements = allOf(group, 'agreements')
+  const collections = allOf(group, 'collections')
+  const own = withCompanyClock(app, company)
+  const isMore = agreements.length + collections.length > 0
+  const synced = isMore ? await syncNamed(own, company, provider, { agreements, collections }) : []
+  const later = [...synced, ...ofCharges.done]
+  for (const one of later) doneNames.add(one)
+  if (later.length > 0) await markProcessed(app.db, doneOf(group, doneNames), now)
+  const done = new Set(doneOf(group, doneNames))
+  const resultOf = (callback: Callback) => (done.has(callback) ? 'processed' : 'unconfirmed')
+  return new Map(group.map((callback) => [callback.id, resultOf(callback)]))
+}
+
+/**
+ * Matches payments in one transaction, and marks their callbacks as processed. Returns for each
+ * whether that is done. With 'skip', a company of which something is locked is left out. So is the
+ * second group of a company.
+ */
+export function matchAll(
+  db: Database,
+  all: Matching[],
+  whenLocked: WhenLocked,
+): Promise<boolean[]> {
+  const { app } = all[0]!
+  const byCompany = Map.groupBy(all, ({ company }) => company.id)
+  const first = [...byCompany.values()].map(([one]) => one!)
+  return db.transaction(async (tx) => {
+    const results = await matchGroups(tx, app, first, whenLocked)
+    const done = new Set(first.filter((_, i) => results[i] !== null))
+    const processed = [...done].flatMap((one) => one.processed)
+    await markProcessed(tx, processed, app.systemClock.now())
+    return all.map((one) => done.has(one))
+  })
+}
+
+const allOf = (group: Callback[], kind: keyof Named): string[] => [
+  ...new Set(group.flatMap((callback) => callback[kind])),
+]
+
+/** The callbacks of which every name is done. */
+const doneOf = (group: Callback[], doneNames: Set<string>): Callback[] =>
+  group.filter((callback) => namesOf(callback).every((name) => doneNames.has(name)))
+
+/** Asks the bank for the payments that were named: only what it confirms counts. */
+async function confirm(
+  provider: Provider,
+  company: Company,
+  endToEndIds: string[],
+): Promise<ReceivedPix[]> {
+  if (endToEndIds.length === 0) return []
+  const outcome = await provider.findReceived(company, endToEndIds)
+  return outcome.kind === 'accepted' ? outcome.value : []
+}
+
+/**
+ * Leaves out payments that arrived before the company connected its bank, unless they name a charge
+ * or a static code of ours.
+ */
+async function withoutPreConnection(
+  { db }: App,
+  { id: companyId }: Company,
+  confirmed: ReceivedPix[],
+): Promise<ReceivedPix[]> {
+  const connectedAt = (await findBank(db, companyId))?.connectedAt
+  const isEarly = ({ receivedAt }: ReceivedPix) => connectedAt && receivedAt < connectedAt
+  const idOf = ({ txid }: ReceivedPix) => Object.values<Uuid>(namedBy(txid) ?? {})[0]
+  const ids = confirmed.filter(isEarly).flatMap((pix) => idOf(pix) ?? [])
+  const named = await findNamed(db, companyId, ids)
+  return confirmed.filter((pix) => !isEarly(pix) || named.has(idOf(pix) ?? ''))
+}
