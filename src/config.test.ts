@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { type ConfigFault, readConfig } from './config.ts'
@@ -113,5 +113,20 @@ test('a sender that is not one address is a fault', () => {
     'A <a b@c.d>',
   ]) {
     assert.throws(() => readConfig({ DATA_DIR: folder, MAIL_FROM }), /MAIL_FROM must be/)
+  }
+})
+
+test('processes are a number, or as many as there are cores', () => {
+  const processes = (PROCESSES?: string) => {
+    return readConfig({ DATA_DIR: folder, PROCESSES }).processes
+  }
+  assert.equal(processes(), 1)
+  assert.equal(processes('3'), 3)
+  assert.equal(processes('auto'), Math.min(availableParallelism(), 64))
+  for (const wrong of ['0', '-1', '65', '1.5', 'all', '2x']) {
+    assert.throws(
+      () => processes(wrong),
+      /PROCESSES must be a whole number from 1 to 64, or auto for one for each core/,
+    )
   }
 })

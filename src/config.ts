@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
-import { join, resolve } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
+import { localSecretKey } from './lib/local-secret.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
-import { makeFolder } from './lib/make-folder.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
 /**
@@ -21,7 +21,12 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     default: '10',
     reason:
-      'Connections per process for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database.',
+      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process.',
+  },
+  PROCESSES: {
+    default: '1',
+    reason:
+      'Processes that answer requests on PORT, or "auto" for one for each core of this machine. If there are several, the tasks run in a process of their own, and one more process starts all others, starts them again when they die, and counts for the limits. It makes no difference to --role worker.',
   },
   DATA_DIR: {
     default: '.data',
@@ -36,7 +41,7 @@ export const OPTIONS = {
   OPERATOR_PORT: {
     default: 'empty: none',
     reason:
-      'A port of its own for operators, with /metrics, /health and /ready with its reasons. Every process that is to be watched needs one, workers too.',
+      'A port of its own for operators, with /metrics, /health and /ready with its reasons, for all PROCESSES together. Whatever is started on its own and is to be watched needs one, workers too.',
   },
   OPERATOR_HOST: {
     default: '127.0.0.1',
@@ -96,7 +101,7 @@ export const OPTIONS = {
   SERVER_REQUESTS: {
     default: '1000',
     reason:
-      'Requests of all companies in one process, waiting or being processed. Further ones are answered 503 at once.',
+      'Requests of all companies, waiting or being processed. Further ones are answered 503 at once. With several PROCESSES each takes its part of this, of COMPANY_REQUESTS and of COMPANY_QUEUE.',
   },
   STATIC_SALES_LIMIT: {
     default: '500000',
@@ -147,6 +152,8 @@ export type Config = {
   local: boolean
   databaseUrl: string | null
   databasePoolSize: number
+  /** How many processes answer requests. */
+  processes: number
   dataDir: string
   host: string
   port: number
@@ -225,6 +232,20 @@ function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
   const burst = integer('RATE_LIMIT_BURST', 200, 1, 1_000_000)
   if (text('RATE_LIMIT') === 'off') return null
   return { perSecond: integer('RATE_LIMIT', 100, 1, 1_000_000), burst }
+}
+
+const MAX_PROCESSES = 64
+
+function readProcesses({ text, fault }: Reader): number {
+  const value = text('PROCESSES') ?? '1'
+  if (value === 'auto') return Math.min(availableParallelism(), MAX_PROCESSES)
+  const count = Number(value)
+  if (/^\d+$/.test(value) && count >= 1 && count <= MAX_PROCESSES) return count
+  fault(
+    'PROCESSES',
+    `must be a whole number from 1 to ${MAX_PROCESSES}, or auto for one for each core`,
+  )
+  return 1
 }
 
 const listOf = (text: string | null): string[] =>
@@ -307,33 +328,9 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
     return Buffer.alloc(0)
   }
-  if (local) return localSecretKey(dataDir, fault)
+  if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
   fault('SECRET_KEY', 'is required with DATABASE_URL: openssl rand -base64 32')
   return Buffer.alloc(0)
-}
-
-function localSecretKey(dataDir: string, fault: Reader['fault']): Buffer {
-  const path = join(dataDir, 'secret.key')
-  try {
-    makeFolder(dataDir)
-    if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
-    const key = Buffer.from(readFileSync(path, 'utf8'), 'base64')
-    if (key.length < 32) fault('DATA_DIR', `holds a damaged secret: restore ${path} from a backup`)
-    return key
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    fault('DATA_DIR', `must be a folder that Vintém can write to; ${path} gave ${code}`)
-    return Buffer.alloc(0)
-  }
-}
-
-/** If two processes start together, the second one uses the file that the first has written. */
-function writeNew(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
 }
 
 export function readConfig(env: Environment): Config {
@@ -358,6 +355,7 @@ export function readConfig(env: Environment): Config {
     local,
     databaseUrl,
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
+    processes: readProcesses(read),
     dataDir,
     host,
     port,

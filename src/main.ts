@@ -1,22 +1,32 @@
+import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
 import type { FullApp } from './core/full-app.ts'
 import { keepPositions, requireSameSecret } from './core/installation.ts'
+import { mostConnections, OF_PARENT } from './db/connection-counts.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
-import { buildOperator } from './http/operator.ts'
 import { systemClock } from './lib/clock.ts'
-import { createLog, describeError, type Log } from './lib/log.ts'
+import { createLog, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
-import { createReadiness } from './readiness.ts'
+import { runUntilEnd, type Undo } from './lifetime.ts'
+import { runChild } from './processes/child.ts'
+import { requireFreePort } from './processes/free-port.ts'
+import { startGroup } from './processes/group.ts'
+import { createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
 import { writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
-import { createApp, createService, type Service } from './service.ts'
+import { createApp } from './service.ts'
+import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
 import { describeStartFault } from './start-faults.ts'
-import { startWorker, TASKS, type Worker } from './worker/worker.ts'
 
 type Role = 'api' | 'worker' | 'both'
+
+/** Connections of the embedded PostgreSQL for commands that run beside the server. */
+const SPARE_CONNECTIONS = 20
+/** What it has without being asked for more. */
+const DEFAULT_CONNECTIONS = 100
 
 const USAGE =
   'The only option is --role, which is api, worker or both; everything else is set by environment ' +
@@ -38,62 +48,79 @@ function readRoleOption(): string | undefined {
   }
 }
 
-/** Undoes one step of the start. The steps are undone in reverse order. */
-type Undo = () => Promise<unknown>
-
 async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promise<void> {
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, undo))
   await migrate(databaseUrl)
   const { publicUrl } = config
-  const app = createApp({ config, databaseUrl, clock: systemClock, log, publicUrl })
-  undo.push(() => app.db.end())
-  undo.push(async () => app.mailer.close())
-  undo.push(() => app.sender.close())
-  undo.push(() => app.providers.bacen.close())
+  const isParent = hasSeveral(config, role)
+  const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
+  const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
+  undo.push(...undoApp(app))
   await requireSameSecret(app.db, app.vault)
   await keepPositions(app.db)
   const sandbox = config.local ? await openSandbox(app) : null
   if (config.local) undo.push(writeAddress(config))
-  // Undone in reverse: requests are answered to the end before the worker stops.
-  if (role !== 'api') undo.push(runWorker(app, role))
-  if (role === 'worker') await serveOperator(app, databaseUrl, undo)
-  else await serve(app, databaseUrl, undo)
+  if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
+  else await serveAlone(app, role, databaseUrl, undo)
   printBanner(app, role, sandbox)
 }
 
+/** Whether this process starts others, and answers no requests itself. */
+const hasSeveral = ({ processes }: Config, role: Role): boolean =>
+  processes > 1 && role !== 'worker'
+
 async function openEmbedded(config: Config, log: Log, undo: Undo[]): Promise<string> {
+  const { dataDir, databasePoolSize, processes } = config
+  const needed = mostConnections(databasePoolSize, processes) + SPARE_CONNECTIONS
+  const isMore = processes > 1 && needed > DEFAULT_CONNECTIONS
   const embedded = await startEmbedded({
-    dataDir: config.dataDir,
+    dataDir,
+    settings: isMore ? { max_connections: String(needed) } : {},
     onRestart: (why) => log.warn({ why }, 'the embedded PostgreSQL was started again'),
   })
   undo.push(() => embedded.stop())
   return embedded.url
 }
 
-async function serve(app: FullApp, databaseUrl: string, undo: Undo[]): Promise<void> {
-  const service: Service = await createService(app, databaseUrl)
-  undo.push(() => service.close())
-  const { host, port, operator } = app.config
-  await service.server.listen({ host, port })
-  if (operator) await service.operator.listen(operator)
-  const flushing = setInterval(() => service.keys.flush().catch(() => {}), 30_000)
-  flushing.unref()
+async function serveAlone(
+  app: FullApp,
+  role: Role,
+  databaseUrl: string,
+  undo: Undo[],
+): Promise<void> {
+  // Undone in reverse: requests are answered to the end before the worker stops.
+  if (role !== 'api') undo.push(runWorker(app, role === 'both'))
+  if (role === 'worker') return serveOperator(app, databaseUrl, undo)
+  const service = await serveRequests(app, databaseUrl, undo)
+  if (app.config.operator) await service.operator.listen(app.config.operator)
 }
 
-/** A process that is only a worker listens on no other port. */
-async function serveOperator(app: FullApp, databaseUrl: string, undo: Undo[]): Promise<void> {
-  const { operator } = app.config
-  if (!operator) return
-  const readiness = createReadiness(app, databaseUrl, () => false)
-  undo.push(() => readiness.close())
-  const server = await buildOperator(app, readiness.check)
-  undo.push(() => server.close())
-  await server.listen(operator)
-}
-
-function runWorker(app: FullApp, role: Role): Undo {
-  const worker: Worker = role === 'worker' ? startWorker(app, TASKS, 0) : startWorker(app)
-  return () => worker.stop()
+async function serveBySeveral(
+  app: FullApp,
+  role: Role,
+  databaseUrl: string,
+  undo: Undo[],
+): Promise<void> {
+  const { config, log } = app
+  const { host, port } = config
+  await requireFreePort({ host, port })
+  const group = startGroup({ config, databaseUrl, hasWorker: role === 'both', log })
+  const state = { isClosing: false }
+  const undoOperator: Undo[] = []
+  // Undone in reverse: operators are answered until all processes have ended.
+  undo.push(async () => {
+    for (const step of undoOperator.reverse()) await step()
+  })
+  undo.push(() => group.stop())
+  undo.push(async () => {
+    state.isClosing = true
+  })
+  await group.started
+  await serveOperator(app, databaseUrl, undoOperator, {
+    isClosing: () => state.isClosing,
+    isReady: (own) => createMachineReadiness(own, group),
+    metrics: createMachineMetrics(app.metrics.registry, group),
+  })
 }
 
 function printBanner({ publicUrl, log }: FullApp, role: Role, sandbox: Sandbox | null): void {
@@ -109,53 +136,19 @@ function printBanner({ publicUrl, log }: FullApp, role: Role, sandbox: Sandbox |
   )
 }
 
-/** Undoes the start in reverse order. If that takes too long, the process ends without it. */
-async function stop(config: Config, undo: Undo[], log: Log): Promise<void> {
-  // This timer also keeps Node running. A connection that is waited for below may not do that, and
-  // Node would then end by itself with exit code 0.
-  setTimeout(() => process.exit(1), config.shutdownSeconds * 1000 + 15_000)
-  for (const step of undo.splice(0).reverse()) {
-    await step().catch((error) => log.error(describeError(error), 'a step of the shutdown failed'))
-  }
-}
-
-/** How long writing the last lines of the log may take. */
-const LAST_LINES_MS = 1_000
-
-/** Ends the process. If a write to the log hangs, kills it, because Node would wait. */
-async function exit(code: number, log: Log): Promise<never> {
-  if (!(await log.flush(LAST_LINES_MS))) process.kill(process.pid, 'SIGKILL')
-  process.exit(code)
-}
-
-async function main(): Promise<void> {
+function main(): void {
   const role = readRole()
   const config = loadConfig()
   const unsafe = findUnsafe(config)
   if (unsafe.length > 0) throw new ConfigFault(unsafe)
-  const log = createLog(config.logLevel)
-  const undo: Undo[] = []
-  let stopping: Promise<void> | null = null
-  let starting: Promise<void> = Promise.resolve()
-  // If the start is still running, wait for its end, because only then all of it can be undone.
-  const end = (code: number) => {
-    stopping ??= starting
-      .catch(() => {})
-      .then(() => stop(config, undo, log))
-      .then(() => exit(code, log))
-    return stopping
-  }
+  const log = createLog(config.logLevel, hasSeveral(config, role) ? 'parent' : undefined)
+  const end = runUntilEnd({
+    config,
+    log,
+    start: (undo) => start(config, role, log, undo),
+    report: (error) => printFault(error, config),
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0))
-  process.on('uncaughtException', (error) => {
-    log.fatal(describeError(error), 'uncaught exception')
-    end(1)
-  })
-  starting = start(config, role, log, undo)
-  await starting.catch((error) => {
-    if (stopping) return
-    printFault(error, config)
-    return end(1)
-  })
 }
 
 function printFault(error: unknown, config?: Config): void {
@@ -164,7 +157,10 @@ function printFault(error: unknown, config?: Config): void {
 
 // If the terminal is closed, ignore that nothing can be printed, because the service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-main().catch((error) => {
+try {
+  if (cluster.isWorker) runChild()
+  else main()
+} catch (error) {
   printFault(error)
   process.exit(1)
-})
+}

@@ -11,23 +11,25 @@ import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createSetbacks } from './core/setbacks.ts'
+import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { openPing } from './db/probe.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
+import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
 import { watchDatabase } from './http/unresponsive-database.ts'
-import { createAlarm } from './lib/alarm.ts'
+import { type Alarm, createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
 import { createSender } from './lib/http-sender.ts'
+import { type Limits, ownLimits } from './lib/limits.ts'
 import type { Log } from './lib/log.ts'
 import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
-import { createShares } from './lib/shares.ts'
 import { createVault } from './lib/vault.ts'
-import { createBacen, type Limits } from './provider/bacen/bacen.ts'
+import { type Limits as BankLimits, createBacen } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
@@ -56,7 +58,13 @@ export type Parts = {
   /** Replaces the clock of the database, in tests. */
   databaseTime?: () => Promise<Date>
   /** Instead of the ordinary limits on what a bank may take. */
-  bankLimits?: Partial<Limits>
+  bankLimits?: Partial<BankLimits>
+  /** What another process counts, if there are several. */
+  limits?: Limits
+  /** Instead of one that wakes the tasks of this process. */
+  alarm?: Alarm
+  /** Connections of each kind, instead of those of a process that does everything. */
+  connections?: Connections
 }
 
 /** Creates what commands act with. */
@@ -68,8 +76,9 @@ export function createApp({
   publicUrl,
   ...parts
 }: Parts): FullApp {
-  const alarm = createAlarm()
-  const db = openDatabase(databaseUrl, config.databasePoolSize, alarm)
+  const { limits = ownLimits, alarm = createAlarm() } = parts
+  const connections = parts.connections ?? undivided(config.databasePoolSize)
+  const db = openDatabase(databaseUrl, connections, alarm)
   const vault = createVault(config.secretKey)
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
   const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
@@ -85,11 +94,11 @@ export function createApp({
   const metrics = createMetrics()
   const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
   const countAttempt = createAttemptCounter(metrics.registry)
-  const outward = { providers, mailer, sender, lookup, metrics, countAttempt, setbacks }
+  const outward = { providers, mailer, sender, lookup, metrics, countAttempt, setbacks, limits }
   const ask =
     parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
   const clockWatch = compareClocks(clock, ask, log)
-  const clockMoves = createShares(CLOCK_MOVES, 1, CLOCK_REST)
+  const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
 }
@@ -137,7 +146,10 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
   const database = watchDatabase(ping.answers)
   const isReady = readiness.check
   const server = await buildServer({ app, keys, isReady, state, pages, database })
-  const operator = await buildOperator(app, readiness.check)
+  const operator = await buildOperator(app.metrics.text, readiness.check)
+  watchProcess(app)
+  // If there are several processes, the parent looks it up for all.
+  if (app.config.processes === 1) watchInstallation(app)
   return {
     server,
     operator,

@@ -17,7 +17,8 @@ export function describeStartFault(error: unknown, config?: Config): string {
     port?: number
   }
   if (error instanceof OperatorFault) return message
-  const isListening = syscall === 'listen' || syscall === 'getaddrinfo'
+  // If there are several processes, the parent may bind the port for them.
+  const isListening = ['listen', 'bind', 'getaddrinfo'].includes(syscall ?? '')
   const isOperatorPort = config?.operator != null && config.operator.port === port
   const place = isOperatorPort ? { ...config.operator!, prefix: 'OPERATOR_' } : config
   const listening = place && isListening ? describeListenFault(code, place) : null

@@ -23,6 +23,7 @@ const ALONE = [
   'test/attack/*.test.ts',
   BROWSER,
   'test/start*.test.ts',
+  'test/processes/*.test.ts',
   'test/install.test.ts',
   'test/log.test.ts',
   'src/db/embedded/embedded.test.ts',

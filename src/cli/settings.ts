@@ -1,9 +1,7 @@
 import type { Config } from '../config.ts'
+import { mostConnections } from '../db/connection-counts.ts'
 import type { Database } from '../db/database.ts'
 import type { Finding } from './finding.ts'
-
-/** Connections of a process beside those for requests and those for tasks. */
-const OTHER_CONNECTIONS = 16
 
 type Setting = { name: string; setting: string }
 
@@ -27,21 +25,26 @@ export async function inspectSettings(db: Database, config: Config): Promise<Fin
     values: [[...Object.keys(NEEDED), 'max_connections', 'superuser_reserved_connections']],
   })
   const values = new Map(rows.map(({ name, setting }) => [name, setting]))
-  const wrong = findWrongSettings(values, config.databasePoolSize)
+  const wrong = findWrongSettings(values, config.databasePoolSize, config.processes)
   if (wrong.length === 0) return ['ok', 'All settings of PostgreSQL are right.']
   return ['warning', `Set in PostgreSQL: ${wrong.join('; ')}.`]
 }
 
 /** The wrong settings, each with the right value and the reason. */
-export function findWrongSettings(values: ReadonlyMap<string, string>, poolSize: number): string[] {
+export function findWrongSettings(
+  values: ReadonlyMap<string, string>,
+  poolSize: number,
+  processes: number,
+): string[] {
   const wrong = Object.entries(NEEDED)
     .filter(([name, [value]]) => values.has(name) && values.get(name) !== value)
     .map(([name, [value, harm]]) => `${name} = ${value}, or ${harm}`)
   const reserved = Number(values.get('superuser_reserved_connections') ?? 0)
   const free = Number(values.get('max_connections')) - reserved
-  const needed = 2 * poolSize + OTHER_CONNECTIONS
+  const needed = mostConnections(poolSize, processes)
   if (free < needed) {
-    wrong.push(`max_connections = ${needed + reserved} or more, or one process uses them all up`)
+    const who = processes === 1 ? 'one process uses' : `${processes} processes use`
+    wrong.push(`max_connections = ${needed + reserved} or more, or ${who} them all up`)
   }
   return wrong
 }

@@ -4,11 +4,11 @@ import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ClockWatch } from '../lib/clock-watch.ts'
 import type { Sender } from '../lib/http-sender.ts'
+import type { Limits, Slots } from '../lib/limits.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
 import type { Mailer } from '../lib/mailer.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import type { Shares } from '../lib/shares.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Providers } from '../provider/providers.ts'
 import type { Setbacks } from './setbacks.ts'
@@ -37,10 +37,12 @@ export type App = {
   /** Companies whose work fails in a task. */
   setbacks: Setbacks
   mailer: Mailer
-  /** Wakes the tasks of this process when work for them was committed. */
+  /** What is counted for all processes of this machine. */
+  limits: Limits
+  /** Wakes the tasks of this machine when work for them was committed. */
   alarm: Alarm
   /** Where companies move their clocks: each one at a time, and few at once. */
-  clockMoves: Shares
+  clockMoves: Slots
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }

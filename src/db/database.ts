@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Problem, problem } from '../lib/problems.ts'
 import { createShares, type Shares } from '../lib/shares.ts'
+import { type Connections, type Kind, undivided } from './connection-counts.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -47,11 +48,6 @@ export type Database = Tx & {
   end(): Promise<void>
 }
 
-/**
- * What connections are for: requests, tasks, hot and light statements, and what is kept for long.
- */
-export type Kind = 'requests' | 'tasks' | 'hot' | 'light' | 'long'
-
 export type Connection = { client: pg.PoolClient; release(isLost?: boolean): void }
 
 /** How long a request waits for a database that is away before it fails. */
@@ -61,9 +57,6 @@ const TASK_RETRY_FOR_MS = 120_000
 const TASK_CONNECT_MS = 60_000
 const LOCK_TIMEOUT_MS = 3_000
 const MAX_ATTEMPTS = 5
-const HOT_CONNECTIONS = 4
-const LIGHT_CONNECTIONS = 3
-const LONG_CONNECTIONS = 6
 /** How long a request waits for a connection while others have them all, and a task. */
 const REQUEST_WAIT_MS = 20_000
 const TASK_WAIT_MS = 300_000
@@ -136,19 +129,21 @@ function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind
 export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
 
-export function openDatabase(url: string, size: number, listener = NOBODY): Database {
+/** A number of connections is one for requests, and as many again for tasks. */
+export function openDatabase(url: string, size: number | Connections, listener = NOBODY): Database {
+  const most = typeof size === 'number' ? undivided(size) : size
   const open = (max: number, settings?: string, limits?: pg.PoolConfig): Source => ({
     pool: openPool(url, max, settings, limits),
     shares: createShares(max),
   })
   const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }
   const sources: Sources = {
-    requests: open(size),
-    tasks: open(size, '', patient),
+    requests: open(most.requests),
+    tasks: open(most.tasks, '', patient),
     // Planned once a connection: planning a group's statement anew takes as long as several rows.
-    hot: open(HOT_CONNECTIONS, GENERIC),
-    light: open(LIGHT_CONNECTIONS, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`, patient),
-    long: open(LONG_CONNECTIONS),
+    hot: open(most.hot, GENERIC),
+    light: open(most.light, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`, patient),
+    long: open(most.long),
   }
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createBuckets } from '../lib/bucket.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
+import type { RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
-import { requireScope, type Session } from './auth.ts'
-import { createGate } from './gate.ts'
+import { createArrivals } from './arrivals.ts'
+import { type KeyRing, requireScope, type Session } from './auth.ts'
+import { createGate, divideLimits } from './gate.ts'
 import { readKey } from './idempotency.ts'
 import { createLoopShares } from './loop-shares.ts'
 import type { Route } from './route.ts'
@@ -24,41 +26,18 @@ export const requestedVersion = (request: FastifyRequest): Version | null => {
  * the body is read.
  */
 export function admission({ app, keys }: ServerParts) {
-  const { rateLimit } = app.config
-  const byKey = rateLimit && createBuckets(rateLimit.perSecond, rateLimit.burst)
-  const byAddress = rateLimit && createBuckets(FAILED_KEYS.perSecond, FAILED_KEYS.burst)
+  const { rateLimit, requests, processes } = app.config
+  const { rate } = app.limits
+  const byKey = rateLimit && rate('keys', rateLimit.perSecond, rateLimit.burst)
+  const byAddress = rateLimit && rate('failed keys', FAILED_KEYS.perSecond, FAILED_KEYS.burst)
 
-  function limit(wait_s: number): void {
-    if (wait_s === 0) return
-    throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
-  }
-  const now = () => performance.now()
-  const gate = createGate(app.config.requests, rateLimit ? createLoopShares() : undefined)
+  const gate = createGate(
+    divideLimits(requests, processes),
+    rateLimit ? createLoopShares() : undefined,
+  )
+  const answered = createArrivals()
 
-  function accept(request: FastifyRequest, route: Route, session: Session | null): void {
-    if (!session) {
-      byAddress?.take(clientName(request.ip), now())
-      throw problem('invalid_api_key')
-    }
-    request.session = session
-    request.version = findVersion(session.company.apiVersion) ?? LATEST
-    if (request.headers['x-api-version'] !== undefined) request.version = requireVersion(request)
-    if (byKey) limit(byKey.take(session.keyId, now()))
-    requireScope(session, route.scope)
-    if (route.method !== 'GET') {
-      request.idempotencyKey = readKey(request.headers['idempotency-key'])
-    }
-  }
-
-  /**
-   * If an address has sent too many wrong keys, its keys are not looked up any more, so that
-   * guessing costs no queries. Keys that have worked before are still looked up, because others may
-   * share the address.
-   */
-  async function look(request: FastifyRequest, key: string): Promise<Session | null> {
-    if (byAddress && !keys.isFamiliar(key)) limit(byAddress.wait(clientName(request.ip), now()))
-    return keys.find(key)
-  }
+  const look = keyFinder(app, keys, byAddress)
 
   return (
     request: FastifyRequest,
@@ -71,13 +50,29 @@ export function admission({ app, keys }: ServerParts) {
       done(problem('missing_api_key'))
       return
     }
-    const admit = (session: Session | null) => {
+    const enter = (session: Session, wait_s: number) => {
       try {
+        limit(wait_s)
         accept(request, route, session)
-        gate.enter(session!.company.id, reply.raw, (ticket) => {
+        gate.enter(session.company.id, reply.raw, (ticket) => {
           request.ticket = ticket
           done()
         })
+      } catch (error) {
+        done(error as Error)
+      }
+    }
+    const admit = (found: Session | null) => {
+      try {
+        const session = recognize(request, found, byAddress)
+        const wait_s = byKey ? byKey.take(session.keyId) : 0
+        if (typeof wait_s === 'number') enter(session, wait_s)
+        else {
+          // Many answers come at once. They are begun like requests that arrive at once.
+          const begin = (seconds: number) =>
+            answered.add(session.company.id, () => enter(session, seconds))
+          wait_s.then(begin, done)
+        }
       } catch (error) {
         done(error as Error)
       }
@@ -86,6 +81,57 @@ export function admission({ app, keys }: ServerParts) {
     const cached = keys.findCached(key)
     if (cached) admit(cached)
     else look(request, key).then(admit, done)
+  }
+}
+
+/** Notes whose request it is, and the version that it gets. A wrong key counts for its address. */
+function recognize(
+  request: FastifyRequest,
+  session: Session | null,
+  byAddress: RateLimit | null,
+): Session {
+  if (!session) {
+    byAddress?.take(clientName(request.ip))
+    throw problem('invalid_api_key')
+  }
+  request.session = session
+  request.version = findVersion(session.company.apiVersion) ?? LATEST
+  if (request.headers['x-api-version'] !== undefined) request.version = requireVersion(request)
+  return session
+}
+
+function accept(request: FastifyRequest, route: Route, session: Session): void {
+  requireScope(session, route.scope)
+  if (route.method !== 'GET') {
+    request.idempotencyKey = readKey(request.headers['idempotency-key'])
+  }
+}
+
+function limit(wait_s: number): void {
+  if (wait_s === 0) return
+  throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
+}
+
+/**
+ * If an address has sent too many wrong keys, its keys are not looked up any more, so that guessing
+ * costs no queries. Keys that have worked before, in any process, are still looked up, because
+ * others may share the address.
+ */
+function keyFinder(
+  { vault, limits }: FullApp,
+  keys: KeyRing,
+  byAddress: RateLimit | null,
+): (request: FastifyRequest, key: string) => Promise<Session | null> {
+  const { familiarKeys } = limits
+  return async (request, key) => {
+    if (!byAddress || keys.isFamiliar(key)) return keys.find(key)
+    const wait_s = await byAddress.wait(clientName(request.ip))
+    const name = familiarKeys ? vault.hashKey(key).toString('base64') : ''
+    if (!familiarKeys?.has(name)) limit(wait_s)
+    const session = await keys.find(key)
+    if (session) familiarKeys?.note(name)
+    else familiarKeys?.forget(name)
+    return session
   }
 }
 

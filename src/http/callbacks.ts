@@ -5,12 +5,12 @@ import type { Config } from '../config.ts'
 import { createCallbackFinder } from '../core/banks/commands.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
-import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
+import type { Limits } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { BODY_LIMIT_BYTES, type Body, readBody } from './body.ts'
-import { createGate, type Ticket } from './gate.ts'
+import { createGate, divideLimits, type Ticket } from './gate.ts'
 
 /** Limits of callbacks. Banks send one for each payment, and send it again if it is refused. */
 const AT_ONCE = { running: 256, waiting: 0, inAll: 1024 }
@@ -37,7 +37,7 @@ declare module 'fastify' {
  */
 export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   const callerOf = finder(app)
-  const gate = createGate(AT_ONCE)
+  const gate = createGate(divideLimits(AT_ONCE, app.config.processes))
   const admit = (companyId: Uuid, reply: FastifyReply) =>
     new Promise<Ticket>((resolve) => gate.enter(companyId, reply.raw, resolve))
   server.decorateRequest('callback', null)
@@ -70,22 +70,22 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
   const findCompany = createCallbackFinder(app.db)
-  const byAddress = rateLimit && createBuckets(FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
-  const byCompany = rateLimit && createCallBuckets(rateLimit)
-  const now = () => performance.now()
+  const { rate } = app.limits
+  const byAddress = rateLimit && rate('failed tokens', FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
+  const byCompany = rateLimit && limitCalls(app.limits, rateLimit)
   return async (request) => {
     const { token } = request.params as { token: string }
     const address = clientName(request.ip)
-    requireNoWait(byAddress?.wait(address, now()))
+    requireNoWait(await byAddress?.wait(address))
     const companyId = await findCompany(token)
     if (!companyId) {
-      byAddress?.take(address, now())
+      byAddress?.take(address)
       throw problem('route_not_found', 'No bank calls back here.')
     }
     if (!isVerified(request)) {
       throw problem('client_certificate_required', 'The bank’s client certificate is missing.')
     }
-    requireNoWait(byCompany?.take(companyId, now()))
+    requireNoWait(await byCompany?.take(companyId))
     return companyId
   }
 }
@@ -93,8 +93,8 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
 /** A charge causes more callbacks than requests, and a bank repeats callbacks. */
 const CALLBACKS_PER_REQUEST = 5
 
-const createCallBuckets = ({ perSecond, burst }: { perSecond: number; burst: number }) =>
-  createBuckets(CALLBACKS_PER_REQUEST * perSecond, CALLBACKS_PER_REQUEST * burst)
+const limitCalls = ({ rate }: Limits, { perSecond, burst }: { perSecond: number; burst: number }) =>
+  rate('callbacks', CALLBACKS_PER_REQUEST * perSecond, CALLBACKS_PER_REQUEST * burst)
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])

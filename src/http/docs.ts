@@ -4,7 +4,6 @@ import { gzip } from 'node:zlib'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
-import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, VERSIONS } from '../versions/history.ts'
@@ -38,14 +37,14 @@ export function registerDocs(server: FastifyInstance, app: FullApp): void {
 
 function limitReads(scope: FastifyInstance, app: FullApp): void {
   if (!app.config.rateLimit) return
-  const byAddress = createBuckets(READS.perSecond, READS.burst)
-  const inAll = createBuckets(READS_IN_ALL.perSecond, READS_IN_ALL.burst)
-  scope.addHook('onRequest', (request, _reply, done) => {
-    const now_ms = performance.now()
+  const { rate } = app.limits
+  const byAddress = rate('docs by address', READS.perSecond, READS.burst)
+  const inAll = rate('docs', READS_IN_ALL.perSecond, READS_IN_ALL.burst)
+  scope.addHook('onRequest', async (request) => {
     // A request that is refused by its address does not count in the limit of all addresses.
-    const wait_s = byAddress.take(clientName(request.ip), now_ms) || inAll.take('all', now_ms)
+    const wait_s = (await byAddress.take(clientName(request.ip))) || (await inAll.take('all'))
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
-    done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
+    if (wait_s > 0) throw problem('rate_limited', undefined, headers)
   })
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { createGate, type GateLimits, type Ticket } from './gate.ts'
+import { createGate, divideLimits, type GateLimits, type Ticket } from './gate.ts'
 
 function openGate(limits: Partial<GateLimits> = {}) {
   const gate = createGate({ running: 1, waiting: 1, inAll: 10, ...limits })
@@ -50,4 +50,12 @@ test('requests that wait begin in order, and one whose client has left is skippe
   second.close()
   assert.ok(third.ticket)
   assert.equal(gone.ticket, null)
+})
+
+test('several processes together let in no more than one would', () => {
+  const limits = { running: 64, waiting: 192, inAll: 1000 }
+  assert.deepEqual(divideLimits(limits, 1), limits)
+  assert.deepEqual(divideLimits(limits, 3), { running: 21, waiting: 64, inAll: 333 })
+  const few = { running: 2, waiting: 0, inAll: 3 }
+  assert.deepEqual(divideLimits(few, 4), { running: 1, waiting: 0, inAll: 1 })
 })

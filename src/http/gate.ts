@@ -5,6 +5,19 @@ import { type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
 /** How many requests of one company are processed and wait, and how many of all companies. */
 export type GateLimits = { running: number; waiting: number; inAll: number }
 
+/**
+ * What one of several processes takes. Connections are given to processes one after another, so
+ * what a company sends is spread evenly. A process always takes one request at least.
+ */
+export const divideLimits = (
+  { running, waiting, inAll }: GateLimits,
+  processes: number,
+): GateLimits => ({
+  running: Math.max(1, Math.floor(running / processes)),
+  waiting: Math.floor(waiting / processes),
+  inAll: Math.max(1, Math.floor(inAll / processes)),
+})
+
 /** The slot of one request, from its admission to its end. */
 export type Ticket = {
   /** Counts the time of the event loop that it uses. */

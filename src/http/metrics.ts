@@ -7,12 +7,16 @@ import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 
-/** Adds the metrics that are read from the database or the process at each scrape. */
-export function watch(app: FullApp): void {
+/** Adds the metrics that are read from this process at each scrape. */
+export function watchProcess(app: FullApp): void {
   watchPool(app.metrics.registry, app)
+  watchLoop(app.metrics.registry)
+}
+
+/** Adds the metrics that are read from the database, which are the same for all processes. */
+export function watchInstallation(app: FullApp): void {
   watchMoney(app.metrics.registry, app)
   watchBanks(app.metrics.registry, app)
-  watchLoop(app.metrics.registry)
   watchSetbacks(app.metrics.registry, app)
   watchClock(app.metrics.registry, app)
 }
@@ -139,6 +143,8 @@ function watchLoop(registry: Registry): void {
   new Gauge({
     name: 'vintem_event_loop_longest_block_seconds',
     help: 'The longest time in the last minute or two for which nothing else was served',
+    // Of several processes, the one that was blocked for longest.
+    aggregator: 'max',
     registers: [registry],
     collect() {
       const longest_ms = Math.max(before_ns, delays.max) / 1e6 - RESOLUTION_MS

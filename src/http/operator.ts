@@ -1,13 +1,11 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import type { FullApp } from '../core/full-app.ts'
-import { watch } from './metrics.ts'
 import type { ServerParts } from './server-parts.ts'
 
 /**
  * The server for operators, on a port of its own: health, readiness with its reasons, and metrics.
  */
 export async function buildOperator(
-  app: FullApp,
+  metrics: () => Promise<string>,
   isReady: ServerParts['isReady'],
 ): Promise<FastifyInstance> {
   const server = Fastify({ logger: false, forceCloseConnections: true })
@@ -20,9 +18,8 @@ export async function buildOperator(
     return reply.status(codeOf(findings)).send({ status: statusOf(findings), ...findings })
   })
   server.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await app.metrics.text()),
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
   )
-  watch(app)
   await server.ready()
   return server
 }

@@ -12,10 +12,9 @@ import {
   BankPayment,
   BankReceipt,
 } from '../core/simulated-bank/view.ts'
-import { type Buckets, createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
+import type { RateLimit, Slots } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
-import { createShares, type Shares } from '../lib/shares.ts'
 import { inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
 
@@ -68,12 +67,13 @@ export const TAKEN: Order[] = [
  * The simulated bank accepts only its own codes, so no real money is moved.
  */
 export function registerPayers(server: FastifyInstance, app: FullApp): void {
-  const buckets = app.config.rateLimit && createBuckets(ORDERS.perSecond, ORDERS.burst)
-  const slots = createShares(ORDERS_AT_ONCE, 1, 1)
-  for (const order of TAKEN) register(server, app, order, buckets || null, slots)
+  const { rate, shares } = app.limits
+  const limit = app.config.rateLimit && rate('payers', ORDERS.perSecond, ORDERS.burst)
+  const slots = shares('orders', ORDERS_AT_ONCE, 1, 1)
+  for (const order of TAKEN) register(server, app, order, limit, slots)
   for (const [path, read] of LOCATIONS) {
     server.get(path, async (request, reply) => {
-      requireRoom(buckets || null, clientName(request.ip))
+      await requireRoom(limit, clientName(request.ip))
       const payload = await read(app, (request.params as { token: string }).token)
       return reply.header('Cache-Control', 'no-store').send(payload)
     })
@@ -86,8 +86,8 @@ const LOCATIONS = [
   ['/rec/:token', readAgreementLocation],
 ] as const
 
-function requireRoom(buckets: Buckets | null, address: string): void {
-  const wait_s = buckets?.take(address, performance.now()) ?? 0
+async function requireRoom(limit: RateLimit | null, address: string): Promise<void> {
+  const wait_s = (await limit?.take(address)) ?? 0
   if (wait_s === 0) return
   throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
@@ -101,8 +101,8 @@ function register(
   server: FastifyInstance,
   app: FullApp,
   order: Order,
-  buckets: Buckets | null,
-  slots: Shares,
+  limit: RateLimit | null,
+  slots: Slots,
 ): void {
   const { status, message } = order
   // An order to a real bank takes no slot, because it may take long, and others must not wait.
@@ -112,7 +112,7 @@ function register(
 
   server.post(order.path, async (request, reply) => {
     const address = clientName(request.ip)
-    requireRoom(buckets, address)
+    await requireRoom(limit, address)
     const { body: given } = read(request, reply)
     const act = () => order.act(app, given as never, request.params as never)
     const data = await (isSimulated ? slots.during(address, ORDER_WAIT_MS, tooMany, act) : act())

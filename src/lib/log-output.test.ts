@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -60,4 +61,39 @@ test('what waits for a slow reader is bounded', async () => {
   const lost = Number(/"lost":(\d+)/.exec(text)?.[1])
   assert.equal(lost + text.split('\n').filter((kept) => kept.startsWith('x')).length, 3_000)
   closeSync(fd)
+})
+
+test('lines of outputs that share a pipe do not mix, even if its reader is slow', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  const fds = [openSync(path, 'r+'), openSync(path, 'r+')]
+  const lineOf = (name: number, i: number) => `{"output":${name},"line":${i},"text":"ação"}`
+  const COUNT = 3_000
+  const long = `{"text":"${'x'.repeat(3_000)}"}`
+  const written = fds.map((fd, name) => {
+    const output = createLogOutput(fd, true)
+    for (let i = 0; i < COUNT; i += 1) output.write(`${lineOf(name, i)}\n`)
+    output.write(`${long}\n`)
+    return output.flush(LONG_MS)
+  })
+  // Both wait for the pipe, which takes 64 KiB, before anything is read.
+  const reader = createReadStream(path, { encoding: 'utf8' })
+  let text = ''
+  for await (const chunk of reader) {
+    text += chunk
+    if (text.split('\n').length > 2 * (COUNT + 1)) break
+  }
+  assert.deepEqual(await Promise.all(written), [true, true])
+  const lines = text.split('\n').slice(0, -1)
+  for (const name of [0, 1]) {
+    const own = lines.filter((line) => line.startsWith(`{"output":${name},`))
+    assert.deepEqual(
+      own,
+      Array.from({ length: COUNT }, (_, i) => lineOf(name, i)),
+    )
+  }
+  assert.equal(lines.filter((line) => line === long).length, 2)
+  for (const fd of fds) closeSync(fd)
 })

@@ -16,44 +16,26 @@ const FLUSH_ABOVE = 16_000
 const MAX_WAITING = 1_000_000
 const RETRY_MS = 100
 
-export function createLogOutput(fd: number): LogOutput {
+/** What POSIX lets one write put into a pipe whole, whoever else writes. */
+const WHOLE_BYTES = 4096
+
+/** If the file is shared by processes, lines are written so that they do not mix. */
+export function createLogOutput(fd: number, isShared = false): LogOutput {
   let waiting = ''
   let lost = 0
   let writing: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
-  let isInWrite = false
+  const file = openFile(fd, isShared)
 
   async function writeWaiting(): Promise<void> {
     while (waiting !== '') {
       const [lines, lostBefore] = [waiting, lost]
       waiting = ''
       const notice = lostBefore > 0 ? lostLine(lostBefore) : ''
-      if (await writeAll(Buffer.from(notice + lines))) lost -= lostBefore
+      if (await file.write(Buffer.from(notice + lines))) lost -= lostBefore
       else lost += countLines(lines)
     }
     writing = null
-  }
-
-  /** Whether all of it was written. */
-  async function writeAll(bytes: Buffer): Promise<boolean> {
-    for (let from = 0; from < bytes.length; ) {
-      const { written, code } = await writeSome(bytes.subarray(from))
-      if (code === undefined) from += written
-      // The reader of a pipe is slow: what is logged meanwhile waits.
-      else if (code === 'EAGAIN') await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      else return false
-    }
-    return true
-  }
-
-  function writeSome(bytes: Buffer): Promise<{ written: number; code?: string }> {
-    isInWrite = true
-    return new Promise((resolve) => {
-      write(fd, bytes, (error, written) => {
-        isInWrite = false
-        resolve(error ? { written: 0, code: error.code ?? 'unknown' } : { written })
-      })
-    })
   }
 
   function start(): void {
@@ -79,10 +61,58 @@ export function createLogOutput(fd: number): LogOutput {
       const limit = setTimeout(late.resolve, timeout_ms)
       await Promise.race([writing, late.promise])
       clearTimeout(limit)
-      return !isInWrite
+      return !file.isInWrite()
     },
   }
 }
+
+/** Writes bytes to an open file. */
+function openFile(fd: number, isShared: boolean) {
+  let isInWrite = false
+
+  function writeSome(bytes: Buffer): Promise<{ written: number; code?: string }> {
+    isInWrite = true
+    return new Promise((resolve) => {
+      write(fd, bytes, (error, written) => {
+        isInWrite = false
+        resolve(error ? { written: 0, code: error.code ?? 'unknown' } : { written })
+      })
+    })
+  }
+  async function writeAll(bytes: Buffer): Promise<boolean> {
+    for (let from = 0; from < bytes.length; ) {
+      const { written, code } = await writeSome(bytes.subarray(from))
+      if (code === undefined) from += written
+      // The reader of a pipe is slow: what is logged meanwhile waits.
+      else if (code === 'EAGAIN') await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      else return false
+    }
+    return true
+  }
+  return {
+    isInWrite: () => isInWrite,
+    /** Whether all of it was written. */
+    async write(bytes: Buffer): Promise<boolean> {
+      if (!isShared) return writeAll(bytes)
+      for (const part of wholeLines(bytes)) if (!(await writeAll(part))) return false
+      return true
+    },
+  }
+}
+
+/** Parts that end with a line. If a line is not longer than one write may be, no part is. */
+function* wholeLines(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; ) {
+    const most = bytes.subarray(from, from + WHOLE_BYTES)
+    const isLast = from + most.length === bytes.length
+    const end = isLast ? most.length : most.lastIndexOf(LINE_FEED) + 1
+    const next = end > 0 ? from + end : bytes.indexOf(LINE_FEED, from) + 1 || bytes.length
+    yield bytes.subarray(from, next)
+    from = next
+  }
+}
+
+const LINE_FEED = 10
 
 const countLines = (lines: string): number => lines.split('\n').length - 1
 

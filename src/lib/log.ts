@@ -19,11 +19,13 @@ export type RequestLine = {
 
 /**
  * Lines are built from named fields, never from whole requests or errors of the database, so that
- * no payer's data and no key can get in.
+ * no payer's data and no key can get in. If there are several processes, each line names its own.
  */
-export function createLog(level: string): Log {
-  const output = createLogOutput(1)
-  const log = pino({ level, base: null }, output)
+export function createLog(level: string, processName?: string): Log {
+  const isOneOfSeveral = processName !== undefined
+  const output = createLogOutput(1, isOneOfSeveral)
+  const log = pino({ level, base: isOneOfSeveral ? { process: processName } : null }, output)
+  const named = isOneOfSeveral ? `,"process":"${processName}"` : ''
   const info = log.levels.values.info
   // There is one such line for every request: those of a tick of the event loop go out together.
   let lines = ''
@@ -35,7 +37,8 @@ export function createLog(level: string): Log {
     if (!log.isLevelEnabled('info')) return
     if (lines === '') setImmediate(write)
     const who = company === undefined ? '' : `,"company":"${company}","key":"${key}"`
-    const head = `{"level":${info},"time":${Date.now()},"reqId":"${reqId}","op":"${op}"`
+    const start = `{"level":${info},"time":${Date.now()}${named}`
+    const head = `${start},"reqId":"${reqId}","op":"${op}"`
     lines += `${head},"status":${status},"ms":${ms}${who}}\n`
   }
   const flush = async (timeout_ms: number) => {

@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
+import type { CountLimit } from '../lib/limits.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
-import { createTally, type Tally } from '../lib/tally.ts'
 import { isFinal, lookUp, type State, stateOf } from './found.ts'
 import type { Site } from './site.ts'
 
@@ -38,16 +37,20 @@ type Watcher = { token: string; state: State | null; reply: FastifyReply }
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }
   const watch = createWatch(app)
-  const seats = { byAddress: createTally(MAX_OF_ADDRESS), byToken: createTally(MAX_OF_CHARGE) }
-  const opened = app.config.rateLimit && createBuckets(OPENED.perSecond, OPENED.burst)
+  const { rate, count } = app.limits
+  const byAddress = count('open pages of an address', MAX_OF_ADDRESS)
+  const byToken = count('open pages of a charge', MAX_OF_CHARGE)
+  const inAll = count('open pages', MAX_WATCHERS)
+  const opened = app.config.rateLimit && rate('opened pages', OPENED.perSecond, OPENED.burst)
   // Nobody asks for the head of something that has no end.
   scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
     const { token } = request.params
     const address = clientName(request.ip)
-    if (opened && opened.take(address, performance.now()) > 0) throw tooManyPages()
-    takeSeat(seats, address, token, reply)
+    if (opened && (await opened.take(address)) > 0) throw tooManyPages()
+    const isNear = await takeSeat(byAddress, address, reply)
+    if (!isNear || !(await takeSeat(byToken, token, reply))) throw tooManyPages()
     const state = stateOf(await lookUp(app, token))
-    if (watch.isFull()) throw problem('service_unavailable')
+    if (!(await takeSeat(inAll, 'all', reply))) throw problem('service_unavailable')
     startStream(reply)
     watch.join({ token, state: null, reply }, state)
   })
@@ -60,25 +63,14 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
 
 const tooManyPages = () => problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
 
-type Seats = { byAddress: Tally; byToken: Tally }
-
-/** Counts a page until its connection is closed, or refuses it; it then asks by itself. */
-function takeSeat(
-  { byAddress, byToken }: Seats,
-  address: string,
-  token: string,
-  reply: FastifyReply,
-): void {
-  const isNear = byAddress.add(address)
-  const isFree = isNear && byToken.add(token)
-  if (!isFree) {
-    if (isNear) byAddress.remove(address)
-    throw tooManyPages()
-  }
-  reply.raw.once('close', () => {
-    byAddress.remove(address)
-    byToken.remove(token)
-  })
+/** Counts a page until its connection is closed. False if that is too many: it asks by itself. */
+async function takeSeat(seats: CountLimit, name: string, { raw }: FastifyReply): Promise<boolean> {
+  const isFree = await seats.add(name)
+  if (!isFree) return false
+  // If it was closed meanwhile, nothing says so any more.
+  if (raw.destroyed) seats.remove(name)
+  else raw.once('close', () => seats.remove(name))
+  return true
 }
 
 function startStream(reply: FastifyReply): void {
@@ -141,7 +133,6 @@ function createWatch(app: FullApp) {
   }
 
   return {
-    isFull: () => watchers.size >= MAX_WATCHERS,
     join(watcher: Watcher, state: State): void {
       watchers.add(watcher)
       timer ??= setInterval(poll, POLL_MS).unref()

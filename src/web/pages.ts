@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
-import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
@@ -81,13 +80,14 @@ function readForms(scope: FastifyInstance): void {
 
 function limitByAddress(scope: FastifyInstance, app: FullApp): void {
   if (!app.config.rateLimit) return
-  const forms = createBuckets(FORMS.perSecond, FORMS.burst)
-  const reads = createBuckets(READS.perSecond, READS.burst)
-  scope.addHook('onRequest', (request, _reply, done) => {
-    const buckets = request.method === 'POST' ? forms : reads
-    const wait_s = buckets.take(clientName(request.ip), performance.now())
+  const { rate } = app.limits
+  const forms = rate('forms', FORMS.perSecond, FORMS.burst)
+  const reads = rate('pages', READS.perSecond, READS.burst)
+  scope.addHook('onRequest', async (request) => {
+    const limit = request.method === 'POST' ? forms : reads
+    const wait_s = await limit.take(clientName(request.ip))
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
-    done(wait_s > 0 ? problem('rate_limited', undefined, headers) : undefined)
+    if (wait_s > 0) throw problem('rate_limited', undefined, headers)
   })
 }
 

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { isPlayMoney } from '../core/charges/rules.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import { createBuckets } from '../lib/bucket.ts'
 import { clientName } from '../lib/client-name.ts'
 import { isUuid } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
@@ -80,7 +79,7 @@ type Named = { Params: { company: string; file: string } }
 /** Serves the two pictures of each company. No other pictures can be requested. */
 export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
   const pictures = createRecent<Promise<Buffer> | undefined>(MAX_KEPT)
-  const buckets = app.config.rateLimit && createBuckets(ASKED.perSecond, ASKED.burst)
+  const limit = app.config.rateLimit && app.limits.rate('previews', ASKED.perSecond, ASKED.burst)
 
   function drawn(parts: PictureParts): Promise<Buffer> {
     const hash = hashOf(parts)
@@ -93,7 +92,7 @@ export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
   }
 
   scope.get<Named>('/preview/:company/:file', async (request, reply) => {
-    const wait_s = buckets ? buckets.take(clientName(request.ip), performance.now()) : 0
+    const wait_s = limit ? await limit.take(clientName(request.ip)) : 0
     const retry = { 'Retry-After': String(Math.ceil(wait_s)) }
     if (wait_s > 0) throw problem('rate_limited', undefined, retry)
     const { company: id, file } = request.params

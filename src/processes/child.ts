@@ -1,0 +1,74 @@
+import cluster from 'node:cluster'
+import type { Config } from '../config.ts'
+import { ofRequests, ofTasks } from '../db/connection-counts.ts'
+import { describeRefusal } from '../db/probe.ts'
+import { watchProcess } from '../http/metrics.ts'
+import { createAlarm } from '../lib/alarm.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createLog, type Log } from '../lib/log.ts'
+import { runUntilEnd, type Undo } from '../lifetime.ts'
+import { createApp } from '../service.ts'
+import { runWorker, serveRequests, undoApp } from '../serving.ts'
+import { describeStartFault } from '../start-faults.ts'
+import { openChannel } from './channel.ts'
+import type { Question, StartOrder } from './messages.ts'
+import { createFamiliarKeys, createRemoteLimits } from './remote-limits.ts'
+
+type App = ReturnType<typeof createApp>
+
+/** One of several processes. The parent says what it is for, and when it ends. */
+export function runChild(): void {
+  // A terminal and a supervisor signal all processes at once. The parent ends them in their order.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+  // If the parent is killed nobody is left who ends this process. A write to the log may hang.
+  cluster.worker!.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  const alarm = createAlarm()
+  const familiar = createFamiliarKeys()
+  let app: App | null = null
+  let end = (code: number): void => process.exit(code)
+  const channel = openChannel({
+    start(order) {
+      const config = { ...order.config, secretKey: Buffer.from(order.config.secretKey, 'base64') }
+      const log = createLog(config.logLevel, order.name)
+      app = open(order, config, log)
+      end = runUntilEnd({
+        config,
+        log,
+        start: (undo) => start(order, app!, undo),
+        report: (error) => channel.send({ fault: describeStartFault(error, config) }),
+      })
+    },
+    stop: () => end(0),
+    wake: alarm.wake,
+    wrote: alarm.wrote,
+    know: familiar.know,
+    answer: async (about) => (app ? answerFor(app, about) : null),
+  })
+
+  function open({ kind, databaseUrl }: StartOrder, config: Config, log: Log): App {
+    const isApi = kind === 'api'
+    const { databasePoolSize: size, processes, publicUrl } = config
+    const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
+    return createApp({
+      ...parts,
+      limits: createRemoteLimits(channel, familiar),
+      alarm: isApi ? { ...alarm, wake: channel.wake, wrote: channel.wrote } : alarm,
+      connections: isApi ? ofRequests(size, processes) : ofTasks(size),
+    })
+  }
+  async function start(order: StartOrder, app: App, undo: Undo[]): Promise<void> {
+    undo.push(...undoApp(app))
+    if (order.kind === 'worker') {
+      watchProcess(app)
+      undo.push(runWorker(app))
+    } else await serveRequests(app, order.databaseUrl, undo)
+    channel.send({ isServing: true })
+  }
+}
+
+/** What the parent asks of each process, because no other knows it. */
+async function answerFor({ metrics, db }: App, about: Question): Promise<unknown> {
+  if (about === 'metrics') return metrics.registry.getMetricsAsJSON()
+  const refusal = db.refusedWrite()
+  return refusal ? [describeRefusal(refusal)] : []
+}

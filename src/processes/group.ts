@@ -1,0 +1,112 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../lib/log.ts'
+import { type KeptProcess, keepProcess } from './kept-process.ts'
+import { createLimitKeeper } from './limit-keeper.ts'
+import type { ProcessKind, Question, StartOrder, ToChild, ToParent } from './messages.ts'
+
+/** How long processes may take to end after the time that requests in flight are given. */
+const API_STOP_MS = 5_000
+const WORKER_STOP_MS = 10_000
+
+/** What a process has answered, or null if it has not. */
+export type Answered<T> = { name: string; kind: ProcessKind; answer: T | null }
+
+export type Group = {
+  /** Resolves when all of them serve. */
+  started: Promise<void>
+  ask<T>(about: Question, timeout_ms: number): Promise<Answered<T>[]>
+  /** Calls back with the name of each process that ends. */
+  onEnd(listener: (name: string) => void): void
+  /** Requests are answered to the end before the worker stops. */
+  stop(): Promise<void>
+}
+
+export type GroupParts = { config: Config; databaseUrl: string; hasWorker: boolean; log: Log }
+
+type Member = { kind: ProcessKind; kept: KeptProcess }
+
+/** Questions to processes that have no answer yet. */
+function createQuestions() {
+  const waiting = new Map<number, (answer: unknown) => void>()
+  let last = 0
+  return {
+    async ask<T>(
+      { kind, kept }: Member,
+      about: Question,
+      timeout_ms: number,
+    ): Promise<Answered<T>> {
+      last += 1
+      const question = last
+      const { promise, resolve } = Promise.withResolvers<unknown>()
+      waiting.set(question, resolve)
+      const late = setTimeout(resolve, timeout_ms, null)
+      if (kept.isRunning()) kept.send({ question, about })
+      else resolve(null)
+      const answer = (await promise) as T | null
+      clearTimeout(late)
+      waiting.delete(question)
+      return { name: kept.name, kind, answer }
+    },
+    answer: (question: number, answer: unknown) => waiting.get(question)?.(answer),
+  }
+}
+
+/** Starts the processes of this machine, and carries messages between them. */
+export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts): Group {
+  const keeper = createLimitKeeper()
+  const questions = createQuestions()
+  const listeners: ((name: string) => void)[] = []
+  const shared = {
+    databaseUrl,
+    config: { ...config, secretKey: config.secretKey.toString('base64') },
+  }
+
+  /** What is done with the messages of a process. */
+  function serve(name: string, send: (message: ToChild) => void) {
+    const limits = keeper.join(
+      (answers) => send({ answers }),
+      (familiar) => send({ familiar }),
+    )
+    return {
+      receive(message: ToParent): void {
+        if ('calls' in message) limits.call(message.calls)
+        else if ('wakes' in message) worker?.kept.send(message)
+        else if ('question' in message) questions.answer(message.question, message.answer)
+      },
+      end(): void {
+        limits.end()
+        for (const listener of listeners) listener(name)
+      },
+    }
+  }
+  function keep(kind: ProcessKind, name: string): Member {
+    const order: StartOrder = { kind, name, ...shared }
+    return { kind, kept: keepProcess({ order, log, onStart: (send) => serve(name, send) }) }
+  }
+
+  const apis = Array.from({ length: config.processes }, (_, i) => keep('api', `api ${i + 1}`))
+  const worker = hasWorker ? keep('worker', 'worker') : null
+  const members = worker ? [...apis, worker] : apis
+  return {
+    started: startAll(members, log),
+    ask: <T>(about: Question, timeout_ms: number) =>
+      Promise.all(members.map((member) => questions.ask<T>(member, about, timeout_ms))),
+    onEnd: (listener) => {
+      listeners.push(listener)
+    },
+    async stop() {
+      const began_ms = performance.now()
+      const late_ms = config.shutdownSeconds * 1000
+      await Promise.all(apis.map(({ kept }) => kept.stop(late_ms + API_STOP_MS)))
+      const left_ms = late_ms + WORKER_STOP_MS - (performance.now() - began_ms)
+      await worker?.kept.stop(left_ms)
+    },
+  }
+}
+
+async function startAll(members: Member[], log: Log): Promise<void> {
+  await Promise.all(members.map(({ kept }) => kept.started))
+  for (const { kept } of members) {
+    log.info({ started: kept.name, pid: kept.pid() }, 'a process serves')
+  }
+}

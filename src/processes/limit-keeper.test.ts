@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLimitKeeper, type LimitKeeper } from './limit-keeper.ts'
+import type { LimitAnswer, LimitCall } from './messages.ts'
+
+const LONG_MS = 3_600_000
+
+/** A process that uses limits, and the answers that it has got. */
+function join(keeper: LimitKeeper) {
+  const answers = new Map<number, LimitAnswer[1]>()
+  const familiar: string[] = []
+  const client = keeper.join(
+    (given) => {
+      for (const [id, value] of given) answers.set(id, value)
+    },
+    (names) => familiar.push(...names),
+  )
+  return { ...client, answers, familiar, send: (...call: LimitCall) => client.call([call]) }
+}
+
+/** Lets what was promised by now be done. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a bucket is the same for all processes', () => {
+  const keeper = createLimitKeeper()
+  const [one, other] = [join(keeper), join(keeper)]
+  for (const client of [one, other]) client.send(0, 'rate', 'keys', '', 0.001, 3)
+  one.call([
+    [1, 'take', 'keys', 'a'],
+    [2, 'take', 'keys', 'a'],
+  ])
+  other.send(1, 'take', 'keys', 'a')
+  other.send(2, 'take', 'keys', 'a')
+  other.send(3, 'take', 'keys', 'b')
+  assert.deepEqual([...one.answers.values()], [0, 0])
+  assert.equal(other.answers.get(1), 0)
+  assert.ok(Number(other.answers.get(2)) > 0, 'there is no fourth token')
+  assert.equal(other.answers.get(3), 0)
+})
+
+test('what a process has counted is given back when it ends, and nothing else', () => {
+  const keeper = createLimitKeeper()
+  const [one, other] = [join(keeper), join(keeper)]
+  for (const client of [one, other]) client.send(0, 'count', 'pages', '', 3)
+  one.send(1, 'add', 'pages', 'a')
+  one.send(2, 'add', 'pages', 'a')
+  one.send(0, 'remove', 'pages', 'a')
+  other.send(1, 'add', 'pages', 'a')
+  other.send(2, 'add', 'pages', 'a')
+  other.send(3, 'add', 'pages', 'a')
+  assert.deepEqual([...other.answers.values()], [true, true, false])
+  one.end()
+  other.send(4, 'add', 'pages', 'a')
+  other.send(5, 'add', 'pages', 'a')
+  assert.deepEqual([other.answers.get(4), other.answers.get(5)], [true, false])
+})
+
+test('a place goes to another process when the first leaves it, ends, or waits no more', async () => {
+  const keeper = createLimitKeeper()
+  const [one, other, third] = [join(keeper), join(keeper), join(keeper)]
+  for (const client of [one, other, third]) client.send(0, 'shares', 'moves', '', 1, 1, 0)
+  one.send(1, 'enter', 'moves', 'a', LONG_MS)
+  await settled()
+  other.send(1, 'enter', 'moves', 'b', LONG_MS)
+  third.send(1, 'enter', 'moves', 'c', LONG_MS)
+  await settled()
+  assert.deepEqual([one.answers.get(1), other.answers.get(1)], [true, undefined])
+  one.send(0, 'leave', 'moves', 'a', 1)
+  await settled()
+  assert.equal(other.answers.get(1), true)
+  assert.equal(third.answers.get(1), undefined)
+  other.end()
+  await settled()
+  assert.equal(third.answers.get(1), true)
+  // One that waits while it ends takes the place and gives it back.
+  one.send(2, 'enter', 'moves', 'a', LONG_MS)
+  await settled()
+  one.end()
+  third.send(0, 'leave', 'moves', 'c', 1)
+  third.send(2, 'enter', 'moves', 'c', LONG_MS)
+  await settled()
+  assert.equal(third.answers.get(2), true)
+})
+
+test('who waits for too long is refused', async () => {
+  const keeper = createLimitKeeper()
+  const client = join(keeper)
+  client.send(0, 'shares', 'moves', '', 1, 1, 0)
+  client.send(1, 'enter', 'moves', 'a', LONG_MS)
+  const refused = Promise.withResolvers<LimitAnswer>()
+  const other = keeper.join(
+    ([answer]) => refused.resolve(answer!),
+    () => {},
+  )
+  other.call([[7, 'enter', 'moves', 'b', 1]])
+  assert.deepEqual(await refused.promise, [7, false])
+})
+
+test('a key that has worked in one process is known to all, those that come later too', () => {
+  const keeper = createLimitKeeper()
+  const [one, other, gone] = [join(keeper), join(keeper), join(keeper)]
+  gone.end()
+  one.send(0, 'note', '', 'hash')
+  other.send(0, 'note', '', 'hash')
+  assert.deepEqual([one.familiar, other.familiar, gone.familiar], [['hash'], ['hash'], []])
+  assert.deepEqual(join(keeper).familiar, ['hash'])
+})

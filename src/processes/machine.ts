@@ -1,0 +1,50 @@
+import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
+import type { Findings, Readiness } from '../readiness.ts'
+import type { Group } from './group.ts'
+
+/** Whoever asks whether the service is ready waits two seconds at most. */
+const READY_MS = 1_800
+const METRICS_MS = 4_000
+
+type Metrics = MetricObject[]
+
+const aggregate = (all: Metrics[]): Registry => AggregatorRegistry.aggregate(all)
+
+/**
+ * The metrics of all processes as one. What a process has counted stays when it ends, as far as
+ * somebody has asked before, because a sum that goes down would be taken for a new beginning.
+ */
+export function createMachineMetrics(own: Registry, group: Group): () => Promise<string> {
+  const last = new Map<string, Metrics>()
+  let past: Metrics = []
+  const keep = async (name: string): Promise<void> => {
+    const counted = (last.get(name) ?? []).filter(({ type }) =>
+      ['counter', 'histogram'].includes(String(type)),
+    )
+    last.delete(name)
+    past = (await aggregate([past, counted]).getMetricsAsJSON()) as Metrics
+  }
+  group.onEnd(keep)
+  return async () => {
+    const asked = await group.ask<Metrics>('metrics', METRICS_MS)
+    for (const { name, answer } of asked) if (answer) last.set(name, answer)
+    const ours = (await own.getMetricsAsJSON()) as Metrics
+    return aggregate([ours, past, ...last.values()]).metrics()
+  }
+}
+
+/** Whether the machine can do its work: its database, and each of its processes. */
+export function createMachineReadiness(own: Readiness, group: Group): Readiness['check'] {
+  return async () => {
+    const [found, asked] = await Promise.all([own.check(), group.ask<string[]>('faults', READY_MS)])
+    const missing = asked.filter(({ answer }) => answer === null)
+    const apis = asked.filter(({ kind }) => kind === 'api')
+    const faults = [...found.faults, ...asked.flatMap(({ answer }) => answer ?? [])]
+    if (apis.every(({ answer }) => answer === null)) faults.push('No process answers requests.')
+    const warnings = missing.map(({ name }) => `The process ${name} does not answer.`)
+    return {
+      faults: [...new Set(faults)],
+      warnings: [...found.warnings, ...warnings],
+    } satisfies Findings
+  }
+}

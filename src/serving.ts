@@ -1,0 +1,69 @@
+import type { FullApp } from './core/full-app.ts'
+import { watchInstallation, watchProcess } from './http/metrics.ts'
+import { buildOperator } from './http/operator.ts'
+import type { Undo } from './lifetime.ts'
+import { createReadiness, type Readiness } from './readiness.ts'
+import { createService, type Service } from './service.ts'
+import { startWorker, TASKS } from './worker/worker.ts'
+
+/** Closes what an app has opened. */
+export const undoApp = (app: FullApp): Undo[] => [
+  () => app.db.end(),
+  async () => app.mailer.close(),
+  () => app.sender.close(),
+  () => app.providers.bacen.close(),
+]
+
+/**
+ * Linux divides connections among processes that listen on the same port. Elsewhere the parent
+ * accepts them all, and a connection on its way to a process that is killed is never answered.
+ */
+const CAN_SHARE_PORT = process.platform === 'linux'
+
+/** Answers requests on the public port. */
+export async function serveRequests(
+  app: FullApp,
+  databaseUrl: string,
+  undo: Undo[],
+): Promise<Service> {
+  const service = await createService(app, databaseUrl)
+  undo.push(() => service.close())
+  const { host, port, processes } = app.config
+  const options = { host, port, reusePort: processes > 1 && CAN_SHARE_PORT }
+  await service.server.listen(options)
+  const flushing = setInterval(() => service.keys.flush().catch(() => {}), 30_000)
+  flushing.unref()
+  return service
+}
+
+/** What operators are shown, if it is not what this process alone would show. */
+type Shown = {
+  isClosing(): boolean
+  isReady(own: Readiness): Readiness['check']
+  metrics(): Promise<string>
+}
+
+/** Answers operators in a process that answers no requests. */
+export async function serveOperator(
+  app: FullApp,
+  databaseUrl: string,
+  undo: Undo[],
+  shown?: Shown,
+): Promise<void> {
+  const { operator } = app.config
+  if (!operator) return
+  const readiness = createReadiness(app, databaseUrl, shown?.isClosing ?? (() => false))
+  undo.push(() => readiness.close())
+  const isReady = shown?.isReady(readiness) ?? readiness.check
+  const server = await buildOperator(shown?.metrics ?? app.metrics.text, isReady)
+  watchProcess(app)
+  watchInstallation(app)
+  undo.push(() => server.close())
+  await server.listen(operator)
+}
+
+/** Runs the tasks. If nobody says what others write, it looks for work as often as ever. */
+export function runWorker(app: FullApp, isInformed = true): Undo {
+  const worker = isInformed ? startWorker(app) : startWorker(app, TASKS, 0)
+  return () => worker.stop()
+}
