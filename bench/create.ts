@@ -26,8 +26,11 @@ const body = (n: number) =>
   })
 
 /** Requests are written before the clock runs, so that it measures the server. */
+export const createRequests = (headers: Record<string, string>): string[] =>
+  Array.from({ length: PAYERS }, (_, n) => post('/charge/pix', headers, body(n)))
+
 function createCharges(port: number, headers: Record<string, string>): () => Promise<Measured> {
-  const requests = Array.from({ length: PAYERS }, (_, n) => post('/charge/pix', headers, body(n)))
+  const requests = createRequests(headers)
   const request = (n: number) => requests[n % PAYERS]!
   return () => measure({ port, connections: CONNECTIONS, seconds: SECONDS, request })
 }

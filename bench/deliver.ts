@@ -23,7 +23,7 @@ import {
   runScript,
 } from './setup.ts'
 
-const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 40_000)
+export const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 40_000)
 const WEBHOOKS = 1000
 /** As many requests at once as a delivery worker has to one webhook. */
 const CONCURRENCY = 32
@@ -31,7 +31,7 @@ const BODY =
   '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'
 
 /** Events and their deliveries, `DELIVERIES` in all, as a commit leaves them. */
-async function queue(app: FullApp, companyId: Uuid, webhooks: Uuid[]): Promise<void> {
+export async function queue(app: FullApp, companyId: Uuid, webhooks: Uuid[]): Promise<void> {
   const events = Array.from({ length: DELIVERIES }, () => newId())
   const now = app.clock.now()
   await app.db.transaction(async (tx) => {
@@ -104,7 +104,7 @@ async function postOnly(post: Post): Promise<number> {
   return DELIVERIES / ((performance.now() - started) / 1000)
 }
 
-async function makeWebhooks(app: FullApp, companyId: Uuid, urls: string[]): Promise<Uuid[]> {
+export async function makeWebhooks(app: FullApp, companyId: Uuid, urls: string[]): Promise<Uuid[]> {
   return app.db.transaction(async (tx) => {
     const ids: Uuid[] = []
     for (const url of urls) {

@@ -6,7 +6,14 @@ export type Load = {
   seconds: number
   request(n: number): string
 }
-export type Measured = { perSecond: number; p50_ms: number; p99_ms: number; failed: number }
+export type Measured = {
+  perSecond: number
+  p50_ms: number
+  p99_ms: number
+  failed: number
+  /** All that were answered, also those after the time was over. */
+  count: number
+}
 
 /**
  * Keeps `connections` requests in flight over plain sockets for a while. A lean client of our own,
@@ -39,7 +46,8 @@ export async function measure(load: Load): Promise<Measured> {
   await Promise.all(workers)
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.floor(times.length * share)] ?? 0
-  return { perSecond: done / seconds, p50_ms: at(0.5), p99_ms: at(0.99), failed }
+  const [p50_ms, p99_ms] = [at(0.5), at(0.99)]
+  return { perSecond: done / seconds, p50_ms, p99_ms, failed, count: times.length }
 }
 
 const LENGTH = Buffer.from('content-length: ')

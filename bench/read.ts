@@ -29,7 +29,7 @@ async function compare(url: string): Promise<void> {
   const bare = await runScript('bare', url)
   const headers = { 'X-API-KEY': vintem.apiKey }
   const ids = await createCharges(vintem.port, headers)
-  const requests = ids.map((id) => get(`/charge/${id}`, headers))
+  const requests = readRequests(ids, headers)
   const load = { connections: CONNECTIONS, seconds: SECONDS }
   const request = (n: number) => requests[n % requests.length]!
 
@@ -56,6 +56,15 @@ async function compare(url: string): Promise<void> {
   report('bare Fastify, the same bytes', median(measured.bare!), `${bytes.length} bytes`)
   ratio('reads ÷ bare Fastify', medianRatio(measured.ours!, measured.bare!), 0.4)
 }
+
+const readRequests = (ids: string[], headers: Record<string, string>): string[] =>
+  ids.map((id) => get(`/charge/${id}`, headers))
+
+/** Requests that read charges, which are made for it. */
+export const createSome = async (
+  port: number,
+  headers: Record<string, string>,
+): Promise<string[]> => readRequests(await createCharges(port, headers), headers)
 
 async function createCharges(port: number, headers: Record<string, string>): Promise<string[]> {
   const ids: string[] = []

@@ -15,7 +15,7 @@ import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { benchDatabase, measureAlternately, median, medianRatio, ratio, report } from './setup.ts'
 
-const PAYMENTS = Number(process.env.BENCH_PAYMENTS ?? 3000)
+export const PAYMENTS = Number(process.env.BENCH_PAYMENTS ?? 3000)
 const COMPANIES = 100
 /** Callbacks that a bank has open at once. */
 const AT_ONCE = 64
@@ -24,7 +24,7 @@ const AMOUNT = 1000
 type Arrived = { companyId: Uuid; pix: ReceivedPix }
 
 /** Open charges, and money for each of them at the bank: all that is there before a callback. */
-async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
+export async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
   const receivedAt = app.clock.now()
   const arrived = Array.from({ length: PAYMENTS }, (_, n): Arrived & { chargeId: Uuid } => {
     const [chargeId, companyId] = [newId(), companies[n % companies.length]!]
@@ -63,6 +63,11 @@ async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
 async function matchAll(app: FullApp, companies: Uuid[]): Promise<number> {
   const arrived = await prepare(app, companies)
   const started = performance.now()
+  await match(app, arrived)
+  return PAYMENTS / ((performance.now() - started) / 1000)
+}
+
+export async function match(app: FullApp, arrived: Arrived[]): Promise<void> {
   const bank = async () => {
     for (let next = arrived.pop(); next; next = arrived.pop()) {
       const { companyId, pix } = next
@@ -72,10 +77,9 @@ async function matchAll(app: FullApp, companies: Uuid[]): Promise<number> {
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, bank))
-  return PAYMENTS / ((performance.now() - started) / 1000)
 }
 
-async function makeCompanies(app: FullApp, count: number): Promise<Uuid[]> {
+export async function makeCompanies(app: FullApp, count: number): Promise<Uuid[]> {
   const fields = { name: 'Bench', taxId: '11222333000181', email: 'bench@example.com' } as const
   return app.db.transaction(async (tx) => {
     const ids: Uuid[] = []

@@ -48,12 +48,12 @@ export async function freePort(): Promise<number> {
 const SECRET_KEY = randomBytes(32).toString('base64')
 
 const environment = (url: string, port: number) => ({
+  RATE_LIMIT: 'off',
   ...process.env,
   DATABASE_URL: url,
   SECRET_KEY,
   PORT: String(port),
   PUBLIC_URL: `http://127.0.0.1:${port}`,
-  RATE_LIMIT: 'off',
   ALLOW: 'mail-files',
 })
 
@@ -81,12 +81,12 @@ export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null) await once(child, 'exit')
 }
 
-export type Running = { port: number; stop(): Promise<void> }
+export type Running = { port: number; pid: number; stop(): Promise<void> }
 
 async function run(script: string, url: string): Promise<Running> {
   const port = await freePort()
   const server = await startServer(script, port, environment(url, port))
-  return { port, stop: () => end(server) }
+  return { port, pid: server.pid!, stop: () => end(server) }
 }
 
 /** Vintém in its own process, with a company and key made by its CLI, live if it has a bank. */

@@ -1,0 +1,156 @@
+import pg from 'pg'
+import { readConfig } from '../src/config.ts'
+import { createCompany } from '../src/core/companies/commands.ts'
+import type { FullApp } from '../src/core/full-app.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { createLog } from '../src/lib/log.ts'
+import { createApp } from '../src/service.ts'
+import { LATEST } from '../src/versions/history.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../src/worker/deliver.ts'
+import { createRequests } from './create.ts'
+import { DELIVERIES, makeWebhooks, queue } from './deliver.ts'
+import { measure } from './load.ts'
+import { cpuBelow_ms, parentOf } from './processor.ts'
+import { createSome } from './read.ts'
+import { makeCompanies, match, PAYMENTS, prepare } from './settle.ts'
+import { benchDatabase, CONNECTIONS, ROUNDS, runScript, runVintem, SECONDS } from './setup.ts'
+
+/** What the operations of a kind have used of the processor, in milliseconds. */
+type Cost = { count: number; node_ms: number; postgres_ms: number }
+
+/** What is done once a round: all that is not to be measured first, then the rest, and how much. */
+type Kind = { name: string; prepare?(): Promise<void>; act(): Promise<number>; node_ms(): number }
+
+const COMPANIES = 100
+
+/**
+ * Microseconds of the processor for each operation, in Node and in PostgreSQL apart. That is what a
+ * core is divided by, however many there are. Charges are made and read through a server of its
+ * own; payments and deliveries are worked on in this process, which then does nothing else.
+ */
+export async function run(): Promise<void> {
+  const database = await benchDatabase()
+  const secret = Buffer.alloc(32, 7).toString('base64')
+  const config = readConfig({ DATABASE_URL: database.url, SECRET_KEY: secret })
+  const parts = { databaseUrl: database.url, clock: systemClock, log: createLog('error') }
+  const publicUrl = 'http://127.0.0.1:3000'
+  const app = createApp({ ...parts, config: { ...config, local: true }, publicUrl })
+  const worker = createDeliveryWorker(app)
+  const sink = await runScript('sink', database.url)
+  const vintem = await runVintem(database.url)
+  try {
+    const postmaster = await findPostmaster(database.url)
+    const served = await requestKinds(vintem)
+    const worked = await taskKinds(app, worker, `http://127.0.0.1:${sink.port}/hook`)
+    print(await measureCosts([...served, ...worked], () => cpuBelow_ms(postmaster)))
+  } finally {
+    await vintem.stop()
+    await sink.stop()
+    await worker.close()
+    await app.sender.close()
+    await app.db.end()
+    await database.stop()
+  }
+}
+
+async function findPostmaster(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const postmaster = parentOf(rows[0].pid)
+  await client.end()
+  return postmaster
+}
+
+type Server = Awaited<ReturnType<typeof runVintem>>
+
+async function requestKinds({ port, pid, apiKey }: Server): Promise<Kind[]> {
+  const headers = { 'X-API-KEY': apiKey }
+  const creates = createRequests(headers)
+  const reads = await createSome(port, headers)
+  const ask = (requests: string[]) => async () => {
+    const request = (n: number) => requests[n % requests.length]!
+    const load = { port, connections: CONNECTIONS, seconds: SECONDS, request }
+    const { count, failed } = await measure(load)
+    if (failed > 0) throw new Error(`${failed} requests failed`)
+    return count
+  }
+  const node_ms = () => cpuBelow_ms(pid)
+  return [
+    { name: 'POST /charge/pix with QR', act: ask(creates), node_ms },
+    { name: 'GET /charge/{id}', act: ask(reads), node_ms },
+  ]
+}
+
+async function taskKinds(app: FullApp, worker: DeliveryWorker, sink: string): Promise<Kind[]> {
+  const node_ms = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  const matching = (name: string, companies: string[]): Kind => {
+    let arrived: Awaited<ReturnType<typeof prepare>> = []
+    return {
+      name,
+      node_ms,
+      async prepare() {
+        arrived = await prepare(app, companies)
+      },
+      async act() {
+        await match(app, arrived)
+        return PAYMENTS
+      },
+    }
+  }
+  const company = { name: 'Bench', taxId: '11222333000181', email: 'bench@example.com' }
+  const given = { ...company, mode: 'sandbox', apiVersion: LATEST.name } as const
+  const { id } = await app.db.transaction((tx) => createCompany(tx, given, app.clock.now()))
+  const webhooks = await makeWebhooks(app, id, [sink])
+  const delivering: Kind = {
+    name: 'delivery, signed and sent to one webhook',
+    node_ms,
+    prepare: () => queue(app, id, webhooks),
+    async act() {
+      await worker.run()
+      return DELIVERIES
+    },
+  }
+  const many = await makeCompanies(app, COMPANIES)
+  return [
+    matching('payment matched, one company', many.slice(0, 1)),
+    matching(`payment matched, ${COMPANIES} companies`, many),
+    delivering,
+  ]
+}
+
+/** Kinds follow one another, because a shared machine is not always as fast. */
+async function measureCosts(kinds: Kind[], postgres_ms: () => number): Promise<Map<string, Cost>> {
+  const costs = new Map<string, Cost>()
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const { name, prepare, act, node_ms } of kinds) {
+      await prepare?.()
+      const [node, postgres] = [node_ms(), postgres_ms()]
+      const count = await act()
+      const used = { count, node_ms: node_ms() - node, postgres_ms: postgres_ms() - postgres }
+      // The first round only warms up.
+      const before = costs.get(name) ?? { count: 0, node_ms: 0, postgres_ms: 0 }
+      if (round > 0) costs.set(name, sum(before, used))
+    }
+  }
+  return costs
+}
+
+const sum = (some: Cost, more: Cost): Cost => ({
+  count: some.count + more.count,
+  node_ms: some.node_ms + more.node_ms,
+  postgres_ms: some.postgres_ms + more.postgres_ms,
+})
+
+function print(costs: Map<string, Cost>): void {
+  const line = (...cells: string[]) =>
+    console.log(cells.map((cell, n) => (n === 0 ? cell.padEnd(44) : cell.padStart(14))).join(''))
+  line('µs of the processor for each', 'Node', 'PostgreSQL', 'both', 'counted')
+  for (const [name, { count, node_ms, postgres_ms }] of costs) {
+    const each = (ms: number) => ((1000 * ms) / count).toFixed(0)
+    line(name, each(node_ms), each(postgres_ms), each(node_ms + postgres_ms), String(count))
+  }
+}
