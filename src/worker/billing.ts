@@ -27,6 +27,7 @@ const MAX_CLAIMED = 50
 export function generateDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   return byCompany(app, {
     task: TASK.generate,
+    isTimed: true,
     only,
     signal,
     failed: 'charges were not generated',
@@ -51,6 +52,7 @@ const perCompany = (due: DueRecurrences[]): Map<Uuid, DueRecurrences> =>
 export function billDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   return byCompany(app, {
     task: TASK.bill,
+    isTimed: true,
     only,
     signal,
     failed: 'billings were interrupted',
@@ -93,6 +95,7 @@ const MAX_ASKED = 100
 export function followDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   return byCompany(app, {
     task: TASK.agreements,
+    isTimed: true,
     only,
     signal,
     failed: 'agreements were not asked about',

@@ -64,6 +64,8 @@ export async function guarded<T>(
 const MAX_BUSY = 32
 /** How often more work is searched for while a bank is waited for. */
 const SEARCH_MS = 500
+/** How long a company for which nothing could be done is left out, if the run takes so long. */
+const IDLE_MS = 5_000
 
 /** Due work that waits for banks: what is due of some companies, and whether more may be due. */
 export type Found<T> = { due: Map<Uuid, T>; isFull: boolean }
@@ -74,6 +76,8 @@ export type BankWork<T> = Pick<Rounds, 'task' | 'only' | 'signal'> & {
   /** Does the work of one company. Returns how much was done. */
   act(companyId: Uuid, work: T): Promise<number>
   failed: string
+  /** If the clock of this machine may be wrong, nothing more is begun. */
+  isTimed?: true
 }
 
 /**
@@ -81,11 +85,14 @@ export type BankWork<T> = Pick<Rounds, 'task' | 'only' | 'signal'> & {
  * the bank of one company hangs, the others get part after part. Ends when nothing is left.
  */
 export async function byCompany<T>(app: FullApp, bankWork: BankWork<T>): Promise<void> {
-  const { task, only, signal, find, act, failed } = bankWork
+  const { task, only, signal, find, act, failed, isTimed } = bankWork
   const busy = new Map<Uuid, Promise<void>>()
-  /** Companies for which nothing could be done. They are left out until the next search. */
+  /** Companies for which nothing could be done. */
   const idle = new Set<Uuid>()
-  let mayBeMore = true
+  let [mayBeMore, idleSince_ms] = [true, performance.now()]
+  const mayBegin = async () => !isTimed || only !== null || (await app.clockWatch.agrees())
+  // The task of all companies is woken by its own name.
+  const alarm = only === null ? task : `${task} of ${only}`
   const start = async (companyId: Uuid, work: T, wasFull: boolean) => {
     const done = await guarded(
       app,
@@ -104,6 +111,7 @@ export async function byCompany<T>(app: FullApp, bankWork: BankWork<T>): Promise
       if (mayBeMore && busy.size < MAX_BUSY) {
         // While this searches, a company may end that has more.
         mayBeMore = false
+        if (!(await mayBegin())) continue
         const aside = only === null ? app.setbacks.companiesOf(task) : []
         const { due, isFull } = await find([...aside, ...idle, ...busy.keys()])
         mayBeMore ||= isFull && due.size > 0
@@ -111,10 +119,11 @@ export async function byCompany<T>(app: FullApp, bankWork: BankWork<T>): Promise
         continue
       }
       if (busy.size === 0) return
-      const isOneOver = await untilOneEnds(app, task, busy.values(), SEARCH_MS, signal)
-      if (isOneOver) continue
+      if (await untilOneEnds(app, alarm, busy.values(), SEARCH_MS, signal)) continue
       mayBeMore = true
+      if (performance.now() - idleSince_ms < IDLE_MS) continue
       idle.clear()
+      idleSince_ms = performance.now()
     }
   } finally {
     await Promise.all(busy.values())

@@ -44,7 +44,15 @@ export type CallbackBatchers = {
 export type AppWithCallbacks = App & { callbacks: CallbackBatchers }
 
 export function createCallbackBatchers(db: Database, followers: Followers): CallbackBatchers {
-  const matchTogether = createBatcher((group: Matching[]) => matchAll(db, group, 'skip'), {
+  const match = async (group: Matching[]) => {
+    try {
+      return await matchAll(db, group, 'skip')
+    } catch (error) {
+      group[0]!.app.log.warn(describeError(error), 'payments were not matched together')
+      throw error
+    }
+  }
+  const matchTogether = createBatcher(match, {
     max: MAX_MATCHED_TOGETHER,
     // Whoever was in a group that failed is matched alone.
     isItemError: () => false,
@@ -62,7 +70,7 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         ownerOf: ({ companyId }) => companyId,
       },
     ),
-    process: createProcessBatchers({ ...followers, matchTogether }),
+    process: createProcessBatchers({ ...followers, db, matchTogether }),
   }
 }
 

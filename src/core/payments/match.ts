@@ -62,11 +62,12 @@ export async function matchGroups(
   groups: PaymentGroup[],
   whenLocked: WhenLocked,
 ): Promise<(MatchResult[] | null)[]> {
-  // Lock first, then look up the recorded payments, because another transaction may be recording
-  // the same payment at this moment.
-  const locked = await lockGroups(tx, groups, whenLocked)
-  const open = await findOpen(tx, locked)
-  const decided = locked.map((group, i) => decideGroup(group, open[i]!))
+  // The order of locks is charges, payments, books, as everywhere. Charges are locked before the
+  // payments are looked up, because another transaction may be recording the same one now.
+  const named = await lockNamed(tx, groups, whenLocked)
+  const open = await findOpen(tx, named, whenLocked)
+  const locked = await withBooks(tx, open, whenLocked)
+  const decided = locked.map(decideGroup)
   await write(tx, app.vault, decided)
   const mails = decided.flatMap(({ company, decisions }) => {
     const paid = decisions.flatMap(({ match }) => (match.kind === 'paid' ? [match.charge] : []))
@@ -84,47 +85,55 @@ function resultsOf({ payments, decisions }: DecidedGroup): MatchResult[] {
   return payments.map(({ endToEndId }) => matches.get(endToEndId) ?? { kind: 'known' })
 }
 
-/** A group whose charges and books are locked. */
-type LockedGroup = PaymentGroup & { distinct: ReceivedPix[]; named: Named; books: Books }
+/** A group whose charges are locked. */
+type NamedGroup = PaymentGroup & { distinct: ReceivedPix[]; named: Named }
 
-/**
- * Locks the charges and then the books of companies. The books are locked before anything is
- * written, so that two transactions with the same payment cannot wait for each other.
- */
-async function lockGroups(
+async function lockNamed(
   tx: Tx,
   groups: PaymentGroup[],
   whenLocked: WhenLocked,
-): Promise<LockedGroup[]> {
-  const named = groups.map(({ company: { id }, payments }) => namesOf(id, payments))
-  const wanted = named.flatMap(({ charges }) => charges)
+): Promise<NamedGroup[]> {
+  const ids = groups.map(({ company: { id }, payments }) => namesOf(id, payments))
+  const wanted = ids.flatMap(({ charges }) => charges)
   const charges = wanted.length > 0 ? await lockMany(tx, wanted, whenLocked) : []
   const byCompany = Map.groupBy(charges, ({ companyId }) => companyId)
-  const isWhole = (i: number) =>
-    whenLocked === 'wait' ||
-    named[i]!.charges.length === (byCompany.get(groups[i]!.company.id)?.length ?? 0)
-  const free = groups.map((group, i) => ({ ...group, ...named[i]! })).filter((_, i) => isWhole(i))
-  const ids = free.map(({ company }) => company.id)
-  const books = ids.length > 0 ? await lockBooksOfMany(tx, ids, whenLocked) : new Map()
-  const locked: LockedGroup[] = []
-  for (const { codes: codeIds, charges: _, ...group } of free) {
+  const locked: NamedGroup[] = []
+  for (const [i, group] of groups.entries()) {
     const { company, payments, arrival } = group
-    const own = books.get(company.id)
-    if (!own) continue
+    const own = byCompany.get(company.id) ?? []
+    if (whenLocked === 'skip' && own.length < ids[i]!.charges.length) continue
+    const codeIds = ids[i]!.codes
     const codes = codeIds.length > 0 ? await findStaticCodes(tx, company.id, codeIds) : []
     const found = {
-      charges: new Map((byCompany.get(company.id) ?? []).map((charge) => [charge.id, charge])),
+      charges: new Map(own.map((charge) => [charge.id, charge])),
       codes: new Map(codes.map((code) => [code.id, code])),
     }
     const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
-    locked.push({
-      ...group,
-      distinct,
-      named: payable(found, company, arrival.source),
-      books: own,
-    })
+    locked.push({ ...group, distinct, named: payable(found, company, arrival.source) })
   }
   return locked
+}
+
+/** A group whose charges, payments and books are locked. */
+type LockedGroup = OpenGroup & { books: Books }
+
+/**
+ * Locks the books of companies. This is before anything is written, so that two transactions with
+ * the same payment cannot wait for each other.
+ */
+async function withBooks(
+  tx: Tx,
+  groups: OpenGroup[],
+  whenLocked: WhenLocked,
+): Promise<LockedGroup[]> {
+  if (groups.length === 0) return []
+  const ids = groups.map(({ company }) => company.id)
+  const books = await lockBooksOfMany(tx, ids, whenLocked)
+  assert(whenLocked === 'skip' || books.size === ids.length, 'a company has its books')
+  return groups.flatMap((group) => {
+    const own = books.get(group.company.id)
+    return own ? [{ ...group, books: own }] : []
+  })
 }
 
 /** The ids of charges and static codes that payments name. */
@@ -141,29 +150,39 @@ function namesOf(companyId: Uuid, payments: ReceivedPix[]) {
 /** A payment to decide about. `earlier` is its record, if it was recorded as unknown. */
 type OpenPayment = { pix: ReceivedPix; earlier: Payment | null }
 
-/** The payments of each group that are new, or were recorded as unknown and name something now. */
-async function findOpen(tx: Tx, groups: LockedGroup[]): Promise<OpenPayment[][]> {
+/** A group with its payments that are new, or were recorded as unknown and name something now. */
+type OpenGroup = NamedGroup & { open: OpenPayment[] }
+
+async function findOpen(
+  tx: Tx,
+  groups: NamedGroup[],
+  whenLocked: WhenLocked,
+): Promise<OpenGroup[]> {
   const keys = groups.map(({ company: { id: companyId }, distinct, arrival: { source } }) =>
     distinct.map(({ endToEndId }) => ({ companyId, source, endToEndId })),
   )
   const recorded = keys.flat().length > 0 ? await store.findRecorded(tx, keys.flat()) : []
-  const all: OpenPayment[][] = []
+  const all: OpenGroup[] = []
   for (const group of groups) {
     const own = recorded.splice(0, group.distinct.length)
     const byId = new Map(group.distinct.map(({ endToEndId }, i) => [endToEndId, own[i]]))
-    all.push(await openOf(tx, group, byId))
+    const open = await openOf(tx, group, byId, whenLocked)
+    if (open) all.push({ ...group, open })
   }
   return all
 }
 
+/** Null if another transaction has locked one of them, and this one must not wait. */
 async function openOf(
   tx: Tx,
-  { company: { id: companyId }, distinct: payments, arrival: { source } }: LockedGroup,
+  { company: { id: companyId }, distinct: payments, arrival: { source } }: NamedGroup,
   recorded: Map<string, Recorded | undefined>,
-): Promise<OpenPayment[]> {
+  whenLocked: WhenLocked,
+): Promise<OpenPayment[] | null> {
   const toMatch = payments.filter((pix) => isToMatch(pix, recorded.get(pix.endToEndId)))
   const unknownIds = toMatch.flatMap(({ endToEndId: id }) => (recorded.get(id) ? [id] : []))
-  const locked = await store.lockUnknown(tx, companyId, source, unknownIds)
+  const locked = await store.lockUnknown(tx, companyId, source, unknownIds, whenLocked)
+  if (whenLocked === 'skip' && locked.length < unknownIds.length) return null
   const unknown = new Map(locked.map((payment) => [payment.endToEndId, payment]))
   return toMatch.flatMap((pix): OpenPayment[] => {
     if (!recorded.get(pix.endToEndId)) return [{ pix, earlier: null }]
@@ -195,8 +214,8 @@ type Decision = OpenPayment & { match: Match; chargeId: Uuid | null }
 /** A group with a decision about each payment that is new. */
 type DecidedGroup = LockedGroup & { decisions: Decision[]; booked: boolean }
 
-function decideGroup(group: LockedGroup, open: OpenPayment[]): DecidedGroup {
-  const { company, arrival, named } = group
+function decideGroup(group: LockedGroup): DecidedGroup {
+  const { company, arrival, named, open } = group
   const booked = isBooked(company, arrival.source)
   const terms = { delay_s: company.settlementDelay_s, booked, now: arrival.now }
   return { ...group, booked, decisions: decide(open.sort(byArrival), named, terms) }

@@ -51,6 +51,8 @@ export type Matching = PaymentGroup & { app: App; processed: Pick<Callback, 'com
 
 /** What callbacks are processed with. */
 export type Means = Followers & {
+  /** For what is read of several companies at once. */
+  db: Database
   /** Matches payments with those of other companies. If false, they have to be matched alone. */
   matchTogether: Batcher<Matching, boolean>
 }
@@ -81,18 +83,19 @@ export async function processTogether(
 
 /** Returns the ids of the callbacks whose payments are matched. */
 async function matchSimulated(
-  { matchTogether }: Means,
+  { db, matchTogether }: Means,
   app: App,
   callbacks: Callback[],
 ): Promise<Set<Uuid>> {
   const { source } = app.providers.simulator
-  const { companies, received } = await loadTogether(app, callbacks)
+  const { companies, received } = await loadTogether(db, app, callbacks)
   const done = groupsOf(callbacks).map(async (group) => {
     const company = companies.get(group[0].companyId)
     if (!company) return []
     const ids = new Set(allOf(group, 'endToEndIds'))
     const all = received.get(company.id) ?? []
     const payments = all.filter(({ endToEndId }) => ids.has(endToEndId))
+    if (payments.length === 0) return []
     const processed = doneOf(group, new Set(payments.map(({ endToEndId }) => endToEndId)))
     const arrival = { source, now: nowOf(app, company) }
     const matching = { app, company, payments, arrival, processed }
@@ -105,13 +108,13 @@ const namesOnlyPayments = ({ txids, agreements, collections }: Callback): boolea
   txids.length + agreements.length + collections.length === 0
 
 /** The companies of callbacks, and what the simulated bank has of the payments that they name. */
-async function loadTogether(app: App, callbacks: Callback[]) {
+async function loadTogether(db: Database, app: App, callbacks: Callback[]) {
   const byCompany = Map.groupBy(callbacks, ({ companyId }) => companyId)
   const wanted = [...byCompany].flatMap(([accountId, own]) =>
     allOf(own, 'endToEndIds').map((endToEndId) => ({ accountId, endToEndId })),
   )
   const [companies, received] = await Promise.all([
-    findCompanies(app.db, [...byCompany.keys()]),
+    findCompanies(db, [...byCompany.keys()]),
     app.providers.simulator.findReceivedOfMany(wanted),
   ])
   return { companies, received }
@@ -175,8 +178,9 @@ async function processCompany(
   const matching = { app, company, payments, arrival, processed }
   // Those of the simulated bank come here because they could not be matched together.
   const isFirst = provider !== app.providers.simulator
-  const isMatched = isFirst && (await matchTogether(matching).catch(() => false))
-  if (!isMatched) await matchAll(app.db, [matching], 'wait')
+  const isNothing = payments.length === 0 && processed.length === 0
+  const isDone = isNothing || (isFirst && (await matchTogether(matching).catch(() => false)))
+  if (!isDone) await matchAll(app.db, [matching], 'wait')
   if (hasReturns) {
     await recordReturns(withCompanyClock(app, company), company, provider.source, payments)
     await markProcessed(app.db, doneOf(group, doneNames), now)

@@ -2,6 +2,7 @@ import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
+import type { WhenLocked } from '../charges/store.ts'
 import type { Payment, PaymentState, Recorded } from './rules.ts'
 
 const PAYMENT = tableOf<Payment>({
@@ -62,13 +63,14 @@ export async function lockUnknown(
   companyId: Uuid,
   source: Source,
   endToEndIds: string[],
+  whenLocked: WhenLocked,
 ): Promise<Payment[]> {
   if (endToEndIds.length === 0) return []
   const rows = await tx.query({
     text: `${SELECT}
            where company_id = $1 and end_to_end_id = any ($2::text[]) and source = $3
              and ${IS_UNKNOWN}
-           order by end_to_end_id for update`,
+           order by end_to_end_id for update ${whenLocked === 'skip' ? 'skip locked' : ''}`,
     values: [companyId, endToEndIds, source],
   })
   return rows.map(PAYMENT.read)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { auditDue } from '../../../src/core/audits/commands.ts'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
+import { matchGroups } from '../../../src/core/payments/match.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
@@ -113,4 +114,38 @@ test('a company whose books cannot be written fails alone, and is matched when t
   await until('it is matched', async () => (await stateOf(sick!, first.id))[1] === 'PAID')
   assert.equal((await movementsOf(api, sick!)).length, 1)
   for (const { client } of rest) assert.equal((await movementsOf(api, client)).length, 1)
+})
+
+test('a payment that the merchant decides about is left out, and nobody waits for it', async () => {
+  const [held, other] = await openShops(2)
+  const groups = await Promise.all(
+    [held!, other!].map(async ({ company }, i) => {
+      const endToEndId = `E9999999920261116120012345678${String(i).padStart(3, '0')}`
+      const pix = { endToEndId, txid: null, amount: toCents(1990), receivedAt: api.clock.now() }
+      return { company, payments: [pix], arrival: { source: 'simulated', now: pix.receivedAt } }
+    }),
+  )
+  const match = (all: typeof groups) =>
+    app.db.transaction((tx) => matchGroups(tx, app, all as never, 'skip'))
+  await match(groups)
+  // Now the bank names what they are for.
+  const charges = await Promise.all([makeCharge(held!, 1990), makeCharge(other!, 1990)])
+  const named = groups.map(({ payments: [pix], ...group }, i) => ({
+    ...group,
+    payments: [{ ...pix!, txid: chargeTxid(fromPublic('charge', charges[i]!.id)!) as never }],
+  }))
+  const holder = new pg.Client({ connectionString: api.databaseUrl })
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    const lock = 'select from payments where company_id = $1 for update'
+    await holder.query(lock, [held!.company.id])
+    const [left, matched] = await match(named)
+    assert.deepEqual([left, matched?.[0]?.kind], [null, 'paid'])
+  } finally {
+    await holder.end()
+  }
+  const [again] = await match(named.slice(0, 1))
+  assert.equal(again?.[0]?.kind, 'paid')
+  assert.equal((await balancesOf(api, held!)).pending, 1990)
 })
