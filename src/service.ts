@@ -39,9 +39,9 @@ import { createPages } from './web/pages.ts'
 import { DUE_TASKS } from './worker/due.ts'
 
 /** How many clocks are moved at the same time. Each move reads what is due of its company. */
-const CLOCK_MOVES = 1
+const CLOCK_MOVES = 2
 /** Between moves there is a rest of so many times their length while other moves wait. */
-const CLOCK_REST = 2
+const CLOCK_REST = 4
 /** How long clients have to close the connections that they keep open. */
 const DRAIN_MS = 1_000
 /** How long the database may take to answer a query that does no work. */
