@@ -3,6 +3,7 @@ import { isIP, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
+import { splitHosts } from './db/address.ts'
 import { localSecretKey } from './lib/local-secret.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
@@ -16,7 +17,7 @@ export const OPTIONS = {
     secret: true,
     default: 'empty: an embedded PostgreSQL in DATA_DIR',
     reason:
-      'PostgreSQL 15 or newer of your own. Without it Vintém runs in local mode, with a database of its own.',
+      'PostgreSQL 15 or newer of your own. If it has a standby, name all servers (postgres://user@first:5432,second:5432/vintem): the one that accepts writes is used. Without it Vintém runs in local mode, with a database of its own.',
   },
   DATABASE_POOL_SIZE: {
     default: '10',
@@ -294,7 +295,8 @@ function readCallbackClient({ text, fault }: Reader, proxies: string[]): Config[
 function readUrl({ text, fault }: Reader, name: OptionName, protocols: string[]): string | null {
   const value = text(name)
   if (value === null) return null
-  if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value
+  const isRight = (one: string) => URL.canParse(one) && protocols.includes(new URL(one).protocol)
+  if (splitHosts(value).every(isRight)) return value
   fault(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`)
   return null
 }

@@ -13,7 +13,6 @@ import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
-import { openPing } from './db/probe.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
@@ -44,8 +43,6 @@ const CLOCK_MOVES = 2
 const CLOCK_REST = 4
 /** How long clients have to close the connections that they keep open. */
 const DRAIN_MS = 1_000
-/** How long the database may take to answer a query that does no work. */
-const PING_MS = 2_000
 
 export type Parts = {
   config: Config
@@ -79,6 +76,9 @@ export function createApp({
   const { limits = ownLimits, alarm = createAlarm() } = parts
   const connections = parts.connections ?? undivided(config.databasePoolSize)
   const db = openDatabase(databaseUrl, connections, alarm)
+  db.heartbeat.onUnresponsive(() =>
+    log.warn({}, 'the database does not answer: its connections were closed'),
+  )
   const vault = createVault(config.secretKey)
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
   const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
@@ -142,8 +142,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  const ping = openPing(databaseUrl, PING_MS)
-  const database = watchDatabase(ping.answers)
+  const database = watchDatabase(app.db.heartbeat)
   const isReady = readiness.check
   const server = await buildServer({ app, keys, isReady, state, pages, database })
   const operator = await buildOperator(app.metrics.text, readiness.check)
@@ -164,7 +163,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       await server.close()
       await operator.close()
       database.close()
-      await Promise.all([readiness.close(), ping.close()])
+      await readiness.close()
       clearTimeout(late)
       const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
       await Promise.all(groups.map((group) => group.idle()))

@@ -31,7 +31,7 @@ async function failing(name: string, codes: string[]): Promise<{ runs: number }>
 }
 
 test('a transaction that the database has broken off for another is run again, and counts once', async () => {
-  for (const code of ['40001', '40P01', '57P01', '57P03', '08006']) {
+  for (const code of ['40001', '40P01', '57P01', '57P03', '08006', '25006', '25P03']) {
     assert.deepEqual(await failing(code, [code, code]), { runs: 3 }, code)
     assert.equal(await written(code), 1)
   }
@@ -58,7 +58,8 @@ test('two transactions that wait for each other are both carried out', async () 
       await visit(tx, second)
     })
   await Promise.all([walk(1, 2), walk(2, 1)])
-  assert.equal(runs, 3, 'one of them was run again')
+  // PostgreSQL may break off both, if they look for the deadlock at the same moment.
+  assert.ok(runs > 2, 'one of them was run again')
   const rows = await db.query({ text: 'select visits from places' })
   assert.deepEqual(rows, [{ visits: 2 }, { visits: 2 }])
 })
@@ -130,6 +131,34 @@ test('a connection that is cut before the commit costs nothing: all is done on a
   assert.deepEqual([runs, await written('cut')], [2, 1])
 })
 
+test('a commit that was never sent is repeated: its connection was lost before', async () => {
+  let runs = 0
+  const cut = { text: 'select pg_terminate_backend(pg_backend_pid())' }
+  await db.transaction(async (tx) => {
+    runs += 1
+    await write(tx, 'not sent')
+    if (runs > 1) return
+    await tx.query(cut).catch(() => {})
+    // Fails when the connection is closed, which is after the server has said so.
+    await tx.query(cut).catch(() => {})
+  })
+  assert.deepEqual([runs, await written('not sent')], [2, 1])
+})
+
+test('a connection that has refused to write is not used again', async () => {
+  const pids: number[] = []
+  await db.transaction(async (tx) => {
+    const [row] = await tx.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
+    pids.push(row!.pid)
+    if (pids.length < 3) {
+      await tx.query({ text: 'set transaction read only' })
+      await write(tx, 'read-only')
+    }
+  })
+  assert.equal(new Set(pids).size, 3)
+  assert.equal(await written('read-only'), 0)
+})
+
 test('tasks are woken once, when what they are woken for is committed', async () => {
   let runs = 0
   await db.transaction(async (tx) => {
@@ -158,7 +187,7 @@ test('a statement that meets a passing fault is sent again, on every pool', asyn
         return n;
       end $$`,
   })
-  for (const code of ['40001', '40P01', '57P01', '57P03', '08006', '53300']) {
+  for (const code of ['40001', '40P01', '57P01', '57P03', '08006', '25006', '53300']) {
     for (const one of [db, db.hot, db.light]) {
       const rows = await one.query({ text: 'select fails_once($1)', values: [code] })
       assert.equal(rows.length, 1, code)

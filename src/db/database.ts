@@ -2,7 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Problem, problem } from '../lib/problems.ts'
 import { createShares, type Shares } from '../lib/shares.ts'
+import { cannotWrite, codeOf, isAway, isNotSent, isUnknown } from './away.ts'
 import { type Connections, type Kind, undivided } from './connection-counts.ts'
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
+import { openPool, RETRY_FOR_MS } from './pool.ts'
+import { openPing } from './probe.ts'
+import { serversOf } from './servers.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -45,61 +50,24 @@ export type Database = Tx & {
   waiting(): Record<Kind, number>
   /** The SQLSTATE by which the server has just refused to write, or null. */
   refusedWrite(): string | null
+  /** Whether the database answers, whatever is asked of it. */
+  heartbeat: Pick<Heartbeat, 'isUnresponsive' | 'onUnresponsive'>
   end(): Promise<void>
 }
 
 export type Connection = { client: pg.PoolClient; release(isLost?: boolean): void }
 
-/** How long a request waits for a database that is away before it fails. */
-const RETRY_FOR_MS = 5_000
 /** Nobody waits for a task, and all of them connect at once when a process starts. */
 const TASK_RETRY_FOR_MS = 120_000
 const TASK_CONNECT_MS = 60_000
-const LOCK_TIMEOUT_MS = 3_000
 const MAX_ATTEMPTS = 5
 /** How long a request waits for a connection while others have them all, and a task. */
 const REQUEST_WAIT_MS = 20_000
 const TASK_WAIT_MS = 300_000
-/** Compiling a plan takes longer than running it: our statements touch few rows. */
-const NO_JIT = '-c jit=off'
 const GENERIC = '-c plan_cache_mode=force_generic_plan'
 const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
-const STATEMENT_TIMEOUT_MS = 30_000
 
 const RETRY_TRANSACTION = new Set(['40001', '40P01'])
-const DATABASE_AWAY = new Set([
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P03', // cannot_connect_now
-  '08000',
-  '08003',
-  '08006',
-  '08001',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-  '53300', // too_many_connections
-])
-
-/** The server answers but cannot write: it is read-only, or its disk or memory is full. */
-export const cannotWrite = (error: unknown): boolean =>
-  /^(25006|53(?!300)|58030)/.test(codeOf(error))
-
-const codeOf = (error: unknown): string => (error as { code?: string } | undefined)?.code ?? ''
-
-function isAway(error: unknown): boolean {
-  const message = error instanceof Error ? error.message : ''
-  return (
-    DATABASE_AWAY.has(codeOf(error)) ||
-    /Connection terminated|timeout exceeded|not queryable|Query read timeout/.test(message)
-  )
-}
 
 /** The violated unique index, or null when the error is something else. */
 export function violatedConstraint(error: unknown): string | null {
@@ -148,8 +116,9 @@ export function openDatabase(url: string, size: number | Connections, listener =
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
+  const heartbeat = openHeartbeat(url)
   const end = async () => {
-    await Promise.all(Object.values(pools).map((pool) => pool.end()))
+    await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
   }
   /** The database for a company, or for nobody alone, with one of the two kinds of connections. */
   function view(kind: 'requests' | 'tasks', companyId: string | null): Database {
@@ -158,8 +127,10 @@ export function openDatabase(url: string, size: number | Connections, listener =
     const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
     const lendOf =
       ({ pool, shares }: Source): Lend =>
-      (act) =>
-        shares.during(companyId, wait_ms, allBusy, () => act(pool))
+      (act) => {
+        heartbeat.watch()
+        return shares.during(companyId, wait_ms, allBusy, () => act(pool))
+      }
     const txOn = (source: Source): Tx => ({
       query: (query) =>
         noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), retryFor_ms)),
@@ -181,10 +152,18 @@ export function openDatabase(url: string, size: number | Connections, listener =
       pools,
       waiting,
       refusedWrite,
+      heartbeat,
       end,
     }
   }
   return view('requests', null)
+}
+
+function openHeartbeat(url: string): Heartbeat {
+  const { cutBefore, isInDoubt, count } = serversOf(url)
+  const ping = openPing(url)
+  const isConnected = () => count() > ping.pool.totalCount
+  return createHeartbeat({ ...ping, cutBefore, isInDoubt, isConnected })
 }
 
 /** Lends a connection of a pool for as long as something is done with it. */
@@ -201,13 +180,10 @@ async function connect(
   await shares.take(companyId, wait_ms, allBusy)
   try {
     const client = await pool.connect()
-    // The pool listens only to idle connections; the end of this one must not end the process.
-    const ignore = () => {}
-    client.on('error', ignore)
     return {
       client,
       release(isLost = false) {
-        client.off('error', ignore).release(isLost)
+        client.release(isLost)
         shares.give(companyId)
       },
     }
@@ -229,43 +205,14 @@ function noteRefusals() {
         return await work
       } catch (error) {
         const { cause } = error as Error
-        if (cannotWrite(cause)) last = { code: codeOf(cause), at_ms: performance.now() }
+        // Who is read-only says so whenever it is asked, and after a failover nobody is.
+        if (cannotWrite(cause) && !isAway(cause))
+          last = { code: codeOf(cause), at_ms: performance.now() }
         throw error
       }
     },
     refusedWrite: () => (performance.now() - last.at_ms < REMEMBERED_MS ? last.code : null),
   }
-}
-
-/** Settings that DATABASE_URL asks for itself would replace ours, so ours are added to them. */
-function withSettings(url: string, settings: string): string {
-  const address = new URL(url)
-  const own = address.searchParams.get('options')
-  address.searchParams.set('options', own ? `${own} ${settings}` : settings)
-  return address.href
-}
-
-export function openPool(
-  url: string,
-  size: number,
-  settings = '',
-  limits: pg.PoolConfig = {},
-): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: withSettings(url, `${NO_JIT} ${settings}`.trim()),
-    max: size,
-    application_name: 'vintem',
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    // The server keeps the first limit; this one is for a server that does not answer.
-    query_timeout: STATEMENT_TIMEOUT_MS + RETRY_FOR_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    connectionTimeoutMillis: RETRY_FOR_MS,
-    keepAlive: true,
-    ...limits,
-  })
-  // An idle connection that the server closes is replaced on next use; it must not end the process.
-  pool.on('error', () => {})
-  return pool
 }
 
 async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
@@ -301,12 +248,6 @@ async function transactOn<R>(
   const woken = new Set<string>()
   let hasWritten = false
   let lost: Error | undefined
-  // The pool listens only to idle connections; one that is cut in our hands must not end the
-  // process.
-  const notice = (error: Error) => {
-    lost = error
-  }
-  client.on('error', notice)
   try {
     await client.query('begin')
     const result = await act({
@@ -323,19 +264,23 @@ async function transactOn<R>(
     if (hasWritten) listener.wrote()
     return result
   } catch (error) {
+    if (isAway(error)) lost = error as Error
     await client.query('rollback').catch((fault: Error) => {
       lost = fault
     })
     throw error
   } finally {
-    client.off('error', notice)
     client.release(lost)
   }
 }
 
-/** Before the commit a lost connection has undone everything; during it, nobody knows. */
+/**
+ * Before the commit a lost connection has undone everything; during it, nobody knows. A commit that
+ * was never sent has not begun.
+ */
 function mayRetry(error: unknown, { committing }: { committing: boolean }): boolean {
-  return RETRY_TRANSACTION.has(codeOf(error)) || (isAway(error) && !committing)
+  if (RETRY_TRANSACTION.has(codeOf(error)) || isNotSent(error)) return true
+  return isAway(error) && !committing
 }
 
 /** Why a client is to come again. The cause, which is for the operator, stays with it. */
@@ -361,6 +306,8 @@ async function repeatWhileAway<R>(work: () => Promise<R>, retryFor_ms: number): 
     } catch (error) {
       const passing = isAway(error) || RETRY_TRANSACTION.has(codeOf(error))
       if (!passing) throw cannotWrite(error) ? toPublicError(error) : error
+      // Sent again, it would find its own rows, write nothing and not wait for the standby.
+      if (isUnknown(error)) throw toPublicError(error)
       if (performance.now() + wait_ms > deadline) throw toPublicError(error)
       await pause(wait_ms)
     }

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { databaseFault } from './database-fault.ts'
 import { isOutside, runOutside } from './migrate-outside.ts'
+import { createClient } from './servers.ts'
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
@@ -109,8 +110,7 @@ async function takeLock(client: pg.Client): Promise<void> {
 
 /** Brings the database to this version of the code, and returns the applied migrations. */
 export async function migrate(url: string, migrations = readMigrations()): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: url,
+  const client = createClient(url, {
     application_name: 'vintem migrate',
     connectionTimeoutMillis: 10_000,
   })

@@ -1,5 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { cannotWrite, openPool } from './database.ts'
+import type pg from 'pg'
+import { cannotWrite, isUnknown, NoPrimary } from './away.ts'
+import { openPool } from './pool.ts'
+import { serversOf } from './servers.ts'
 
 /** Asks a database now and then whether it can be written to, by a connection of its own. */
 export type Probe = {
@@ -9,26 +11,35 @@ export type Probe = {
 }
 
 export const NO_ANSWER = 'The database does not answer.'
+const NOT_CONFIRMED = 'No standby confirms what is written to the database.'
+const NO_PRIMARY = 'None of the database servers accepts writes.'
+
+/** Writes without changing anything. */
+const WRITE = 'update installation set last_position = last_position'
 
 /**
- * Writes without changing anything. The connection is not one of those that requests use: if they
- * are all busy, the database is still there. Those who ask at the same time share one answer.
+ * The connection is not one of those that requests use: if they are all busy, the database is still
+ * there. Those who ask at the same time share one answer.
  */
 export function openProbe(url: string, timeout_ms: number): Probe {
   const pool = openPool(url, 1, '', {
+    isProbe: true,
     application_name: 'vintem probe',
     connectionTimeoutMillis: timeout_ms,
     query_timeout: timeout_ms,
-    statement_timeout: timeout_ms,
-    lock_timeout: timeout_ms,
+    // Less, so that the server has the time to say what it has waited for.
+    statement_timeout: Math.floor(timeout_ms * 0.8),
+    lock_timeout: Math.floor(timeout_ms * 0.8),
   })
   let asking: Promise<string | null> | undefined
   let closing: Promise<void> | undefined
   const ask = async (): Promise<string | null> => {
     try {
-      await pool.query('update installation set last_position = last_position')
+      await pool.query(WRITE)
       return null
     } catch (error) {
+      if (error instanceof NoPrimary) return NO_PRIMARY
+      if (isUnknown(error)) return NOT_CONFIRMED
       return cannotWrite(error) ? describeRefusal((error as { code: string }).code) : NO_ANSWER
     }
   }
@@ -48,49 +59,47 @@ export function openProbe(url: string, timeout_ms: number): Probe {
 
 /** Asks a database whether it answers anything at all. */
 export type Ping = {
-  /** It never throws, and ends in time. A refusal is an answer too. */
+  /** It never throws. A refusal is an answer too. */
   answers(): Promise<boolean>
+  /** The connection by which it asks. */
+  pool: pg.Pool
   close(): Promise<void>
 }
 
-/** A connection that does not answer is replaced after so many times the timeout. */
-const REPLACED_AFTER = 5
+/** How long the server may take. Whoever asks waits less. */
+const PING_MS = 6_000
 
-export function openPing(url: string, timeout_ms: number): Ping {
+/**
+ * While it is in doubt whether a commit was confirmed by the standby, it asks for another one: if
+ * that is confirmed, all before it are.
+ */
+export function openPing(url: string): Ping {
+  const { isInDoubt, confirm } = serversOf(url)
   const pool = openPool(url, 1, '', {
+    isProbe: true,
     application_name: 'vintem ping',
-    connectionTimeoutMillis: REPLACED_AFTER * timeout_ms,
-    query_timeout: REPLACED_AFTER * timeout_ms,
+    connectionTimeoutMillis: PING_MS,
+    query_timeout: PING_MS,
+    statement_timeout: PING_MS,
   })
   let closing: Promise<void> | undefined
-  const ask = () =>
-    pool.query('select 1').then(
-      () => true,
-      (error: Error) => !/timeout/i.test(error.message),
-    )
   return {
+    pool,
     async answers() {
-      const waiting = new AbortController()
-      const late = waitInSteps(timeout_ms, waiting.signal).then(() => false)
-      const answered = await Promise.race([ask(), late])
-      waiting.abort()
-      return answered
+      const isWriting = isInDoubt()
+      try {
+        await pool.query(isWriting ? WRITE : 'select 1')
+        if (isWriting) confirm()
+        return true
+      } catch (error) {
+        return !/timeout/i.test((error as Error).message)
+      }
     },
     close() {
       closing ??= pool.end()
       return closing
     },
   }
-}
-
-const STEP_MS = 50
-
-/**
- * Waits for so long, in steps. A process that gets little of the processor is late with each step,
- * so it waits longer for what it has had no time to read.
- */
-async function waitInSteps(ms: number, signal: AbortSignal): Promise<void> {
-  for (let left_ms = ms; left_ms > 0 && !signal.aborted; left_ms -= STEP_MS) await pause(STEP_MS)
 }
 
 /** Why nothing can be written, by the SQLSTATE of the refusal. */

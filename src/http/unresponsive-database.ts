@@ -1,69 +1,42 @@
 import type { FastifyInstance } from 'fastify'
+import type { Database } from '../db/database.ts'
 import { problem } from '../lib/problems.ts'
 
-/** How often waiting requests are checked. */
-const CHECK_MS = 1_000
-/** How long a request waits before the database is pinged. */
-const LATE_MS = 2_000
-/** After so many pings in a row without an answer the database counts as unresponsive. */
-const MAX_MISSED = 2
+/** How often answered requests are removed. */
+const REMOVE_MS = 1_000
 
 /** A request that has no answer yet. */
-type Waiting = { since_ms: number; isAnswered(): boolean; refuse(): void }
+type Waiting = { isAnswered(): boolean; refuse(): void }
 
 export type DatabaseWatch = {
   /** Whether the database does not answer at all, because it hangs or cannot be reached. */
   isUnresponsive(): boolean
   /** Adds a request, which is refused if the database stops answering while it waits. */
-  add(waiting: Omit<Waiting, 'since_ms'>): void
+  add(waiting: Waiting): void
   close(): void
 }
 
-/**
- * Detects that a database is unresponsive. A statement without an answer does not show that,
- * because it may just take long. So if a request waits for long, a ping is sent on another
- * connection. If pings have no answer either, all requests are refused until the database answers
- * again.
- */
-export function watchDatabase(
-  ping: () => Promise<boolean>,
-  steady_ms = () => performance.now(),
-): DatabaseWatch {
+/** Refuses all waiting requests as soon as the database is unresponsive. */
+export function watchDatabase(heartbeat: Database['heartbeat']): DatabaseWatch {
   const requests = new Set<Waiting>()
-  let missed = 0
   let timer: NodeJS.Timeout | null = null
-  let isClosed = false
-  const isUnresponsive = () => missed >= MAX_MISSED
 
-  function isLate(): boolean {
+  function removeAnswered(): void {
     for (const request of requests) if (request.isAnswered()) requests.delete(request)
-    // The oldest comes first.
-    const [oldest] = requests
-    return oldest !== undefined && steady_ms() - oldest.since_ms >= LATE_MS
+    timer = requests.size > 0 ? setTimeout(removeAnswered, REMOVE_MS).unref() : null
   }
 
-  async function pingOnce(): Promise<void> {
-    missed = (await ping()) ? 0 : missed + 1
-    if (!isUnresponsive()) return
+  heartbeat.onUnresponsive(() => {
     for (const request of requests) if (!request.isAnswered()) request.refuse()
     requests.clear()
-  }
-
-  /** Repeats while requests wait or the database does not answer. */
-  async function check(): Promise<void> {
-    if (isLate() || missed > 0) await pingOnce()
-    const isOver = isClosed || (requests.size === 0 && missed === 0)
-    timer = isOver ? null : setTimeout(check, CHECK_MS).unref()
-  }
-
+  })
   return {
-    isUnresponsive,
+    isUnresponsive: heartbeat.isUnresponsive,
     add(request) {
-      requests.add({ ...request, since_ms: steady_ms() })
-      timer ??= setTimeout(check, CHECK_MS).unref()
+      requests.add(request)
+      timer ??= setTimeout(removeAnswered, REMOVE_MS).unref()
     },
     close() {
-      isClosed = true
       if (timer) clearTimeout(timer)
     },
   }

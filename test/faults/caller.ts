@@ -45,6 +45,8 @@ export type Caller = {
   call(request: Request): Promise<Answer>
   /** Resolves when so many more requests were answered. */
   progress(answers: number): Promise<void>
+  /** Resolves when the next request that writes has succeeded. */
+  written(): Promise<void>
   close(): Promise<void>
 }
 
@@ -67,8 +69,13 @@ export function createCaller(victim: Victim): Caller {
     postponed: 0,
   }
   const goals = new Set<{ at: number; reached(): void }>()
+  let nextWrite = Promise.withResolvers<void>()
 
-  function count(wasCut: boolean, { replayed }: Answer): void {
+  function count(wasCut: boolean, { method }: Request, { replayed, status }: Answer): void {
+    if (method === 'POST' && status < 300) {
+      nextWrite.resolve()
+      nextWrite = Promise.withResolvers()
+    }
     tally.answered += 1
     if (wasCut) tally.resolved += 1
     if (wasCut && replayed) tally.hadHappened += 1
@@ -89,11 +96,12 @@ export function createCaller(victim: Victim): Caller {
           tally[outcome === 'refused' ? 'refused' : 'postponed'] += 1
           await pause(COME_AGAIN_MS)
         } else {
-          count(wasCut, outcome)
+          count(wasCut, asked, outcome)
           return outcome
         }
       }
     },
+    written: () => nextWrite.promise,
     progress: (answers) =>
       new Promise((resolve, reject) => {
         const goal = {

@@ -9,7 +9,6 @@ import { createApp } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { TASKS } from '../../src/worker/worker.ts'
 import { type ManualClock, manualClock } from '../support/api.ts'
-import { cloneDatabase } from '../support/database.ts'
 import { secretOf, temporaryFolder } from '../support/process.ts'
 import { type Caller, createCaller } from './caller.ts'
 import { type Client, emptyJournal, type Journal, type Shop } from './journal.ts'
@@ -22,6 +21,7 @@ import { createVictim, lowPort, type Victim } from './victim.ts'
 
 export type Plan = {
   seed: number
+  /** How often something is killed. */
   kills: number
   companies: number
   /** Clients that sell, two for a company. */
@@ -55,17 +55,24 @@ const ROUND_S = 60
 /** The bank is compared with our records up to a few minutes ago. */
 const BEFORE_AUDIT_S = 600
 
+/** Kills something once, and sees to it that there is service again. */
+export type Strike = (scene: Scene) => Promise<void>
+
 /**
- * Kills a server under load again and again. Clients go on until all they have begun is answered;
+ * Strikes a server under load again and again. Clients go on until all they have begun is answered;
  * then time passes until all that was interrupted is due again, and is carried out.
  */
-export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
+export async function killAgainAndAgain(
+  plan: Plan,
+  databaseUrl: string,
+  strike: Strike,
+): Promise<Aftermath> {
   const started = performance.now()
-  const scene = await prepare(plan)
+  const scene = await prepare(plan, databaseUrl)
   const { app, clock, victim, caller, journal } = scene
   try {
     await victim.start()
-    await underFire(plan, scene)
+    await underFire(plan, scene, strike)
     const changed = await sendAgain(caller, journal)
     const exitCode = await victim.end('SIGTERM')
     return {
@@ -86,7 +93,7 @@ export async function killAgainAndAgain(plan: Plan): Promise<Aftermath> {
   }
 }
 
-type Scene = {
+export type Scene = {
   app: FullApp
   clock: ManualClock
   victim: Victim
@@ -96,8 +103,8 @@ type Scene = {
   shops: Shop[]
 }
 
-async function prepare(plan: Plan): Promise<Scene> {
-  const [databaseUrl, dataDir, port] = [await cloneDatabase(), temporaryFolder(), await lowPort()]
+async function prepare(plan: Plan, databaseUrl: string): Promise<Scene> {
+  const [dataDir, port] = [temporaryFolder(), await lowPort()]
   const environment = {
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,
@@ -149,12 +156,12 @@ async function makeShop(app: FullApp, number: number): Promise<Shop> {
 }
 
 /** The load goes on until the last kill; then what was begun is brought to its end. */
-async function underFire(plan: Plan, scene: Scene): Promise<void> {
+async function underFire(plan: Plan, scene: Scene, strike: Strike): Promise<void> {
   const random = createRandom(plan.seed)
   const state = { stopping: false }
   const stopping = () => state.stopping
   const load = Promise.all(makeClients(plan, random, scene, stopping).map((run) => run()))
-  const kills = strike(plan, random, scene, stopping)
+  const kills = strikeAgain(plan, random, scene, strike, stopping)
   try {
     await Promise.race([load, kills])
   } finally {
@@ -194,18 +201,24 @@ function makeClients(
 }
 
 /** Counts answers and not time, so that a slow machine gets as much done between two kills. */
-async function strike(
+async function strikeAgain(
   { kills, answersPerKill }: Plan,
   random: Random,
-  { victim, caller }: Scene,
+  scene: Scene,
+  strike: Strike,
   stopping: () => boolean,
 ): Promise<void> {
   for (let n = 0; n < kills && !stopping(); n++) {
-    await caller.progress(1 + random.below(2 * answersPerKill))
+    await scene.caller.progress(1 + random.below(2 * answersPerKill))
     await pause(random.below(STRIKE_MS))
-    await victim.end('SIGKILL')
-    await victim.start()
+    await strike(scene)
   }
+}
+
+/** Kills the server, and starts it again. */
+export const killServer: Strike = async ({ victim }) => {
+  await victim.end('SIGKILL')
+  await victim.start()
 }
 
 /** A client that sends a key again much later gets the same answer. */

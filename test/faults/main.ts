@@ -7,18 +7,19 @@ import { parseArgs } from 'node:util'
 
 /**
  * The long version of the tests in this folder, for which `npm test` has no time:
- * `npm run test:faults -- --kills 200 --operations 5000 --seed 7`, or KILLS, BANK_OPERATIONS and
- * SEED in the environment.
+ * `npm run test:faults -- --kills 200 --failovers 20 --operations 5000 --seed 7`, or KILLS,
+ * FAILOVERS, BANK_OPERATIONS and SEED in the environment.
  */
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: process.env.KILLS ?? '200' },
+    failovers: { type: 'string', default: process.env.FAILOVERS ?? '20' },
     seed: { type: 'string', default: process.env.SEED ?? String(randomInt(2 ** 31)) },
     load: { type: 'string', default: process.env.LOAD ?? '250' },
     operations: { type: 'string', default: process.env.BANK_OPERATIONS ?? '5000' },
   },
 })
-const { kills, seed, load, operations } = values
+const { kills, failovers, seed, load, operations } = values
 for (const [name, value] of Object.entries(values)) {
   if (!/^\d{1,10}$/.test(value)) throw new Error(`--${name} must be a whole number`)
 }
@@ -26,18 +27,21 @@ for (const [name, value] of Object.entries(values)) {
 /** For a kill on a machine that is very busy: the start, the load, and some of the end. */
 const MAX_MS = 30_000
 const report = join(mkdtempSync(join(tmpdir(), 'vintem-faults-')), 'report.json')
-console.log(`${kills} kills with seed ${seed}; the report will be ${report}`)
-const FILES = ['test/faults/money-kill.test.ts', 'test/faults/bank.test.ts']
+console.log(
+  `${kills} kills and ${failovers} failovers with seed ${seed}; the report will be ${report}`,
+)
+const FILES = ['money-kill', 'failover', 'bank'].map((name) => `test/faults/${name}.test.ts`)
 const child = spawn(process.execPath, ['test/run.ts', ...FILES], {
   stdio: 'inherit',
   env: {
     ...process.env,
     KILLS: kills,
+    FAILOVERS: failovers,
     SEED: seed,
     LOAD: load,
     REPORT: report,
     BANK_OPERATIONS: operations,
-    TEST_TIMEOUT_MS: String(600_000 + Number(kills) * MAX_MS),
+    TEST_TIMEOUT_MS: String(600_000 + (Number(kills) + Number(failovers)) * MAX_MS),
   },
 })
 child.on('exit', (code) => process.exit(code ?? 1))

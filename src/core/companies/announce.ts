@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Database, Tx } from '../../db/database.ts'
+import { createClient } from '../../db/servers.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /**
@@ -15,6 +16,7 @@ export const LISTENER = 'vintem listen'
 export const QUESTION = 'heard? '
 
 const RECONNECT_MS = 500
+const CONNECT_MS = 30_000
 const CONFIRM_MS = 3_000
 
 export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
@@ -45,17 +47,15 @@ export function listen(
 
   async function connect(): Promise<void> {
     if (closed || client) return
-    const own = new pg.Client({
-      connectionString: url,
+    const own = createClient(url, {
       application_name: LISTENER,
-      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS,
     })
     client = own
     own.on('notification', ({ payload = '' }) => {
       if (!payload.startsWith(QUESTION)) return forget(payload)
       answering = answering.then(() => answer(own, payload.slice(QUESTION.length)))
     })
-    own.on('error', () => {})
     own.on('end', () => {
       if (client === own) lost()
     })
@@ -85,7 +85,10 @@ async function answer(client: pg.Client, question: string): Promise<void> {
 
 /** Waits until every server has applied all announced changes; false if one does not answer. */
 export async function waitUntilAppliedAt(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: 'vintem announce' })
+  const client = createClient(url, {
+    application_name: 'vintem announce',
+    connectionTimeoutMillis: CONNECT_MS,
+  })
   await client.connect()
   try {
     return await askAll(client)

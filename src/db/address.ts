@@ -1,0 +1,46 @@
+import { OperatorFault } from '../lib/operator-fault.ts'
+
+/** Everything before the hosts, the hosts, and the rest. */
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s
+
+/** What a server has to be for us, in the words of PostgreSQL's own clients. */
+const WRITABLE = ['read-write', 'primary']
+const ATTRIBUTES = 'target_session_attrs'
+
+/**
+ * The address of each server that a DATABASE_URL names: postgres://user@first:5432,second:5432/name
+ * has two. An address that is none of PostgreSQL stays as it is.
+ */
+export function splitHosts(url: string): string[] {
+  const [, start, hosts = '', rest] = PARTS.exec(url) ?? []
+  if (start === undefined) return [url]
+  return hosts.split(',').map((host) => withoutAttributes(`${start}${host}${rest}`))
+}
+
+/** node-postgres does not know the parameter. We want what it asks for in any case. */
+function withoutAttributes(url: string): string {
+  if (!url.includes(ATTRIBUTES) || !URL.canParse(url)) return url
+  const address = new URL(url)
+  const wanted = address.searchParams.get(ATTRIBUTES)
+  if (wanted !== null && !WRITABLE.includes(wanted)) {
+    throw new OperatorFault(
+      `DATABASE_URL asks for ${ATTRIBUTES}=${wanted}, but Vintém writes: leave it out, or make it read-write.`,
+    )
+  }
+  address.searchParams.delete(ATTRIBUTES)
+  return address.href
+}
+
+/** Where a server listens. */
+export type Place = { host: string; port: number }
+
+export function placeOf(url: string): Place {
+  const { hostname, port } = new URL(url)
+  const host = decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')
+  return { host: host || 'localhost', port: Number(port || 5432) }
+}
+
+export const nameOf = (url: string): string => {
+  const { host, port } = placeOf(url)
+  return `${host}:${port}`
+}

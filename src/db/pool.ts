@@ -1,0 +1,35 @@
+import pg from 'pg'
+import { type ClientConfig, withSettings } from './primary-client.ts'
+import { serversOf } from './servers.ts'
+
+/** How long a request waits for a database that is away before it fails. */
+export const RETRY_FOR_MS = 5_000
+const LOCK_TIMEOUT_MS = 3_000
+const STATEMENT_TIMEOUT_MS = 30_000
+/** Compiling a plan takes longer than running it: our statements touch few rows. */
+const NO_JIT = '-c jit=off'
+
+/** Connections to the server that accepts writes. */
+export function openPool(
+  url: string,
+  size: number,
+  settings = '',
+  limits: pg.PoolConfig & Pick<ClientConfig, 'isProbe'> = {},
+): pg.Pool {
+  const { urls, Client } = serversOf(url)
+  const pool = new pg.Pool({
+    connectionString: withSettings(urls[0]!, `${NO_JIT} ${settings}`.trim()),
+    Client,
+    max: size,
+    application_name: 'vintem',
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    // The server keeps the first limit; this one is for a server that does not answer.
+    query_timeout: STATEMENT_TIMEOUT_MS + RETRY_FOR_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    connectionTimeoutMillis: RETRY_FOR_MS,
+    ...limits,
+  })
+  // An idle connection that the server closes is replaced on next use; it must not end the process.
+  pool.on('error', () => {})
+  return pool
+}
