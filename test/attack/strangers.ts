@@ -107,7 +107,8 @@ const streams: Attack = {
     const charges = await makeCharges(scene, shop, scaled(scene, 1000))
     return { keys: [], paths: charges.map(({ token }) => `/pay/${token}/events`) }
   },
-  send: (outside, { paths }, n) => holdStream(outside, some(paths, n), networkOf(n % 10)),
+  send: (outside, { paths }, n) =>
+    holdStream(outside, some(paths, n), networkOf(Math.floor(n / 110) % 10)),
 }
 
 /** Sends the first half of something and nothing more. */
