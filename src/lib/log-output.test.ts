@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import {
+  closeSync,
+  createReadStream,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { createLogOutput } from './log-output.ts'
 
@@ -66,8 +75,7 @@ test('what waits for a slow reader is bounded', async () => {
 test('lines of outputs that share a pipe do not mix, even if its reader is slow', {
   skip: process.platform !== 'linux',
 }, async () => {
-  const path = join(folder, 'pipe')
-  execFileSync('mkfifo', [path])
+  const { path, close } = await openPipe()
   const fds = [openSync(path, 'r+'), openSync(path, 'r+')]
   const lineOf = (name: number, i: number) => `{"output":${name},"line":${i},"text":"ação"}`
   const COUNT = 3_000
@@ -96,4 +104,26 @@ test('lines of outputs that share a pipe do not mix, even if its reader is slow'
   }
   assert.equal(lines.filter((line) => line === long).length, 2)
   for (const fd of fds) closeSync(fd)
+  close()
 })
+
+/** A pipe that a shell has made, for which no other program is needed. Nobody reads it. */
+async function openPipe(): Promise<{ path: string; close(): void }> {
+  const wait = `'console.error(process.pid); setInterval(() => {}, 1e9)'`
+  const shell = spawn('sh', ['-c', `"$0" -e ${wait} | "$0" -e ${wait}`, process.execPath], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const pids: number[] = []
+  for await (const line of createInterface({ input: shell.stderr })) {
+    if (pids.push(Number(line)) === 2) break
+  }
+  const isPiped = (pid: number, fd: number) =>
+    readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('pipe:')
+  const first = pids.find((pid) => isPiped(pid, 1))
+  return {
+    path: `/proc/${first}/fd/1`,
+    close: () => {
+      for (const pid of pids) process.kill(pid, 'SIGKILL')
+    },
+  }
+}

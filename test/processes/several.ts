@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { type ClientRequest, request as open } from 'node:http'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -58,7 +59,18 @@ export async function startSeveral(environment: Record<string, string>): Promise
 
 /** Resolves when none of these processes is left. */
 export async function untilGone(pids: number[]): Promise<void> {
-  await until('the processes have ended', () => !pids.some(isAlive))
+  await until('the processes have ended', () => !pids.some(isRunning))
+}
+
+/** In a container nobody may collect a process that has ended: then it is a zombie. */
+function isRunning(pid: number): boolean {
+  if (process.platform !== 'linux') return isAlive(pid)
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z')
+  } catch {
+    return false
+  }
 }
 
 /** A company with keys in a database that no server of this process uses. */
