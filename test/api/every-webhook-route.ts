@@ -98,7 +98,10 @@ const events: Try[] = on('listEvents', {
     await feedCaughtUp(api)
     return client.get('/event?limit=2')
   },
-  'of one type': (client) => client.get('/event?type=webhook.test'),
+  'of one type': async (client, _made, api) => {
+    await feedCaughtUp(api)
+    return client.get('/event?type=webhook.test')
+  },
   nothing: (client) => client.get('/event?type=subscription.rejected'),
   invalid_value: (client) => client.get('/event?after=x&limit=2'),
 })
