@@ -42,7 +42,10 @@ export const OF_PARENT: Connections = { requests: 1, tasks: 1, hot: 1, light: 1,
 const sumOf = (connections: Connections): number =>
   Object.values(connections).reduce((sum, count) => sum + count, 0)
 
-/** The most connections of all processes of one machine together. */
+/**
+ * The most connections of all processes of one machine together. The last `WATCHING` is for the
+ * tasks' process and the parent: one to watch the database from each, and one for `/ready`.
+ */
 export function mostConnections(poolSize: number, processes: number): number {
   if (processes === 1) return sumOf(undivided(poolSize)) + WATCHING
   const requests = processes * (sumOf(ofRequests(poolSize, processes)) + WATCHING)

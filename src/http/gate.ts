@@ -6,8 +6,8 @@ import { type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
 export type GateLimits = { running: number; waiting: number; inAll: number }
 
 /**
- * What one of several processes takes. Connections are given to processes one after another, so
- * what a company sends is spread evenly. A process always takes one request at least.
+ * What one of several processes takes. The system spreads connections over the processes, so what
+ * a company sends is spread about evenly. A process always takes one request at least.
  */
 export const divideLimits = (
   { running, waiting, inAll }: GateLimits,

@@ -134,6 +134,8 @@ function createWatch(app: FullApp) {
 
   return {
     join(watcher: Watcher, state: State): void {
+      // If the page was closed meanwhile, nothing would make it leave.
+      if (watcher.reply.raw.destroyed) return
       watchers.add(watcher)
       timer ??= setInterval(poll, POLL_MS).unref()
       watcher.reply.raw.on('close', () => leave(watcher))
