@@ -48,8 +48,10 @@ const MAY_USE: Record<string, string[]> = {
   'idempotency.ts': [],
   'installation.ts': [],
   mails: ['tasks.ts'],
+  'operate.ts': ['companies'],
   'orders.ts': ['claims.ts'],
   payments: ['app.ts', 'banks', 'charges', 'companies', 'events.ts', 'fields.ts', 'mails'],
+  people: ['companies'],
   products: ['fields.ts'],
   receipts: ['app.ts', 'charges', 'companies', 'customers', 'mails', 'recurrences'],
   reconciliation: [

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
+import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { problem } from '../lib/problems.ts'
 import type { Version } from '../versions/history.ts'
@@ -35,7 +36,7 @@ export function compileRoute(app: FullApp, route: Route) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
     version.upgradeQuery?.(request.query as Record<string, unknown>)
-    const input = read(request, reply)
+    const input = read(request, (fields) => reply.header(IGNORED_FIELDS, fields))
     const dialect = dialectOf(input.query)
     const csv = dialect ? route.csv : undefined
     const render: Render = (data) => ({
@@ -112,14 +113,14 @@ function send(
 const bytesOf = (body: string | Buffer[]): number =>
   [body].flat().reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
 
-function readerOf(app: FullApp, route: Route) {
+export function readerOf(app: FullApp, route: Route) {
   const { local } = app.config
   const { query, body, check } = route
   return inputReader({
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),
     ...(check
-      ? { check: (value, request) => check(value, { company: session(request).company, local }) }
+      ? { check: (value, given) => check(value, { company: session(given).company, local }) }
       : {}),
   })
 }
@@ -134,7 +135,8 @@ function answerCall(
   const path = request.url.split('?')[0]!
   const guard = guardOf(app, request, path, input)
   const idempotency = guard && createIdempotency(app, guard, render)
-  const call = makeCall(app, request, path, input, idempotency)
+  const params = request.params as Call['params']
+  const call = makeCall(app, session(request).company, { path, params }, input, idempotency)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
@@ -171,19 +173,18 @@ function guardOf(
   return { companyId: session!.company.id, key, fingerprint }
 }
 
-function makeCall(
+export function makeCall(
   app: FullApp,
-  request: FastifyRequest,
-  path: string,
+  company: Company,
+  { path, params }: Pick<Call, 'path' | 'params'>,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
 ): Call {
-  const { company } = session(request)
   return {
     app: withCompanyClock(app, company),
     company,
     path,
-    params: request.params as Record<string, string>,
+    params,
     query,
     body,
     headers: {},
@@ -200,7 +201,7 @@ function makeCall(
   }
 }
 
-function session(request: FastifyRequest) {
+function session(request: Pick<FastifyRequest, 'session'>) {
   if (!request.session) throw problem('missing_api_key')
   return request.session
 }

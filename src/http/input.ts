@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { nearest } from '../lib/nearest.ts'
 import { MAX_LISTED } from '../lib/problems.ts'
@@ -16,8 +16,11 @@ export type Accepted = {
   query?: TObject
   body?: TSchema
   /** Rules that a schema cannot express. */
-  check?(body: Unchecked, request: FastifyRequest): (string | null)[]
+  check?(body: Unchecked, given: Given): (string | null)[]
 }
+
+/** What is read of a request, or of a form that a page sends. */
+export type Given = Pick<FastifyRequest, 'query' | 'body' | 'session'>
 
 export type Input = {
   query: unknown
@@ -41,16 +44,18 @@ export function inputReader(accepted: Accepted) {
   const readQuery = queryReader(accepted.query)
   const readBody = bodyReader(accepted.body)
 
-  return (request: FastifyRequest, reply: FastifyReply): Input => {
-    const { value: sent, faults } = (request.body as Body | undefined) ?? NO_BODY
+  return (given: Given, onIgnored?: (fields: string) => void): Input => {
+    const { value: sent, faults } = (given.body as Body | undefined) ?? NO_BODY
     const found = [...faults]
-    const query = readQuery(request.query, found)
+    const query = readQuery(given.query, found)
     const body = readBody(sent, found)
     if (accepted.check && isObject(body)) {
-      found.push(...accepted.check(body, request).filter((fault) => fault !== null))
+      found.push(...accepted.check(body, given).filter((fault) => fault !== null))
     }
-    const ignored = request.body === undefined ? null : ignoredFields(accepted.body, sent)
-    if (ignored !== null) reply.header(IGNORED_FIELDS, ignored)
+    if (onIgnored && given.body !== undefined) {
+      const ignored = ignoredFields(accepted.body, sent)
+      if (ignored !== null) onIgnored(ignored)
+    }
     requireNone(found)
     return { query, body, sent }
   }

@@ -15,7 +15,7 @@ import {
 import { clientName } from '../lib/client-name.ts'
 import type { RateLimit, Slots } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
-import { inputReader } from './input.ts'
+import { IGNORED_FIELDS, inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
 
 /** How many orders run at the same time, and how long an order waits. */
@@ -113,7 +113,7 @@ function register(
   server.post(order.path, async (request, reply) => {
     const address = clientName(request.ip)
     await requireRoom(limit, address)
-    const { body: given } = read(request, reply)
+    const { body: given } = read(request, (fields) => reply.header(IGNORED_FIELDS, fields))
     const act = () => order.act(app, given as never, request.params as never)
     const data = await (isSimulated ? slots.during(address, ORDER_WAIT_MS, tooMany, act) : act())
     const { version } = request

@@ -56,7 +56,7 @@ export function sendDeveloperPage(
   return sendPage(request, reply, site.assets, {
     kind: 'wide',
     styles: ['developer.css'],
-    scripts: ['developer.js'],
+    scripts: ['actions.js'],
     ...page,
     nav: navigation({ language: page.language, chosen }, here, site.app.config.local),
   })

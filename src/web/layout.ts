@@ -25,6 +25,12 @@ export type Page = {
   styles?: string[]
   /** Links to other pages, beside the name at the top. */
   nav?: Html
+  /** A menu beside the content. */
+  aside?: Html
+  /** Instead of the link to the other language. */
+  footer?: Html
+  /** Whether our own pages are sent the URL of this page. Its URL has no secret then. */
+  sameSiteReferrer?: boolean
   /** Whether it shows pages of ours in frames. */
   frames?: boolean
   /** Without scripts the page reloads after so many seconds. */
@@ -51,7 +57,7 @@ export function sendPage(
 ): FastifyReply {
   const { imageUrl } = page.brand ?? OWN
   const body = render(documentOf(request, assets, page))
-  secure(reply, imageUrl, page.frames)
+  secure(reply, imageUrl, page.frames, page.sameSiteReferrer)
     .status(page.status ?? 200)
     .type('text/html; charset=utf-8')
   reply.headers({
@@ -85,17 +91,20 @@ ${refresh_s && html`<noscript><meta http-equiv="refresh" content="${refresh_s}">
 <body class="${page.kind ?? 'narrow'}">
 <a class="skip" href="#main">${texts.skip}</a>
 <header class="top"><div class="inside">${logo(brand)}<p class="name">${brand.name}</p>${page.nav}</div></header>
-<main id="main" class="inside"${attributes(page.data)}>
+${page.aside}<main id="main" class="inside"${attributes(page.data)}>
 ${page.body}
 </main>
 <footer class="inside foot">
 <p>${texts.poweredBy}</p>
-<p><a href="${otherAddress(request, language)}" hreflang="${language === 'pt' ? 'en' : 'pt-BR'}" lang="${language === 'pt' ? 'en' : 'pt-BR'}">${texts.otherLanguage}</a></p>
+${page.footer ?? languageLink(request, language)}
 </footer>
 </body>
 </html>
 `
 }
+
+const languageLink = (request: FastifyRequest, language: Language): Html =>
+  html`<p><a href="${otherAddress(request, language)}" hreflang="${language === 'pt' ? 'en' : 'pt-BR'}" lang="${language === 'pt' ? 'en' : 'pt-BR'}">${TEXTS[language].otherLanguage}</a></p>`
 
 const attributes = (data: Record<string, string> = {}): Html[] =>
   Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)
@@ -142,6 +151,9 @@ const ICONS = {
   lock: '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
   mail: '<rect x="3" y="5" width="18" height="14" rx="2"/><path d="m4 7 8 6 8-6"/>',
   next: '<path d="m9 6 6 6-6 6"/>',
+  plus: '<path d="M12 5v14M5 12h14"/>',
+  search: '<circle cx="11" cy="11" r="6.5"/><path d="m16 16 4.5 4.5"/>',
+  download: '<path d="M12 4v11m-5-5 5 5 5-5M5 20h14"/>',
   qr: '<rect x="4" y="4" width="6" height="6" rx="1"/><rect x="14" y="4" width="6" height="6" rx="1"/><rect x="4" y="14" width="6" height="6" rx="1"/><path d="M14 14h2v2m4-2v2m-6 2v2h2m2-2h2v2"/>',
   repeat: '<path d="M17 3l4 4-4 4M3 11V9a2 2 0 0 1 2-2h16M7 21l-4-4 4-4M21 13v2a2 2 0 0 1-2 2H3"/>',
 } as const

@@ -3,9 +3,11 @@ import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
+import { registerAccount } from './account/register.ts'
 import { readAssets, registerAssets } from './assets.ts'
 import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
+import { registerDashboard } from './dashboard/register.ts'
 import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
@@ -28,7 +30,10 @@ export type Pages = {
 }
 
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
-export function createPages(app: FullApp, own: Pick<Site, 'sandbox' | 'resetSandbox'>): Pages {
+export function createPages(
+  app: FullApp,
+  own: Pick<Site, 'operate' | 'sandbox' | 'resetSandbox'>,
+): Pages {
   const site: Site = { app, assets: readAssets(), ...own }
   return {
     register(server) {
@@ -44,6 +49,7 @@ export function createPages(app: FullApp, own: Pick<Site, 'sandbox' | 'resetSand
         registerLive(scope, site)
         registerPreviews(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))
+        scope.register(async (signedIn) => registerForPeople(signedIn, site))
       })
     },
     missing(request, reply) {
@@ -59,6 +65,13 @@ function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   registerReset(scope, site)
   registerBank(scope, site)
   registerMailbox(scope, site)
+}
+
+/** Pages behind a sign-in. */
+function registerForPeople(scope: FastifyInstance, site: Site): void {
+  refuseForeignForms(scope, site.app.publicUrl, 'refused')
+  registerAccount(scope, site)
+  registerDashboard(scope, site)
 }
 
 const readForm = (text: string): Form => {

@@ -23,10 +23,15 @@ const policy = (images: string | null, frames: boolean): string =>
  * Adds security headers. A page runs only our own scripts and styles. Whoever has the URL of a page
  * can open it, so it is sent to no other site.
  */
-export function secure(reply: FastifyReply, imageUrl: string | null, frames = false): FastifyReply {
+export function secure(
+  reply: FastifyReply,
+  imageUrl: string | null,
+  frames = false,
+  sameSiteReferrer = false,
+): FastifyReply {
   return reply.headers({
     'Content-Security-Policy': policy(imageOrigin(imageUrl), frames),
-    'Referrer-Policy': 'no-referrer',
+    'Referrer-Policy': sameSiteReferrer ? 'same-origin' : 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Robots-Tag': 'noindex, nofollow',
     'Cross-Origin-Opener-Policy': 'same-origin',

@@ -1,4 +1,5 @@
 import type { FullApp } from '../core/full-app.ts'
+import type { Operate } from '../core/operate.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Assets } from './assets.ts'
 
@@ -9,6 +10,8 @@ export type Sandbox = { companyId: Uuid; apiKey: string }
 export type Site = {
   app: FullApp
   assets: Assets
+  /** Carries out operations of the API for people who are signed in. */
+  operate: Operate
   /** Null if this is not local mode, or if the sandbox is not created yet. */
   sandbox(): Sandbox | null
   /** Replaces the sandbox with a new company. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BODY_LIMIT_BYTES, readBody } from '../../../src/http/body.ts'
 import { renderFailure } from '../../../src/http/failures.ts'
 import { inputReader } from '../../../src/http/input.ts'
@@ -20,10 +19,9 @@ type Operation = { name: string; body: Schema; read(raw: Buffer): number }
 /** Reads a body as the server does, and returns how large the answer is if it is refused. */
 function readerOf(taken: Parameters<typeof inputReader>[0]): (raw: Buffer) => number {
   const read = inputReader(taken)
-  const reply = { header: () => reply } as unknown as FastifyReply
   return (raw) => {
     try {
-      read({ body: readBody(raw), query: {} } as FastifyRequest, reply)
+      read({ body: readBody(raw), query: {}, session: null }, () => {})
       return 0
     } catch (error) {
       if (!(error instanceof Problem)) throw error

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import type { Tx } from '../../db/database.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { isLive, type Person, SEEN_AGAIN_MS, type Session } from './rules.ts'
+import * as store from './store.ts'
+
+/** Where somebody signs in from. */
+export type Origin = { address: string; device: string }
+
+/** How somebody has proved who they are. */
+export type Proof = { isConfirmed: boolean; hasSecondFactor: boolean }
+
+const TOKEN_BYTES = 32
+const TOKEN_FORM = /^[\w-]{43}$/
+const MAX_DEVICE = 255
+
+const hashOf = (vault: Vault, token: string): Buffer => vault.hashCode(token, 'session')
+
+/** Starts a session. The token is for the cookie; the database has only its hash. */
+export async function startSession(
+  tx: Tx,
+  vault: Vault,
+  personId: Uuid,
+  { address, device }: Origin,
+  { isConfirmed, hasSecondFactor }: Proof,
+  now: Date,
+): Promise<{ session: Session; token: string }> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const session: Session = {
+    id: newId(),
+    personId,
+    tokenHash: hashOf(vault, token),
+    createdAt: now,
+    lastSeenAt: now,
+    confirmedAt: isConfirmed ? now : null,
+    hasSecondFactor,
+    address,
+    device: device.slice(0, MAX_DEVICE),
+  }
+  await store.insertSession(tx, session)
+  return { session, token }
+}
+
+/** Whose session a token is, or null if it has ended or never was. */
+export async function useSession(
+  tx: Tx,
+  vault: Vault,
+  token: string,
+  now: Date,
+): Promise<{ session: Session; person: Person } | null> {
+  if (!TOKEN_FORM.test(token)) return null
+  const found = await store.findSession(tx, hashOf(vault, token))
+  if (!found || !isLive(found.session, now)) return null
+  const { id, lastSeenAt } = found.session
+  if (now.getTime() - lastSeenAt.getTime() >= SEEN_AGAIN_MS) await store.touchSession(tx, id, now)
+  return found
+}
+
+/** A text that only pages of this session know. Every form of theirs has it. */
+export const formTokenOf = (vault: Vault, { id }: Pick<Session, 'id'>): string =>
+  vault.hashCode(id, 'form').toString('base64url').slice(0, 22)

@@ -1,0 +1,77 @@
+import type { Language } from '../../lib/language.ts'
+import { formatReais } from '../../lib/money.ts'
+import { formatMoment } from '../../pix/local-time.ts'
+import { type Html, html, type Shown } from '../html.ts'
+import { icon } from '../layout.ts'
+import { DASHBOARD } from './texts.ts'
+import type { Visit } from './visit.ts'
+
+/** A column of a table: its title, and what it shows of a record. */
+export type Column<T> = {
+  title: string
+  of(record: T): Shown
+  /** `number` is aligned to the right, `main` names the record and stays on top on a phone. */
+  kind?: 'number' | 'main'
+}
+
+/** A table. On a phone each record is a block, with the titles beside the values. */
+export function table<T>(caption: string, columns: Column<T>[], records: T[]): Html {
+  const head = columns.map(({ title, kind }) => html`<th scope="col" class="${kind}">${title}</th>`)
+  const row = (record: T) =>
+    html`<tr>${columns.map(({ title, kind, of }) => html`<td class="${kind}" data-title="${title}">${of(record)}</td>`)}</tr>`
+  return html`<div class="table"><table><caption class="hide">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${records.map(row)}</tbody></table></div>`
+}
+
+/** Shown instead of a table without records. */
+export const nothing = (language: Language, text: Shown = null): Html =>
+  html`<div class="nothing"><p><strong>${DASHBOARD[language].nothing}</strong></p>${text && html`<p class="soft">${text}</p>`}</div>`
+
+/** Links to the newest and to the next older page of a list. */
+export function pager({ language, query, request }: Visit, next: string | null): Html | null {
+  const texts = DASHBOARD[language]
+  const path = request.url.split('?')[0]!
+  const to = (after: string | null) => {
+    const { after: _here, done: _done, ...filters } = query
+    const search = new URLSearchParams(filters as Record<string, string>)
+    if (after !== null) search.set('after', after)
+    return search.size > 0 ? `${path}?${search}` : path
+  }
+  if (next === null && query.after === undefined) return null
+  return html`<nav class="pager" aria-label="${texts.older}">
+${query.after !== undefined && html`<a class="button quiet slim" href="${to(null)}">${texts.newest}</a>`}
+${next !== null && html`<a class="button quiet slim" rel="next" href="${to(next)}">${texts.older}</a>`}</nav>`
+}
+
+/** A title with buttons and links beside it. */
+export const heading = (title: Shown, actions: Shown = null): Html =>
+  html`<div class="heading"><h1>${title}</h1>${actions && html`<div class="actions">${actions}</div>`}</div>`
+
+export const card = (title: Shown, content: Shown, kind = ''): Html =>
+  html`<section class="card ${kind}">${title && html`<h2>${title}</h2>`}${content}</section>`
+
+export type Tone = 'good' | 'bad' | 'warn' | 'calm'
+
+/** A state in a word. The color only repeats what the word says. */
+export const pill = (word: string, tone: Tone): Html =>
+  html`<span class="pill tone ${tone}">${word}</span>`
+
+export const notice = (text: Shown, tone: Tone = 'good'): Html =>
+  html`<p class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${icon(tone === 'good' ? 'check' : 'alert')}<span>${text}</span></p>`
+
+/** The sentence about what a form has just done, if the URL names one. */
+export const doneNotice = (
+  { query }: Pick<Visit, 'query'>,
+  sentences: Record<string, string>,
+): Html | false => {
+  const sentence = Object.hasOwn(sentences, query.done ?? '') && sentences[query.done!]
+  return sentence ? notice(sentence) : false
+}
+
+export const money = (cents: number | bigint): Html =>
+  html`<span class="money">${formatReais(cents)}</span>`
+
+/** A moment in the time of São Paulo. */
+export function moment(at: Date | string): Html {
+  const date = new Date(at)
+  return html`<time class="nowrap" datetime="${date.toISOString()}">${formatMoment(date)}</time>`
+}

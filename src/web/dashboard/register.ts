@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
+import { findCompany } from '../../core/companies/store.ts'
+import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
+import { findRole, listMemberships } from '../../core/people/store.ts'
+import { idOfSuffix } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { html } from '../html.ts'
+import { icon, sendPage } from '../layout.ts'
+import type { Site } from '../site.ts'
+import { ROUTES } from './routes.ts'
+import { homeOf, languageForm, personLinks, sendDashboardPage } from './shell.ts'
+import { findSignedIn, hasConfirmed } from './signed-in.ts'
+import { DASHBOARD } from './texts.ts'
+import type { DashboardRoute, SignedIn, Visit } from './visit.ts'
+
+const ROOT = '/dashboard/:company'
+
+/** The pages of a company, for its people. */
+export function registerDashboard(scope: FastifyInstance, site: Site): void {
+  scope.get('/dashboard', async (request, reply) => {
+    const visitor = await findSignedIn(site, request, reply)
+    return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
+  })
+  for (const route of ROUTES) {
+    scope.route({
+      method: route.method,
+      url: `${ROOT}${route.path}`,
+      exposeHeadRoute: false,
+      ...(route.bodyBytes ? { bodyLimit: route.bodyBytes } : {}),
+      handler: (request, reply) => show(site, route, request, reply),
+    })
+  }
+}
+
+/** A page of a company. To whoever does not belong to the company it does not exist. */
+async function show(
+  site: Site,
+  route: DashboardRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const visitor = await findSignedIn(site, request, reply)
+  if (!visitor) return askToSignIn(request, reply)
+  const visit = await visitOf(visitor)
+  if (!visit) throw problem('route_not_found')
+  if (!visit.can(route.needs)) return refuse(visit)
+  if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
+  return route.handle(visit)
+}
+
+const askToSignIn = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.redirect(`/sign-in${method === 'GET' ? nextOf(url) : ''}`, 303)
+
+/** After a form the person goes on at the page of the company, because the form is gone. */
+const askToConfirm = ({ request, reply, url }: Visit): FastifyReply =>
+  reply.redirect(`/account/confirm${nextOf(request.method === 'GET' ? request.url : url(''))}`, 303)
+
+const nextOf = (url: string): string => `?${new URLSearchParams({ next: url })}`
+
+async function visitOf(visitor: SignedIn): Promise<Visit | null> {
+  const { site, person, params } = visitor
+  const id = idOfSuffix(params.company ?? '')
+  if (id === null) return null
+  const [role, company] = await Promise.all([
+    findRole(site.app.db, id, person.id),
+    findCompany(site.app.db, id),
+  ])
+  if (!role || !company) return null
+  const scopes = SCOPES_OF[role]
+  const home = homeOf(id)
+  const visit: Visit = {
+    ...visitor,
+    app: withCompanyClock(forCompany(site.app, company), company),
+    company,
+    role,
+    scopes,
+    can: (needs) => isAllowed(role, needs),
+    operate: (operationId, input) => site.operate(operationId, { company, scopes }, input),
+    url: (path) => `${home}${path}`,
+    send: (page) => sendDashboardPage(visit, page),
+    redirect: (path, done) => visitor.reply.redirect(`${home}${withDone(path, done)}`, 303),
+  }
+  return visit
+}
+
+const withDone = (path: string, done: string | undefined): string =>
+  done === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}done=${done}`
+
+function refuse(visit: Visit): FastifyReply {
+  const { title, text } = DASHBOARD[visit.language].forbidden
+  const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p></section>`
+  return visit.send({ title, body, here: 'today', status: 403 })
+}
+
+/** The only company of the person, or a list of all. */
+async function showCompanies(visitor: SignedIn): Promise<FastifyReply> {
+  const { site, request, reply, person, language } = visitor
+  const texts = DASHBOARD[language]
+  const memberships = await listMemberships(site.app.db, person.id)
+  if (memberships.length === 1) return reply.redirect(homeOf(memberships[0]!.companyId), 303)
+  const row = ({ companyId, name, role }: { companyId: string; name: string; role: Role }) =>
+    html`<li><a class="row" href="${homeOf(companyId)}"><span><strong>${name}</strong><span class="soft small">${texts.roles[role]}</span></span>${icon('next')}</a></li>`
+  const body = html`<section class="card">
+<h1>${texts.chooseCompany}</h1>
+${memberships.length === 0 ? html`<p>${texts.noCompany}</p>` : html`<ul class="rows">${memberships.map(row)}</ul>`}
+</section>`
+  return sendPage(request, reply, site.assets, {
+    title: texts.companies,
+    language,
+    body,
+    styles: ['dashboard.css'],
+    nav: personLinks(visitor),
+    footer: languageForm(visitor),
+    sameSiteReferrer: true,
+  })
+}

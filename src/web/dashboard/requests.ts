@@ -1,0 +1,3 @@
+import type { DashboardRoute } from './visit.ts'
+
+export const requestsRoutes: DashboardRoute[] = []

@@ -1,0 +1,35 @@
+import { activityRoutes } from './activity.ts'
+import { balanceRoutes } from './balance.ts'
+import { chargeRoutes } from './charge.ts'
+import { chargesRoutes } from './charges.ts'
+import { customersRoutes } from './customers.ts'
+import { deliveriesRoutes } from './deliveries.ts'
+import { developersRoutes } from './developers.ts'
+import { membersRoutes } from './members.ts'
+import { newRoutes } from './new.ts'
+import { productsRoutes } from './products.ts'
+import { requestsRoutes } from './requests.ts'
+import { settingsRoutes } from './settings.ts'
+import { subscriptionsRoutes } from './subscriptions.ts'
+import { todayRoutes } from './today.ts'
+import { unmatchedRoutes } from './unmatched.ts'
+import type { DashboardRoute } from './visit.ts'
+
+/** Every page and every form of the dashboard. Tests walk this table. */
+export const ROUTES: DashboardRoute[] = [
+  ...todayRoutes,
+  ...chargesRoutes,
+  ...chargeRoutes,
+  ...newRoutes,
+  ...customersRoutes,
+  ...productsRoutes,
+  ...subscriptionsRoutes,
+  ...balanceRoutes,
+  ...unmatchedRoutes,
+  ...developersRoutes,
+  ...deliveriesRoutes,
+  ...requestsRoutes,
+  ...settingsRoutes,
+  ...membersRoutes,
+  ...activityRoutes,
+]

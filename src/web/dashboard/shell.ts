@@ -1,0 +1,66 @@
+import type { FastifyReply } from 'fastify'
+import type { Needs } from '../../core/people/rules.ts'
+import { suffixOf } from '../../lib/ids.ts'
+import { type Html, html } from '../html.ts'
+import { icon, sendPage } from '../layout.ts'
+import { DASHBOARD, type Section } from './texts.ts'
+import type { DashboardPage, SignedIn, Visit } from './visit.ts'
+
+/** The menu, and what a section needs to be shown there. */
+const SECTIONS: { name: Section; path: string; needs: Needs }[] = [
+  { name: 'today', path: '', needs: 'payments:read' },
+  { name: 'charges', path: '/charges', needs: 'payments:read' },
+  { name: 'new', path: '/new', needs: 'payments:write' },
+  { name: 'customers', path: '/customers', needs: 'payments:read' },
+  { name: 'products', path: '/products', needs: 'catalog:read' },
+  { name: 'subscriptions', path: '/subscriptions', needs: 'payments:read' },
+  { name: 'balance', path: '/balance', needs: 'balance:read' },
+  { name: 'unmatched', path: '/unmatched', needs: 'payments:read' },
+  { name: 'developers', path: '/developers', needs: 'webhooks:read' },
+  { name: 'settings', path: '/settings', needs: 'company:read' },
+]
+
+export const homeOf = (companyId: string): string => `/dashboard/${suffixOf(companyId)}`
+
+/** Sends a page of a company, with its menu. */
+export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyReply {
+  const { company, language } = visit
+  const texts = DASHBOARD[language]
+  const shown = SECTIONS.filter(({ needs }) => visit.can(needs))
+  const current = html` aria-current="page"`
+  const menu = html`<nav class="menu" aria-label="${texts.menu}">${shown.map(
+    ({ name, path }) =>
+      html`<a href="${visit.url(path)}"${name === page.here && current}>${texts.sections[name]}</a>`,
+  )}</nav>`
+  const notice =
+    company.mode === 'sandbox' &&
+    html`<p class="notice warn slim-notice">${icon('alert')}<span>${texts.sandbox}</span></p>`
+  return sendPage(visit.request, visit.reply, visit.site.assets, {
+    title: page.title,
+    language,
+    brand: company,
+    kind: 'dashboard',
+    styles: ['dashboard.css'],
+    scripts: ['actions.js', ...(page.scripts ?? [])],
+    nav: personLinks(visit),
+    aside: menu,
+    body: html`${notice}${page.body}`,
+    footer: languageForm(visit),
+    sameSiteReferrer: true,
+    ...(page.status ? { status: page.status } : {}),
+    ...(page.data ? { data: page.data } : {}),
+  })
+}
+
+/** The person and their links, at the top of every page. */
+export function personLinks({ person, language, formOf }: SignedIn): Html {
+  const texts = DASHBOARD[language]
+  return html`<div class="person"><a href="/account">${person.name}<span class="hide"> · ${texts.account}</span></a>${formOf('/sign-out', html`<button class="plain">${texts.signOut}</button>`)}</div>`
+}
+
+/** Switches the person's language. The page is shown again. */
+export const languageForm = ({ language, formOf, request }: SignedIn): Html =>
+  formOf(
+    '/account/language',
+    html`<input type="hidden" name="next" value="${request.method === 'GET' ? request.url : ''}"><button class="plain" name="language" value="${language === 'pt' ? 'en' : 'pt'}" lang="${language === 'pt' ? 'en' : 'pt-BR'}">${DASHBOARD[language].switchLanguage}</button>`,
+  )

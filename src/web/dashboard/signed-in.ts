@@ -1,0 +1,69 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isConfirmed } from '../../core/people/rules.ts'
+import { formTokenOf, useSession } from '../../core/people/sessions.ts'
+import { newId, suffixOf } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { type Html, html } from '../html.ts'
+import type { Form, Site } from '../site.ts'
+import { readCookie } from './cookie.ts'
+import type { FormOptions, SignedIn } from './visit.ts'
+
+/** Who sends the request. If nobody is signed in, null. A form without its token is refused. */
+export async function findSignedIn(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<SignedIn | null> {
+  const { app } = site
+  const token = readCookie(app.publicUrl, request)
+  const found = token && (await useSession(app.db, app.vault, token, app.systemClock.now()))
+  if (!found) return null
+  const { person, session } = found
+  const formToken = formTokenOf(app.vault, session)
+  const form = (request.method === 'POST' ? (request.body ?? {}) : {}) as Form
+  if (request.method === 'POST') requireToken(form.token, formToken)
+  return {
+    site,
+    request,
+    reply,
+    person,
+    session,
+    language: person.language,
+    form,
+    params: request.params as Record<string, string>,
+    query: firstValues(request.query as Record<string, string | string[]>),
+    formOf: (action, content, options = {}) => formOf(action, content, options, formToken),
+  }
+}
+
+/** If a name is repeated in the URL, the first value counts. */
+const firstValues = (query: Record<string, string | string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat()[0]!]))
+
+function requireToken(given: string | undefined, wanted: string): void {
+  const isSame =
+    given?.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
+  if (!isSame) throw problem('invalid_value', 'token: the form is not of this session')
+}
+
+function formOf(
+  action: string,
+  content: Html,
+  { kind, hasFile }: FormOptions,
+  token: string,
+): Html {
+  return html`<form method="post" action="${action}"${kind && html` class="${kind}"`}${hasFile && html` enctype="multipart/form-data"`}>
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="once" value="${suffixOf(newId())}">
+${content}</form>`
+}
+
+/** Whether the person has just proved who they are. */
+export const hasConfirmed = ({ session, site }: SignedIn): boolean =>
+  isConfirmed(session, site.app.systemClock.now())
+
+/** Where a page goes on after somebody has signed in or proved who they are: only ours. */
+export const safePath = (path: string | undefined): string =>
+  path && /^\/(?:dashboard|operator|account)(?:[/?][\x21-\x7e]*)?$/.test(path) && !/[\\]/.test(path)
+    ? path
+    : '/dashboard'

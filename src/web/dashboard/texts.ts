@@ -1,0 +1,120 @@
+import type { Role } from '../../core/people/rules.ts'
+import type { Language } from '../../lib/language.ts'
+
+/** The sections of the menu. */
+export type Section =
+  | 'today'
+  | 'charges'
+  | 'new'
+  | 'customers'
+  | 'products'
+  | 'subscriptions'
+  | 'balance'
+  | 'unmatched'
+  | 'developers'
+  | 'settings'
+
+type Texts = {
+  title: string
+  menu: string
+  sections: Record<Section, string>
+  roles: Record<Role, string>
+  account: string
+  signOut: string
+  switchLanguage: string
+  companies: string
+  chooseCompany: string
+  noCompany: string
+  sandbox: string
+  check: string
+  forbidden: { title: string; text: string }
+  stale: string
+  older: string
+  newest: string
+  nothing: string
+  back: string
+}
+
+const pt: Texts = {
+  title: 'Painel',
+  menu: 'Menu do painel',
+  sections: {
+    today: 'Hoje',
+    charges: 'Cobranças',
+    new: 'Criar',
+    customers: 'Clientes',
+    products: 'Produtos',
+    subscriptions: 'Assinaturas',
+    balance: 'Saldo',
+    unmatched: 'Não identificados',
+    developers: 'Desenvolvedores',
+    settings: 'Configurações',
+  },
+  roles: {
+    owner: 'Responsável',
+    finance: 'Financeiro',
+    support: 'Atendimento',
+    developer: 'Desenvolvimento',
+    viewer: 'Somente leitura',
+  },
+  account: 'Minha conta',
+  signOut: 'Sair',
+  switchLanguage: 'English',
+  companies: 'Empresas',
+  chooseCompany: 'Escolha a empresa',
+  noCompany: 'Você ainda não participa de nenhuma empresa. Peça um convite a quem a administra.',
+  sandbox: 'Ambiente de testes: aqui o dinheiro não é de verdade.',
+  check: 'Confira os campos destacados.',
+  forbidden: {
+    title: 'Seu perfil não permite esta ação',
+    text: 'Peça a um responsável pela empresa que faça isso ou que mude o seu perfil.',
+  },
+  stale: 'Esta página ficou aberta por muito tempo. Volte, atualize a página e envie de novo.',
+  older: 'Mais antigos',
+  newest: 'Mais recentes',
+  nothing: 'Nada por aqui ainda',
+  back: 'Voltar',
+}
+
+const en: Texts = {
+  title: 'Dashboard',
+  menu: 'Menu of the dashboard',
+  sections: {
+    today: 'Today',
+    charges: 'Charges',
+    new: 'New',
+    customers: 'Customers',
+    products: 'Products',
+    subscriptions: 'Subscriptions',
+    balance: 'Balance',
+    unmatched: 'Unmatched',
+    developers: 'Developers',
+    settings: 'Settings',
+  },
+  roles: {
+    owner: 'Owner',
+    finance: 'Finance',
+    support: 'Support',
+    developer: 'Developer',
+    viewer: 'Viewer',
+  },
+  account: 'My account',
+  signOut: 'Sign out',
+  switchLanguage: 'Português',
+  companies: 'Companies',
+  chooseCompany: 'Choose a company',
+  noCompany: 'You belong to no company yet. Ask whoever runs it for an invitation.',
+  sandbox: 'A sandbox: the money here is not real.',
+  check: 'Check the marked fields.',
+  forbidden: {
+    title: 'Your role does not allow this',
+    text: 'Ask an owner of the company to do it, or to change your role.',
+  },
+  stale: 'This page was open for too long. Go back, reload it and send the form again.',
+  older: 'Older',
+  newest: 'Newest',
+  nothing: 'Nothing here yet',
+  back: 'Back',
+}
+
+export const DASHBOARD: Record<Language, Texts> = { pt, en }

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { signIn } from '../support/dashboard.ts'
+
+const api = await startApi()
+const client = await api.client()
+
+test('a person of the company sees its pages, with the menu of their role', async () => {
+  const owner = await signIn(api, client.company)
+  const page = await owner.get('')
+  assert.equal(page.status, 200, page.text)
+  assert.match(page.text, /Configurações/)
+  assert.equal(page.headers.get('cache-control'), 'no-store')
+  const support = await signIn(api, client.company, { role: 'support', language: 'en' })
+  const theirs = await support.get('')
+  assert.match(theirs.text, /Charges/)
+  assert.doesNotMatch(theirs.text, /Balance/)
+})
+
+test('nobody sees the pages of a company that is not theirs', async () => {
+  const other = await api.client()
+  const stranger = await signIn(api, other.company)
+  const asked = await stranger.get(`/${(await signIn(api, client.company)).home}`)
+  assert.equal(asked.status, 404)
+  const nobody = await fetch(`${api.url}${stranger.home}`, { redirect: 'manual' })
+  assert.equal(nobody.status, 303)
+  assert.match(nobody.headers.get('location')!, /^\/sign-in\?next=%2Fdashboard/)
+})
+
+test('a session ends after 12 idle hours, after 7 days, and when the person signs out', async () => {
+  const idle = await signIn(api, client.company)
+  api.clock.advance(12 * 3600 - 1)
+  assert.equal((await idle.get('')).status, 200)
+  api.clock.advance(12 * 3600)
+  assert.equal((await idle.get('')).status, 303)
+  const busy = await signIn(api, client.company)
+  for (let hours = 0; hours < 7 * 24 - 8; hours += 8) {
+    api.clock.advance(8 * 3600)
+    assert.equal((await busy.get('')).status, 200)
+  }
+  api.clock.advance(8 * 3600)
+  assert.equal((await busy.get('')).status, 303)
+  const leaving = await signIn(api, client.company)
+  assert.equal((await leaving.post('//sign-out')).location, '/sign-in')
+  assert.equal((await leaving.get('')).status, 303)
+})
+
+test('a form of another session or another origin is refused', async () => {
+  const [one, other] = [await signIn(api, client.company), await signIn(api, client.company)]
+  const wrong = await one.post('//account/language', { language: 'en', token: 'x'.repeat(22) })
+  assert.equal(wrong.status, 400)
+  const { session } = other
+  const { formTokenOf } = await import('../../src/core/people/sessions.ts')
+  const stolen = { language: 'en', token: formTokenOf(api.app.vault, session) }
+  assert.equal((await one.post('//account/language', stolen)).status, 400)
+  const right = await one.post('//account/language', { language: 'en', next: one.home })
+  assert.equal(right.location, one.home)
+  assert.match((await one.get('')).text, /Settings/)
+})
