@@ -27,3 +27,18 @@ export function formatReais(amount: number | bigint): string {
   const reais = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, '.')
   return `${amount < 0 ? '− ' : ''}R$ ${reais},${digits.slice(-2)}`
 }
+
+const TYPED = /^(?:R\$)?\s*(\d{1,3}(?:\.\d{3})+|\d{1,13})(?:,(\d{1,2})|\.(\d{2}))?$/i
+
+/**
+ * The cents of an amount that a person has typed: 19,90, R$ 1.234,56, 1234 or 19.90. A dot before
+ * three digits separates thousands. Null if it is no amount of reais.
+ */
+export function readReais(text: string): Cents | null {
+  const found = TYPED.exec(text.trim())
+  if (!found) return null
+  const [, reais, afterComma, afterDot] = found
+  const cents = (afterComma ?? afterDot ?? '').padEnd(2, '0')
+  const amount = Number(reais!.replaceAll('.', '') + cents)
+  return Number.isSafeInteger(amount) ? (amount as Cents) : null
+}
