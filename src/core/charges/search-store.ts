@@ -160,11 +160,36 @@ export async function search(
 
 function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
+  if (filter.emailIndex !== null) return byEmail(filter, filter.emailIndex, page, now, binder)
   if (isByStateOnly(filter)) return byStates(filter, page, now, binder)
   const moment = momentOf(filter)
-  return `select c.* from ${sourceOf(filter, binder)}
+  return `select c.* from charges c
     where ${all(filter, page, now, binder)} order by ${orderBy(moment)}
     limit ${binder.bind(page.limit)}`
+}
+
+/** Reads a page of the charges that have the address themselves, and one of the old ones. */
+function byEmail(
+  filter: ChargeFilter,
+  emailIndex: Buffer,
+  page: ChargePage,
+  now: Date,
+  binder: Binder,
+): string {
+  const order = orderBy(momentOf(filter))
+  const [index, limit] = [binder.bind(emailIndex), binder.bind(page.limit)]
+  const conditions = all(filter, page, now, binder)
+  // The order of the other table, by which it is read only as far as the page goes.
+  const oldOrder = order.replaceAll('c.id', 'e.charge_id')
+  return `select c.* from (
+      (select c.* from charges c where ${conditions} and c.email_index = ${index}
+       order by ${order} limit ${limit})
+      union all
+      (select c.* from charge_emails e
+       join charges c on c.company_id = e.company_id and c.id = e.charge_id
+       where ${conditions} and e.company_id = $1 and e.email_index = ${index}
+       order by ${oldOrder} limit ${limit})) c
+    order by ${order} limit ${limit}`
 }
 
 const orderBy = (moment: Moment | null): string =>

@@ -71,16 +71,18 @@ before(async () => {
   )
   // Half of those with the address are from before charges had it themselves.
   const email = indexEmail(app.vault, companyId, 'maria@example.com')
+  const busy = indexEmail(app.vault, companyId, 'busy@example.com')
   await api.rows(
     `insert into charge_emails (company_id, email_index, charge_id)
-     select company_id, case when id < $3 then $2 else payer_index end, id from charges
-     where company_id = $1 and id < $4`,
-    [companyId, email, idOf(50), idOf(5000)],
+     select company_id, case when id < $3 then $2 when id < $5 then $6 else payer_index end, id
+     from charges where company_id = $1 and id < $4`,
+    [companyId, email, idOf(50), idOf(5000), idOf(3000), busy],
   )
   await api.rows(
-    `update charges set email_index = case when id > $3 then $2 else payer_index end
+    `update charges set email_index = case when id > $3 then $2 when id < $5 then $6
+       else payer_index end
      where company_id = $1 and id >= $4`,
-    [companyId, email, idOf(ROWS - 50), idOf(5000)],
+    [companyId, email, idOf(ROWS - 50), idOf(5000), idOf(8000), busy],
   )
   // The payer of customer 7 is known by a tax id that the vault can name.
   const index = app.vault.index(companyId, '52998224725')
@@ -163,6 +165,7 @@ const FILTERS: [query: Asked, found: number][] = [
   [{ taxId: '39053344705' }, 0],
   [{ email: 'Maria@example.com' }, LIMIT],
   [{ email: 'nobody@example.com' }, 0],
+  [{ email: 'busy@example.com' }, LIMIT],
   [{ endToEndId: 'E100' }, 1],
   [{ txid: chargeTxid(idOf(100_000)) }, 0],
   [{ txid: chargeTxid(idOf(20)) }, 1],
@@ -202,6 +205,7 @@ test('a later page costs no more than the first', async () => {
     { createdTo: '2026-08-01' },
     { paidTo: '2026-08-01' },
     { taxId: '52998224725' },
+    { email: 'busy@example.com' },
   ] as Asked[]) {
     const place = 'paidTo' in query || 'createdTo' in query ? idOf(15_001) : after
     const [found, read] = await listCost(query, place)
