@@ -1,0 +1,35 @@
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  title: string
+  intro: string
+  continue: string
+  cancel: string
+  local: string
+  mail: string
+  mailLink: string
+}
+
+const pt: Texts = {
+  title: 'Confirme que é você',
+  intro: 'Esta ação é protegida. Depois da confirmação, ela fica liberada por 5 minutos.',
+  continue: 'Continuar',
+  cancel: 'Voltar ao painel',
+  local:
+    'Você entrou por um link e ainda não tem senha. Neste computador, em modo local, basta continuar.',
+  mail: 'Você ainda não tem senha nem chave de acesso. Enviaremos um link ao seu e-mail para criar uma senha. Depois, entre de novo com ela.',
+  mailLink: 'Criar uma senha',
+}
+
+const en: Texts = {
+  title: 'Confirm it is you',
+  intro: 'This action is protected. Once you confirm, it is allowed for 5 minutes.',
+  continue: 'Continue',
+  cancel: 'Back to the dashboard',
+  local:
+    'You signed in by a link and have no password yet. On this computer, in local mode, just continue.',
+  mail: 'You have neither a password nor a passkey yet. We will e-mail you a link to create a password. Then sign in with it.',
+  mailLink: 'Create a password',
+}
+
+export const CONFIRM: Record<Language, Texts> = { pt, en }
