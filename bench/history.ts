@@ -139,7 +139,7 @@ export type Measurement = { name: string; act(size: Size): Promise<unknown> }
 
 const TRIES = Number(process.env.BENCH_TRIES ?? 40)
 
-/** Measures each by turns at both sizes, one at a time, and prints how much more the larger takes. */
+/** Measures each at both sizes, alternately, and prints how much more the larger one takes. */
 export async function compareSizes(
   [small, large]: [Size, Size],
   measurements: Measurement[],
