@@ -22,6 +22,8 @@ export type Field = {
   autocomplete?: string
   inputmode?: 'numeric' | 'email' | 'tel' | 'text'
   maxlength?: number
+  /** A control of the browser for days, instead of a text. */
+  type?: 'date'
   options?: Option[]
 }
 
@@ -56,7 +58,7 @@ function control(given: Field, { described, isFirstFault }: Context): Html {
     )
     return html`<select ${shared}>${choices}</select>`
   }
-  return html`<input ${shared} type="text" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}" value="${value}">`
+  return html`<input ${shared} type="${given.type ?? 'text'}" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}" value="${value}">`
 }
 
 /** Fields in their order. The first one with a fault gets the focus. */

@@ -3,7 +3,8 @@ import { type Column, csvWriter, PLAIN } from '../../lib/csv.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import type { DatedEntry } from './dates.ts'
 
-const KINDS: Record<Kind, string> = {
+/** The kinds of entries in the words of people in Brazil. */
+export const KIND_WORDS: Record<Kind, string> = {
   OPENING: 'Saldo inicial',
   CHARGE_PAID: 'Cobrança paga',
   CHARGE_SETTLED: 'Valor liberado para saque',
@@ -20,7 +21,8 @@ const KINDS: Record<Kind, string> = {
 
 type Side = DatedEntry['debit']
 
-const SIDES: Record<Side, string> = {
+/** The balances in the words of people in Brazil. */
+export const SIDE_WORDS: Record<Side, string> = {
   bank: 'Banco',
   available: 'Disponível',
   pending: 'A liberar',
@@ -28,7 +30,7 @@ const SIDES: Record<Side, string> = {
   unmatched: 'Não identificado',
 }
 
-const side = (code: Side) => ({ code, word: SIDES[code] })
+const side = (code: Side) => ({ code, word: SIDE_WORDS[code] })
 
 /** Money that goes to the bank, or is held for that, is shown with a minus. */
 const isOutward = ({ credit }: DatedEntry): boolean => credit === 'bank' || credit === 'held'
@@ -42,7 +44,7 @@ function directionOf({ debit, credit }: DatedEntry): string {
 export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
   { name: 'entry', title: 'Lançamento', of: ({ entry }) => entry },
   { name: 'created_at', title: 'Data', of: ({ createdAt }) => new Date(createdAt) },
-  { name: 'type', title: 'Tipo', of: ({ type }) => ({ code: type, word: KINDS[type] }) },
+  { name: 'type', title: 'Tipo', of: ({ type }) => ({ code: type, word: KIND_WORDS[type] }) },
   {
     name: 'amount_cents',
     title: 'Valor',

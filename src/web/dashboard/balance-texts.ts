@@ -1,0 +1,120 @@
+import { KIND_WORDS, SIDE_WORDS } from '../../core/balance/table.ts'
+import type { Account, Kind } from '../../ledger/recipes.ts'
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  title: string
+  accounts: Record<Account, string>
+  /** What each balance means. */
+  meanings: Record<Account, string>
+  negative: string
+  withdraw: string
+  withdrawals: string
+  statement: string
+  csv: string
+  type: string
+  allTypes: string
+  kinds: Record<Kind, string>
+  from: string
+  to: string
+  optional: string
+  filter: string
+  clear: string
+  wrongDay: string
+  wrongOrder: string
+  columns: { entry: string; at: string; amount: string; after: string }
+  number(entry: number): string
+  charge: string
+  withdrawal: string
+  payment: string
+  empty: string
+  emptyFiltered: string
+}
+
+const pt: Texts = {
+  title: 'Saldo',
+  accounts: {
+    available: SIDE_WORDS.available,
+    pending: SIDE_WORDS.pending,
+    held: SIDE_WORDS.held,
+    unmatched: SIDE_WORDS.unmatched,
+  },
+  meanings: {
+    available: 'Você já pode sacar este valor.',
+    pending: 'De cobranças pagas. Fica disponível quando o prazo de liberação termina.',
+    held: 'Separado para saques e devoluções em andamento.',
+    unmatched: 'Pagamentos que não quitaram nenhuma cobrança e esperam a sua decisão.',
+  },
+  negative:
+    'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',
+  withdraw: 'Sacar',
+  withdrawals: 'Saques',
+  statement: 'Extrato',
+  csv: 'Baixar CSV',
+  type: 'Tipo',
+  allTypes: 'Todos os tipos',
+  kinds: KIND_WORDS,
+  from: 'De',
+  to: 'Até',
+  optional: 'opcional',
+  filter: 'Filtrar',
+  clear: 'Limpar',
+  wrongDay: 'Data inválida.',
+  wrongOrder: 'A data final é anterior à inicial.',
+  columns: { entry: 'Lançamento', at: 'Data', amount: 'Valor', after: 'Saldo após' },
+  number: (entry) => `nº ${entry}`,
+  charge: 'Ver cobrança',
+  withdrawal: 'Ver saque',
+  payment: 'Ver pagamento',
+  empty: 'Quando uma cobrança for paga, o lançamento aparece aqui.',
+  emptyFiltered: 'Nenhum lançamento corresponde aos filtros.',
+}
+
+const en: Texts = {
+  title: 'Balance',
+  accounts: { available: 'Available', pending: 'Pending', held: 'Held', unmatched: 'Unmatched' },
+  meanings: {
+    available: 'You can withdraw this amount now.',
+    pending: 'From paid charges. It becomes available when the settlement period ends.',
+    held: 'Set aside for withdrawals and refunds in progress.',
+    unmatched: 'Payments that paid no charge and wait for your decision.',
+  },
+  negative:
+    'The available balance is below zero because the bank returned more than there was. The next sales cover the difference.',
+  withdraw: 'Withdraw',
+  withdrawals: 'Withdrawals',
+  statement: 'Statement',
+  csv: 'Download CSV',
+  type: 'Type',
+  allTypes: 'All types',
+  kinds: {
+    OPENING: 'Opening balance',
+    CHARGE_PAID: 'Charge paid',
+    CHARGE_SETTLED: 'Charge settled',
+    PAYMENT_UNMATCHED: 'Unmatched payment',
+    PAYMENT_ACCEPTED: 'Unmatched payment accepted',
+    REFUND_HELD: 'Refund held',
+    REFUND_PAID: 'Refund sent',
+    REFUND_RELEASED: 'Refund failed',
+    BANK_RETURN: 'Returned by the bank',
+    WITHDRAWAL_HELD: 'Withdrawal held',
+    WITHDRAWAL_PAID: 'Withdrawal sent',
+    WITHDRAWAL_RELEASED: 'Withdrawal not sent',
+  },
+  from: 'From',
+  to: 'To',
+  optional: 'optional',
+  filter: 'Filter',
+  clear: 'Clear',
+  wrongDay: 'This date is not valid.',
+  wrongOrder: 'The last day is before the first.',
+  columns: { entry: 'Entry', at: 'Date', amount: 'Amount', after: 'Balance after' },
+  number: (entry) => `no. ${entry}`,
+  charge: 'View charge',
+  withdrawal: 'View withdrawal',
+  payment: 'View payment',
+  empty: 'When a charge is paid, its entry appears here.',
+  emptyFiltered: 'No entry matches the filters.',
+}
+
+export const BALANCE: Record<Language, Texts> = { pt, en }

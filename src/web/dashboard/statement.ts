@@ -1,0 +1,171 @@
+import { type DatedEntry, withDates } from '../../core/balance/dates.ts'
+import { STATEMENT_WRITERS } from '../../core/balance/table.ts'
+import { type ShownEntry, showEntry } from '../../core/balance/view.ts'
+import { ACCOUNTS, type Account, KINDS, type Kind } from '../../ledger/recipes.ts'
+import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
+import { formatReais } from '../../lib/money.ts'
+import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
+import { type Field, field } from '../forms.ts'
+import { type Html, html } from '../html.ts'
+import { icon } from '../layout.ts'
+import { BALANCE } from './balance-texts.ts'
+import { type Column, card, moment, nothing, pager, table } from './parts.ts'
+import type { Visit } from './visit.ts'
+
+const PAGE_SIZE = 50
+/** So many entries of a file are written before other requests are served. */
+const SLICE = 100
+
+type Chosen = Pick<StatementFilter, 'kind' | 'from' | 'to'>
+
+/** The filters of the URL. A day that is none is not used, and the form marks it. */
+function chosenOf({ query }: Visit): Chosen {
+  const { type, from, to } = query
+  return {
+    kind: KINDS.includes(type as Kind) ? (type as Kind) : null,
+    from: from && isLocalDate(from) ? startOfPeriod(from) : null,
+    to: to && isLocalDate(to) ? endOfPeriod(to) : null,
+  }
+}
+
+const read = (
+  { app, company }: Visit,
+  chosen: Chosen,
+  limit: number,
+  after: number | null,
+): ReturnType<typeof readStatement> =>
+  readStatement(app.db, company.id, {
+    ...chosen,
+    order: 'newest first',
+    account: null,
+    limit,
+    after,
+  })
+
+/** The entries of the ledger with the balances that were stored with each of them. */
+export async function statementCard(visit: Visit): Promise<Html> {
+  const { language, query } = visit
+  const texts = BALANCE[language]
+  const chosen = chosenOf(visit)
+  const after = /^\d{1,15}$/.test(query.after ?? '') ? Number(query.after) : null
+  // One more than the page holds shows whether there is a next page.
+  const found = await read(visit, chosen, PAGE_SIZE + 1, after)
+  const entries = found.slice(0, PAGE_SIZE)
+  const next = found.length > PAGE_SIZE ? String(entries.at(-1)!.entry) : null
+  const isFiltered = Object.values(chosen).some((value) => value !== null)
+  const search = new URLSearchParams(filtersOf(visit))
+  const file = html`<a class="button quiet slim" href="${visit.url(`/balance/statement.csv?${search}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
+  const list =
+    entries.length > 0
+      ? table(texts.statement, columnsOf(visit), entries.map(showEntry))
+      : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
+  return card(
+    null,
+    html`<div class="heading"><h2>${texts.statement}</h2><div class="actions">${file}</div></div>
+${filterForm(visit, isFiltered)}${list}${pager(visit, next)}`,
+  )
+}
+
+function filtersOf({ query: { type, from, to } }: Visit): Record<string, string> {
+  const given = Object.entries({ type, from, to }).filter(([, value]) => value)
+  return Object.fromEntries(given) as Record<string, string>
+}
+
+function filterForm(visit: Visit, isFiltered: boolean): Html {
+  const { language, query } = visit
+  const texts = BALANCE[language]
+  const { type = '', from = '', to = '' } = query
+  const faultOf = (day: string) => (day === '' || isLocalDate(day) ? null : texts.wrongDay)
+  const day = (name: 'from' | 'to', value: string, fault: string | null): Field => ({
+    name,
+    label: texts[name],
+    value,
+    fault,
+    wrong: texts.wrongDay,
+    type: 'date',
+    isFilledIn: true,
+  })
+  const options = [
+    { value: '', label: texts.allTypes },
+    ...KINDS.map((kind) => ({ value: kind, label: texts.kinds[kind] })),
+  ]
+  const fields: Field[] = [
+    {
+      name: 'type',
+      label: texts.type,
+      value: type,
+      fault: null,
+      wrong: '',
+      options,
+      isFilledIn: true,
+    },
+    day('from', from, faultOf(from)),
+    day('to', to, faultOf(to) ?? (from && to && to < from ? texts.wrongOrder : null)),
+  ]
+  return html`<form class="filters" method="get" action="${visit.url('/balance')}">
+${fields.map((one) => field(one, false))}
+<button class="button slim">${texts.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url('/balance')}">${texts.clear}</a>`}</form>`
+}
+
+function columnsOf(visit: Visit): Column<ShownEntry>[] {
+  const texts = BALANCE[visit.language]
+  const { columns, kinds, number } = texts
+  return [
+    {
+      title: columns.entry,
+      kind: 'main',
+      of: (entry) =>
+        html`${kinds[entry.type]}<span class="soft small below">${number(entry.entry)}${linkOf(visit, entry)}</span>`,
+    },
+    { title: columns.at, of: ({ createdAt }) => moment(createdAt) },
+    { title: columns.amount, kind: 'number', of: signedAmount },
+    { title: columns.after, kind: 'number', of: (entry) => balanceAfter(entry, texts.accounts) },
+  ]
+}
+
+/** The charge, withdrawal or payment that an entry is about. */
+function linkOf(visit: Visit, { type, reference, chargeId }: ShownEntry): Html | null {
+  const texts = BALANCE[visit.language]
+  const link = (path: string, label: string) => html` · <a href="${visit.url(path)}">${label}</a>`
+  if (type.startsWith('WITHDRAWAL_')) {
+    return link(`/balance/withdrawals/${reference}`, texts.withdrawal)
+  }
+  if (type.startsWith('PAYMENT_') && visit.can('payments:read')) {
+    return link(`/unmatched/${reference}`, texts.payment)
+  }
+  if (chargeId === undefined || !visit.can('payments:read')) return null
+  return link(`/charges/${chargeId}`, texts.charge)
+}
+
+/** Money from outside has a plus, money that leaves a minus, and money that stays has neither. */
+function signedAmount({ debit, credit, amount }: ShownEntry): Html {
+  const sign = debit === 'bank' ? '+ ' : credit === 'bank' ? '− ' : ''
+  return html`<span class="money${debit === 'bank' && ' in'}">${sign}${formatReais(amount)}</span>`
+}
+
+/** The balances that the entry has changed, as they were stored with it. */
+function balanceAfter({ debit, credit, balance }: ShownEntry, names: Record<Account, string>) {
+  const changed = ACCOUNTS.filter((account) => account === debit || account === credit)
+  return html`<span class="lines">${changed.map(
+    (account) =>
+      html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account])}</span></span>`,
+  )}</span>`
+}
+
+/** All entries that match, as a file for spreadsheets in Brazil. */
+export async function* statementFile(visit: Visit): AsyncGenerator<string> {
+  const { heading, line } = STATEMENT_WRITERS.br
+  const chosen = chosenOf(visit)
+  yield heading
+  for (let after: number | null = null; ; ) {
+    const entries = await read(visit, chosen, SLICE, after)
+    const shown: DatedEntry[] = await withDates(
+      visit.app.db,
+      visit.company.id,
+      entries.map(showEntry),
+    )
+    yield shown.map(line).join('')
+    if (entries.length < SLICE) return
+    after = entries.at(-1)!.entry
+  }
+}
