@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
+import { createLateActivity } from './core/activity/batch.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
@@ -94,6 +95,7 @@ export function createApp({
   const charges = groupCharges(db)
   const metrics = createMetrics()
   const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
+  const lateActivity = createLateActivity(db, metrics.registry, log)
   const countAttempt = createAttemptCounter(metrics.registry)
   const outward = { providers, mailer, sender, lookup, metrics, countAttempt, setbacks, limits }
   const ask =
@@ -101,7 +103,8 @@ export function createApp({
   const clockWatch = compareClocks(clock, ask, log)
   const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
-  return { config, db, ...time, vault, log, ...outward, charges, callbacks, alarm, publicUrl }
+  const batched = { charges, callbacks, lateActivity }
+  return { config, db, ...time, vault, log, ...outward, ...batched, alarm, publicUrl }
 }
 
 async function timeOf(db: Database): Promise<Date> {
@@ -169,6 +172,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       clearTimeout(late)
       const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
       await Promise.all(groups.map((group) => group.idle()))
+      await app.lateActivity.idle()
       await keys.flush().catch(() => {})
       await keys.close()
     },

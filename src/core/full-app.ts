@@ -1,3 +1,4 @@
+import type { AppWithActivity } from './activity/batch.ts'
 import type { AppWithCharges } from './charges/group.ts'
 import type { AppWithDue, DueSource } from './clocks/due.ts'
 import type { Company } from './companies/rules.ts'
@@ -14,4 +15,8 @@ export type DueTask = DueSource & {
  * The app with all that nouns add to it, for http, web, worker and cli. Created in `service.ts`, or
  * by a test with a clock of its own.
  */
-export type FullApp = AppWithCharges & AppWithCallbacks & AppWithDeliveries & AppWithDue<DueTask>
+export type FullApp = AppWithActivity &
+  AppWithCharges &
+  AppWithCallbacks &
+  AppWithDeliveries &
+  AppWithDue<DueTask>

@@ -1,7 +1,8 @@
+import type { Author } from './activity/rules.ts'
 import type { Company, Scope } from './companies/rules.ts'
 
-/** Whose records are read or changed, and what the person may do. */
-export type Actor = { company: Company; scopes: readonly Scope[] }
+/** Whose records are read or changed, what the person may do, and who they are. */
+export type Actor = { company: Company; scopes: readonly Scope[]; author: Author }
 
 export type OperationInput = {
   params?: Record<string, string>

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Author } from '../core/activity/rules.ts'
 import { listen } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
@@ -10,7 +11,13 @@ import { describeError, type Log } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
 
-export type Session = { company: Company; keyId: Uuid; scopes: Set<Scope> }
+export type Session = {
+  company: Company
+  keyId: Uuid
+  scopes: Set<Scope>
+  /** The key, for the activity log. */
+  author: Omit<Author, 'address'>
+}
 
 export type KeyRing = {
   /** The company of a key that is cached, or null. */
@@ -56,7 +63,8 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
     if (!found || !matches) return null
     const { company, key } = found
-    const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes) }
+    const author = { kind: 'key', id: key.id, name: key.name } as const
+    const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes), author }
     if (cached.size >= MAX_CACHED) cached.clear()
     if (changes === before) {
       cached.set(text, { session, until_ms: performance.now() + CACHED_MS })

@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { entryOf, recordActivity } from '../core/activity/record.ts'
+import type { Author } from '../core/activity/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
-import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
+import type { Tx } from '../db/database.ts'
 import { problem } from '../lib/problems.ts'
 import type { Version } from '../versions/history.ts'
+import { changeOf } from './activity.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { safeHeaders } from './headers.ts'
@@ -136,7 +139,10 @@ function answerCall(
   const guard = guardOf(app, request, path, input)
   const idempotency = guard && createIdempotency(app, guard, render)
   const params = request.params as Call['params']
-  const call = makeCall(app, session(request).company, { path, params }, input, idempotency)
+  const { company, author } = session(request)
+  const from = { ...author, address: addressOf(request) }
+  const asked = { route, path, params, company, author: from }
+  const call = makeCall(app, asked, input, idempotency)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
@@ -173,13 +179,22 @@ function guardOf(
   return { companyId: session!.company.id, key, fingerprint }
 }
 
+/** An operation, whose records it is for, and who asks for it. */
+type Asked = Pick<Call, 'path' | 'params' | 'company'> & { route: Route; author: Author }
+
 export function makeCall(
   app: FullApp,
-  company: Company,
-  { path, params }: Pick<Call, 'path' | 'params'>,
+  { route, path, params, company, author }: Asked,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
 ): Call {
+  /** What it changes and its entry in the activity log are committed together. */
+  const recording = (act: (tx: Tx) => Promise<unknown>) => async (tx: Tx) => {
+    const data = await act(tx)
+    const change = changeOf(route, { params, sent, company, data })
+    await recordActivity(tx, company.id, author, change)
+    return data
+  }
   return {
     app: withCompanyClock(app, company),
     company,
@@ -190,7 +205,13 @@ export function makeCall(
     headers: {},
     longPage: longPageOf(company.id),
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
-    commit: (act) => (idempotency ? idempotency.commit(act) : app.db.transaction(act)),
+    commit: (act) =>
+      idempotency ? idempotency.commit(recording(act)) : app.db.transaction(recording(act)),
+    recordLate(data) {
+      // The answer names the new record, and the path at most the one that it is made from.
+      const change = changeOf(route, { params: {}, sent, company, data })
+      return app.lateActivity.add(entryOf(company.id, author, change))
+    },
     async revise(data) {
       await idempotency?.replace(data)
       return data
@@ -200,6 +221,9 @@ export function makeCall(
     markStored: () => idempotency?.markStored(),
   }
 }
+
+/** An IPv4 address in IPv6 notation is written as the IPv4 address. */
+const addressOf = ({ ip }: FastifyRequest): string => ip.replace(/^::ffff:/, '')
 
 function session(request: Pick<FastifyRequest, 'session'>) {
   if (!request.session) throw problem('missing_api_key')

@@ -20,10 +20,10 @@ export function createOperate(anyApp: FullApp): Operate {
   const operations = new Map(
     ROUTES.map((route) => [route.operationId, { route, read: readerOf(anyApp, route) }]),
   )
-  return async (operationId, { company, scopes }, given = {}) => {
+  return async (operationId, { company, scopes, author }, given = {}) => {
     const { params = {}, query = {}, body, once } = given
     const { route, read } = operations.get(operationId)!
-    const session = { company, scopes: new Set(scopes), keyId: company.id }
+    const session = { company, scopes: new Set(scopes), keyId: company.id, author }
     requireScope(session, route.scope)
     const input = read({ query, body: body && { value: body, faults: [] }, session })
     const app = forCompany(anyApp, company)
@@ -31,7 +31,7 @@ export function createOperate(anyApp: FullApp): Operate {
     const fingerprint = app.vault.fingerprint([route.method, path, PAGES, canonical(input.sent)])
     const guard = { companyId: company.id, key: `${PAGES}:${once}`, fingerprint }
     const idempotency = once ? createIdempotency(app, guard, rendered) : null
-    const call = makeCall(app, company, { path, params }, input, idempotency)
+    const call = makeCall(app, { route, path, params, company, author }, input, idempotency)
     try {
       const data = idempotency ? await actOnce(route, call, idempotency) : await route.handle(call)
       return { data: data as never, next: nextOf(call.headers.Link) }

@@ -24,6 +24,11 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is stored under the Idempotency-Key. */
   commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
+  /**
+   * For commands that commit by themselves: adds the entry of the activity log afterwards. If it
+   * returns a promise, wait for it.
+   */
+  recordLate(data: Data): Promise<unknown> | undefined
   /** Replaces the stored answer, for commands that continue after the commit. */
   revise(data: Data): Promise<Data>
   /** Recognizes a repeated request, for commands that ask a bank before they write. */

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fromPublic, idOfSuffix, newId, packPair, suffixOf, toPublic, unpackPair } from './ids.ts'
+import {
+  fromPublic,
+  idOfSuffix,
+  lowestIdAt,
+  newId,
+  packPair,
+  suffixOf,
+  timeOf,
+  toPublic,
+  unpackPair,
+} from './ids.ts'
 
 test('ids are UUIDv7, unique, and sort in the order they were made', () => {
   const ids = Array.from({ length: 20_000 }, newId)
@@ -12,6 +22,14 @@ test('ids are UUIDv7, unique, and sort in the order they were made', () => {
   }
   const at = Number.parseInt(ids[0]!.slice(0, 13).replace('-', ''), 16)
   assert.ok(Math.abs(at - Date.now()) < 5_000, 'the time comes first')
+})
+
+test('an id has its time, and is not before the lowest id of that time', () => {
+  const id = newId()
+  const at = timeOf(id)
+  assert.ok(Math.abs(at.getTime() - Date.now()) < 5_000)
+  assert.ok(lowestIdAt(at) <= id && id < lowestIdAt(new Date(at.getTime() + 1)))
+  assert.deepEqual(timeOf(lowestIdAt(at)), at)
 })
 
 test('a TypeID is the published encoding of its UUID', () => {

@@ -65,6 +65,16 @@ export function newId(): Uuid {
   return `${timePart}${count}-${variant}${digits.slice(1, 4)}-${digits.slice(4)}`
 }
 
+/** When a UUIDv7 was made. */
+export const timeOf = (id: Uuid): Date =>
+  new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+
+/** The lowest UUIDv7 of a moment, to compare ids with it. */
+export function lowestIdAt(at: Date): Uuid {
+  const time = at.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
 /** One of the 16 bytes of a UUID. */
 export const byteOf = (id: Uuid, i: number): number =>
   (NIBBLE[id.charCodeAt(DIGITS_AT[2 * i]!)]! << 4) | NIBBLE[id.charCodeAt(DIGITS_AT[2 * i + 1]!)]!

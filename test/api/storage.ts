@@ -15,6 +15,7 @@ export type Stored = Record<string, { count: number; hash: string }>
 
 /** What each table holds: two equal answers mean that nothing was stored or changed. */
 export async function stored(api: TestApi): Promise<Stored> {
+  await api.app.lateActivity.idle()
   const parts = (await tablesOf(api)).map(
     (name) => `select '${name}' as name, count(*)::int as count,
       md5(coalesce(string_agg(${ROW}, '' order by ${ROW}), '')) as hash from ${name} t`,
@@ -42,6 +43,7 @@ export async function rowsOfCompany(api: TestApi, companyId: string): Promise<st
     `select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'company_id' order by table_name`,
   )
+  await api.app.lateActivity.idle()
   const parts = tables.map(
     ({ name }) => `select '${name}' as name, ${ROW} as row from ${name} t where t.company_id = $1`,
   )

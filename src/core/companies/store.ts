@@ -175,9 +175,14 @@ export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
   return rows.map(API_KEY.read)
 }
 
-export type ActiveKey = { key: Pick<ApiKey, 'id' | 'hash' | 'scopes'>; company: Company }
+export type ActiveKey = { key: Pick<ApiKey, 'id' | 'name' | 'hash' | 'scopes'>; company: Company }
 
-type ActiveKeyRow = Row & { key_id: Uuid; key_hash: Buffer; key_scopes: Scope[] }
+type ActiveKeyRow = Row & {
+  key_id: Uuid
+  key_name: string
+  key_hash: Buffer
+  key_scopes: Scope[]
+}
 
 /**
  * For each id the key, if it is not revoked, with its company. The one lookup that starts without
@@ -186,7 +191,8 @@ type ActiveKeyRow = Row & { key_id: Uuid; key_hash: Buffer; key_scopes: Scope[] 
 export async function findActiveKeys(tx: Tx, ids: Uuid[]): Promise<(ActiveKey | null)[]> {
   const rows = await tx.query<ActiveKeyRow>({
     name: 'find_active_keys',
-    text: `select ${COLUMNS}, k.id as key_id, k.hash as key_hash, k.scopes as key_scopes
+    text: `select ${COLUMNS}, k.id as key_id, k.name as key_name, k.hash as key_hash,
+             k.scopes as key_scopes
            from api_keys k join companies c on c.id = k.company_id ${JOINS}
            where k.id = any($1::uuid[]) and k.revoked_at is null`,
     values: [ids],
@@ -195,7 +201,8 @@ export async function findActiveKeys(tx: Tx, ids: Uuid[]): Promise<(ActiveKey | 
   return ids.map((id) => {
     const row = found.get(id)
     if (!row) return null
-    return { key: { id, hash: row.key_hash, scopes: row.key_scopes }, company: COMPANY.read(row) }
+    const { key_name: name, key_hash: hash, key_scopes: scopes } = row
+    return { key: { id, name, hash, scopes }, company: COMPANY.read(row) }
   })
 }
 

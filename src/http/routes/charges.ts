@@ -78,8 +78,12 @@ async function create<T extends object>(
     { show, seal, guard },
     matchPaid,
   )
-  if (repeated) call.headers['Idempotent-Replayed'] = 'true'
-  else call.markStored()
+  if (repeated) {
+    call.headers['Idempotent-Replayed'] = 'true'
+    return shown
+  }
+  call.markStored()
+  await call.recordLate(shown)
   return shown
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { recordActivity } from '../../core/activity/record.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
@@ -59,7 +60,7 @@ const askToConfirm = ({ request, reply, url }: Visit): FastifyReply =>
 const nextOf = (url: string): string => `?${new URLSearchParams({ next: url })}`
 
 async function visitOf(visitor: SignedIn): Promise<Visit | null> {
-  const { site, person, params } = visitor
+  const { site, person, params, author } = visitor
   const id = idOfSuffix(params.company ?? '')
   if (id === null) return null
   const [role, company] = await Promise.all([
@@ -76,7 +77,9 @@ async function visitOf(visitor: SignedIn): Promise<Visit | null> {
     role,
     scopes,
     can: (needs) => isAllowed(role, needs),
-    operate: (operationId, input) => site.operate(operationId, { company, scopes }, input),
+    operate: (operationId, input) => site.operate(operationId, { company, scopes, author }, input),
+    record: (tx, action, record = null, details = {}) =>
+      recordActivity(tx, id, author, { action, record, details }),
     url: (path) => `${home}${path}`,
     send: (page) => sendDashboardPage(visit, page),
     redirect: (path, done) => visitor.reply.redirect(`${home}${withDone(path, done)}`, 303),

@@ -1,7 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isConfirmed } from '../../core/people/rules.ts'
+import { recordInCompanies } from '../../core/activity/record.ts'
+import type { Author } from '../../core/activity/rules.ts'
+import { isConfirmed, type Person } from '../../core/people/rules.ts'
 import { formTokenOf, useSession } from '../../core/people/sessions.ts'
+import { listMemberships } from '../../core/people/store.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
@@ -23,12 +26,20 @@ export async function findSignedIn(
   const formToken = formTokenOf(app.vault, session)
   const form = (request.method === 'POST' ? (request.body ?? {}) : {}) as Form
   if (request.method === 'POST') requireToken(form.token, formToken)
+  const author = authorOf(person, request)
   return {
     site,
     request,
     reply,
     person,
     session,
+    author,
+    async recordOwn(tx, action, details = {}) {
+      const companies = await listMemberships(tx, person.id)
+      const ids = companies.map(({ companyId }) => companyId)
+      const record = { type: 'person', id: person.id } as const
+      await recordInCompanies(tx, ids, author, { action, record, details })
+    },
     language: person.language,
     form,
     params: request.params as Record<string, string>,
@@ -36,6 +47,12 @@ export async function findSignedIn(
     formOf: (action, content, options = {}) => formOf(action, content, options, formToken),
   }
 }
+
+/** A person at the address of a request, for the activity log. */
+export const authorOf = (
+  { id, email }: Pick<Person, 'id' | 'email'>,
+  { ip }: FastifyRequest,
+): Author => ({ kind: 'person', id, name: email, address: ip.replace(/^::ffff:/, '') })
 
 /** If a name is repeated in the URL, the first value counts. */
 const firstValues = (query: Record<string, string | string[]>): Record<string, string> =>

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Author, Changed, Details, OwnAction } from '../../core/activity/rules.ts'
 import type { Company, Scope } from '../../core/companies/rules.ts'
 import type { FullApp } from '../../core/full-app.ts'
 import type { Operated, OperationInput } from '../../core/operate.ts'
 import type { Needs, Person, Role, Session } from '../../core/people/rules.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Html } from '../html.ts'
 import type { Page } from '../layout.ts'
@@ -17,10 +19,17 @@ export type SignedIn = {
   person: Person
   session: Session
   language: Language
+  /** Who they are, for the activity log. */
+  author: Author
   /** What the form has. Empty if the page is only looked at. */
   form: Form
   params: Record<string, string>
   query: Record<string, string | undefined>
+  /**
+   * Adds a change of the person's own access, such as a new password, to the activity log of each
+   * company that they belong to. Call it in the transaction of the change.
+   */
+  recordOwn(tx: Tx, action: OwnAction, details?: Details): Promise<void>
   /** A form of this session. It has the fields without which it is refused. */
   formOf(action: string, content: Html, options?: FormOptions): Html
 }
@@ -51,6 +60,14 @@ export type Visit = SignedIn & {
   can(needs: Needs): boolean
   /** Carries out an operation of the API as this person. */
   operate<Data>(operationId: string, input?: OperationInput): Promise<Operated<Data>>
+  /**
+   * Adds a change to the activity log of the company, as made by this person. Call it in the
+   * transaction of the change: `visit.app.db.transaction(async (tx) => { …; await visit.record(tx,
+   * 'key.revoke', { type: 'key', id }) })`. `operate` has its entry already. The details name
+   * changed fields, amounts or a role, never personal data or secrets. Actions and types of records
+   * are listed in `src/core/activity/rules.ts`.
+   */
+  record(tx: Tx, action: OwnAction, record?: Changed | null, details?: Details): Promise<void>
   /** The URL of another page of this company, such as `/charges`. */
   url(path: string): string
   send(page: DashboardPage): FastifyReply

@@ -1,0 +1,107 @@
+import type { Uuid } from '../../lib/ids.ts'
+
+export const AUTHOR_KINDS = ['person', 'key', 'command-line', 'service'] as const
+export type AuthorKind = (typeof AUTHOR_KINDS)[number]
+
+/** Who changes something, and from where. */
+export type Author = {
+  kind: AuthorKind
+  /** Of the person or of the API key. Null for others. */
+  id: Uuid | null
+  /** As it is now: the e-mail address, the name of the key, or the user of the machine. */
+  name: string
+  /** The address that the request comes from. Null: from this machine. */
+  address: string | null
+}
+
+/** The service itself, such as when it creates the sandbox. */
+export const SERVICE: Author = { kind: 'service', id: null, name: 'vintem', address: null }
+
+/**
+ * What people change, where no operation of the API does it. A change by an operation has the
+ * operationId as its name. Names are stable: they are stored, and programs read them in the CSV. If
+ * you add one, add its words to `src/web/dashboard/activity-texts.ts`.
+ */
+export const OWN_ACTIONS = [
+  'approval.change-limit',
+  'bank.connect',
+  'bank.disconnect',
+  'bank.reconcile',
+  'charge.send-mail',
+  'company.create',
+  'company.pin-version',
+  'company.resume',
+  'company.suspend',
+  'company.update',
+  'invitation.cancel',
+  'invitation.resend',
+  'key.create',
+  'key.revoke',
+  'key.rotate',
+  'member.change-role',
+  'member.invite',
+  'member.join',
+  'member.remove',
+  'passkey.add',
+  'passkey.remove',
+  'password.change',
+  'password.reset',
+  'recovery-codes.create',
+  'sandbox.reset',
+  'session.end',
+  'session.start',
+  'sign-in-link.create',
+  'two-factor.disable',
+  'two-factor.enable',
+  'withdrawal.approve',
+  'withdrawal.complete',
+  'withdrawal.fail',
+  'withdrawal.reject',
+] as const
+export type OwnAction = (typeof OWN_ACTIONS)[number]
+
+export const RECORD_TYPES = [
+  'bank',
+  'charge',
+  'clock',
+  'company',
+  'customer',
+  'delivery',
+  'invitation',
+  'key',
+  'payment',
+  'person',
+  'product',
+  'refund',
+  'static-code',
+  'subscription',
+  'subscription-link',
+  'webhook',
+  'withdrawal',
+] as const
+export type RecordType = (typeof RECORD_TYPES)[number]
+
+/** The record that is changed, by the id that clients and pages show. */
+export type Changed = { type: RecordType; id: string }
+
+/** What else is worth knowing: names of fields, amounts in cents, a role. No personal data. */
+export type Details = Record<string, string | number | boolean | string[]>
+
+/** A change, before it is known whose it is. */
+export type Change = {
+  action: OwnAction | (string & {})
+  record?: Changed | null
+  details?: Details | null
+}
+
+/** An entry of the log. */
+export type Entry = {
+  companyId: Uuid
+  /** Newer entries have greater ids. */
+  id: Uuid
+  at: Date
+  author: Author
+  action: string
+  record: Changed | null
+  details: Details | null
+}

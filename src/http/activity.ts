@@ -1,0 +1,75 @@
+import type { Change, Details, RecordType } from '../core/activity/rules.ts'
+import type { Company } from '../core/companies/rules.ts'
+import type { Route } from './route.ts'
+import { isObject } from './schema.ts'
+
+/** The kind of record that each operation changes. An operation that is not here only reads. */
+const CHANGED: Record<string, RecordType> = {
+  createPixCharge: 'charge',
+  createPaymentLink: 'charge',
+  createStaticCode: 'static-code',
+  simulatePayment: 'charge',
+  cancelCharge: 'charge',
+  duplicateCharge: 'charge',
+  refundCharge: 'charge',
+  acceptPayment: 'payment',
+  refundPayment: 'payment',
+  createCustomer: 'customer',
+  changeCustomer: 'customer',
+  deleteCustomer: 'customer',
+  createProduct: 'product',
+  changeProduct: 'product',
+  deleteProduct: 'product',
+  createRecurrence: 'subscription',
+  createRecurrenceTemplate: 'subscription-link',
+  cancelRecurrence: 'subscription',
+  createWebhook: 'webhook',
+  changeWebhook: 'webhook',
+  deleteWebhook: 'webhook',
+  rotateWebhookSecret: 'webhook',
+  testWebhook: 'webhook',
+  replayDeliveries: 'webhook',
+  redeliver: 'delivery',
+  startWithdrawal: 'withdrawal',
+  confirmWithdrawal: 'withdrawal',
+  cancelWithdrawal: 'withdrawal',
+  resendWithdrawalCode: 'withdrawal',
+  changeCompany: 'company',
+  moveClock: 'clock',
+}
+
+/** Numbers of an answer that say what was done. */
+const FIGURES = ['amount', 'value', 'total', 'price', 'replayed']
+
+type Done = { params: Record<string, string>; sent: unknown; company: Company; data: unknown }
+
+/** What an operation has changed, for the activity log. */
+export function changeOf(route: Route, { params, sent, company, data }: Done): Change {
+  const { operationId: action } = route
+  const answer = isObject(data) ? data : {}
+  const id = Object.values(params)[0] ?? idIn(answer) ?? company.id
+  return { action, record: { type: CHANGED[action]!, id }, details: detailsOf(route, sent, answer) }
+}
+
+function idIn({ id, withdrawId, correlationID }: Record<string, unknown>): string | undefined {
+  return [id, withdrawId, correlationID].find((one) => typeof one === 'string')
+}
+
+/** Names of the fields that were sent, and figures. Other values may be private. */
+function detailsOf(
+  { method, body }: Route,
+  sent: unknown,
+  answer: Record<string, unknown>,
+): Details | null {
+  const details: Details = {}
+  if (method === 'PUT' && isObject(sent)) {
+    const known = (body as { properties?: object } | undefined)?.properties ?? {}
+    const isChanged = (name: string) => name !== 'id' && Object.hasOwn(known, name)
+    details.fields = Object.keys(sent).filter(isChanged)
+  }
+  for (const name of FIGURES) {
+    const figure = answer[name]
+    if (typeof figure === 'number') details[name] = figure
+  }
+  return Object.keys(details).length === 0 ? null : details
+}
