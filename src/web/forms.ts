@@ -20,11 +20,13 @@ export type Field = {
   /** Whether the server fills it in if it stays empty. */
   isFilledIn?: boolean
   autocomplete?: string
-  inputmode?: 'numeric' | 'email' | 'tel' | 'text'
+  inputmode?: 'numeric' | 'decimal' | 'email' | 'tel' | 'url' | 'text'
   maxlength?: number
   /** A control of the browser for days, instead of a text. */
   type?: 'date'
   options?: Option[]
+  /** If it is given, the control is a text of so many lines. */
+  rows?: number
 }
 
 /** A choice. `ceps` are the postal codes that select it, such as "69000-69299 69400-69899". */
@@ -58,6 +60,9 @@ function control(given: Field, { described, isFirstFault }: Context): Html {
     )
     return html`<select ${shared}>${choices}</select>`
   }
+  if (given.rows) {
+    return html`<textarea ${shared} rows="${given.rows}" maxlength="${given.maxlength ?? 255}">${'\n'}${value}</textarea>`
+  }
   return html`<input ${shared} type="${given.type ?? 'text'}" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}" value="${value}">`
 }
 
@@ -66,3 +71,12 @@ export function fieldsOf(fields: Field[]): Html {
   const first = fields.findIndex(({ fault }) => fault !== null)
   return html`<div class="fields">${fields.map((one, i) => field(one, i === first))}</div>`
 }
+
+/** What is switched on or off, with its label behind it. */
+export const checkbox = (given: {
+  name: string
+  label: string
+  isOn: boolean
+  hint?: string
+}): Html =>
+  html`<div class="check"><input type="checkbox" id="${given.name}" name="${given.name}" value="yes"${given.isOn && html` checked`}${given.hint && html` aria-describedby="${given.name}-hint"`}><div><label for="${given.name}">${given.label}</label>${given.hint && html`<p class="hint" id="${given.name}-hint">${given.hint}</p>`}</div></div>`

@@ -3,7 +3,7 @@ import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Customer, Private } from './rules.ts'
-import { openPerson, type SealedPerson, sealPerson } from './sealing.ts'
+import { indexEmail, openPerson, type SealedPerson, sealPerson } from './sealing.ts'
 
 /** A customer whose private fields are sealed. `origin` is who has created it. */
 type StoredCustomer = Omit<Customer, keyof Private> & SealedPerson & { origin: 'client' | 'charge' }
@@ -23,6 +23,15 @@ const CUSTOMER = tableOf<StoredCustomer>({
 const COLUMNS = CUSTOMER.select('c')
 const INSERT = CUSTOMER.insertInto('customers')
 
+/** Lets a customer be found by e-mail address. Those whom a charge has made are found by it. */
+const SET_EMAIL = 'update customers set email_index = $3 where company_id = $1 and id = $2'
+
+async function saveEmail(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
+  const { companyId, id, email } = customer
+  const index = email === undefined ? null : indexEmail(vault, companyId, email)
+  await tx.query({ text: SET_EMAIL, values: [companyId, id, index] })
+}
+
 function toCustomer(vault: Vault, row: Row): Customer {
   const { index, sealed, origin: _, ...customer } = CUSTOMER.read(row)
   return { ...openPerson(vault, customer.companyId, { index, sealed }), ...customer }
@@ -32,6 +41,7 @@ export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<
   const sealed = sealPerson(vault, customer.companyId, customer)
   const stored = { ...customer, ...sealed, origin: 'client' } as const
   await tx.query({ text: INSERT, values: CUSTOMER.values([stored]) })
+  await saveEmail(tx, vault, customer)
 }
 
 /**
@@ -59,6 +69,7 @@ export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<
       customer.updatedAt,
     ],
   })
+  await saveEmail(tx, vault, customer)
 }
 
 export async function find(
@@ -123,6 +134,24 @@ export async function list(
              and ($3::bytea is null or tax_id_index = $3)
            order by id desc limit $4`,
     values: [companyId, filter.after, index, filter.limit],
+  })
+  return rows.map((row) => toCustomer(vault, row))
+}
+
+/** Customers by their ids or by an e-mail address, newest first. Deleted ones are left out. */
+export async function findByEmailOrIds(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  wanted: { email: string; ids: Uuid[]; limit: number },
+): Promise<Customer[]> {
+  const index = indexEmail(vault, companyId, wanted.email)
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from customers c where company_id = $1 and email_index = $2
+           union
+           select ${COLUMNS} from customers c where company_id = $1 and id = any ($3::uuid[])
+           order by id desc limit $4`,
+    values: [companyId, index, wanted.ids, wanted.limit],
   })
   return rows.map((row) => toCustomer(vault, row))
 }

@@ -3,6 +3,7 @@ import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { LocalDate } from '../../pix/local-time.ts'
+import type { AgreementStatus } from '../../provider/port.ts'
 import { PAYER } from '../charges/columns.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { Recurrence } from './rules.ts'
@@ -152,6 +153,48 @@ export async function list(
     text: `select ${COLUMNS} from recurrences r
            where company_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
     values: [companyId, filter.after, filter.limit],
+  })
+  return rows.map(RECURRENCE.read)
+}
+
+/** Which recurrences a list has. */
+export type RecurrenceFilter = {
+  isTemplate: boolean | null
+  authStatus: AgreementStatus | null
+  customerId: Uuid | null
+}
+
+/**
+ * Recurrences that a filter asks for, newest first. If an undecided agreement is past its deadline,
+ * it counts as expired, as every reader sees it.
+ */
+export async function search(
+  tx: Tx,
+  companyId: Uuid,
+  { isTemplate, authStatus, customerId }: RecurrenceFilter,
+  page: { limit: number; after: Uuid | null },
+  now: Date,
+): Promise<Recurrence[]> {
+  const values: unknown[] = [companyId, page.after, page.limit]
+  const conditions = ['company_id = $1', '($2::uuid is null or id < $2)']
+  const where = (condition: string, value: unknown) => {
+    if (value !== null) conditions.push(condition.replace('?', `$${values.push(value)}`))
+  }
+  where('is_template = ?', isTemplate)
+  where('customer_id = ?', customerId)
+  const listed = (state: string) =>
+    `(select ${COLUMNS} from recurrences r where ${conditions.join(' and ')}${state}
+      order by id desc limit $3)`
+  const late = `not is_template and auth_status = 'CREATED' and expires_at <=`
+  let text = listed('')
+  if (authStatus !== null) {
+    const [state, at] = [values.push(authStatus), values.push(now)]
+    text = listed(` and auth_status = $${state} and not (${late} $${at})`)
+    if (authStatus === 'EXPIRED') text += ` union all ${listed(` and ${late} $${at}`)}`
+  }
+  const rows = await tx.query({
+    text: `select * from (${text}) found order by id desc limit $3`,
+    values,
   })
   return rows.map(RECURRENCE.read)
 }

@@ -67,10 +67,10 @@ function requireToken(given: string | undefined, wanted: string): void {
 function formOf(
   action: string,
   content: Html,
-  { kind, hasFile }: FormOptions,
+  { kind, hasFile, isChecked }: FormOptions,
   token: string,
 ): Html {
-  return html`<form method="post" action="${action}"${kind && html` class="${kind}"`}${hasFile && html` enctype="multipart/form-data"`}>
+  return html`<form method="post" action="${action}"${kind && html` class="${kind}"`}${hasFile && html` enctype="multipart/form-data"`}${isChecked && html` data-form`}>
 <input type="hidden" name="token" value="${token}"><input type="hidden" name="once" value="${suffixOf(newId())}">
 ${content}</form>`
 }

@@ -39,6 +39,8 @@ export type FormOptions = {
   kind?: string
   /** For forms with a file. */
   hasFile?: boolean
+  /** Whether `form.js` checks its fields and writes punctuation. */
+  isChecked?: boolean
 }
 
 /** A page of the dashboard, without what all of them have. */

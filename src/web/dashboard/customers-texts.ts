@@ -1,0 +1,165 @@
+import type { Language } from '../../lib/language.ts'
+import type { FieldTexts } from './fields.ts'
+
+export type CustomerField =
+  | 'name'
+  | 'taxId'
+  | 'email'
+  | 'phone'
+  | 'postalCode'
+  | 'address'
+  | 'number'
+  | 'line1'
+  | 'district'
+  | 'status'
+
+type Texts = {
+  title: string
+  make: string
+  makeButton: string
+  save: string
+  edit: string
+  remove: string
+  removeTitle(name: string): string
+  removeText: string
+  search: string
+  searchButton: string
+  clear: string
+  none: string
+  noneFound: string
+  details: string
+  address: string
+  addressHint: string
+  phone: string
+  since: string
+  paidYear: string
+  paidCount(count: number): string
+  charges: string
+  noCharges: string
+  charge: string
+  madeAt: string
+  paidAt: string
+  amount: string
+  state: string
+  description: string
+  subscriptions: string
+  product: string
+  chargeThem: string
+  sendLink: string
+  masked: string
+  statuses: Record<'ACTIVE' | 'INACTIVE', string>
+  fields: Record<CustomerField, FieldTexts>
+  done: Record<'made' | 'saved' | 'deleted', string>
+}
+
+const pt: Texts = {
+  title: 'Clientes',
+  make: 'Novo cliente',
+  makeButton: 'Criar cliente',
+  save: 'Salvar alterações',
+  edit: 'Editar',
+  remove: 'Excluir',
+  removeTitle: (name) => `Excluir ${name}?`,
+  removeText:
+    'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
+  search: 'Procurar por CPF, CNPJ, e-mail ou nome',
+  searchButton: 'Procurar',
+  clear: 'Limpar busca',
+  none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
+  noneFound: 'Nenhum cliente encontrado com esta busca.',
+  details: 'Cadastro',
+  address: 'Endereço',
+  addressHint: 'Preencha se precisar do endereço do cliente.',
+  phone: 'Celular',
+  since: 'Cliente desde',
+  paidYear: 'Pago nos últimos 12 meses',
+  paidCount: (count) => (count === 1 ? '1 pagamento' : `${count} pagamentos`),
+  charges: 'Cobranças',
+  noCharges: 'Este cliente ainda não tem cobranças.',
+  charge: 'Cobrança',
+  madeAt: 'Criada em',
+  paidAt: 'Paga em',
+  amount: 'Valor',
+  state: 'Situação',
+  description: 'Descrição',
+  subscriptions: 'Assinaturas',
+  product: 'Produto',
+  chargeThem: 'Cobrar',
+  sendLink: 'Enviar link',
+  masked: 'Seu perfil vê o documento sem todos os dígitos.',
+  statuses: { ACTIVE: 'Ativo', INACTIVE: 'Inativo' },
+  fields: {
+    name: { label: 'Nome', wrong: 'Informe um nome com até 255 caracteres.' },
+    taxId: { label: 'CPF ou CNPJ', wrong: 'CPF ou CNPJ inválido. Confira os dígitos.' },
+    email: { label: 'E-mail', wrong: 'Informe um e-mail como maria@exemplo.com.br.' },
+    phone: { label: 'Celular com DDD', wrong: 'Informe o DDD e o número: 10 ou 11 dígitos.' },
+    postalCode: { label: 'CEP', wrong: 'CEP inválido: informe 8 dígitos.' },
+    address: { label: 'Rua', wrong: 'A rua pode ter até 255 caracteres.' },
+    number: { label: 'Número', wrong: 'O número pode ter até 255 caracteres.' },
+    line1: { label: 'Complemento', wrong: 'O complemento pode ter até 255 caracteres.' },
+    district: { label: 'Bairro', wrong: 'O bairro pode ter até 255 caracteres.' },
+    status: { label: 'Situação', wrong: 'Escolha uma situação.' },
+  },
+  done: {
+    made: 'Cliente criado.',
+    saved: 'Alterações salvas.',
+    deleted: 'Cliente excluído.',
+  },
+}
+
+const en: Texts = {
+  title: 'Customers',
+  make: 'New customer',
+  makeButton: 'Create customer',
+  save: 'Save changes',
+  edit: 'Edit',
+  remove: 'Delete',
+  removeTitle: (name) => `Delete ${name}?`,
+  removeText:
+    'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
+  search: 'Find by CPF, CNPJ, e-mail or name',
+  searchButton: 'Find',
+  clear: 'Clear search',
+  none: 'Whoever pays a charge appears here. You can also add customers.',
+  noneFound: 'No customer matches this search.',
+  details: 'Details',
+  address: 'Address',
+  addressHint: 'If you need the customer’s address.',
+  phone: 'Phone',
+  since: 'Customer since',
+  paidYear: 'Paid in the last 12 months',
+  paidCount: (count) => (count === 1 ? '1 payment' : `${count} payments`),
+  charges: 'Charges',
+  noCharges: 'This customer has no charges yet.',
+  charge: 'Charge',
+  madeAt: 'Created at',
+  paidAt: 'Paid at',
+  amount: 'Amount',
+  state: 'Status',
+  description: 'Description',
+  subscriptions: 'Subscriptions',
+  product: 'Product',
+  chargeThem: 'Charge',
+  sendLink: 'Send a link',
+  masked: 'Your role sees the tax id without all of its digits.',
+  statuses: { ACTIVE: 'Active', INACTIVE: 'Inactive' },
+  fields: {
+    name: { label: 'Name', wrong: 'Enter a name of at most 255 characters.' },
+    taxId: { label: 'CPF or CNPJ', wrong: 'This CPF or CNPJ is not valid. Check its digits.' },
+    email: { label: 'E-mail', wrong: 'Enter an address such as maria@example.com.' },
+    phone: { label: 'Phone with area code', wrong: 'Enter area code and number: 10 or 11 digits.' },
+    postalCode: { label: 'CEP', wrong: 'Enter a valid 8-digit CEP.' },
+    address: { label: 'Street', wrong: 'The street may have 255 characters.' },
+    number: { label: 'Number', wrong: 'The number may have 255 characters.' },
+    line1: { label: 'Apt, suite, etc.', wrong: 'This may have 255 characters.' },
+    district: { label: 'Neighborhood', wrong: 'The neighborhood may have 255 characters.' },
+    status: { label: 'Status', wrong: 'Choose a status.' },
+  },
+  done: {
+    made: 'Customer created.',
+    saved: 'Changes saved.',
+    deleted: 'Customer deleted.',
+  },
+}
+
+export const CUSTOMERS: Record<Language, Texts> = { pt, en }
