@@ -176,6 +176,22 @@ export async function lockUnmatched(
   return rows[0] ? PAYMENT.read(rows[0]) : null
 }
 
+/** Payments that matched no charge when they arrived, by the scheme's ids. Takes no locks. */
+export async function findUnmatched(
+  tx: Tx,
+  companyId: Uuid,
+  endToEndIds: string[],
+): Promise<Payment[]> {
+  if (endToEndIds.length === 0) return []
+  const rows = await tx.query({
+    text: `${SELECT}
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and reason is not null
+           order by end_to_end_id, source`,
+    values: [companyId, endToEndIds],
+  })
+  return rows.map(PAYMENT.read)
+}
+
 export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   await tx.query({
     text: `update payments set status = $3, returned = $5

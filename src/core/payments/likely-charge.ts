@@ -1,0 +1,98 @@
+import { plainTaxId } from '../../pix/tax-id.ts'
+
+/** Who pays, as far as that is known. A bank may mask the tax id: ***.982.247-**. */
+export type KnownPayer = { name: string | null; taxId: string | null }
+
+/** A received payment that matched no charge. */
+export type Unassigned = { amount: number; receivedAt: Date; payer: KnownPayer }
+
+/** A charge that the payment may have been meant for. */
+export type Candidate = {
+  amount: number
+  createdAt: Date
+  /** Whether it was never paid, so that a payment for it is still missing. */
+  isUnpaid: boolean
+  payer: KnownPayer
+}
+
+/** What speaks for a charge. */
+export const SIGNS = ['amount', 'taxId', 'name', 'time'] as const
+export type Sign = (typeof SIGNS)[number]
+
+/** How likely a charge is, from 0 to 100, and why. */
+export type Likelihood = { score: number; signs: Sign[] }
+
+const POINTS = { amount: 35, taxId: 40, maskedTaxId: 30, name: 15, time: 10 }
+/** A charge that is paid, or was canceled, is likely only if the payer is the same. */
+const NOT_UNPAID = 15
+/** A charge with fewer points is not worth showing: the same amount is not enough alone. */
+export const LIKELY = 45
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** How likely it is that a payment was meant for a charge. Null: it cannot be. */
+export function likelihoodOf(payment: Unassigned, charge: Candidate): Likelihood | null {
+  const age_ms = payment.receivedAt.getTime() - charge.createdAt.getTime()
+  if (age_ms < 0) return null
+  const points: Record<Sign, number> = {
+    amount: payment.amount === charge.amount ? POINTS.amount : 0,
+    taxId: taxIdPoints(payment.payer.taxId, charge.payer.taxId),
+    name: Math.round(POINTS.name * sharedWords(payment.payer.name, charge.payer.name)),
+    time: timePoints(age_ms),
+  }
+  const sum = SIGNS.reduce((all, sign) => all + points[sign], 0)
+  const score = Math.max(0, sum - (charge.isUnpaid ? 0 : NOT_UNPAID))
+  return { score, signs: SIGNS.filter((sign) => points[sign] > 0) }
+}
+
+/**
+ * The charge that a payment was most likely meant for, and why. Null if none is likely. Of two
+ * that are as likely it is the newer one.
+ */
+export function likelyCharge<C extends Candidate & { id: string }>(
+  payment: Unassigned,
+  charges: C[],
+): { charge: C; signs: Sign[] } | null {
+  const likely = charges.flatMap((charge) => {
+    const found = likelihoodOf(payment, charge)
+    return found && found.score >= LIKELY ? [{ charge, ...found }] : []
+  })
+  const [best] = likely.sort((a, b) => b.score - a.score || (a.charge.id < b.charge.id ? 1 : -1))
+  return best ? { charge: best.charge, signs: best.signs } : null
+}
+
+/** Compares digit by digit where both show one. A mask that hides most of them is no sign. */
+function taxIdPoints(given: string | null, known: string | null): number {
+  if (given === null || known === null) return 0
+  const [one, other] = [plainTaxId(given), plainTaxId(known)]
+  if (one.length !== other.length) return 0
+  const shown = [...one].flatMap((digit, i) => (digit === '*' ? [] : [[digit, other[i]]]))
+  if (shown.length < 6 || shown.some(([a, b]) => a !== b)) return 0
+  return shown.length === one.length ? POINTS.taxId : POINTS.maskedTaxId
+}
+
+/** The part of the words of the shorter name that the other name has too, from 0 to 1. */
+function sharedWords(given: string | null, known: string | null): number {
+  const [one, other] = [wordsOf(given), wordsOf(known)]
+  const [few, many] = one.size < other.size ? [one, other] : [other, one]
+  return few.size === 0 ? 0 : few.intersection(many).size / few.size
+}
+
+/** The words of a name without accents. Short ones, such as "da", name nobody. */
+const wordsOf = (name: string | null): Set<string> =>
+  new Set(
+    (name ?? '')
+      .normalize('NFD')
+      .replace(/\p{M}/gu, '')
+      .toUpperCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter((word) => word.length > 2),
+  )
+
+/** People pay soon after they were asked to. */
+function timePoints(age_ms: number): number {
+  if (age_ms <= HOUR_MS) return POINTS.time
+  if (age_ms <= DAY_MS) return 7
+  return age_ms <= 7 * DAY_MS ? 4 : 0
+}

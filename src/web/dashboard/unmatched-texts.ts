@@ -1,0 +1,196 @@
+import type { ChargeStatus, UnmatchedReason } from '../../core/charges/rules.ts'
+import type { Sign } from '../../core/payments/likely-charge.ts'
+import type { PaymentState } from '../../core/payments/rules.ts'
+import type { Language } from '../../lib/language.ts'
+
+export type UnmatchedState = Exclude<PaymentState, 'MATCHED'>
+
+type Texts = {
+  title: string
+  intro: string
+  states: Record<UnmatchedState, string>
+  filter: string
+  reasons: Record<UnmatchedReason, { short: string; text: string }>
+  payer: string
+  unknownPayer: string
+  amount: string
+  receivedAt: string
+  endToEndId: string
+  returned(amount: string): string
+  details: string
+  paymentOf(amount: string): string
+  likely: string
+  named: string
+  signs: Record<Sign, string>
+  why: string
+  noLikely: string
+  search: string
+  chargeOf(amount: string): string
+  charges: Record<ChargeStatus, string>
+  madeAt: string
+  accept: string
+  refund: string
+  decide: string
+  effects: string
+  comment: string
+  commentHint: string
+  optional: string
+  tooLong: string
+  done: Record<'accepted' | 'refunded', string>
+  empty: Record<UnmatchedState, string>
+  trySandbox: string
+  bank: string
+}
+
+const pt: Texts = {
+  title: 'Não identificados',
+  intro: 'Pagamentos que chegaram, mas não quitaram nenhuma cobrança. Decida o que fazer com eles.',
+  states: {
+    UNMATCHED: 'Aguardando decisão',
+    ACCEPTED: 'Aceitos',
+    REFUNDING: 'Em devolução',
+    REFUNDED: 'Devolvidos',
+  },
+  filter: 'Situação dos pagamentos',
+  reasons: {
+    LATE: {
+      short: 'Pago após o prazo',
+      text: 'A cobrança já tinha expirado quando o pagamento chegou.',
+    },
+    CANCELED: {
+      short: 'Cobrança cancelada',
+      text: 'A cobrança já tinha sido cancelada quando o pagamento chegou.',
+    },
+    DUPLICATE: {
+      short: 'Pago em duplicidade',
+      text: 'A cobrança já estava paga quando este pagamento chegou.',
+    },
+    WRONG_AMOUNT: {
+      short: 'Valor diferente',
+      text: 'O valor pago não é o valor da cobrança.',
+    },
+    UNKNOWN: {
+      short: 'Sem cobrança',
+      text: 'O pagamento não indica nenhuma cobrança. É o que acontece quando alguém paga direto para a chave Pix.',
+    },
+  },
+  payer: 'Pagador',
+  unknownPayer: 'Não informado pelo banco',
+  amount: 'Valor',
+  receivedAt: 'Recebido em',
+  endToEndId: 'ID da transação (endToEndId)',
+  returned: (amount) => `O banco já devolveu ${amount} deste pagamento.`,
+  details: 'Ver detalhes',
+  paymentOf: (amount) => `Pagamento de ${amount}`,
+  likely: 'Cobrança provável',
+  named: 'indicada no pagamento',
+  signs: {
+    amount: 'mesmo valor',
+    taxId: 'mesmo CPF ou CNPJ',
+    name: 'nome parecido',
+    time: 'criada pouco antes',
+  },
+  why: 'Por quê:',
+  noLikely: 'Não encontramos uma cobrança que combine com este pagamento.',
+  search: 'Buscar cobranças deste valor',
+  chargeOf: (amount) => `Cobrança de ${amount}`,
+  charges: { OPEN: 'Em aberto', COMPLETED: 'Paga', EXPIRED: 'Expirada', CANCELED: 'Cancelada' },
+  madeAt: 'criada em',
+  accept: 'Aceitar',
+  refund: 'Devolver',
+  decide: 'O que fazer com este pagamento?',
+  effects:
+    'Se você aceitar, o valor vai para o saldo disponível e a cobrança continua como está. Se devolver, o valor volta para quem pagou.',
+  comment: 'Mensagem para quem pagou',
+  commentHint: 'Até 140 caracteres. Aparece no aplicativo do banco de quem recebe a devolução.',
+  optional: 'opcional',
+  tooLong: 'Use no máximo 140 caracteres.',
+  done: {
+    accepted: 'Pagamento aceito. O valor já está no saldo disponível.',
+    refunded: 'Devolução iniciada. O valor volta para quem pagou em instantes.',
+  },
+  empty: {
+    UNMATCHED: 'Nenhum pagamento espera a sua decisão.',
+    ACCEPTED: 'Os pagamentos que você aceitar aparecem aqui.',
+    REFUNDING: 'Nenhuma devolução em andamento.',
+    REFUNDED: 'Os pagamentos que você devolver aparecem aqui.',
+  },
+  trySandbox: 'Para testar, pague no banco simulado uma cobrança que já foi paga.',
+  bank: 'Abrir o banco simulado',
+}
+
+const en: Texts = {
+  title: 'Unmatched',
+  intro: 'Payments that arrived but paid no charge. Decide what to do with them.',
+  states: {
+    UNMATCHED: 'Waiting for a decision',
+    ACCEPTED: 'Accepted',
+    REFUNDING: 'Being refunded',
+    REFUNDED: 'Refunded',
+  },
+  filter: 'State of the payments',
+  reasons: {
+    LATE: { short: 'Paid late', text: 'The charge had expired when the payment arrived.' },
+    CANCELED: {
+      short: 'Charge canceled',
+      text: 'The charge had been canceled when the payment arrived.',
+    },
+    DUPLICATE: {
+      short: 'Paid twice',
+      text: 'The charge was already paid when this payment arrived.',
+    },
+    WRONG_AMOUNT: {
+      short: 'Another amount',
+      text: 'The amount paid is not the amount of the charge.',
+    },
+    UNKNOWN: {
+      short: 'No charge',
+      text: 'The payment names no charge. This happens when somebody pays directly to the Pix key.',
+    },
+  },
+  payer: 'Payer',
+  unknownPayer: 'Not given by the bank',
+  amount: 'Amount',
+  receivedAt: 'Received at',
+  endToEndId: 'Transaction ID (endToEndId)',
+  returned: (amount) => `The bank has already returned ${amount} of this payment.`,
+  details: 'View details',
+  paymentOf: (amount) => `Payment of ${amount}`,
+  likely: 'Probable charge',
+  named: 'named by the payment',
+  signs: {
+    amount: 'same amount',
+    taxId: 'same CPF or CNPJ',
+    name: 'similar name',
+    time: 'created shortly before',
+  },
+  why: 'Why:',
+  noLikely: 'We found no charge that fits this payment.',
+  search: 'Search charges of this amount',
+  chargeOf: (amount) => `Charge of ${amount}`,
+  charges: { OPEN: 'Open', COMPLETED: 'Paid', EXPIRED: 'Expired', CANCELED: 'Canceled' },
+  madeAt: 'created at',
+  accept: 'Accept',
+  refund: 'Refund',
+  decide: 'What should happen to this payment?',
+  effects:
+    'If you accept it, the amount goes to the available balance and the charge stays as it is. If you refund it, the amount goes back to the payer.',
+  comment: 'Message to the payer',
+  commentHint: 'Up to 140 characters. The payer reads it in the app of their bank.',
+  optional: 'optional',
+  tooLong: 'Use at most 140 characters.',
+  done: {
+    accepted: 'Payment accepted. The amount is in the available balance.',
+    refunded: 'Refund started. The amount goes back to the payer in a moment.',
+  },
+  empty: {
+    UNMATCHED: 'No payment waits for your decision.',
+    ACCEPTED: 'Payments that you accept appear here.',
+    REFUNDING: 'No refund is in progress.',
+    REFUNDED: 'Payments that you refund appear here.',
+  },
+  trySandbox: 'To try it, use the simulated bank to pay a charge that is already paid.',
+  bank: 'Open the simulated bank',
+}
+
+export const UNMATCHED: Record<Language, Texts> = { pt, en }
