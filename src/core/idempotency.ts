@@ -1,4 +1,4 @@
-import type { Tx } from '../db/database.ts'
+import type { Database, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
@@ -100,6 +100,31 @@ export async function complete(tx: Tx, companyId: Uuid, response: StoredResponse
     text: `update idempotency_keys set status = $3, sealed_body = $4
            where company_id = $1 and key = $2`,
     values: [companyId, response.key, response.status, response.sealedBody],
+  })
+}
+
+/**
+ * Runs a command once, and stores its answer in the same transaction. If it was run before with the
+ * same key, returns the answer of that time. The answer must be the same as JSON.
+ */
+export function runOnce<T>(
+  db: Database,
+  vault: Vault,
+  guard: IdempotencyRef & { companyId: Uuid },
+  now: Date,
+  act: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const { companyId, key, fingerprint } = guard
+  return db.transaction(async (tx) => {
+    if (!(await claim(tx, companyId, key, fingerprint, now))) {
+      const stored = await findStored(tx, companyId, key, now)
+      if (!stored?.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+      return JSON.parse(openAnswer(vault, companyId, stored))
+    }
+    const answer = await act(tx)
+    const response = sealAnswer(vault, guard, { status: 200, body: JSON.stringify(answer) })
+    await complete(tx, companyId, response)
+    return answer
   })
 }
 

@@ -80,3 +80,28 @@ export const checkbox = (given: {
   hint?: string
 }): Html =>
   html`<div class="check"><input type="checkbox" id="${given.name}" name="${given.name}" value="yes"${given.isOn && html` checked`}${given.hint && html` aria-describedby="${given.name}-hint"`}><div><label for="${given.name}">${given.label}</label>${given.hint && html`<p class="hint" id="${given.name}-hint">${given.hint}</p>`}</div></div>`
+
+/** Boxes to check, under one title. */
+export type Boxes = {
+  name: string
+  title: string
+  hint?: string
+  fault: string | null
+  /** Each is a field of its own, because the first value of a name counts. */
+  boxes: Box[]
+}
+
+export type Box = { name: string; label: string; note?: string; isChecked: boolean }
+
+export function boxesOf({ name, title, hint, fault, boxes }: Boxes): Html {
+  const described = [fault && `${name}-fault`, hint && `${name}-hint`].filter(Boolean).join(' ')
+  return html`<fieldset class="field" id="${name}"${described && html` aria-describedby="${described}"`}>
+<legend>${title}</legend>
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${fault && html`<p class="fault" id="${name}-fault">${fault}</p>`}
+<div class="boxes">${boxes.map(box)}</div>
+</fieldset>`
+}
+
+const box = ({ name, label, note, isChecked }: Box): Html =>
+  html`<label class="box"><input type="checkbox" name="${name}" value="1"${isChecked && html` checked`}><span>${label}${note && html` <code class="soft">${note}</code>`}</span></label>`

@@ -175,6 +175,28 @@ export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
   return rows.map(API_KEY.read)
 }
 
+/** A page of the keys of a company, newest first. */
+export async function listKeysAfter(
+  tx: Tx,
+  companyId: Uuid,
+  { limit, after }: { limit: number; after: Uuid | null },
+): Promise<ApiKey[]> {
+  const rows = await tx.query({
+    text: `select ${API_KEY.select('k')} from api_keys k
+           where company_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    values: [companyId, after, limit],
+  })
+  return rows.map(API_KEY.read)
+}
+
+export async function findKey(tx: Tx, companyId: Uuid, id: Uuid): Promise<ApiKey | null> {
+  const rows = await tx.query({
+    text: `select ${API_KEY.select('k')} from api_keys k where company_id = $1 and id = $2`,
+    values: [companyId, id],
+  })
+  return rows[0] ? API_KEY.read(rows[0]) : null
+}
+
 export type ActiveKey = { key: Pick<ApiKey, 'id' | 'name' | 'hash' | 'scopes'>; company: Company }
 
 type ActiveKeyRow = Row & {

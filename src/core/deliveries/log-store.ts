@@ -6,7 +6,7 @@ import type { Attempt, Delivery, DeliveryState } from './rules.ts'
 
 export type DeliveryKey = WebhookKey & { eventId: Uuid }
 
-type DeliveryRow = Row & {
+export type DeliveryRow = Row & {
   company_id: Uuid
   webhook_id: Uuid
   event_id: Uuid
@@ -18,7 +18,7 @@ type DeliveryRow = Row & {
   finished_at: Date | null
 }
 
-const toDelivery = (row: DeliveryRow): Delivery => ({
+export const toDelivery = (row: DeliveryRow): Delivery => ({
   companyId: row.company_id,
   webhookId: row.webhook_id,
   eventId: row.event_id,
@@ -33,9 +33,9 @@ const toDelivery = (row: DeliveryRow): Delivery => ({
 /**
  * Pending and ended deliveries with the same columns. Each delivery is in one of the two tables.
  */
-const PENDING = `select company_id, webhook_id, event_id, 'PENDING' as status, attempts,
+export const PENDING = `select company_id, webhook_id, event_id, 'PENDING' as status, attempts,
   next_attempt_at, created_at, null::timestamptz as finished_at from deliveries`
-const ENDED = `select company_id, webhook_id, event_id, status, attempts,
+export const ENDED = `select company_id, webhook_id, event_id, status, attempts,
   null::timestamptz as next_attempt_at, created_at, finished_at from delivery_log`
 
 export async function list(

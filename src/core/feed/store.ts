@@ -20,7 +20,7 @@ export async function findPosition(
   return row ? { position: row.position, id } : null
 }
 
-type EventRow = Row & {
+export type EventRow = Row & {
   company_id: Uuid
   id: Uuid
   type: AnyEventType
@@ -32,7 +32,7 @@ type EventRow = Row & {
 /** An event as it is stored. Its mode replaces devMode. */
 export type WrittenEvent = Omit<Event, 'devMode'> & { mode: EventMode }
 
-const toEvent = (row: EventRow): WrittenEvent => ({
+export const toEvent = (row: EventRow): WrittenEvent => ({
   companyId: row.company_id,
   id: row.id,
   type: row.type,

@@ -5,6 +5,7 @@ import { chargesRoutes } from './charges.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
+import { keysRoutes } from './keys.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
 import { productsRoutes } from './products.ts'
@@ -14,6 +15,7 @@ import { subscriptionsRoutes } from './subscriptions.ts'
 import { todayRoutes } from './today.ts'
 import { unmatchedRoutes } from './unmatched.ts'
 import type { DashboardRoute } from './visit.ts'
+import { webhooksRoutes } from './webhooks.ts'
 
 /** Every page and every form of the dashboard. Tests walk this table. */
 export const ROUTES: DashboardRoute[] = [
@@ -27,6 +29,8 @@ export const ROUTES: DashboardRoute[] = [
   ...balanceRoutes,
   ...unmatchedRoutes,
   ...developersRoutes,
+  ...keysRoutes,
+  ...webhooksRoutes,
   ...deliveriesRoutes,
   ...requestsRoutes,
   ...settingsRoutes,

@@ -49,6 +49,8 @@ export type DashboardPage = Pick<Page, 'title' | 'body' | 'status' | 'data'> & {
   here: Section
   /** Scripts of this page in `web/`, beside `actions.js`. */
   scripts?: string[]
+  /** Style sheets of this page in `web/`, beside `dashboard.css`. */
+  styles?: string[]
 }
 
 /** Somebody who is signed in at a page of one company. */

@@ -1,0 +1,21 @@
+import { runOnce } from '../../core/idempotency.ts'
+import type { Tx } from '../../db/database.ts'
+import { newId, suffixOf } from '../../lib/ids.ts'
+import type { Visit } from './visit.ts'
+
+const ONCE_FORM = /^[0-9a-z]{26}$/
+
+/**
+ * Runs a command that the API does not have, once for each form. If the form is sent again, it
+ * returns the answer of the first time.
+ */
+export function commitOnce<T>(
+  { app, company, form, request }: Visit,
+  fields: unknown,
+  act: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const once = ONCE_FORM.test(form.once ?? '') ? form.once : suffixOf(newId())
+  const fingerprint = app.vault.fingerprint([request.url, JSON.stringify(fields)])
+  const guard = { companyId: company.id, key: `pages:${once}`, fingerprint }
+  return runOnce(app.db, app.vault, guard, app.clock.now(), act)
+}

@@ -1,0 +1,299 @@
+import type { Static } from 'typebox'
+import { browse, listLatest } from '../../core/deliveries/browse-store.ts'
+import type { Delivery } from '../../core/deliveries/rules.ts'
+import type { WebhookView, WebhookWithSecret } from '../../core/webhooks/view.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { type Html, html } from '../html.ts'
+import { icon } from '../layout.ts'
+import { type Fact, facts } from '../parts.ts'
+import { ALWAYS, deliveryTable, stateOf } from './delivery-parts.ts'
+import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
+import { EVENT_WORDS } from './event-texts.ts'
+import { type FormFault, tryForm } from './form-faults.ts'
+import {
+  type Column,
+  card,
+  doneNotice,
+  heading,
+  moment,
+  nothing,
+  notice,
+  pager,
+  pill,
+  type Tone,
+  table,
+} from './parts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+import { EMPTY, readWebhook, type WebhookFields, webhookForm } from './webhook-form.ts'
+import { WEBHOOKS } from './webhooks-texts.ts'
+
+type Webhook = Static<typeof WebhookView>
+
+const PAGE_SIZE = '50'
+const LATEST = 10
+
+const urlOf = (visit: Visit, { id }: Pick<Webhook, 'id'>, action = ''): string =>
+  visit.url(`/developers/webhooks/${id}${action && `/${action}`}`)
+
+type Health = 'active' | 'inactive' | 'gone' | 'failed' | 'paused' | 'failing'
+
+const TONES: Record<Health, Tone> = {
+  active: 'good',
+  inactive: 'calm',
+  gone: 'bad',
+  failed: 'bad',
+  paused: 'warn',
+  failing: 'bad',
+}
+
+function healthOf({ status, deactivated, pausedUntil, failingSince }: Webhook): Health {
+  if (status === 'INACTIVE') {
+    return deactivated === 'GONE' ? 'gone' : deactivated === 'FAILING' ? 'failed' : 'inactive'
+  }
+  return pausedUntil ? 'paused' : failingSince ? 'failing' : 'active'
+}
+
+const healthPill = (visit: Visit, webhook: Webhook): Html => {
+  const health = healthOf(webhook)
+  return pill(WEBHOOKS[visit.language][health], TONES[health])
+}
+
+async function list(visit: Visit) {
+  const { app, company, language, query } = visit
+  const texts = WEBHOOKS[language]
+  const page = { limit: PAGE_SIZE, ...(query.after === undefined ? {} : { after: query.after }) }
+  const { data, next } = await visit.operate<Webhook[]>('listWebhooks', { query: page })
+  const latest = await listLatest(
+    app.db,
+    company.id,
+    data.map(({ id }) => id),
+  )
+  const create =
+    visit.can('webhooks:write') &&
+    html`<a class="button slim" href="${visit.url('/developers/webhooks/new')}">${icon('plus')}${texts.create}</a>`
+  const list =
+    data.length > 0
+      ? table(texts.list, columnsOf(visit, latest), data)
+      : nothing(language, texts.none)
+  const body = html`${heading(texts.title, create)}${developerTabs(visit, 'webhooks')}
+${doneNotice(visit, { deleted: texts.done.deleted })}
+${card(null, list)}
+${pager(visit, next)}`
+  return sendForDevelopers(visit, { title: texts.title, body })
+}
+
+function columnsOf(visit: Visit, latest: Map<Uuid, Delivery>): Column<Webhook>[] {
+  const texts = WEBHOOKS[visit.language]
+  const lastOf = (webhook: Webhook) => {
+    const delivery = latest.get(webhook.id)
+    if (!delivery) return texts.noDelivery
+    return html`${stateOf(visit, delivery.status)} <span class="small soft">${moment(delivery.createdAt)}</span>`
+  }
+  return [
+    {
+      title: texts.name,
+      kind: 'main',
+      of: (webhook) =>
+        html`<a href="${urlOf(visit, webhook)}">${webhook.name}</a><br><span class="small soft">${webhook.url}</span>`,
+    },
+    { title: texts.state, of: (webhook) => healthPill(visit, webhook) },
+    { title: texts.events, of: ({ events }) => events.length, kind: 'number' },
+    { title: texts.lastDelivery, of: lastOf },
+  ]
+}
+
+/** A webhook with its health, its latest deliveries and all that can be done with it. */
+async function show(visit: Visit, status = 200, fault: FormFault | null = null) {
+  const { app, company, language, params } = visit
+  const texts = WEBHOOKS[language]
+  const webhook = await findWebhook(visit)
+  const { deliveries } = await browse(app.db, company.id, {
+    ...ALWAYS,
+    limit: LATEST,
+    webhookId: webhook.id,
+  })
+  const all = visit.url(`/developers/deliveries?webhook=${params.id}`)
+  const latest = html`${
+    deliveries.length > 0
+      ? deliveryTable(visit, deliveries, new Map([[webhook.id, webhook.name]]))
+      : nothing(language)
+  }<p><a href="${all}">${texts.allDeliveries}</a></p>`
+  const body = html`${heading(webhook.name, actionsOf(visit, webhook))}${developerTabs(visit, 'webhooks')}
+${doneNotice(visit, texts.done)}${fault && notice(texts.isInactive, 'bad')}
+<div class="columns">
+${card(texts.state, healthCard(visit, webhook))}
+${card(texts.events, html`<ul class="plain-list">${webhook.events.map((type) => html`<li>${EVENT_WORDS[language][type]} <code class="soft">${type}</code></li>`)}</ul>`)}
+</div>
+${card(texts.latest, latest)}`
+  return sendForDevelopers(visit, { title: webhook.name, body, status })
+}
+
+function healthCard(visit: Visit, webhook: Webhook): Html {
+  const texts = WEBHOOKS[visit.language]
+  const { failingSince, pausedUntil } = webhook
+  const shown: (Fact | false)[] = [
+    [texts.state, healthPill(visit, webhook)],
+    failingSince !== undefined && [texts.failingSince, moment(failingSince)],
+    pausedUntil !== undefined && [texts.pausedUntil, moment(pausedUntil)],
+    [texts.url, webhook.url],
+    [texts.created, moment(webhook.createdAt)],
+  ]
+  return html`<p class="soft">${texts.healthTexts[healthOf(webhook)]}</p>${facts(shown)}`
+}
+
+function actionsOf(visit: Visit, webhook: Webhook): Html | null {
+  if (!visit.can('webhooks:write')) return null
+  const texts = WEBHOOKS[visit.language]
+  const isActive = webhook.status === 'ACTIVE'
+  const button = (action: string, label: string, kind = 'quiet') =>
+    visit.formOf(
+      urlOf(visit, webhook, action),
+      html`<button class="button ${kind} slim">${label}</button>`,
+    )
+  const link = (action: string, label: string) =>
+    html`<a class="button quiet slim" href="${urlOf(visit, webhook, action)}">${label}</a>`
+  return html`${isActive ? button('test', texts.test) : button('activate', texts.activate, '')}
+${isActive && link('replay', texts.replay)}${link('edit', texts.edit)}${link('secret', texts.rotate)}
+${isActive && button('deactivate', texts.deactivate)}${link('delete', texts.remove)}`
+}
+
+async function findWebhook(visit: Visit): Promise<Webhook> {
+  const params = { id: visit.params.id! }
+  return (await visit.operate<Webhook>('getWebhook', { params })).data
+}
+
+function showNew(visit: Visit, given: WebhookFields = EMPTY, fault: FormFault | null = null) {
+  const texts = WEBHOOKS[visit.language]
+  const list = visit.url('/developers/webhooks')
+  const buttons = html`<button class="button slim">${texts.create}</button><a class="button quiet slim" href="${list}">${texts.back}</a>`
+  const body = html`${heading(texts.create)}${developerTabs(visit, 'webhooks')}${fault?.notice(visit.language)}
+${card(null, webhookForm(visit, `${list}/new`, given, fault, buttons))}`
+  const status = fault?.problem.status ?? 200
+  return sendForDevelopers(visit, { title: texts.create, body, status })
+}
+
+async function create(visit: Visit) {
+  const given = readWebhook(visit)
+  const { fault, done } = await tryForm(() =>
+    visit.operate<Static<typeof WebhookWithSecret>>('createWebhook', {
+      body: given,
+      once: visit.form.once,
+    }),
+  )
+  return fault ? showNew(visit, given, fault) : showSecret(visit, done.data, false)
+}
+
+/** The only page that ever shows the secret. */
+function showSecret(visit: Visit, webhook: Static<typeof WebhookWithSecret>, isRotated: boolean) {
+  const texts = WEBHOOKS[visit.language]
+  const body = html`${heading(texts.secretTitle)}${developerTabs(visit, 'webhooks')}
+${card(
+  webhook.name,
+  html`${notice(texts.secretOnce, 'warn')}${copyable(webhook.secret, texts.copySecret, visit)}
+<p class="soft">${texts.secretText}</p>${isRotated && html`<p>${texts.rotatedText}</p>`}
+<div class="actions"><a class="button slim" href="${urlOf(visit, webhook)}">${texts.toWebhook}</a></div>`,
+)}`
+  return sendForDevelopers(visit, { title: texts.secretTitle, body })
+}
+
+function showEdit(visit: Visit, id: Uuid, given: WebhookFields, fault: FormFault | null) {
+  const texts = WEBHOOKS[visit.language]
+  const buttons = html`<button class="button slim">${texts.save}</button><a class="button quiet slim" href="${urlOf(visit, { id })}">${texts.keep}</a>`
+  const body = html`${heading(texts.edit)}${developerTabs(visit, 'webhooks')}${fault?.notice(visit.language)}
+${card(null, webhookForm(visit, urlOf(visit, { id }, 'edit'), given, fault, buttons))}`
+  const status = fault?.problem.status ?? 200
+  return sendForDevelopers(visit, { title: texts.edit, body, status })
+}
+
+async function edit(visit: Visit) {
+  const webhook = await findWebhook(visit)
+  return showEdit(visit, webhook.id, webhook, null)
+}
+
+async function save(visit: Visit) {
+  const { id } = await findWebhook(visit)
+  const given = readWebhook(visit)
+  const { fault } = await tryForm(() =>
+    visit.operate('changeWebhook', { params: { id }, body: given, once: visit.form.once }),
+  )
+  if (fault) return showEdit(visit, id, given, fault)
+  return visit.redirect(`/developers/webhooks/${id}`, 'changed')
+}
+
+async function setStatus(visit: Visit, status: 'ACTIVE' | 'INACTIVE', done: string) {
+  const id = visit.params.id!
+  await visit.operate('changeWebhook', {
+    params: { id },
+    body: { status },
+    once: visit.form.once,
+  })
+  return visit.redirect(`/developers/webhooks/${id}`, done)
+}
+
+const activate = (visit: Visit) => setStatus(visit, 'ACTIVE', 'activated')
+const deactivate = (visit: Visit) => setStatus(visit, 'INACTIVE', 'deactivated')
+
+async function test(visit: Visit) {
+  const id = visit.params.id!
+  const { fault } = await tryForm(() =>
+    visit.operate('testWebhook', { params: { id }, once: visit.form.once }),
+  )
+  if (fault) return show(visit, fault.problem.status, fault)
+  return visit.redirect(`/developers/webhooks/${id}`, 'tested')
+}
+
+type Question = { title: string; text: string; action: 'secret' | 'delete'; label: string }
+
+function ask(visit: Visit, webhook: Webhook, { title, text, action, label }: Question) {
+  const { keep } = WEBHOOKS[visit.language]
+  const content = html`<p>${text}</p><div class="actions"><button class="button slim">${label}</button><a class="button quiet slim" href="${urlOf(visit, webhook)}">${keep}</a></div>`
+  const body = html`${heading(title)}${developerTabs(visit, 'webhooks')}
+${card(null, visit.formOf(urlOf(visit, webhook, action), content, { kind: 'card-form' }))}`
+  return sendForDevelopers(visit, { title, body })
+}
+
+async function askToRotate(visit: Visit) {
+  const webhook = await findWebhook(visit)
+  const { rotateTitle, rotateText: text, rotate: label } = WEBHOOKS[visit.language]
+  return ask(visit, webhook, { title: rotateTitle(webhook.name), text, action: 'secret', label })
+}
+
+async function rotate(visit: Visit) {
+  const { data } = await visit.operate<Static<typeof WebhookWithSecret>>('rotateWebhookSecret', {
+    params: { id: visit.params.id! },
+    once: visit.form.once,
+  })
+  return showSecret(visit, data, true)
+}
+
+async function askToDelete(visit: Visit) {
+  const webhook = await findWebhook(visit)
+  const { removeTitle, removeText: text, remove: label } = WEBHOOKS[visit.language]
+  return ask(visit, webhook, { title: removeTitle(webhook.name), text, action: 'delete', label })
+}
+
+async function remove(visit: Visit) {
+  const params = { id: visit.params.id! }
+  await visit.operate('deleteWebhook', { params, once: visit.form.once })
+  return visit.redirect('/developers/webhooks', 'deleted')
+}
+
+const ALL = '/developers/webhooks'
+const ONE = `${ALL}/:id`
+const [READ, WRITE] = ['webhooks:read', 'webhooks:write'] as const
+
+export const webhooksRoutes: DashboardRoute[] = [
+  { method: 'GET', path: ALL, needs: READ, handle: list },
+  { method: 'GET', path: `${ALL}/new`, needs: WRITE, confirmed: true, handle: (v) => showNew(v) },
+  { method: 'POST', path: `${ALL}/new`, needs: WRITE, confirmed: true, handle: create },
+  { method: 'GET', path: ONE, needs: READ, handle: (visit) => show(visit) },
+  { method: 'GET', path: `${ONE}/edit`, needs: WRITE, handle: edit },
+  { method: 'POST', path: `${ONE}/edit`, needs: WRITE, handle: save },
+  { method: 'POST', path: `${ONE}/activate`, needs: WRITE, handle: activate },
+  { method: 'POST', path: `${ONE}/deactivate`, needs: WRITE, handle: deactivate },
+  { method: 'POST', path: `${ONE}/test`, needs: WRITE, handle: test },
+  { method: 'GET', path: `${ONE}/secret`, needs: WRITE, confirmed: true, handle: askToRotate },
+  { method: 'POST', path: `${ONE}/secret`, needs: WRITE, confirmed: true, handle: rotate },
+  { method: 'GET', path: `${ONE}/delete`, needs: WRITE, handle: askToDelete },
+  { method: 'POST', path: `${ONE}/delete`, needs: WRITE, handle: remove },
+]
