@@ -61,7 +61,7 @@ const MAY_USE: Record<string, string[]> = {
     'fields.ts',
     'mails',
   ],
-  people: ['companies'],
+  people: ['app.ts', 'companies'],
   products: ['fields.ts'],
   receipts: ['app.ts', 'charges', 'companies', 'customers', 'mails', 'recurrences'],
   reconciliation: [

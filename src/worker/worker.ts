@@ -6,6 +6,7 @@ import { purgeStored } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
+import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { reconcileDue } from '../core/reconciliation/received.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
@@ -84,6 +85,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       await purgeProcessed(db, before)
       await purgeFinished(db, before)
       await purgeSetbacks(db, clock.now())
+      await purgeChallenges(db, clock.now())
     },
   },
 ]

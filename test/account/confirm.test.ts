@@ -42,5 +42,5 @@ test('outside local mode a click is not enough', async () => {
   const owner = await signIn(live, (await live.client()).company, { isConfirmed: false })
   const page = await owner.get('//account/confirm')
   assert.match(page.text, /link ao seu e-mail/)
-  assert.equal((await owner.post('//account/confirm')).status, 404)
+  assert.equal((await owner.post('//account/confirm')).status, 422)
 })

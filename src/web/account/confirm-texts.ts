@@ -5,6 +5,7 @@ type Texts = {
   intro: string
   continue: string
   cancel: string
+  wrong: string
   local: string
   mail: string
   mailLink: string
@@ -15,6 +16,7 @@ const pt: Texts = {
   intro: 'Esta ação é protegida. Depois da confirmação, ela fica liberada por 5 minutos.',
   continue: 'Continuar',
   cancel: 'Voltar ao painel',
+  wrong: 'Não foi possível confirmar. Tente de novo.',
   local:
     'Você entrou por um link e ainda não tem senha. Neste computador, em modo local, basta continuar.',
   mail: 'Você ainda não tem senha nem chave de acesso. Enviaremos um link ao seu e-mail para criar uma senha. Depois, entre de novo com ela.',
@@ -26,6 +28,7 @@ const en: Texts = {
   intro: 'This action is protected. Once you confirm, it is allowed for 5 minutes.',
   continue: 'Continue',
   cancel: 'Back to the dashboard',
+  wrong: 'This could not be confirmed. Try again.',
   local:
     'You signed in by a link and have no password yet. On this computer, in local mode, just continue.',
   mail: 'You have neither a password nor a passkey yet. We will e-mail you a link to create a password. Then sign in with it.',

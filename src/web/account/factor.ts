@@ -1,25 +1,148 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Person } from '../../core/people/rules.ts'
-import { startSession } from '../../core/people/sessions.ts'
-import { clientName } from '../../lib/client-name.ts'
-import { giveCookie } from '../dashboard/cookie.ts'
-import { safePath } from '../dashboard/signed-in.ts'
-import type { Site } from '../site.ts'
+import { openState, sealState } from '../../core/people/sealed-state.ts'
+import {
+  hasFactor,
+  listFactors,
+  useRecoveryCode,
+  useTotpCode,
+} from '../../core/people/second-factors.ts'
+import { findPerson } from '../../core/people/store.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../forms.ts'
+import { type Html, html } from '../html.ts'
+import { icon, sendPage } from '../layout.ts'
+import type { Form, Site } from '../site.ts'
+import { FACTOR } from './factor-texts.ts'
+import { type Guesses, minutesOf } from './guesses.ts'
+import { askHere, checkPasskey, PASSKEY_SCRIPT } from './passkey.ts'
+import { PASSKEY } from './passkey-texts.ts'
+import { startSessionIn } from './session-start.ts'
+
+const PATH = '/sign-in/second-factor'
+const PENDING_MS = 10 * 60_000
+
+/** Somebody who has given a password, or a link from us, and not yet a second factor. */
+type Pending = { personId: Uuid; passwordHash: string; next: string | undefined }
 
 /** Goes on after somebody has proved who they are by a password or a link from us. */
 export async function continueSignIn(
-  { app }: Site,
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id }: Pick<Person, 'id'>,
+  next: string | undefined,
+): Promise<FastifyReply> {
+  const { app } = site
+  // The password may just have been changed.
+  const person = (await findPerson(app.db, id))!
+  if (!hasFactor(await listFactors(app.db, person))) {
+    return startSessionIn(site, request, reply, person, false, next)
+  }
+  const expiresAt = new Date(app.systemClock.now().getTime() + PENDING_MS)
+  const pending: Pending = { personId: person.id, passwordHash: hashOf(site, person), next }
+  const sealed = sealState(app.vault, 'sign-in', pending, expiresAt)
+  return ask(site, request, reply, person, sealed, null)
+}
+
+/** Another password ends what was begun with the one before. */
+const hashOf = ({ app }: Site, { password }: Person): string =>
+  app.vault.hashCode(password ?? '', 'pending sign-in').toString('base64url')
+
+type Fault = { status: number; text: string }
+
+/** Asks for a second factor before a session begins. */
+export function registerFactor(scope: FastifyInstance, site: Site, guesses: Guesses): void {
+  scope.get(PATH, (_request, reply) => reply.redirect('/sign-in', 303))
+  scope.post(PATH, async (request, reply) => {
+    const form = request.body as Form
+    const found = await findPending(site, form.pending ?? '')
+    if (!found) return reply.redirect('/sign-in', 303)
+    const fault = await check(site, request, guesses, found.person, form)
+    if (fault) return ask(site, request, reply, found.person, form.pending!, fault)
+    return startSessionIn(site, request, reply, found.person, true, found.next)
+  })
+}
+
+async function findPending(
+  site: Site,
+  sealed: string,
+): Promise<{ person: Person; next: string | undefined } | null> {
+  const { vault, systemClock, db } = site.app
+  const pending = openState<Pending>(vault, 'sign-in', sealed, systemClock.now())
+  const person = pending && (await findPerson(db, pending.personId))
+  if (!person || hashOf(site, person) !== pending.passwordHash) return null
+  return { person, next: pending.next }
+}
+
+const useOf = ({ id }: Person): string => `factor:${id}`
+
+/** What is wrong with the second factor that was given, or null. */
+async function check(
+  site: Site,
+  request: FastifyRequest,
+  guesses: Guesses,
+  person: Person,
+  form: Form,
+): Promise<Fault | null> {
+  const texts = FACTOR[person.language]
+  if (form.response !== undefined) {
+    const isTheirs = (await checkPasskey(site, request, useOf(person), form)) === person.id
+    return isTheirs ? null : { status: 422, text: PASSKEY[person.language].refused }
+  }
+  const isRecovery = form.recovery !== undefined
+  const wait_s = await guesses.take(isRecovery ? 'recovery' : 'totp', person)
+  if (wait_s > 0) return { status: 429, text: texts.wait(minutesOf(wait_s)) }
+  const isRight = isRecovery
+    ? await useRecoveryCode(site.app, person, form.recovery!)
+    : await useTotpCode(site.app, person, form.code ?? '')
+  if (isRight) return null
+  return { status: 422, text: isRecovery ? texts.wrongRecovery : texts.wrongCode }
+}
+
+async function ask(
+  site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
   person: Person,
-  next: string | undefined,
+  pending: string,
+  fault: Fault | null,
 ): Promise<FastifyReply> {
-  const origin = {
-    address: clientName(request.ip),
-    device: request.headers['user-agent'] ?? '',
-  }
-  const proof = { isConfirmed: true, hasSecondFactor: false }
-  const now = app.systemClock.now()
-  const { token } = await startSession(app.db, app.vault, person.id, origin, proof, now)
-  return giveCookie(reply, app.publicUrl, token).redirect(safePath(next), 303)
+  const { language } = person
+  const texts = FACTOR[language]
+  const factors = await listFactors(site.app.db, person)
+  const passkey = await askHere(site, request, useOf(person), factors.passkeys, language)
+  const formOf = (content: Html) =>
+    html`<form class="card-form" method="post" action="${PATH}"><input type="hidden" name="pending" value="${pending}">${content}</form>`
+  const body = html`<section class="card">
+<h1>${texts.title}</h1>
+<p class="soft">${texts.intro}</p>
+${fault && html`<p class="notice bad" role="alert">${icon('alert')}<span>${fault.text}</span></p>`}
+${factors.hasTotp && formOf(codeFields(person))}
+${passkey && formOf(passkey)}
+${factors.recoveryCodes > 0 && html`<details><summary>${texts.lost}</summary>${formOf(recoveryFields(person))}</details>`}
+<p class="small"><a href="/sign-in">${texts.again}</a></p>
+</section>`
+  return sendPage(request, reply, site.assets, {
+    title: texts.title,
+    language,
+    body,
+    status: fault?.status ?? 200,
+    scripts: ['actions.js', PASSKEY_SCRIPT],
+    styles: ['dashboard.css'],
+    footer: html``,
+    sameSiteReferrer: true,
+  })
+}
+
+function codeFields({ language }: Person): Html {
+  const { code: label, codeHint: hint, continue: act } = FACTOR[language]
+  const given = { name: 'code', label, hint, value: '', fault: null, wrong: '', maxlength: 10 }
+  return html`${fieldsOf([{ ...given, inputmode: 'numeric', autocomplete: 'one-time-code' }])}<button class="button">${act}</button>`
+}
+
+function recoveryFields({ language }: Person): Html {
+  const { recovery: label, recoveryHint: hint, useRecovery: act } = FACTOR[language]
+  const given = { name: 'recovery', label, hint, value: '', fault: null, wrong: '', maxlength: 20 }
+  return html`${fieldsOf([{ ...given, autocomplete: 'off' }])}<button class="button quiet">${act}</button>`
 }

@@ -3,12 +3,12 @@ import { deleteSession, setLanguage } from '../../core/people/store.ts'
 import { removeCookie } from '../dashboard/cookie.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
-import { registerConfirm } from './confirm.ts'
+import { registerFactors } from './factors.ts'
 
 /** Where people sign in and out, and change what is theirs. */
 export function registerAccount(scope: FastifyInstance, site: Site): void {
   const { app } = site
-  registerConfirm(scope, site)
+  registerFactors(scope, site)
   scope.post('/sign-out', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
     if (visitor) await deleteSession(app.db, visitor.session.id)

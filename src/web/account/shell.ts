@@ -14,7 +14,7 @@ export function sendAccountPage(
     ...page,
     language,
     scripts: ['actions.js', ...(page.scripts ?? [])],
-    styles: ['dashboard.css'],
+    styles: ['dashboard.css', 'account.css'],
     nav: personLinks(visitor),
     footer: languageForm(visitor),
     sameSiteReferrer: true,

@@ -1,0 +1,170 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
+import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
+import type { Person, Session } from './rules.ts'
+import * as store from './second-factors-store.ts'
+import { newTotpSecret, openTotpSecret, periodOfCode } from './totp.ts'
+
+/** What somebody has besides a password. */
+export type Factors = {
+  hasTotp: boolean
+  passkeys: store.Passkey[]
+  /** Recovery codes that were not used yet. */
+  recoveryCodes: number
+}
+
+type FactorApp = Pick<App, 'db' | 'vault' | 'systemClock'>
+
+export async function listFactors(tx: Tx, person: Person): Promise<Factors> {
+  const [passkeys, recoveryCodes] = [
+    await store.listPasskeys(tx, person.id),
+    await store.countRecoveryCodes(tx, person.id),
+  ]
+  return { hasTotp: person.totpConfirmedAt !== null, passkeys, recoveryCodes }
+}
+
+/** Whether the person is asked for a second factor. Recovery codes alone are none. */
+export const hasFactor = ({ hasTotp, passkeys }: Factors): boolean => hasTotp || passkeys.length > 0
+
+/**
+ * Whether money of a company may be moved in a session. With real money, a stolen password must not
+ * be enough.
+ */
+export const mayMoveMoney = (
+  { mode }: Pick<Company, 'mode'>,
+  { hasSecondFactor }: Pick<Session, 'hasSecondFactor'>,
+): boolean => mode !== 'live' || hasSecondFactor
+
+/** Whether a code of the person's app is right. Each code works once. */
+export async function useTotpCode(
+  { db, vault, systemClock }: FactorApp,
+  person: Person,
+  code: string,
+): Promise<boolean> {
+  if (person.totpSecret === null || person.totpConfirmedAt === null) return false
+  const secret = openTotpSecret(vault, person, person.totpSecret)
+  const period = periodOfCode(secret, code, systemClock.now())
+  return period !== null && db.transaction((tx) => store.usePeriod(tx, person.id, period))
+}
+
+/** Whether a recovery code is right. Each code works once. */
+export function useRecoveryCode(
+  { db, vault, systemClock }: FactorApp,
+  { id }: Person,
+  code: string,
+): Promise<boolean> {
+  const hash = hashRecoveryCode(vault, id, code)
+  return db.transaction((tx) => store.useRecoveryCode(tx, id, hash, systemClock.now()))
+}
+
+/** Prepares an app that makes codes. It counts once a code of it was given. */
+export async function prepareTotp(
+  { db, vault, systemClock }: FactorApp,
+  person: Person,
+): Promise<void> {
+  await store.setTotpSecret(db, person.id, newTotpSecret(vault, person), systemClock.now())
+}
+
+/** What was added: recovery codes too, if the person had none. They are shown only now. */
+export type Added = { recoveryCodes: string[] | null }
+
+/** Adds the app that was prepared, if the code is right. */
+export async function addTotp(
+  app: FactorApp,
+  { id }: Person,
+  sessionId: Uuid,
+  code: string,
+): Promise<Added | null> {
+  const now = app.systemClock.now()
+  return app.db.transaction(async (tx) => {
+    const person = await store.lockPerson(tx, id)
+    if (person.totpSecret === null || person.totpConfirmedAt !== null) return null
+    const secret = openTotpSecret(app.vault, person, person.totpSecret)
+    const period = periodOfCode(secret, code, now)
+    if (period === null) return null
+    const before = await listFactors(tx, person)
+    await store.confirmTotp(tx, id, period, now)
+    return completeAdding(tx, app, person, sessionId, before)
+  })
+}
+
+/** Adds a passkey. Null if the challenge was answered before, or the passkey is known. */
+export async function addPasskey(
+  app: FactorApp,
+  sessionId: Uuid,
+  passkey: store.Passkey,
+  challenge: { challenge: string; expiresAt: Date },
+): Promise<Added | null> {
+  return app.db.transaction(async (tx) => {
+    const person = await store.lockPerson(tx, passkey.personId)
+    const isNew = await store.useChallenge(tx, challenge.challenge, challenge.expiresAt)
+    if (!isNew || (await store.findPasskey(tx, passkey.id))) return null
+    const before = await listFactors(tx, person)
+    await store.insertPasskey(tx, passkey)
+    return completeAdding(tx, app, person, sessionId, before)
+  })
+}
+
+/**
+ * With the first factor all other sessions end, since they began without one. So a person's sessions
+ * have a second factor if and only if the person has.
+ */
+async function completeAdding(
+  tx: Tx,
+  { vault, systemClock }: FactorApp,
+  { id }: Person,
+  sessionId: Uuid,
+  before: Factors,
+): Promise<Added> {
+  if (!hasFactor(before)) await store.endOtherSessions(tx, id, sessionId)
+  await store.confirmSession(tx, sessionId, true, systemClock.now())
+  if (before.recoveryCodes > 0) return { recoveryCodes: null }
+  return { recoveryCodes: await renewCodes(tx, vault, id) }
+}
+
+async function renewCodes(tx: Tx, vault: App['vault'], id: Uuid): Promise<string[]> {
+  const codes = newRecoveryCodes()
+  const hashes = codes.map((code) => hashRecoveryCode(vault, id, code))
+  await store.replaceRecoveryCodes(tx, id, hashes)
+  return codes
+}
+
+/** Makes new recovery codes. The old ones no longer work. Null if there is no factor. */
+export async function renewRecoveryCodes(
+  { db, vault }: FactorApp,
+  { id }: Person,
+): Promise<string[] | null> {
+  return db.transaction(async (tx) => {
+    const factors = await listFactors(tx, await store.lockPerson(tx, id))
+    return hasFactor(factors) ? renewCodes(tx, vault, id) : null
+  })
+}
+
+/** Removes the app that makes codes. */
+export async function removeTotp(app: FactorApp, { id }: Person): Promise<void> {
+  await app.db.transaction(async (tx) => {
+    const person = await store.lockPerson(tx, id)
+    if (person.totpConfirmedAt === null) return
+    await store.removeTotp(tx, id, app.systemClock.now())
+    await completeRemoving(tx, id)
+  })
+}
+
+/** Removes a passkey, if it is the person's. */
+export async function removePasskey(app: FactorApp, { id }: Person, key: string): Promise<void> {
+  await app.db.transaction(async (tx) => {
+    await store.lockPerson(tx, id)
+    const name = await store.deletePasskey(tx, id, key)
+    if (name !== null) await completeRemoving(tx, id)
+  })
+}
+
+/** Without a factor recovery codes have no use, and no session counts as having one. */
+async function completeRemoving(tx: Tx, id: Uuid): Promise<void> {
+  const left = await listFactors(tx, await store.lockPerson(tx, id))
+  if (hasFactor(left)) return
+  await store.replaceRecoveryCodes(tx, id, [])
+  await store.forgetSecondFactor(tx, id)
+}

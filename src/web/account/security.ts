@@ -1,0 +1,124 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { MAX_PASSKEY_NAME, readNewPasskey } from '../../core/people/passkeys.ts'
+import {
+  type Added,
+  addPasskey,
+  addTotp,
+  listFactors,
+  prepareTotp,
+  removePasskey,
+  removeTotp,
+  renewRecoveryCodes,
+} from '../../core/people/second-factors.ts'
+import { openTotpSecret } from '../../core/people/totp.ts'
+import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
+import type { SignedIn } from '../dashboard/visit.ts'
+import type { Site } from '../site.ts'
+import { FACTOR } from './factor-texts.ts'
+import { type Guesses, minutesOf } from './guesses.ts'
+import { answerOf, relyingParty } from './passkey.ts'
+import { appPage, codesPage, securityPage } from './security-pages.ts'
+import { SECURITY } from './security-texts.ts'
+import { sendAccountPage } from './shell.ts'
+
+const ROOT = '/account/security'
+
+type Act = (visitor: SignedIn) => Promise<FastifyReply>
+
+/** Where people set up what they prove besides their password. */
+export function registerSecurity(scope: FastifyInstance, site: Site, guesses: Guesses): void {
+  const route = (method: 'GET' | 'POST', path: string, act: Act, needsConfirmed = true) =>
+    scope.route({
+      method,
+      url: `${ROOT}${path}`,
+      exposeHeadRoute: false,
+      async handler(request, reply) {
+        const visitor = await findSignedIn(site, request, reply)
+        if (!visitor) return reply.redirect('/sign-in', 303)
+        if (!needsConfirmed || hasConfirmed(visitor)) return act(visitor)
+        return reply.redirect(`/account/confirm?next=${ROOT}`, 303)
+      },
+    })
+  route('GET', '', (visitor) => show(visitor), false)
+  route('POST', '/app', beginApp)
+  route('GET', '/app', (visitor) => showApp(visitor))
+  route('POST', '/app/code', (visitor) => finishApp(visitor, guesses))
+  route('POST', '/app/remove', dropApp)
+  route('POST', '/passkeys', newPasskey)
+  route('POST', '/passkeys/remove', dropPasskey)
+  route('POST', '/recovery-codes', newCodes)
+  // If a form was refused, the browser shows its path, so a reload of it must give a page.
+  for (const path of ['/app/code', '/passkeys', '/recovery-codes']) {
+    scope.get(`${ROOT}${path}`, (_request, reply) => reply.redirect(ROOT, 303))
+  }
+}
+
+const done = ({ reply }: SignedIn, what: string): FastifyReply =>
+  reply.redirect(`${ROOT}?done=${what}`, 303)
+
+/** The page of all factors. `fault` is what is wrong with the passkey that was to be added. */
+async function show(visitor: SignedIn, fault: string | null = null): Promise<FastifyReply> {
+  const factors = await listFactors(visitor.site.app.db, visitor.person)
+  return sendAccountPage(visitor, await securityPage(visitor, factors, fault))
+}
+
+async function beginApp({ site, person, reply }: SignedIn): Promise<FastifyReply> {
+  await prepareTotp(site.app, person)
+  return reply.redirect(`${ROOT}/app`, 303)
+}
+
+type Fault = { status: number; text: string }
+
+async function showApp(visitor: SignedIn, fault: Fault | null = null): Promise<FastifyReply> {
+  const { person, site, reply } = visitor
+  if (person.totpSecret === null || person.totpConfirmedAt !== null)
+    return reply.redirect(ROOT, 303)
+  const secret = openTotpSecret(site.app.vault, person, person.totpSecret)
+  const page = appPage(visitor, secret, fault?.text ?? null)
+  return sendAccountPage(visitor, { ...page, status: fault?.status ?? 200 })
+}
+
+async function finishApp(visitor: SignedIn, guesses: Guesses): Promise<FastifyReply> {
+  const { site, person, session, form, language } = visitor
+  const wait_s = await guesses.take('totp', person)
+  if (wait_s > 0) {
+    return showApp(visitor, { status: 429, text: FACTOR[language].wait(minutesOf(wait_s)) })
+  }
+  const added = await addTotp(site.app, person, session.id, form.code ?? '')
+  if (!added) return showApp(visitor, { status: 422, text: SECURITY[language].app.wrong })
+  return afterAdding(visitor, added, 'app')
+}
+
+/** Recovery codes are shown in the answer to the form, because they are not stored. */
+const afterAdding = (visitor: SignedIn, { recoveryCodes }: Added, what: string): FastifyReply =>
+  recoveryCodes
+    ? sendAccountPage(visitor, codesPage(visitor, recoveryCodes, what))
+    : done(visitor, what)
+
+async function dropApp(visitor: SignedIn): Promise<FastifyReply> {
+  await removeTotp(visitor.site.app, visitor.person)
+  return done(visitor, 'app-removed')
+}
+
+async function newPasskey(visitor: SignedIn): Promise<FastifyReply> {
+  const { site, person, session, form, language, request } = visitor
+  const texts = SECURITY[language].passkeys
+  const name = (form.name ?? '').trim()
+  if (name === '' || [...name].length > MAX_PASSKEY_NAME) return show(visitor, texts.nameFault)
+  const rp = relyingParty(site, request)
+  const made =
+    rp && (await readNewPasskey(site.app, rp, person.id, session.id, answerOf(form), name))
+  const added = made && (await addPasskey(site.app, session.id, made.passkey, made.challenge))
+  return added ? afterAdding(visitor, added, 'passkey') : show(visitor, texts.refused)
+}
+
+async function dropPasskey(visitor: SignedIn): Promise<FastifyReply> {
+  await removePasskey(visitor.site.app, visitor.person, visitor.form.id ?? '')
+  return done(visitor, 'passkey-removed')
+}
+
+async function newCodes(visitor: SignedIn): Promise<FastifyReply> {
+  const codes = await renewRecoveryCodes(visitor.site.app, visitor.person)
+  if (!codes) return visitor.reply.redirect(ROOT, 303)
+  return sendAccountPage(visitor, codesPage(visitor, codes, null))
+}

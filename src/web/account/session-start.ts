@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Person } from '../../core/people/rules.ts'
+import { startSession } from '../../core/people/sessions.ts'
+import { clientName } from '../../lib/client-name.ts'
+import { giveCookie } from '../dashboard/cookie.ts'
+import { safePath } from '../dashboard/signed-in.ts'
+import type { Site } from '../site.ts'
+
+/** Signs somebody in who has proved who they are, with a new token in any case. */
+export async function startSessionIn(
+  { app }: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  person: Person,
+  hasSecondFactor: boolean,
+  next: string | undefined,
+): Promise<FastifyReply> {
+  const origin = {
+    address: clientName(request.ip),
+    device: request.headers['user-agent'] ?? '',
+  }
+  const proof = { isConfirmed: true, hasSecondFactor }
+  const now = app.systemClock.now()
+  const { token } = await startSession(app.db, app.vault, person.id, origin, proof, now)
+  return giveCookie(reply, app.publicUrl, token).redirect(safePath(next), 303)
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import { startApi } from '../support/api.ts'
+import { type Member, signIn } from '../support/dashboard.ts'
+
+const api = await startApi()
+const client = await api.client()
+
+const codeOf = (secret: string, seconds = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({
+    timestamp: api.clock.now().getTime() + seconds * 1000,
+  })
+
+const secretOf = async (member: Member): Promise<string> => {
+  const begun = await member.post('//account/security/app')
+  assert.equal(begun.location, '/account/security/app')
+  const page = await member.get('//account/security/app')
+  return /<code translate="no">([A-Z2-7 ]+)<\/code>/.exec(page.text)![1]!.replaceAll(' ', '')
+}
+
+const codesOf = (text: string): string[] =>
+  [...text.matchAll(/<li><code>([^<]+)<\/code><\/li>/g)].map(([, code]) => code!)
+
+async function addApp(member: Member): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const secret = await secretOf(member)
+  const added = await member.post('//account/security/app/code', { code: codeOf(secret) })
+  assert.equal(added.status, 200, added.text)
+  return { secret, recoveryCodes: codesOf(added.text) }
+}
+
+test('an app counts once a code of it was given, and shows ten recovery codes', async () => {
+  const owner = await signIn(api, client.company)
+  const secret = await secretOf(owner)
+  assert.equal(secret.length, 32)
+  const wrong = await owner.post('//account/security/app/code', { code: '000000' })
+  assert.equal(wrong.status, 422)
+  assert.match(wrong.text, /O código não confere/)
+  assert.match((await owner.get('//account/security')).text, /Inativo/)
+  const right = await owner.post('//account/security/app/code', { code: codeOf(secret) })
+  assert.equal(codesOf(right.text).length, 10)
+  const page = await owner.get('//account/security')
+  assert.match(page.text, /Restam 10 códigos/)
+  assert.doesNotMatch(page.text, new RegExp(codesOf(right.text)[0]!))
+  assert.equal((await owner.get('//account/security/app')).location, '/account/security')
+})
+
+test('neither the secret nor the codes can be read in the database', async () => {
+  const owner = await signIn(api, client.company)
+  const { secret, recoveryCodes } = await addApp(owner)
+  const [row] = await api.rows<{ found: string }>(
+    `select (select row_to_json(p) from people p where id = $1)::text
+       || (select json_agg(r) from recovery_codes r where person_id = $1)::text as found`,
+    [owner.person.id],
+  )
+  for (const text of [secret, ...recoveryCodes]) {
+    const bytes = Buffer.from(text).toString('hex')
+    assert.ok(!row!.found.includes(text) && !row!.found.includes(bytes))
+  }
+})
+
+test('setting up and removing need a confirmed session', async () => {
+  const owner = await signIn(api, client.company, { isConfirmed: false })
+  const page = await owner.get('//account/security')
+  assert.match(page.text, /confirme antes que é você/)
+  assert.doesNotMatch(page.text, /account\/security\/app"/)
+  for (const path of ['app', 'app/code', 'app/remove', 'passkeys', 'passkeys/remove']) {
+    const sent = await owner.post(`//account/security/${path}`)
+    assert.equal(sent.location, '/account/confirm?next=/account/security', path)
+  }
+})
+
+test('who has no password confirms by a code, and each code works once', async () => {
+  const owner = await signIn(api, client.company)
+  const { secret } = await addApp(owner)
+  const reused = await owner.post('//account/confirm', { code: codeOf(secret) })
+  assert.equal(reused.status, 422, 'the code that set it up')
+  api.clock.advance(30)
+  const code = codeOf(secret)
+  const sent = await Promise.all([
+    owner.post('//account/confirm', { code }),
+    owner.post('//account/confirm', { code }),
+  ])
+  assert.deepEqual(sent.map(({ status }) => status).sort(), [303, 422])
+  const older = await owner.post('//account/confirm', { code: codeOf(secret, -30) })
+  assert.equal(older.status, 422)
+})
+
+test('of 1,000 guesses five are checked', async () => {
+  const owner = await signIn(api, client.company)
+  const { secret } = await addApp(owner)
+  api.clock.advance(30)
+  const right = codeOf(secret)
+  const statuses = new Map<number, number>()
+  for (let i = 0; i < 1000; i++) {
+    const code = String((Number(right) + 1 + i) % 1_000_000).padStart(6, '0')
+    const { status } = await owner.post('//account/confirm', { code })
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  // One was used to set the app up.
+  assert.deepEqual(Object.fromEntries(statuses), { 422: 4, 429: 996 })
+  const late = await owner.post('//account/confirm', { code: right })
+  assert.equal(late.status, 429)
+  assert.match(late.text, /Muitas tentativas/)
+})
+
+test('new recovery codes replace the old ones, and go with the last factor', async () => {
+  const owner = await signIn(api, client.company)
+  const { recoveryCodes } = await addApp(owner)
+  const renewed = codesOf((await owner.post('//account/security/recovery-codes')).text)
+  assert.equal(renewed.length, 10)
+  assert.ok(renewed.every((code) => !recoveryCodes.includes(code)))
+  const removed = await owner.post('//account/security/app/remove')
+  assert.equal(removed.location, '/account/security?done=app-removed')
+  const sql = 'select count(*) from recovery_codes where person_id = $1'
+  assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ count: 0 }])
+  const none = await owner.post('//account/security/recovery-codes')
+  assert.equal(none.location, '/account/security')
+})
+
+test('the first factor ends other sessions, and the last one leaves none with a factor', async () => {
+  const owner = await signIn(api, client.company)
+  await api.rows(
+    `insert into sessions select gen_random_uuid(), person_id, '\\x01', created_at, last_seen_at,
+       confirmed_at, false, address, device from sessions where id = $1`,
+    [owner.session.id],
+  )
+  const sql = 'select has_second_factor from sessions where person_id = $1'
+  assert.equal((await api.rows(sql, [owner.person.id])).length, 2)
+  await addApp(owner)
+  assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: true }])
+  await owner.post('//account/security/app/remove')
+  assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: false }])
+})
