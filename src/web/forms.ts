@@ -22,8 +22,8 @@ export type Field = {
   autocomplete?: string
   inputmode?: 'numeric' | 'decimal' | 'email' | 'tel' | 'url' | 'text'
   maxlength?: number
-  /** A control of the browser for days, instead of a text. */
-  type?: 'date'
+  /** A control of the browser for days or for a search, instead of a text. */
+  type?: 'date' | 'search'
   options?: Option[]
   /** If it is given, the control is a text of so many lines. */
   rows?: number

@@ -158,6 +158,24 @@ export async function search(
   return rows.map(CHARGE.read)
 }
 
+/** Counts charges and adds up their amounts, the newest `limit` of them. */
+export async function count(
+  tx: Tx,
+  companyId: Uuid,
+  filter: ChargeFilter,
+  limit: number,
+  now: Date,
+): Promise<{ count: number; sum: number }> {
+  const binder = binderFor(companyId)
+  const found = textOf(filter, { limit, after: null }, now, binder)
+  const [row] = await tx.query<{ count: number; sum: number }>({
+    text: `select count(*)::int8 as count, coalesce(sum(f.amount), 0)::int8 as sum
+           from (${found}) f`,
+    values: binder.values,
+  })
+  return row!
+}
+
 function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
   if (filter.emailIndex !== null) return byEmail(filter, filter.emailIndex, page, now, binder)

@@ -17,9 +17,9 @@ import { CHARGE_STATUSES, type Charge } from './rules.ts'
 import * as store from './search-store.ts'
 import type { SummaryQuery, SummaryView } from './search-view.ts'
 
-type Query = Static<typeof SummaryQuery>
+export type Query = Static<typeof SummaryQuery>
 
-type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
+export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
 
 /** Null if nothing can match, because an id does not have the form of ours. */
 async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter | null> {
@@ -61,6 +61,17 @@ const spanOf = (from: string | undefined, to: string | undefined): store.Span =>
 async function payerOf(db: Tx, vault: Vault, companyId: Uuid, taxId: string) {
   const index = vault.index(companyId, taxId)
   return { index, customerIds: await findIdsByTaxId(db, companyId, index) }
+}
+
+/** How many charges a query asks for, and their amounts together, in cents. */
+export type Total = { count: number; sum: number; isMore: boolean }
+
+/** Counts the charges that a query asks for, up to a number, so that it never costs much. */
+export async function countCharges(where: Where, query: Query, max: number): Promise<Total> {
+  const filter = await filterOf(where, query)
+  if (filter === null) return { count: 0, sum: 0, isMore: false }
+  const found = await store.count(where.db, where.companyId, filter, max + 1, where.now)
+  return { ...found, isMore: found.count > max }
 }
 
 /** One page of the charges that a query asks for. */

@@ -124,6 +124,23 @@ export async function findFinished(
   return rows.map(({ id, finished_at }) => ({ id, finishedAt: finished_at }))
 }
 
+/** When the first withdrawal that was asked for at or after each moment was completed, or null. */
+export async function findFirstCompleted(
+  tx: Tx,
+  companyId: Uuid,
+  moments: Date[],
+): Promise<(Date | null)[]> {
+  if (moments.length === 0) return []
+  const rows = await tx.query<{ finished_at: Date | null }>({
+    text: `select (select w.finished_at from withdrawals w
+                   where w.company_id = $1 and w.status = 'COMPLETED' and w.created_at >= m.at
+                   order by w.created_at limit 1) as finished_at
+           from unnest($2::timestamptz[]) with ordinality m (at, place) order by m.place`,
+    values: [companyId, moments],
+  })
+  return rows.map(({ finished_at }) => finished_at)
+}
+
 export async function findPending(tx: Tx, companyId: Uuid): Promise<Withdrawal | null> {
   const rows = await tx.query({
     text: `select ${COLUMNS} from withdrawals w

@@ -1,3 +1,233 @@
-import type { DashboardRoute } from './visit.ts'
+import type { FastifyReply } from 'fastify'
+import { chargeFileWriter, withWithdrawals } from '../../core/balance/charge-file.ts'
+import { asOf, type Charge } from '../../core/charges/rules.ts'
+import { countCharges, type Query, searchCharges, type Where } from '../../core/charges/search.ts'
+import { openPerson } from '../../core/customers/sealing.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
+import { formatReais } from '../../lib/money.ts'
+import { localDateOf } from '../../pix/local-time.ts'
+import { punctuateTaxId } from '../../pix/tax-id.ts'
+import { chargeTxid } from '../../provider/txid.ts'
+import { type Html, html } from '../html.ts'
+import { icon } from '../layout.ts'
+import { filterForm, filtersOf, urlFilters } from './charges-filter.ts'
+import { type Meaning, meaningsOf } from './charges-search.ts'
+import { CHARGES } from './charges-texts.ts'
+import { sendCsv } from './csv.ts'
+import { listedTaxId } from './masks.ts'
+import {
+  type Column,
+  card,
+  heading,
+  moment,
+  money,
+  nothing,
+  notice,
+  pager,
+  pill,
+  table,
+} from './parts.ts'
+import { chargePill } from './states.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
 
-export const chargesRoutes: DashboardRoute[] = []
+const PAGE_SIZE = 50
+/** Up to so many charges are counted. More are called more. */
+const MAX_COUNTED = 1000
+
+export const searching = ({ app, company }: Visit): Where => ({
+  db: app.db,
+  vault: app.vault,
+  companyId: company.id,
+  now: app.clock.now(),
+})
+
+/** A search: what the text of the box is taken for, if there is one. */
+type Found = { meaning: Meaning | null; query: Query; charges: Charge[] }
+
+/** The meanings of the text in the search box, or the only one that the person has chosen. */
+function meaningsIn({ query: { q = '', as } }: Visit): Meaning[] {
+  const meanings = meaningsOf(q).filter(({ kind }) => kind !== 'name')
+  const chosen = meanings.filter(({ kind }) => kind === as)
+  return chosen.length > 0 ? chosen : meanings
+}
+
+/** The conditions of a meaning, beside those of the filters. Null: another amount is asked for. */
+function queryOf(filters: Query, meaning: Meaning | null): Query | null {
+  if (meaning === null) return filters
+  if (meaning.kind === 'charge') return { ...filters, txid: chargeTxid(meaning.value) }
+  const { kind, value } = meaning
+  if (kind === 'amount' && filters.amount !== undefined && filters.amount !== value) return null
+  return { ...filters, [kind]: value }
+}
+
+/** One page of charges: of the first meaning that finds any, if something is searched for. */
+export async function findCharges(visit: Visit, filters: Query, limit: number): Promise<Found> {
+  const after = fromPublic('charge', visit.query.after ?? '')
+  const meanings = meaningsIn(visit)
+  for (const meaning of meanings.length > 0 ? meanings : [null]) {
+    const query = queryOf(filters, meaning)
+    if (query === null) continue
+    const charges = await searchCharges(searching(visit), query, { limit, after })
+    if (charges.length > 0 || meanings.length === 0) return { meaning, query, charges }
+  }
+  return { meaning: null, query: filters, charges: [] }
+}
+
+async function show(visit: Visit): Promise<FastifyReply> {
+  const { language, query, app } = visit
+  const texts = CHARGES[language]
+  const [first] = meaningsIn(visit)
+  if (first?.kind === 'charge') {
+    const charge = await app.charges.find({ companyId: visit.company.id, id: first.value })
+    if (charge) return visit.redirect(`/charges/${toPublic('charge', charge.id)}`)
+  }
+  const filters = filtersOf(visit)
+  const hasFaults = Object.keys(filters.faults).length > 0
+  const body = hasFaults ? null : await listOf(visit, filters.query)
+  const file = html`<a class="button quiet slim" href="${visit.url(`/charges.csv?${new URLSearchParams(urlFilters(visit))}`)}" title="${texts.csvHint}" download>${icon('download')}<span>${texts.csv}</span></a>`
+  const create =
+    visit.can('payments:write') &&
+    html`<a class="button slim" href="${visit.url('/new')}">${icon('plus')}<span>${texts.create}</span></a>`
+  return visit.send({
+    title: texts.title,
+    here: 'charges',
+    status: hasFaults ? 400 : 200,
+    body: html`${heading(texts.title, html`${file}${create}`)}
+${query.done === 'too-long' && notice(texts.csvTooLong, 'warn')}
+${filterForm(visit, filters)}${body}`,
+  })
+}
+
+async function listOf(visit: Visit, filters: Query): Promise<Html> {
+  const { language, query } = visit
+  const texts = CHARGES[language]
+  // One more than the page holds shows whether there is a next page.
+  const {
+    meaning,
+    query: sought,
+    charges: found,
+  } = await findCharges(visit, filters, PAGE_SIZE + 1)
+  const charges = found.slice(0, PAGE_SIZE)
+  const next = found.length > PAGE_SIZE ? toPublic('charge', charges.at(-1)!.id) : null
+  // The pages that follow search for the same thing.
+  const around = meaning ? { ...visit, query: { ...query, as: meaning.kind } } : visit
+  if (charges.length === 0) return html`${soughtNotice(visit, null)}${card(null, emptyOf(visit))}`
+  const now = visit.app.clock.now()
+  const total = query.after === undefined && (await totalOf(visit, sought))
+  return html`${soughtNotice(visit, meaning)}
+${card(
+  null,
+  html`${total}${table(
+    texts.caption,
+    columnsOf(visit),
+    charges.map((charge) => asOf(charge, now)),
+  )}${pager(around, next)}`,
+)}`
+}
+
+function emptyOf({ language, query }: Visit): Html {
+  const texts = CHARGES[language]
+  const meanings = meaningsOf(query.q ?? '')
+  if (meanings.length === 0) return nothing(language, texts.empty)
+  const words = meanings.map((meaning) => wordsOf(meaning, texts.sought)).join(', ')
+  return html`<div class="nothing"><p><strong>${texts.foundNothing}</strong></p><p class="soft">${texts.tried(words)}</p></div>`
+}
+
+async function totalOf(visit: Visit, query: Query): Promise<Html> {
+  const texts = CHARGES[visit.language]
+  const { count, sum, isMore } = await countCharges(searching(visit), query, MAX_COUNTED)
+  const words = isMore
+    ? texts.countMore(numberOf(MAX_COUNTED))
+    : texts.count(count, numberOf(count), formatReais(sum))
+  return html`<p class="soft">${words}</p>`
+}
+
+const numberOf = (count: number): string => new Intl.NumberFormat('pt-BR').format(count)
+
+/** Says what the text of the search box is taken for, and what else it may be. */
+function soughtNotice(visit: Visit, meaning: Meaning | null): Html | null {
+  const texts = CHARGES[visit.language]
+  const { q = '' } = visit.query
+  if (meaning === null) return null
+  const others = meaningsOf(q).filter(({ kind }) => kind !== meaning.kind)
+  const { after: _, ...here } = urlFilters(visit)
+  const link = (other: Meaning) =>
+    html` <a href="${visit.url(`/charges?${new URLSearchParams({ ...here, as: other.kind })}`)}">${wordsOf(other, texts.sought)}</a>`
+  return html`<p class="notice sought" role="status">${icon('search')}<span>${texts.seeking(wordsOf(meaning, texts.sought))}${
+    others.length > 0 &&
+    html`<span class="soft small below">${texts.orAs}:${others.map(link)}</span>`
+  }</span></p>`
+}
+
+function wordsOf(meaning: Meaning, names: Record<Meaning['kind'], string>): string {
+  const { kind, value } = meaning
+  if (kind === 'amount') return `${names[kind]} ${formatReais(value)}`
+  if (kind === 'taxId') {
+    return `${value.length === 11 ? 'CPF' : 'CNPJ'} ${punctuateTaxId(value)}`
+  }
+  return `${names[kind]} ${kind === 'charge' ? toPublic('charge', value) : value}`
+}
+
+function columnsOf(visit: Visit): Column<Charge>[] {
+  const { columns } = CHARGES[visit.language]
+  return [
+    { title: columns.charge, kind: 'main', of: (charge) => nameOf(visit, charge) },
+    { title: columns.state, of: (charge) => stateOf(visit, charge) },
+    { title: columns.amount, kind: 'number', of: ({ amount }) => money(amount) },
+    { title: columns.made, of: ({ createdAt }) => moment(createdAt) },
+    { title: columns.paid, of: ({ paymentDate }) => (paymentDate ? moment(paymentDate) : '–') },
+  ]
+}
+
+/** Who pays what: the name leads to the charge. */
+function nameOf(visit: Visit, charge: Charge): Html {
+  const texts = CHARGES[visit.language]
+  const { payer, description, externalId, kind } = charge
+  const taxId = payer && listedTaxId(openPerson(visit.app.vault, charge.companyId, payer).taxId)
+  const more = [taxId, texts.kinds[kind], externalId, description].filter(Boolean).join(' · ')
+  return html`<a href="${visit.url(`/charges/${toPublic('charge', charge.id)}`)}">${payer?.name ?? texts.noPayer}</a><span class="soft small below">${more}</span>`
+}
+
+/** The state of a charge in a word, and whether it is a test. */
+export const stateOf = ({ language }: Pick<Visit, 'language'>, charge: Charge): Html =>
+  html`<span class="pills">${chargePill(charge, language)}${
+    charge.devMode && pill(CHARGES[language].devMark, 'warn')
+  }</span>`
+
+/** A file with more charges is refused, because nobody waits for it or can open it. */
+const MAX_LINES = 100_000
+/** So many lines of a file are written before other requests are served. */
+const SLICE = 100
+
+/** All charges that match, as a file for spreadsheets in Brazil. */
+async function download(visit: Visit): Promise<FastifyReply> {
+  const { query, faults } = filtersOf(visit)
+  const search = new URLSearchParams(urlFilters(visit))
+  if (Object.keys(faults).length > 0) return visit.redirect(`/charges?${search}`)
+  const { query: sought, charges } = await findCharges(visit, query, 1)
+  const { isMore } = await countCharges(searching(visit), sought, MAX_LINES)
+  if (isMore) return visit.redirect(`/charges?${search}`, 'too-long')
+  const pieces = fileOf(visit, charges.length === 0 ? null : sought)
+  const day = localDateOf(visit.app.clock.now())
+  return sendCsv(visit, `${CHARGES[visit.language].file}-${day}.csv`, pieces)
+}
+
+async function* fileOf(visit: Visit, query: Query | null): AsyncGenerator<string> {
+  const { app, company } = visit
+  const { heading, line } = chargeFileWriter(app.vault)
+  const where = searching(visit)
+  yield heading
+  for (let after: Uuid | null = null; query !== null; ) {
+    const charges: Charge[] = await searchCharges(where, query, { limit: SLICE, after })
+    const current = charges.map((charge) => asOf(charge, where.now))
+    const dated = await withWithdrawals(app.db, company.id, current)
+    yield dated.map(line).join('')
+    if (charges.length < SLICE) return
+    after = charges.at(-1)!.id
+  }
+}
+
+export const chargesRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/charges.csv', needs: 'payments:read', handle: download },
+  { method: 'GET', path: '/charges', needs: 'payments:read', handle: show },
+]

@@ -1,0 +1,45 @@
+import type { Tx } from '../../db/database.ts'
+import { findPostings } from '../../ledger/statement.ts'
+import { type Column, csvWriter } from '../../lib/csv.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
+import { csvColumnsForPeople } from '../charges/csv-columns.ts'
+import type { Charge } from '../charges/rules.ts'
+import { findFirstCompleted } from '../withdrawals/store.ts'
+
+/** A charge and the first withdrawal after its money was released. */
+export type DatedCharge = Charge & { withdrawnAt: Date | null }
+
+/**
+ * Adds the first completed withdrawal that was asked for after the money of a charge was released.
+ * A balance is one sum, so nobody can say in which withdrawal the money of one charge has left. It
+ * cannot have left before this one.
+ */
+export async function withWithdrawals(
+  tx: Tx,
+  companyId: Uuid,
+  charges: Charge[],
+): Promise<DatedCharge[]> {
+  const refs = charges.flatMap(({ booked, endToEndId }) => (booked && endToEndId) || [])
+  const released = await findPostings(tx, companyId, ['CHARGE_SETTLED'], refs)
+  const moments = released.map(({ createdAt }) => createdAt)
+  const first = await findFirstCompleted(tx, companyId, moments)
+  const found = new Map(released.map(({ ref }, i) => [ref, first[i]!]))
+  return charges.map((charge) => {
+    const ref = charge.booked ? charge.endToEndId : null
+    return { ...charge, withdrawnAt: (ref && found.get(ref)) || null }
+  })
+}
+
+const columnsOf = (vault: Vault): Column<DatedCharge>[] => [
+  ...csvColumnsForPeople(vault),
+  {
+    name: 'first_withdrawal_at',
+    title: 'Primeiro saque após a liberação',
+    of: ({ withdrawnAt }) => withdrawnAt,
+  },
+]
+
+/** The file of charges that people download. New columns are added at the end. */
+export const chargeFileWriter = (vault: Vault) => csvWriter(columnsOf(vault), BRAZILIAN)
