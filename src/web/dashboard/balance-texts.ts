@@ -8,7 +8,6 @@ type Texts = {
   /** What each balance means. */
   meanings: Record<Account, string>
   negative: string
-  withdraw: string
   withdrawals: string
   statement: string
   csv: string
@@ -47,7 +46,6 @@ const pt: Texts = {
   },
   negative:
     'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',
-  withdraw: 'Sacar',
   withdrawals: 'Saques',
   statement: 'Extrato',
   csv: 'Baixar CSV',
@@ -81,7 +79,6 @@ const en: Texts = {
   },
   negative:
     'The available balance is below zero because the bank returned more than there was. The next sales cover the difference.',
-  withdraw: 'Withdraw',
   withdrawals: 'Withdrawals',
   statement: 'Statement',
   csv: 'Download CSV',

@@ -8,17 +8,21 @@ import { sendCsv } from './csv.ts'
 import { card, heading, money, notice } from './parts.ts'
 import { statementCard, statementFile } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
+import { findPending, pendingNotice, startLink } from './withdrawals.ts'
 
 /** What can be spent comes first, then what will be. */
 const ORDER: Account[] = ['available', 'pending', 'held', 'unmatched']
 
 async function showBalance(visit: Visit): Promise<FastifyReply> {
   const texts = BALANCE[visit.language]
-  const [{ data: balance }, statement] = await Promise.all([
+  const [{ data: balance }, statement, pending] = await Promise.all([
     visit.operate<Static<typeof BalanceView>>('getBalance'),
     statementCard(visit),
+    findPending(visit),
   ])
-  const body = html`${heading(texts.title)}
+  const list = html`<a class="button quiet slim" href="${visit.url('/balance/withdrawals')}">${texts.withdrawals}</a>`
+  const body = html`${heading(texts.title, [list, startLink(visit)])}
+${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
 <div class="figures">${ORDER.map((account) => figure(visit, account, balance[account]))}</div>
 ${statement}`

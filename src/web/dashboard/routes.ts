@@ -16,6 +16,7 @@ import { todayRoutes } from './today.ts'
 import { unmatchedRoutes } from './unmatched.ts'
 import type { DashboardRoute } from './visit.ts'
 import { webhooksRoutes } from './webhooks.ts'
+import { withdrawalsRoutes } from './withdrawals.ts'
 
 /** Every page and every form of the dashboard. Tests walk this table. */
 export const ROUTES: DashboardRoute[] = [
@@ -27,6 +28,7 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...withdrawalsRoutes,
   ...unmatchedRoutes,
   ...developersRoutes,
   ...keysRoutes,
