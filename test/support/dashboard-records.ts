@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import type { Client, TestApi } from './api.ts'
+import { payer } from './api.ts'
+import { makeCode, makePaid, makeUnmatched } from './payments.ts'
+import { makeSubscription, makeTemplate } from './subscriptions.ts'
+import { register } from './webhooks.ts'
+import { start } from './withdrawals.ts'
+
+/** In every record of a company, so that a page that shows one is recognized. */
+export const MARK = 'Confidencial'
+
+/** The ids of one record of each kind, by the part of a path that comes before them. */
+export type Records = Record<string, string>
+
+async function idOf(client: Client, path: string, json: object): Promise<string> {
+  const { status, body, text } = await client.post(path, json)
+  assert.ok(status < 300, text)
+  return (body.data ?? body).id
+}
+
+/** Creates a record of each kind that pages show. */
+export async function makeRecords(api: TestApi, client: Client): Promise<Records> {
+  const customer = payer({ name: `${MARK} Silva`, email: 'confidencial@example.com' })
+  await makePaid(api, client, 5000)
+  const charge = { amount: 4000, customer, description: MARK, externalId: `${MARK}-1` }
+  const open = await idOf(client, '/charge/pix', charge)
+  const webhook = await register(client, `http://127.0.0.1:9/${MARK}`, ['charge.paid'])
+  const product = { name: MARK, description: MARK, price: 1000 }
+  const subscriber = await idOf(client, '/client', {
+    ...payer({ name: `${MARK} Souza`, taxId: '39053344705' }),
+    status: 'ACTIVE',
+  })
+  const subscription = await makeSubscription(client, { name: `${MARK} mensal` })
+  const [key] = await api.rows<{ id: string }>('select id from api_keys where company_id = $1', [
+    client.company.id,
+  ])
+  return {
+    charges: open,
+    customers: subscriber,
+    products: await idOf(client, '/product', product),
+    unmatched: await makeUnmatched(api, client, 700),
+    'new/code': (await makeCode(client, 900)).id,
+    subscriptions: subscription.id,
+    'subscriptions/links': (await makeTemplate(client)).id,
+    'developers/keys': key!.id,
+    'developers/webhooks': webhook.id,
+    'balance/withdrawals': await start(client, 1000),
+  }
+}
