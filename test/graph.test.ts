@@ -104,6 +104,7 @@ const MAY_USE: Record<string, string[]> = {
   'setbacks.ts': [],
   'simulated-bank': ['app.ts', 'charges', 'companies', 'fields.ts', 'payments'],
   'tasks.ts': [],
+  totals: ['app.ts', 'companies'],
   webhooks: ['app.ts', 'clocks', 'companies', 'events.ts', 'fields.ts', 'mails'],
   withdrawals: [
     'app.ts',

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { withCompanyClock } from '../../src/core/companies/clock.ts'
+import type { Company } from '../../src/core/companies/rules.ts'
+import { findCompany } from '../../src/core/companies/store.ts'
+import { matchPayments } from '../../src/core/payments/match.ts'
+import { readConversion, readDays, readToday } from '../../src/core/totals/commands.ts'
+import { fromPublic } from '../../src/lib/ids.ts'
+import { toCents } from '../../src/lib/money.ts'
+import { chargeTxid } from '../../src/provider/txid.ts'
+import { type Client, startApi } from '../support/api.ts'
+import { advance, played } from '../support/clocks.ts'
+import { type Code, makeCharge, makeCode, makeUnmatched, pay } from '../support/payments.ts'
+
+const api = await startApi()
+const HOUR_S = 3600
+const DAYS = 90
+
+/** A sequence that looks random and is the same in every run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+type Row = {
+  amount: number
+  kind: string
+  dev_mode: boolean
+  booked: boolean
+  created_at: Date
+  payment_date: Date | null
+}
+
+const dayOf = (at: Date) => at.toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
+const minuteOf = (at: Date) => at.toLocaleTimeString('sv', { timeZone: 'America/Sao_Paulo' })
+const DAY_MS = 24 * HOUR_S * 1000
+const daysAgo = (at: Date, days: number) => new Date(at.getTime() - days * DAY_MS)
+
+/** The figures, counted from all charges without any index or table of sums. */
+async function recount({ id, mode }: Company, now: Date) {
+  const rows = await api.rows<Row>('select * from charges where company_id = $1', [id])
+  const paid = rows.filter(({ booked, payment_date }) => booked && payment_date !== null)
+  const figures = (of: Row[]) => ({
+    count: of.length,
+    sum: of.reduce((all, { amount }) => all + amount, 0),
+  })
+  const on = (day: string) => paid.filter((row) => dayOf(row.payment_date!) === day)
+  const days = Array.from({ length: DAYS }, (_, i) => dayOf(daysAgo(now, DAYS - 1 - i)))
+  const before = on(dayOf(daysAgo(now, 7))).filter(
+    ({ payment_date }) => payment_date! < daysAgo(now, 7),
+  )
+  assert.ok(before.every(({ payment_date }) => minuteOf(payment_date!) <= minuteOf(now)))
+  const first = days.at(-30)!
+  const made = rows.filter(
+    ({ kind, dev_mode, created_at }) =>
+      kind !== 'STATIC' && (!dev_mode || mode === 'sandbox') && dayOf(created_at) >= first,
+  )
+  return {
+    today: figures(on(dayOf(now))),
+    lastWeek: figures(before),
+    days: days.map((day) => ({ day, ...figures(on(day)) })),
+    conversion: { made: made.length, paid: made.filter((row) => row.payment_date).length },
+  }
+}
+
+async function readAll(client: Client) {
+  const company = (await findCompany(api.app.db, client.company.id))!
+  const app = withCompanyClock(api.app, company)
+  const found = {
+    ...(await readToday(app, company)),
+    days: await readDays(app, company, DAYS),
+    conversion: await readConversion(app, company),
+  }
+  assert.deepEqual(found, await recount(company, app.clock.now()))
+  return found
+}
+
+/** A payment that the bank names only now, and that was received before. */
+async function payLate({ company }: Client, { id }: Code, amount: number, receivedAt: Date) {
+  const now = api.clock.now()
+  const txid = chargeTxid(fromPublic('charge', id)!)
+  const pix = { endToEndId: `E99999999late${id.slice(-16)}`, txid, amount: toCents(amount) }
+  await api.app.db.transaction((tx) =>
+    matchPayments(tx, api.app, company, [{ ...pix, receivedAt }], { source: 'simulated', now }),
+  )
+}
+
+/** One thing that happens to a company. */
+async function act(client: Client, open: Code[], random: (below: number) => number) {
+  const amount = 500 + random(10_000)
+  const what = random(10)
+  if (what < 4) open.push(await makeCharge(client, amount, { expiresIn: 86_400 * 20 }))
+  else if (what < 7 && open.length > 0)
+    await pay(api, open.splice(random(open.length), 1)[0]!.brCode)
+  else if (what === 7) await pay(api, (await makeCode(client, amount)).brCode)
+  else if (what === 8) await makeUnmatched(api, client, amount)
+  else if (what === 9) {
+    const late = await makeCharge(client, amount, { expiresIn: 86_400 * 20 })
+    const createdAt = api.clock.now()
+    api.clock.advance(random(9 * 24) * HOUR_S)
+    await payLate(client, late, amount, new Date(createdAt.getTime() + random(3600) * 1000))
+  }
+}
+
+test('the figures are those of a plain recount, whatever happens and whenever one looks', async () => {
+  const random = createRandom(17)
+  const clients = [await api.client(), await api.client()]
+  const open: Code[][] = [[], []]
+  let received = 0
+  for (let step = 0; step < 150; step++) {
+    const which = random(2)
+    await act(clients[which]!, open[which]!, random)
+    api.clock.advance(random(4) === 0 ? random(30) * HOUR_S : random(HOUR_S))
+    if (random(4) === 0) received += (await readAll(clients[which]!)).today.count
+  }
+  for (const client of clients) await readAll(client)
+  assert.ok(received > 0, 'something was received on the days that were looked at')
+})
+
+test('payments and looks at the same moment are all counted once', async () => {
+  const client = await api.client()
+  const charges = await Promise.all(Array.from({ length: 40 }, () => makeCharge(client, 1000)))
+  const looks = Array.from({ length: 8 }, () => readDays(api.app, client.company, DAYS))
+  const rates = Array.from({ length: 8 }, () => readConversion(api.app, client.company))
+  await Promise.all([...charges.map(({ brCode }) => pay(api, brCode)), ...looks, ...rates])
+  const { today, conversion } = await readAll(client)
+  assert.deepEqual(today, { count: 40, sum: 40_000 })
+  assert.deepEqual(conversion, { made: 40, paid: 40 })
+  api.clock.advance(3 * HOUR_S)
+  await readAll(client)
+})
+
+test('a company that has moved its clock has figures of its own time', async () => {
+  const client = await api.client()
+  await pay(api, (await makeCharge(client, 1000)).brCode)
+  await readAll(client)
+  await played(api, () => advance(client, 8 * 24 * HOUR_S))
+  await pay(api, (await makeCharge(client, 2500)).brCode)
+  const { today, days } = await readAll(client)
+  assert.deepEqual(today, { count: 1, sum: 2500 })
+  assert.deepEqual(days.at(-9), { day: dayOf(api.clock.now()), count: 1, sum: 1000 })
+})
