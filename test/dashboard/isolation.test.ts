@@ -5,7 +5,7 @@ import { ROUTES } from '../../src/web/dashboard/routes.ts'
 import type { DashboardRoute } from '../../src/web/dashboard/visit.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { type Answer, type Member, signIn } from '../support/dashboard.ts'
-import { MARK, makeRecords, type Records } from '../support/dashboard-records.ts'
+import { MARK, makeRecords, pathOf, type Records } from '../support/dashboard-records.ts'
 
 const api = await startApi()
 /** The company whose records nobody else may see, and another one. */
@@ -61,17 +61,6 @@ const FORM = {
   'scope:payments:read': 'on',
 }
 
-/** The path with the ids of the company's records. */
-function pathOf({ path }: DashboardRoute): string {
-  return path.replaceAll(/(?<=^\/(.*))\/:(\w+)/g, (whole, _all, _name, at: number) => {
-    const section = path.slice(1, at).replaceAll(/\/:\w+/g, '')
-    const known = Object.keys(records).filter((name) => section.startsWith(name))
-    const [longest] = known.sort((a, b) => b.length - a.length)
-    assert.ok(longest, `${path}: dashboard-records.ts makes a record for ${whole}`)
-    return `/${records[longest]}`
-  })
-}
-
 const ask = (member: Member, { method }: DashboardRoute, path: string): Promise<Answer> =>
   method === 'GET' ? member.get(path) : member.post(path, FORM)
 
@@ -81,9 +70,18 @@ function showsNothing({ text }: Answer, what: string): void {
   assert.ok(!text.includes(MARK) && !text.includes('confidencial@'), `${what} shows a record`)
 }
 
+test('the records that others ask for below exist', async () => {
+  const { own } = people.get('owner')!
+  for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
+    const { status } = await own.get(pathOf(route, records))
+    assert.equal(status, 200, nameOf(route))
+  }
+  stateBefore = await stateOfCompany()
+})
+
 test('whoever is not signed in is asked to sign in, at every page and every form', async () => {
   for (const route of ROUTES) {
-    const url = `${api.url}${people.get('owner')!.own.home}${pathOf(route)}`
+    const url = `${api.url}${people.get('owner')!.own.home}${pathOf(route, records)}`
     const reply = await fetch(url, { method: route.method, redirect: 'manual' })
     assert.equal(reply.status, 303, nameOf(route))
     assert.match(reply.headers.get('location')!, /^\/sign-in/, nameOf(route))
@@ -93,7 +91,7 @@ test('whoever is not signed in is asked to sign in, at every page and every form
 test('to people of another company no page and no form exists, whatever their role', async () => {
   for (const route of ROUTES) {
     for (const [role, { own, stranger }] of people) {
-      const answer = await ask(stranger, route, `/${own.home}${pathOf(route)}`)
+      const answer = await ask(stranger, route, `/${own.home}${pathOf(route, records)}`)
       const what = `${nameOf(route)} as ${role} of another company`
       assert.equal(answer.status, 404, what)
       showsNothing(answer, what)
@@ -106,7 +104,7 @@ test('ids of another company are unknown ids, whatever the role', async () => {
   const withIds = ROUTES.filter(({ path }) => path.includes('/:'))
   for (const route of withIds) {
     for (const [role, { stranger }] of people) {
-      const answer = await ask(stranger, route, pathOf(route))
+      const answer = await ask(stranger, route, pathOf(route, records))
       const what = `${nameOf(route)} as ${role} with an id of another company`
       assert.equal(answer.status, isAllowed(role, route.needs) ? 404 : 403, what)
       showsNothing(answer, what)
@@ -119,7 +117,7 @@ test('a role that may not is refused at every page and every form', async () => 
   for (const route of ROUTES) {
     for (const [role, { own }] of people) {
       if (isAllowed(role, route.needs)) continue
-      const answer = await ask(own, route, pathOf(route))
+      const answer = await ask(own, route, pathOf(route, records))
       assert.equal(answer.status, 403, `${nameOf(route)} as ${role}`)
       showsNothing(answer, `${nameOf(route)} as ${role}`)
     }
@@ -130,7 +128,7 @@ test('a role that may not is refused at every page and every form', async () => 
 test('a form without its token, or from another site, changes nothing', async () => {
   const { own } = people.get('owner')!
   for (const route of ROUTES.filter(({ method }) => method === 'POST')) {
-    const path = pathOf(route)
+    const path = pathOf(route, records)
     assert.equal((await own.post(path, { ...FORM, token: '' })).status, 400, nameOf(route))
     const foreign = await fetch(`${api.url}${own.home}${path}`, {
       method: 'POST',

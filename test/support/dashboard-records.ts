@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Client, TestApi } from './api.ts'
-import { payer } from './api.ts'
+import { suffixOf } from '../../src/lib/ids.ts'
+import { type Client, payer, type TestApi } from './api.ts'
 import { makeCode, makePaid, makeUnmatched } from './payments.ts'
 import { makeSubscription, makeTemplate } from './subscriptions.ts'
 import { register } from './webhooks.ts'
@@ -8,6 +8,11 @@ import { start } from './withdrawals.ts'
 
 /** In every record of a company, so that a page that shows one is recognized. */
 export const MARK = 'Confidencial'
+
+/** A name that is markup, with a mark that reverses what follows it. */
+const MARKUP = `${MARK} "><img src=x onerror=alert(1)> \u202eavesso`
+/** As long as a name may be, without a place to break it. */
+const LONG = MARK.padEnd(255, 'W')
 
 /** The ids of one record of each kind, by the part of a path that comes before them. */
 export type Records = Record<string, string>
@@ -20,17 +25,17 @@ async function idOf(client: Client, path: string, json: object): Promise<string>
 
 /** Creates a record of each kind that pages show. */
 export async function makeRecords(api: TestApi, client: Client): Promise<Records> {
-  const customer = payer({ name: `${MARK} Silva`, email: 'confidencial@example.com' })
+  const customer = payer({ name: MARKUP, email: 'confidencial@example.com' })
   await makePaid(api, client, 5000)
-  const charge = { amount: 4000, customer, description: MARK, externalId: `${MARK}-1` }
+  const charge = { amount: 4000, customer, description: MARKUP, externalId: `${MARK}-1` }
   const open = await idOf(client, '/charge/pix', charge)
   const webhook = await register(client, `http://127.0.0.1:9/${MARK}`, ['charge.paid'])
-  const product = { name: MARK, description: MARK, price: 1000 }
+  const product = { name: LONG, description: MARKUP, price: 1000 }
   const subscriber = await idOf(client, '/client', {
-    ...payer({ name: `${MARK} Souza`, taxId: '39053344705' }),
+    ...payer({ name: LONG, taxId: '39053344705' }),
     status: 'ACTIVE',
   })
-  const subscription = await makeSubscription(client, { name: `${MARK} mensal` })
+  const subscription = await makeSubscription(client, { name: MARKUP })
   const [key] = await api.rows<{ id: string }>('select id from api_keys where company_id = $1', [
     client.company.id,
   ])
@@ -42,8 +47,19 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     'new/code': (await makeCode(client, 900)).id,
     subscriptions: subscription.id,
     'subscriptions/links': (await makeTemplate(client)).id,
-    'developers/keys': key!.id,
+    'developers/keys': suffixOf(key!.id),
     'developers/webhooks': webhook.id,
     'balance/withdrawals': await start(client, 1000),
   }
+}
+
+/** The path of a page with the ids of records. */
+export function pathOf({ path }: { path: string }, records: Records): string {
+  return path.replaceAll(/(?<=^\/(.*))\/:(\w+)/g, (whole, _all, _name, at: number) => {
+    const section = path.slice(1, at).replaceAll(/\/:\w+/g, '')
+    const known = Object.keys(records).filter((name) => section.startsWith(name))
+    const [longest] = known.sort((a, b) => b.length - a.length)
+    assert.ok(longest, `${path}: dashboard-records.ts makes a record for ${whole}`)
+    return `/${records[longest]}`
+  })
 }
