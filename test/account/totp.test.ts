@@ -132,3 +132,20 @@ test('the first factor ends other sessions, and the last one leaves none with a 
   await owner.post('//account/security/app/remove')
   assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: false }])
 })
+
+test('the activity log of their companies has what people change', async () => {
+  const { company } = await api.client()
+  const owner = await signIn(api, company)
+  await addApp(owner)
+  await owner.post('//account/security/recovery-codes')
+  await owner.post('//account/security/app/remove')
+  await owner.post('//account/security/app/remove')
+  const entries = await api.rows<{ action: string }>(
+    'select action from activity where company_id = $1 order by id',
+    [company.id],
+  )
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['two-factor.enable', 'recovery-codes.create', 'two-factor.disable'],
+  )
+})

@@ -101,13 +101,13 @@ export async function noteUse(tx: Tx, id: string, counter: number, now: Date): P
   })
 }
 
-/** The name of the passkey that was removed, or null if the person has none with this id. */
-export async function deletePasskey(tx: Tx, personId: Uuid, id: string): Promise<string | null> {
-  const rows = await tx.query<Row & { name: string }>({
-    text: 'delete from passkeys where person_id = $1 and id = $2 returning name',
+/** False if the person has no passkey with this id. */
+export async function deletePasskey(tx: Tx, personId: Uuid, id: string): Promise<boolean> {
+  const rows = await tx.query({
+    text: 'delete from passkeys where person_id = $1 and id = $2 returning id',
     values: [personId, id],
   })
-  return rows[0]?.name ?? null
+  return rows.length > 0
 }
 
 /** Writes that a challenge was answered. False if it was answered before. */

@@ -72,39 +72,37 @@ export type Added = { recoveryCodes: string[] | null }
 
 /** Adds the app that was prepared, if the code is right. */
 export async function addTotp(
+  tx: Tx,
   app: FactorApp,
   { id }: Person,
   sessionId: Uuid,
   code: string,
 ): Promise<Added | null> {
   const now = app.systemClock.now()
-  return app.db.transaction(async (tx) => {
-    const person = await store.lockPerson(tx, id)
-    if (person.totpSecret === null || person.totpConfirmedAt !== null) return null
-    const secret = openTotpSecret(app.vault, person, person.totpSecret)
-    const period = periodOfCode(secret, code, now)
-    if (period === null) return null
-    const before = await listFactors(tx, person)
-    await store.confirmTotp(tx, id, period, now)
-    return completeAdding(tx, app, person, sessionId, before)
-  })
+  const person = await store.lockPerson(tx, id)
+  if (person.totpSecret === null || person.totpConfirmedAt !== null) return null
+  const secret = openTotpSecret(app.vault, person, person.totpSecret)
+  const period = periodOfCode(secret, code, now)
+  if (period === null) return null
+  const before = await listFactors(tx, person)
+  await store.confirmTotp(tx, id, period, now)
+  return completeAdding(tx, app, person, sessionId, before)
 }
 
 /** Adds a passkey. Null if the challenge was answered before, or the passkey is known. */
 export async function addPasskey(
+  tx: Tx,
   app: FactorApp,
   sessionId: Uuid,
   passkey: store.Passkey,
-  challenge: { challenge: string; expiresAt: Date },
+  { challenge, expiresAt }: { challenge: string; expiresAt: Date },
 ): Promise<Added | null> {
-  return app.db.transaction(async (tx) => {
-    const person = await store.lockPerson(tx, passkey.personId)
-    const isNew = await store.useChallenge(tx, challenge.challenge, challenge.expiresAt)
-    if (!isNew || (await store.findPasskey(tx, passkey.id))) return null
-    const before = await listFactors(tx, person)
-    await store.insertPasskey(tx, passkey)
-    return completeAdding(tx, app, person, sessionId, before)
-  })
+  const person = await store.lockPerson(tx, passkey.personId)
+  const isNew = await store.useChallenge(tx, challenge, expiresAt)
+  if (!isNew || (await store.findPasskey(tx, passkey.id))) return null
+  const before = await listFactors(tx, person)
+  await store.insertPasskey(tx, passkey)
+  return completeAdding(tx, app, person, sessionId, before)
 }
 
 /**
@@ -133,32 +131,33 @@ async function renewCodes(tx: Tx, vault: App['vault'], id: Uuid): Promise<string
 
 /** Makes new recovery codes. The old ones no longer work. Null if there is no factor. */
 export async function renewRecoveryCodes(
-  { db, vault }: FactorApp,
+  tx: Tx,
+  { vault }: FactorApp,
   { id }: Person,
 ): Promise<string[] | null> {
-  return db.transaction(async (tx) => {
-    const factors = await listFactors(tx, await store.lockPerson(tx, id))
-    return hasFactor(factors) ? renewCodes(tx, vault, id) : null
-  })
+  const factors = await listFactors(tx, await store.lockPerson(tx, id))
+  return hasFactor(factors) ? renewCodes(tx, vault, id) : null
 }
 
-/** Removes the app that makes codes. */
-export async function removeTotp(app: FactorApp, { id }: Person): Promise<void> {
-  await app.db.transaction(async (tx) => {
-    const person = await store.lockPerson(tx, id)
-    if (person.totpConfirmedAt === null) return
-    await store.removeTotp(tx, id, app.systemClock.now())
-    await completeRemoving(tx, id)
-  })
+/** Removes the app that makes codes. False if there is none. */
+export async function removeTotp(
+  tx: Tx,
+  { systemClock }: FactorApp,
+  { id }: Person,
+): Promise<boolean> {
+  const person = await store.lockPerson(tx, id)
+  if (person.totpConfirmedAt === null) return false
+  await store.removeTotp(tx, id, systemClock.now())
+  await completeRemoving(tx, id)
+  return true
 }
 
-/** Removes a passkey, if it is the person's. */
-export async function removePasskey(app: FactorApp, { id }: Person, key: string): Promise<void> {
-  await app.db.transaction(async (tx) => {
-    await store.lockPerson(tx, id)
-    const name = await store.deletePasskey(tx, id, key)
-    if (name !== null) await completeRemoving(tx, id)
-  })
+/** Removes a passkey. False if it is not the person's. */
+export async function removePasskey(tx: Tx, { id }: Person, key: string): Promise<boolean> {
+  await store.lockPerson(tx, id)
+  if (!(await store.deletePasskey(tx, id, key))) return false
+  await completeRemoving(tx, id)
+  return true
 }
 
 /** Without a factor recovery codes have no use, and no session counts as having one. */

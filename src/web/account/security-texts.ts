@@ -61,7 +61,7 @@ type Texts = {
 const pt: Texts = {
   title: 'Segurança',
   intro:
-    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar e mudar a conexão com o banco.',
+    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar, criar chaves de API e mudar a conexão com o banco.',
   confirmFirst: 'Para mudar estas configurações, confirme antes que é você.',
   confirm: 'Confirmar que sou eu',
   back: 'Voltar',
@@ -127,7 +127,7 @@ const pt: Texts = {
   },
   money: {
     title: 'Ative a verificação em duas etapas',
-    text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar ou mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
+    text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar, criar chaves de API ou mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
     act: 'Configurar agora',
   },
 }
@@ -135,7 +135,7 @@ const pt: Texts = {
 const en: Texts = {
   title: 'Security',
   intro:
-    'With two-step verification, your password alone is not enough to sign in to your account. In companies with real money you need it to withdraw, to refund and to change the bank connection.',
+    'With two-step verification, your password alone is not enough to sign in to your account. In companies with real money you need it to withdraw, refund, create API keys and change the bank connection.',
   confirmFirst: 'To change these settings, first confirm it is you.',
   confirm: 'Confirm it is me',
   back: 'Back',
@@ -200,7 +200,7 @@ const en: Texts = {
   },
   money: {
     title: 'Set up two-step verification',
-    text: 'This company moves real money. To withdraw, refund or change the bank connection, a password alone is not enough: add an authenticator app or a passkey to your account. It takes a minute.',
+    text: 'This company moves real money. To withdraw, refund, create API keys or change the bank connection, a password alone is not enough: add an authenticator app or a passkey to your account. It takes a minute.',
     act: 'Set it up now',
   },
 }

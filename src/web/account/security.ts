@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { OwnAction } from '../../core/activity/rules.ts'
 import { MAX_PASSKEY_NAME, readNewPasskey } from '../../core/people/passkeys.ts'
 import {
   type Added,
@@ -11,6 +12,7 @@ import {
   renewRecoveryCodes,
 } from '../../core/people/second-factors.ts'
 import { openTotpSecret } from '../../core/people/totp.ts'
+import type { Tx } from '../../db/database.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import type { Site } from '../site.ts'
@@ -56,6 +58,18 @@ export function registerSecurity(scope: FastifyInstance, site: Site, guesses: Gu
 const done = ({ reply }: SignedIn, what: string): FastifyReply =>
   reply.redirect(`${ROOT}?done=${what}`, 303)
 
+/** Changes how the person signs in, and adds that to the activity log if it was changed. */
+const changing = <T>(
+  { site, recordOwn }: SignedIn,
+  action: OwnAction,
+  change: (tx: Tx) => Promise<T>,
+): Promise<T> =>
+  site.app.db.transaction(async (tx) => {
+    const changed = await change(tx)
+    if (changed) await recordOwn(tx, action)
+    return changed
+  })
+
 /** The page of all factors. `fault` is what is wrong with the passkey that was to be added. */
 async function show(visitor: SignedIn, fault: string | null = null): Promise<FastifyReply> {
   const factors = await listFactors(visitor.site.app.db, visitor.person)
@@ -84,7 +98,9 @@ async function finishApp(visitor: SignedIn, guesses: Guesses): Promise<FastifyRe
   if (wait_s > 0) {
     return showApp(visitor, { status: 429, text: FACTOR[language].wait(minutesOf(wait_s)) })
   }
-  const added = await addTotp(site.app, person, session.id, form.code ?? '')
+  const added = await changing(visitor, 'two-factor.enable', (tx) =>
+    addTotp(tx, site.app, person, session.id, form.code ?? ''),
+  )
   if (!added) return showApp(visitor, { status: 422, text: SECURITY[language].app.wrong })
   return afterAdding(visitor, added, 'app')
 }
@@ -96,7 +112,8 @@ const afterAdding = (visitor: SignedIn, { recoveryCodes }: Added, what: string):
     : done(visitor, what)
 
 async function dropApp(visitor: SignedIn): Promise<FastifyReply> {
-  await removeTotp(visitor.site.app, visitor.person)
+  const { site, person } = visitor
+  await changing(visitor, 'two-factor.disable', (tx) => removeTotp(tx, site.app, person))
   return done(visitor, 'app-removed')
 }
 
@@ -108,17 +125,25 @@ async function newPasskey(visitor: SignedIn): Promise<FastifyReply> {
   const rp = relyingParty(site, request)
   const made =
     rp && (await readNewPasskey(site.app, rp, person.id, session.id, answerOf(form), name))
-  const added = made && (await addPasskey(site.app, session.id, made.passkey, made.challenge))
+  const added =
+    made &&
+    (await changing(visitor, 'passkey.add', (tx) =>
+      addPasskey(tx, site.app, session.id, made.passkey, made.challenge),
+    ))
   return added ? afterAdding(visitor, added, 'passkey') : show(visitor, texts.refused)
 }
 
 async function dropPasskey(visitor: SignedIn): Promise<FastifyReply> {
-  await removePasskey(visitor.site.app, visitor.person, visitor.form.id ?? '')
+  const { person, form } = visitor
+  await changing(visitor, 'passkey.remove', (tx) => removePasskey(tx, person, form.id ?? ''))
   return done(visitor, 'passkey-removed')
 }
 
 async function newCodes(visitor: SignedIn): Promise<FastifyReply> {
-  const codes = await renewRecoveryCodes(visitor.site.app, visitor.person)
+  const { site, person } = visitor
+  const codes = await changing(visitor, 'recovery-codes.create', (tx) =>
+    renewRecoveryCodes(tx, site.app, person),
+  )
   if (!codes) return visitor.reply.redirect(ROOT, 303)
   return sendAccountPage(visitor, codesPage(visitor, codes, null))
 }

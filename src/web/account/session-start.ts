@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { recordInCompanies } from '../../core/activity/record.ts'
 import type { Person } from '../../core/people/rules.ts'
 import { startSession } from '../../core/people/sessions.ts'
+import { listMemberships } from '../../core/people/store.ts'
 import { clientName } from '../../lib/client-name.ts'
 import { giveCookie } from '../dashboard/cookie.ts'
-import { safePath } from '../dashboard/signed-in.ts'
+import { authorOf, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
 
 /** Signs somebody in who has proved who they are, with a new token in any case. */
@@ -21,6 +23,16 @@ export async function startSessionIn(
   }
   const proof = { isConfirmed: true, hasSecondFactor }
   const now = app.systemClock.now()
-  const { token } = await startSession(app.db, app.vault, person.id, origin, proof, now)
+  const { token } = await app.db.transaction(async (tx) => {
+    const companies = await listMemberships(tx, person.id)
+    const record = { type: 'person', id: person.id } as const
+    await recordInCompanies(
+      tx,
+      companies.map(({ companyId }) => companyId),
+      authorOf(person, request),
+      { action: 'session.start', record },
+    )
+    return startSession(tx, app.vault, person.id, origin, proof, now)
+  })
   return giveCookie(reply, app.publicUrl, token).redirect(safePath(next), 303)
 }

@@ -3,9 +3,11 @@ import { recordActivity } from '../../core/activity/record.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
+import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships } from '../../core/people/store.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { SECURITY } from '../account/security-texts.ts'
 import { html } from '../html.ts'
 import { icon, sendPage } from '../layout.ts'
 import type { Site } from '../site.ts'
@@ -46,6 +48,7 @@ async function show(
   const visit = await visitOf(visitor)
   if (!visit) throw problem('route_not_found')
   if (!visit.can(route.needs)) return refuse(visit)
+  if (route.movesMoney && !mayMoveMoney(visit.company, visit.session)) return askForFactor(visit)
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
   return route.handle(visit)
 }
@@ -93,6 +96,13 @@ const withDone = (path: string, done: string | undefined): string =>
 function refuse(visit: Visit): FastifyReply {
   const { title, text } = DASHBOARD[visit.language].forbidden
   const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p></section>`
+  return visit.send({ title, body, here: 'today', status: 403 })
+}
+
+/** Says why money cannot be moved without a second factor, and leads to where it is set up. */
+function askForFactor(visit: Visit): FastifyReply {
+  const { title, text, act } = SECURITY[visit.language].money
+  const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p><a class="button" href="/account/security">${act}</a></section>`
   return visit.send({ title, body, here: 'today', status: 403 })
 }
 

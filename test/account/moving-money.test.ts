@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mayMoveMoney } from '../../src/core/people/second-factors.ts'
+import { newId, suffixOf } from '../../src/lib/ids.ts'
+import { ROUTES } from '../../src/web/dashboard/routes.ts'
+import { startApi } from '../support/api.ts'
+import { type Member, signIn } from '../support/dashboard.ts'
+
+const api = await startApi()
+const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+const sandbox = await api.client()
+const ROUTES_OF_MONEY = ROUTES.filter(({ movesMoney }) => movesMoney)
+
+const ask = ({ get, post }: Member, { method, path }: (typeof ROUTES)[number]) => {
+  const url = path.replace(/:\w+/g, suffixOf(newId()))
+  return method === 'GET' ? get(url) : post(url)
+}
+
+const REFUSAL = /Ative a verificação em duas etapas/
+
+test('real money is moved only in a session with a second factor', () => {
+  assert.equal(mayMoveMoney({ mode: 'live' }, { hasSecondFactor: false }), false)
+  assert.equal(mayMoveMoney({ mode: 'live' }, { hasSecondFactor: true }), true)
+  assert.equal(mayMoveMoney({ mode: 'sandbox' }, { hasSecondFactor: false }), true)
+})
+
+test('every page that moves money asks people of a live company for a second factor', async () => {
+  assert.ok(ROUTES_OF_MONEY.length > 0)
+  for (const role of ['owner', 'finance'] as const) {
+    const without = await signIn(api, live.company, { role })
+    const withFactor = await signIn(api, live.company, { role, hasSecondFactor: true })
+    const playing = await signIn(api, sandbox.company, { role })
+    for (const route of ROUTES_OF_MONEY) {
+      const name = `${route.method} ${route.path} as ${role}`
+      const refused = await ask(without, route)
+      assert.equal(refused.status, 403, name)
+      const isTheirs = typeof route.needs === 'string' || route.needs.includes(role)
+      if (isTheirs) assert.match(refused.text, REFUSAL, name)
+      assert.doesNotMatch((await ask(withFactor, route)).text, REFUSAL, name)
+      assert.doesNotMatch((await ask(playing, route)).text, REFUSAL, name)
+    }
+  }
+})
+
+test('the page leads to where a factor is set up', async () => {
+  const owner = await signIn(api, live.company, { language: 'en' })
+  const page = await ask(owner, ROUTES_OF_MONEY[0]!)
+  assert.match(page.text, /Set up two-step verification/)
+  assert.match(page.text, /href="\/account\/security"/)
+})
