@@ -3,6 +3,9 @@ import { parseArgs } from 'node:util'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
 import type { FullApp } from './core/full-app.ts'
 import { keepPositions, requireSameSecret } from './core/installation.ts'
+import { makeSignInLink } from './core/people/commands.ts'
+import { SANDBOX_PERSON } from './core/people/sandbox.ts'
+import { findPersonByEmail } from './core/people/store.ts'
 import { mostConnections, OF_PARENT } from './db/connection-counts.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
@@ -62,7 +65,13 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   if (config.local) undo.push(writeAddress(config))
   if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
   else await serveAlone(app, role, databaseUrl, undo)
-  printBanner(app, role, sandbox)
+  printBanner(app, role, sandbox, sandbox && (await makeDashboardLink(app)))
+}
+
+/** An address at which the person of the sandbox signs in once. */
+async function makeDashboardLink(app: FullApp): Promise<string> {
+  const person = await findPersonByEmail(app.db, SANDBOX_PERSON.email)
+  return makeSignInLink(app.db, app, person!, app.systemClock.now())
 }
 
 /** Whether this process starts others, and answers no requests itself. */
@@ -123,7 +132,12 @@ async function serveBySeveral(
   })
 }
 
-function printBanner({ publicUrl, log }: FullApp, role: Role, sandbox: Sandbox | null): void {
+function printBanner(
+  { publicUrl, log }: FullApp,
+  role: Role,
+  sandbox: Sandbox | null,
+  dashboard: string | null,
+): void {
   if (!sandbox) {
     log.info({ role, publicUrl }, 'Vintém is running')
     return
@@ -131,7 +145,10 @@ function printBanner({ publicUrl, log }: FullApp, role: Role, sandbox: Sandbox |
   const line = (label: string, text: string) => `  ${label.padEnd(12)}${text}\n`
   process.stdout.write(
     `\nVintém is running.\n\n${line('API', publicUrl)}${line('Docs', `${publicUrl}/docs`)}` +
-      `${line('Pages', `${publicUrl}/`)}${line('Sandbox key', sandbox.apiKey)}\n` +
+      `${line('Pages', `${publicUrl}/`)}${line('Sandbox key', sandbox.apiKey)}` +
+      `${line('Dashboard', `${dashboard}`)}\n` +
+      'The address of the dashboard signs you in once, within 15 minutes; "npm run vintem person link"\n' +
+      'prints another one.\n' +
       'Press Ctrl-C to stop.\n\n',
   )
 }

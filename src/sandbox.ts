@@ -8,6 +8,8 @@ import { keyIdOf } from './core/companies/keys.ts'
 import type { Company } from './core/companies/rules.ts'
 import { findActiveKeys, findCompany } from './core/companies/store.ts'
 import type { FullApp } from './core/full-app.ts'
+import { moveMembers } from './core/people/member-store.ts'
+import { addSandboxPerson } from './core/people/sandbox.ts'
 import { endAtBank } from './core/recurrences/agreements.ts'
 import { cancelRecurrence } from './core/recurrences/commands.ts'
 import { asOf } from './core/recurrences/rules.ts'
@@ -32,11 +34,16 @@ const pathOf = ({ config }: FullApp): string => join(config.dataDir, 'sandbox.js
 
 /** The sandbox of the last start, if its key still works. Otherwise a new company. */
 export const openSandbox = (app: FullApp): Promise<Sandbox> =>
-  withLock(app, async () => write(app, (await findWorking(app)) ?? (await create(app))))
+  withLock(app, async () => {
+    const sandbox = (await findWorking(app)) ?? (await create(app))
+    const now = app.systemClock.now()
+    await app.db.transaction((tx) => addSandboxPerson(tx, sandbox.companyId, now))
+    return write(app, sandbox)
+  })
 
 /**
  * Replaces the company of the sandbox with a new one. The records of the former one stay, but it
- * has no keys, sends no webhooks, and starts nothing new.
+ * has no keys, sends no webhooks, and starts nothing new. Its people belong to the new one.
  */
 export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
   withLock(app, async () => {
@@ -44,7 +51,12 @@ export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
     const isNamed = former !== null && isUuid(former.companyId)
     const company = isNamed ? await findCompany(app.db, former.companyId) : null
     if (company?.mode === 'sandbox') await retire(app, company)
-    const created = write(app, await create(app))
+    const created = await create(app)
+    await app.db.transaction(async (tx) => {
+      if (company?.mode === 'sandbox') await moveMembers(tx, company.id, created.companyId)
+      await addSandboxPerson(tx, created.companyId, app.systemClock.now())
+    })
+    write(app, created)
     await waitUntilApplied(app.db)
     return created
   })

@@ -9,6 +9,7 @@ import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
 import type { FullApp } from './core/full-app.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
+import { limitPasswords } from './core/people/sign-in.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createSetbacks } from './core/setbacks.ts'
@@ -103,8 +104,9 @@ export function createApp({
   const clockWatch = compareClocks(clock, ask, log)
   const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
+  const passwords = limitPasswords(limits, config)
   const batched = { charges, callbacks, lateActivity }
-  return { config, db, ...time, vault, log, ...outward, ...batched, alarm, publicUrl }
+  return { config, db, ...time, vault, log, ...outward, ...batched, passwords, alarm, publicUrl }
 }
 
 async function timeOf(db: Database): Promise<Date> {

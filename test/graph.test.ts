@@ -61,7 +61,7 @@ const MAY_USE: Record<string, string[]> = {
     'fields.ts',
     'mails',
   ],
-  people: ['app.ts', 'companies'],
+  people: ['app.ts', 'companies', 'mails'],
   products: ['fields.ts'],
   receipts: ['app.ts', 'charges', 'companies', 'customers', 'mails', 'recurrences'],
   reconciliation: [

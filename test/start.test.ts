@@ -41,6 +41,10 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   assert.match(companyId, /^[0-9a-f-]{36}$/)
   assert.equal((await createCharge(server.url, apiKey)).status, 201)
   assert.equal((await fetch(`${server.url}/docs`)).status, 200)
+  const link = /http\S+\/sign-in\/link\/[\w-]{43}$/m.exec(server.output())![0]
+  const signIn = () => fetch(link, { method: 'POST', redirect: 'manual' })
+  assert.match((await signIn()).headers.get('set-cookie')!, /^vintem=[\w-]{43};/)
+  assert.equal((await signIn()).status, 410, 'the link works once')
   server.child.kill('SIGINT')
   assert.equal(await server.ended, 0)
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')

@@ -8,12 +8,14 @@ import { isBug, textOfError } from './faults.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
+import { personCommands } from './person.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
 const COMMANDS: Command[] = [
   ...companyCommands,
   ...keyCommands,
+  ...personCommands,
   ...bankCommands,
   ...withdrawalCommands,
   ...exportCommands,

@@ -4,7 +4,7 @@ import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ClockWatch } from '../lib/clock-watch.ts'
 import type { Sender } from '../lib/http-sender.ts'
-import type { Limits, Slots } from '../lib/limits.ts'
+import type { Limits, RateLimit, Slots } from '../lib/limits.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
 import type { Mailer } from '../lib/mailer.ts'
@@ -43,6 +43,17 @@ export type App = {
   alarm: Alarm
   /** Where companies move their clocks: each one at a time, and few at once. */
   clockMoves: Slots
+  passwords: PasswordLimits
   /** Where payers and integrators reach the service. */
   publicUrl: string
+}
+
+/** What limits guesses of passwords, and the work that each of them is. */
+export type PasswordLimits = {
+  /** Where passwords are hashed: few at once, shared by address. */
+  hashing: Slots
+  /** Guesses by address. Null if the operator has switched limits off. */
+  byAddress: RateLimit | null
+  /** Guesses by the e-mail of the account, wherever they come from. */
+  byAccount: RateLimit
 }

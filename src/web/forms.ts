@@ -22,8 +22,8 @@ export type Field = {
   autocomplete?: string
   inputmode?: 'numeric' | 'decimal' | 'email' | 'tel' | 'url' | 'text'
   maxlength?: number
-  /** A control of the browser for days or for a search, instead of a text. */
-  type?: 'date' | 'search'
+  /** A control of the browser instead of a text. A password is never sent back to the page. */
+  type?: 'date' | 'search' | 'email' | 'password'
   options?: Option[]
   /** If it is given, the control is a text of so many lines. */
   rows?: number
@@ -63,7 +63,7 @@ function control(given: Field, { described, isFirstFault }: Context): Html {
   if (given.rows) {
     return html`<textarea ${shared} rows="${given.rows}" maxlength="${given.maxlength ?? 255}">${'\n'}${value}</textarea>`
   }
-  return html`<input ${shared} type="${given.type ?? 'text'}" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}" value="${value}">`
+  return html`<input ${shared} type="${given.type ?? 'text'}" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}"${given.type !== 'password' && html` value="${value}"`}>`
 }
 
 /** Fields in their order. The first one with a fault gets the focus. */

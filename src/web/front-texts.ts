@@ -11,6 +11,7 @@ type Texts = {
   worker(count: number): string
   links: string
   link: Record<'docs' | 'bank' | 'mailbox', { name: string; text: string }>
+  dashboard: Record<'title' | 'local' | 'served' | 'open', string>
   key: { title: string; text: string; name: string }
   ownKey: string
   calls: { title: string; text: string; result: string }
@@ -49,6 +50,12 @@ const pt: Texts = {
       text: 'O lado de quem paga: pague, pague com atraso, autorize uma assinatura, avance o relógio.',
     },
     mailbox: { name: 'E-mails enviados', text: 'Links de pagamento e códigos de saque.' },
+  },
+  dashboard: {
+    title: 'Painel',
+    local: 'Cobranças, saldo, clientes e webhooks da empresa de testes, sem linha de comando.',
+    served: 'Cobranças, saldo, clientes e webhooks da sua empresa.',
+    open: 'Abrir o painel',
   },
   key: {
     title: 'Chave da empresa de testes',
@@ -106,6 +113,12 @@ const en: Texts = {
       text: 'The payer’s side: pay, pay late, approve a subscription, move the clock forward.',
     },
     mailbox: { name: 'Sent emails', text: 'Payment links and withdrawal codes.' },
+  },
+  dashboard: {
+    title: 'Dashboard',
+    local: 'Charges, balance, customers and webhooks of the sandbox, without a command line.',
+    served: 'Charges, balance, customers and webhooks of your company.',
+    open: 'Open the dashboard',
   },
   key: {
     title: 'Key of the sandbox company',

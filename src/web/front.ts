@@ -11,6 +11,7 @@ import { type Html, html } from './html.ts'
 import { chosenLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
 import { resetForm, resetNotice } from './sandbox-reset.ts'
+import { OPEN_PATH } from './sandbox-sign-in.ts'
 import type { Site } from './site.ts'
 
 /** The front page: what this is, what runs, links to the other pages, and first calls. */
@@ -26,6 +27,7 @@ export function registerFront(scope: FastifyInstance, site: Site): void {
 <p>${app.config.local ? texts.intro.local : texts.intro.served}</p>
 </section>
 <div class="column">
+${dashboardCard(key !== null, language)}
 ${linksCard(app, state, language, chosenLanguage(request.query))}
 ${runningCard(app, state, language)}
 </div>
@@ -39,6 +41,19 @@ ${callsCard(app, key, language)}
       body,
     })
   })
+}
+
+/** In local mode one click opens the dashboard of the sandbox. */
+function dashboardCard(isLocal: boolean, language: Language): Html {
+  const { title, local, served, open } = FRONT[language].dashboard
+  const action = isLocal
+    ? html`<form method="post" action="${OPEN_PATH}"><button class="button">${open}</button></form>`
+    : html`<a class="button" href="/dashboard">${open}</a>`
+  return html`<section class="card" aria-labelledby="dashboard">
+<h2 id="dashboard">${title}</h2>
+<p class="soft small">${isLocal ? local : served}</p>
+${action}
+</section>`
 }
 
 type State = { database: string | null; workers: number; hasBank: boolean }

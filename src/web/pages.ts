@@ -3,6 +3,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
+import { registerLinks } from './account/link.ts'
 import { registerAccount } from './account/register.ts'
 import { readAssets, registerAssets } from './assets.ts'
 import { registerBank } from './bank.ts'
@@ -15,6 +16,7 @@ import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
 import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
+import { registerSandboxSignIn } from './sandbox-sign-in.ts'
 import type { Form, Site } from './site.ts'
 import type { Fault } from './texts.ts'
 
@@ -48,6 +50,7 @@ export function createPages(
         registerCheckout(scope, site)
         registerLive(scope, site)
         registerPreviews(scope, site)
+        registerLinks(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))
         scope.register(async (signedIn) => registerForPeople(signedIn, site))
       })
@@ -63,6 +66,7 @@ function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope, site.app.publicUrl, 'refused')
   registerFront(scope, site)
   registerReset(scope, site)
+  registerSandboxSignIn(scope, site)
   registerBank(scope, site)
   registerMailbox(scope, site)
 }

@@ -6,7 +6,9 @@ import { purgeStored } from '../core/idempotency.ts'
 import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
+import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
+import { purgeSessions } from '../core/people/sessions.ts'
 import { reconcileDue } from '../core/reconciliation/received.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
@@ -86,6 +88,8 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       await purgeFinished(db, before)
       await purgeSetbacks(db, clock.now())
       await purgeChallenges(db, clock.now())
+      await purgeSessions(db, clock.now())
+      await purgeLinks(db, clock.now())
     },
   },
 ]

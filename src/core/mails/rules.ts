@@ -12,6 +12,9 @@ export type MailKind =
   | 'certificate-ending'
   | 'email-changed'
   | 'email-confirmed'
+  | 'invitation'
+  | 'new-password'
+  | 'password-changed'
 
 const HOUR_S = 3600
 export const DAY_S = 24 * HOUR_S

@@ -11,6 +11,10 @@ export type Receipt = { chargeId: Uuid }
 
 /** Times of mails are real times, also if the company has a clock of its own. */
 export type NewMail = {
+  /**
+   * Whose mail it is. Mails are sent one company after the other. A mail that is about a person and
+   * no company has the id of the person here, so that it waits for nobody's other mails.
+   */
   companyId: Uuid
   kind: MailKind
   letter: Letter | Receipt

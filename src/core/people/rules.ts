@@ -21,6 +21,9 @@ export type Person = {
   updatedAt: Date
 }
 
+export const MAX_NAME = 255
+export const MAX_EMAIL = 254
+
 export const ROLES = ['owner', 'finance', 'support', 'developer', 'viewer'] as const
 /** What a person does in a company. */
 export type Role = (typeof ROLES)[number]

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { isLive, type Person, SEEN_AGAIN_MS, type Session } from './rules.ts'
+import {
+  isLive,
+  MAX_IDLE_MS,
+  MAX_SESSION_MS,
+  type Person,
+  SEEN_AGAIN_MS,
+  type Session,
+} from './rules.ts'
 import * as store from './store.ts'
 
 /** Where somebody signs in from. */
@@ -14,6 +21,8 @@ export type Proof = { isConfirmed: boolean; hasSecondFactor: boolean }
 const TOKEN_BYTES = 32
 const TOKEN_FORM = /^[\w-]{43}$/
 const MAX_DEVICE = 255
+/** A person has at most so many sessions. The one that was seen longest ago ends. */
+export const MAX_SESSIONS = 50
 
 const hashOf = (vault: Vault, token: string): Buffer => vault.hashCode(token, 'session')
 
@@ -39,6 +48,7 @@ export async function startSession(
     device: device.slice(0, MAX_DEVICE),
   }
   await store.insertSession(tx, session)
+  await store.keepNewestSessions(tx, personId, MAX_SESSIONS)
   return { session, token }
 }
 
@@ -55,6 +65,17 @@ export async function useSession(
   const { id, lastSeenAt } = found.session
   if (now.getTime() - lastSeenAt.getTime() >= SEEN_AGAIN_MS) await store.touchSession(tx, id, now)
   return found
+}
+
+/** Ends the session of a token, if there is one. */
+export async function endSession(tx: Tx, vault: Vault, token: string): Promise<void> {
+  if (TOKEN_FORM.test(token)) await store.deleteSessionByToken(tx, hashOf(vault, token))
+}
+
+/** Deletes sessions that have ended by their age. */
+export async function purgeSessions(tx: Tx, now: Date): Promise<void> {
+  const before = (age_ms: number) => new Date(now.getTime() - age_ms)
+  await store.purgeSessions(tx, before(MAX_IDLE_MS), before(MAX_SESSION_MS))
 }
 
 /** A text that only pages of this session know. Every form of theirs has it. */

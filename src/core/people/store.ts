@@ -102,11 +102,116 @@ export async function findPerson(tx: Tx, id: Uuid): Promise<Person | null> {
   return rows[0] ? PERSON.read(rows[0]) : null
 }
 
+/** The e-mail is in lower case. */
+export async function findPersonByEmail(tx: Tx, email: string): Promise<Person | null> {
+  const rows = await tx.query({
+    name: 'find_person_by_email',
+    text: `select ${PERSON.select('p')} from people p where email = $1`,
+    values: [email],
+  })
+  return rows[0] ? PERSON.read(rows[0]) : null
+}
+
+/** How often in a row a wrong password was given for the person. */
+export async function countWrongPasswords(tx: Tx, email: string): Promise<number> {
+  const [row] = await tx.query<Row & { wrong_passwords: number }>({
+    name: 'count_wrong_passwords',
+    text: 'select wrong_passwords from people where email = $1',
+    values: [email],
+  })
+  return row?.wrong_passwords ?? 0
+}
+
+/** Counts a wrong password, or begins to count again after a right one. */
+export async function noteWrongPassword(tx: Tx, email: string, isWrong: boolean): Promise<void> {
+  await tx.query({
+    name: 'note_wrong_password',
+    text: `update people set wrong_passwords = case when $2::bool then wrong_passwords + 1 else 0 end
+           where email = $1 and ($2::bool or wrong_passwords > 0)`,
+    values: [email, isWrong],
+  })
+}
+
+/** Stores the hash of a new password. The next wrong one is the first again. */
+export async function setPassword(tx: Tx, id: Uuid, password: string, now: Date): Promise<void> {
+  await tx.query({
+    text: `update people set password = $2, wrong_passwords = 0, updated_at = $3 where id = $1`,
+    values: [id, password, now],
+  })
+}
+
+export async function setName(tx: Tx, id: Uuid, name: string, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update people set name = $2, updated_at = $3 where id = $1',
+    values: [id, name, now],
+  })
+}
+
+export async function setOperator(tx: Tx, id: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update people set is_operator = true, updated_at = $2 where id = $1 and not is_operator',
+    values: [id, now],
+  })
+}
+
 export async function touchSession(tx: Tx, id: Uuid, now: Date): Promise<void> {
   await tx.query({
     name: 'touch_session',
     text: 'update sessions set last_seen_at = greatest(last_seen_at, $2) where id = $1',
     values: [id, now],
+  })
+}
+
+/** The sessions of a person, the last seen first. */
+export async function listSessions(tx: Tx, personId: Uuid): Promise<Session[]> {
+  const rows = await tx.query({
+    text: `select ${SESSION.select('s')} from sessions s where person_id = $1
+           order by last_seen_at desc, id`,
+    values: [personId],
+  })
+  return rows.map(SESSION.read)
+}
+
+/** Ends a session of a person. */
+export async function deleteSessionOf(tx: Tx, personId: Uuid, id: Uuid): Promise<void> {
+  await tx.query({
+    text: 'delete from sessions where person_id = $1 and id = $2',
+    values: [personId, id],
+  })
+}
+
+export async function deleteSessionByToken(tx: Tx, tokenHash: Buffer): Promise<void> {
+  await tx.query({ text: 'delete from sessions where token_hash = $1', values: [tokenHash] })
+}
+
+/** Ends all sessions of a person, or all but one. */
+export async function deleteSessions(
+  tx: Tx,
+  personId: Uuid,
+  except: Uuid | null = null,
+): Promise<void> {
+  await tx.query({
+    text: 'delete from sessions where person_id = $1 and id is distinct from $2',
+    values: [personId, except],
+  })
+}
+
+/** Ends the sessions of a person that were seen longest ago, so that `max` are left. */
+export async function keepNewestSessions(tx: Tx, personId: Uuid, max: number): Promise<void> {
+  await tx.query({
+    name: 'keep_newest_sessions',
+    text: `delete from sessions where id in (
+             select id from sessions where person_id = $1
+             order by last_seen_at desc, id desc offset $2)`,
+    values: [personId, max],
+  })
+}
+
+/** Deletes sessions that have ended by their age. */
+export async function purgeSessions(tx: Tx, idleSince: Date, createdBefore: Date): Promise<void> {
+  await tx.query({
+    text: 'delete from sessions where last_seen_at <= $1 or created_at <= $2',
+    values: [idleSince, createdBefore],
   })
 }
 

@@ -4,11 +4,17 @@ import { removeCookie } from '../dashboard/cookie.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
 import { registerFactors } from './factors.ts'
+import { registerWaitingInvitations } from './invitation.ts'
+import { registerForgottenPassword } from './password.ts'
+import { registerSignIn } from './sign-in.ts'
 
 /** Where people sign in and out, and change what is theirs. */
 export function registerAccount(scope: FastifyInstance, site: Site): void {
   const { app } = site
   registerFactors(scope, site)
+  registerSignIn(scope, site)
+  registerForgottenPassword(scope, site)
+  registerWaitingInvitations(scope, site)
   scope.post('/sign-out', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
     if (visitor) await deleteSession(app.db, visitor.session.id)

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { recordInCompanies } from '../../core/activity/record.ts'
 import type { Author } from '../../core/activity/rules.ts'
-import { isConfirmed, type Person } from '../../core/people/rules.ts'
+import { isConfirmed, type Person, type Session } from '../../core/people/rules.ts'
 import { formTokenOf, useSession } from '../../core/people/sessions.ts'
 import { listMemberships } from '../../core/people/store.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
@@ -19,8 +19,7 @@ export async function findSignedIn(
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
   const { app } = site
-  const token = readCookie(app.publicUrl, request)
-  const found = token && (await useSession(app.db, app.vault, token, app.systemClock.now()))
+  const found = await peekSignedIn(site, request)
   if (!found) return null
   const { person, session } = found
   const formToken = formTokenOf(app.vault, session)
@@ -53,6 +52,15 @@ export const authorOf = (
   { id, email }: Pick<Person, 'id' | 'email'>,
   { ip }: FastifyRequest,
 ): Author => ({ kind: 'person', id, name: email, address: ip.replace(/^::ffff:/, '') })
+
+/** Who the browser is signed in as, for a page that needs nobody to be signed in. */
+export async function peekSignedIn(
+  { app }: Site,
+  request: FastifyRequest,
+): Promise<{ person: Person; session: Session } | null> {
+  const token = readCookie(app.publicUrl, request)
+  return token ? useSession(app.db, app.vault, token, app.systemClock.now()) : null
+}
 
 /** If a name is repeated in the URL, the first value counts. */
 const firstValues = (query: Record<string, string | string[]>): Record<string, string> =>

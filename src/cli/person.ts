@@ -1,0 +1,177 @@
+import type { Config } from '../config.ts'
+import { changeRole, makeSignInLink, removeMember } from '../core/people/commands.ts'
+import { invite as inviteByMail } from '../core/people/invitations.ts'
+import { type ListedPerson, listPeople } from '../core/people/member-store.ts'
+import { type Person, ROLES, type Role } from '../core/people/rules.ts'
+import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
+import { emailOf } from '../core/people/sign-in.ts'
+import { findPersonByEmail } from '../core/people/store.ts'
+import type { Tx } from '../db/database.ts'
+import { systemClock } from '../lib/clock.ts'
+import { type Args, type Command, columns, Refusal, UsageFault } from './command.ts'
+import { inOptions } from './faults.ts'
+import { requireCompany, time } from './records.ts'
+import { withApp, withDatabase } from './session.ts'
+
+const EMAIL = { value: 'EMAIL', required: true, help: 'the e-mail of the person' } as const
+const COMPANY = { value: 'COMPANY_ID', required: true, help: 'the company' } as const
+const ROLE = { value: 'ROLE', help: `what they may do: ${ROLES.join(', ')}` } as const
+
+const isRole = (text: string): text is Role => ROLES.includes(text as Role)
+
+function readRole(text: string): Role {
+  if (isRole(text)) return text
+  throw new UsageFault(`--role: one of ${ROLES.join(', ')}.`)
+}
+
+async function requirePerson(tx: Tx, typed: string): Promise<Person> {
+  const person = await findPersonByEmail(tx, emailOf(typed))
+  if (person) return person
+  throw new Refusal(`Nobody has the e-mail ${typed}. "vintem person list" shows everybody.`)
+}
+
+const link: Command = {
+  name: 'person link',
+  summary: 'Print an address at which a person signs in once, within 15 minutes.',
+  operands: [],
+  options: {
+    email: { value: 'EMAIL', help: 'whose (default in local mode: the person of the sandbox)' },
+  },
+  async run({ options }) {
+    const { email, url } = await withApp(async (app) => {
+      const typed = options.email ?? defaultEmail(app.config)
+      const person = await requirePerson(app.db, typed)
+      return {
+        email: person.email,
+        url: await makeSignInLink(app.db, app, person, systemClock.now()),
+      }
+    })
+    return { json: { email, url }, text: `${url}\n` }
+  },
+}
+
+function defaultEmail({ local }: Config): string {
+  if (local) return SANDBOX_PERSON.email
+  throw new UsageFault('Missing: --email.')
+}
+
+const invite: Command = {
+  name: 'person invite',
+  summary: 'Invite somebody by mail to a company, or to operate the whole installation.',
+  operands: [],
+  options: {
+    email: EMAIL,
+    company: { value: 'COMPANY_ID', help: 'the company; with --operator it can be left out' },
+    role: ROLE,
+    operator: { help: 'lets them see the whole installation' },
+    language: { value: 'LANGUAGE', help: 'of the mail: pt or en (default that of the company)' },
+    print: { help: 'print the address too; without SMTP_URL it is printed always' },
+  },
+  async run(args) {
+    const { options, switches } = args
+    requireWhole(args)
+    const { email, url, isPrinted } = await withApp(async (app) => {
+      const made = await app.db.transaction(async (tx) => {
+        const company = options.company ? await requireCompany(tx, options.company) : null
+        const invitation = {
+          email: options.email!,
+          company,
+          role: options.role === undefined ? null : readRole(options.role),
+          makesOperator: switches.has('operator'),
+          language: languageOf(options.language) ?? company?.language ?? 'pt',
+          by: null,
+        }
+        return inOptions(() => inviteByMail(tx, app, invitation, systemClock.now()))
+      })
+      const isPrinted = switches.has('print') || app.config.smtpUrl === null
+      return { email: made.link.email, url: made.url, isPrinted }
+    })
+    return {
+      json: isPrinted ? { email, url } : { email },
+      text: `${email} is invited by mail. The invitation works once, within 7 days.\n${isPrinted ? `\n  ${url}\n` : ''}`,
+    }
+  },
+}
+
+function requireWhole({ options, switches }: Args): void {
+  const hasCompany = options.company !== undefined
+  if (hasCompany !== (options.role !== undefined)) {
+    throw new UsageFault('--company and --role belong together.')
+  }
+  if (!hasCompany && !switches.has('operator')) {
+    throw new UsageFault('Missing: --company and --role, or --operator.')
+  }
+}
+
+function languageOf(text: string | undefined): 'pt' | 'en' | null {
+  if (text === undefined || text === 'pt' || text === 'en') return text ?? null
+  throw new UsageFault('--language: pt or en.')
+}
+
+const list: Command = {
+  name: 'person list',
+  summary: 'List everybody who can sign in, or the people of a company.',
+  operands: [],
+  options: { company: { value: 'COMPANY_ID', help: 'only its people' } },
+  async run({ options }) {
+    const people = await withDatabase(async ({ db }) => {
+      const company = options.company ? await requireCompany(db, options.company) : null
+      return listPeople(db, company?.id ?? null)
+    })
+    return { json: people, text: peopleTable(people) }
+  },
+}
+
+function peopleTable(people: ListedPerson[]): string {
+  if (people.length === 0) return 'No people.\n'
+  const rows = people.map(({ email, isOperator, lastSeenAt, memberships, name }) => [
+    email,
+    isOperator ? 'yes' : 'no',
+    time(lastSeenAt),
+    memberships.map(({ companyId, role }) => `${role}:${companyId}`).join(',') || '-',
+    name,
+  ])
+  return columns([['EMAIL', 'OPERATOR', 'LAST SEEN', 'COMPANIES', 'NAME'], ...rows])
+}
+
+const role: Command = {
+  name: 'person role',
+  summary: 'Change what a person may do in a company. It ends their sessions.',
+  operands: [],
+  options: { email: EMAIL, company: COMPANY, role: { ...ROLE, required: true } },
+  async run({ options }) {
+    const wanted = readRole(options.role!)
+    const { email, companyId } = await withDatabase(({ db }) =>
+      db.transaction(async (tx) => {
+        const company = await requireCompany(tx, options.company!)
+        const person = await requirePerson(tx, options.email!)
+        await inOptions(() => changeRole(tx, company.id, person.id, wanted, systemClock.now()))
+        return { email: person.email, companyId: company.id }
+      }),
+    )
+    return { json: { email, companyId, role: wanted }, text: `${email} is ${wanted} now.\n` }
+  },
+}
+
+const remove: Command = {
+  name: 'person remove',
+  summary: 'Remove a person from a company. It ends their sessions.',
+  operands: [],
+  options: { email: EMAIL, company: COMPANY },
+  async run({ options }) {
+    const { email, companyId, name } = await withDatabase(({ db }) =>
+      db.transaction(async (tx) => {
+        const company = await requireCompany(tx, options.company!)
+        const person = await requirePerson(tx, options.email!)
+        await inOptions(() => removeMember(tx, company.id, person.id))
+        return { email: person.email, companyId: company.id, name: company.name }
+      }),
+    )
+    return {
+      json: { email, companyId, removed: true },
+      text: `${email} no longer belongs to ${name}.\n`,
+    }
+  },
+}
+
+export const personCommands = [link, invite, list, role, remove]

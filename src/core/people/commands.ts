@@ -1,0 +1,124 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { invalid, problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import { queueMails } from '../mails/store.ts'
+import { composeNewPassword, composePasswordChanged } from './letters.ts'
+import { countLinks, deleteLinks } from './link-store.ts'
+import { LINK_MS, linkOf, makeLink } from './links.ts'
+import { deleteMembership, lockOwners } from './member-store.ts'
+import { MAX_PASSWORD, MIN_PASSWORD, passwordFault } from './passwords.ts'
+import { MAX_NAME, type Person, type Role } from './rules.ts'
+import { emailOf } from './sign-in.ts'
+import * as store from './store.ts'
+
+/** What is needed to make links and to queue mails. */
+export type LinkApp = Pick<App, 'vault' | 'publicUrl'>
+
+const FAULTS = {
+  short: `password: must have at least ${MIN_PASSWORD} characters`,
+  long: `password: must have at most ${MAX_PASSWORD} characters`,
+  common: 'password: is easy to guess; choose another one, such as four words without connection',
+}
+
+/** Refuses a password that is too short or easy to guess. `about` is known to others. */
+export function requireGoodPassword(password: string, about: (string | undefined)[]): void {
+  const known = about.filter((text) => text !== undefined)
+  const fault = passwordFault(password, known)
+  if (fault) throw invalid(FAULTS[fault])
+}
+
+export function requireName(name: string): string {
+  const trimmed = name.trim()
+  if (trimmed.length >= 1 && trimmed.length <= MAX_NAME) return trimmed
+  throw invalid(`name: 1 to ${MAX_NAME} characters`)
+}
+
+/** Stores a new password, and ends all sessions and links of the person, or all but one session. */
+export async function choosePassword(
+  tx: Tx,
+  { vault }: LinkApp,
+  person: Person,
+  hashed: string,
+  now: Date,
+  except: Uuid | null = null,
+): Promise<void> {
+  await store.setPassword(tx, person.id, hashed, now)
+  await store.deleteSessions(tx, person.id, except)
+  await deleteLinks(tx, person.id, ['password', 'sign-in'])
+  const letter = composePasswordChanged(person, now)
+  await queueMails(tx, vault, [
+    { companyId: person.id, kind: 'password-changed', letter, expiresAt: null, createdAt: now },
+  ])
+}
+
+const HOUR_MS = 3_600_000
+/** More links than these are not mailed to a person within an hour. */
+const MAX_PASSWORD_MAILS = 3
+
+/** Mails a link to choose a new password. If nobody has the e-mail, nothing happens. */
+export async function mailNewPassword(
+  { db, systemClock, ...app }: Pick<App, 'db' | 'systemClock'> & LinkApp,
+  typed: string,
+): Promise<void> {
+  const now = systemClock.now()
+  await db.transaction(async (tx) => {
+    const person = await store.findPersonByEmail(tx, emailOf(typed))
+    if (!person) return
+    const since = new Date(now.getTime() - HOUR_MS)
+    if ((await countLinks(tx, person.id, 'password', since)) >= MAX_PASSWORD_MAILS) return
+    const made = await makeLink(tx, app.vault, app.publicUrl, linkOf('password', person), now)
+    const minutes = LINK_MS.password / 60_000
+    await queueMails(tx, app.vault, [
+      {
+        companyId: person.id,
+        kind: 'new-password',
+        letter: composeNewPassword(person, { url: made.url, minutes }),
+        expiresAt: made.link.expiresAt,
+        createdAt: now,
+      },
+    ])
+  })
+}
+
+/** Makes the address at which a person signs in once, without a password. */
+export async function makeSignInLink(
+  tx: Tx,
+  { vault, publicUrl }: LinkApp,
+  person: Person,
+  now: Date,
+): Promise<string> {
+  return (await makeLink(tx, vault, publicUrl, linkOf('sign-in', person), now)).url
+}
+
+const LAST_OWNER = 'role: a company has at least one owner; make somebody else an owner first'
+
+async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role> {
+  const role = await store.findRole(tx, companyId, personId)
+  if (role) return role
+  throw problem('route_not_found', 'The company has no such member.')
+}
+
+/** Changes what a person may do in a company, and ends their sessions everywhere. */
+export async function changeRole(
+  tx: Tx,
+  companyId: Uuid,
+  personId: Uuid,
+  role: Role,
+  now: Date,
+): Promise<void> {
+  const owners = await lockOwners(tx, companyId)
+  if ((await requireRole(tx, companyId, personId)) === role) return
+  if (role !== 'owner' && owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
+  await store.setMembership(tx, companyId, personId, role, now)
+  await store.deleteSessions(tx, personId)
+}
+
+/** Removes a person from a company, and ends their sessions everywhere. */
+export async function removeMember(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
+  const owners = await lockOwners(tx, companyId)
+  await requireRole(tx, companyId, personId)
+  if (owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
+  await deleteMembership(tx, companyId, personId)
+  await store.deleteSessions(tx, personId)
+}

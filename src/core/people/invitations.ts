@@ -1,0 +1,125 @@
+import type { Tx } from '../../db/database.ts'
+import { EMAIL_FORM } from '../../lib/email-form.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
+import { invalid } from '../../lib/problems.ts'
+import type { Company } from '../companies/rules.ts'
+import { queueMails } from '../mails/store.ts'
+import { type LinkApp, requireName } from './commands.ts'
+import { composeInvitation } from './letters.ts'
+import { listInvitations, replaceInvitations } from './link-store.ts'
+import { makeLink, type PersonLink, useLink } from './links.ts'
+import { countMembers } from './member-store.ts'
+import { MAX_EMAIL, type Person, type Role } from './rules.ts'
+import { emailOf } from './sign-in.ts'
+import * as store from './store.ts'
+
+/** Of a company, people and invitations together. */
+const MAX_PEOPLE = 500
+const MAX_INVITATIONS = 100
+
+export type NewInvitation = {
+  email: string
+  /** Null: only the whole installation. */
+  company: Company | null
+  role: Role | null
+  makesOperator: boolean
+  language: Language
+  /** The name of whoever invites. */
+  by: string | null
+}
+
+/** Invites somebody by mail. A former invitation of the same e-mail no longer works. */
+export async function invite(
+  tx: Tx,
+  { vault, publicUrl }: LinkApp,
+  invitation: NewInvitation,
+  now: Date,
+): Promise<{ url: string; link: PersonLink }> {
+  const { company, role, makesOperator, language, by } = invitation
+  const email = emailOf(invitation.email)
+  if (!EMAIL_FORM.test(email) || email.length > MAX_EMAIL) {
+    throw invalid('email: must be an e-mail address')
+  }
+  const person = await store.findPersonByEmail(tx, email)
+  await replaceInvitations(tx, company?.id ?? null, email)
+  if (company) await requireRoom(tx, company, person, now)
+  const made = await makeLink(
+    tx,
+    vault,
+    publicUrl,
+    {
+      kind: 'invitation',
+      personId: person?.id ?? null,
+      email,
+      companyId: company?.id ?? null,
+      role,
+      makesOperator,
+      language,
+    },
+    now,
+  )
+  const { url, link } = made
+  const { expiresAt } = link
+  const letter = composeInvitation({ to: email, company, role, language, by, url, expiresAt })
+  const owner = company?.id ?? person?.id ?? newId()
+  await queueMails(tx, vault, [
+    { companyId: owner, kind: 'invitation', letter, expiresAt, createdAt: now },
+  ])
+  return made
+}
+
+async function requireRoom(
+  tx: Tx,
+  { id }: Company,
+  person: Person | null,
+  now: Date,
+): Promise<void> {
+  if (person && (await store.findRole(tx, id, person.id))) {
+    throw invalid('email: belongs to the company already; change the role instead')
+  }
+  const { length: waiting } = await listInvitations(tx, id, now)
+  if (waiting >= MAX_INVITATIONS || waiting + (await countMembers(tx, id)) >= MAX_PEOPLE) {
+    throw invalid(`email: at most ${MAX_INVITATIONS} invitations wait; withdraw some of them`)
+  }
+}
+
+/** Accepts an invitation as somebody who is known. Null: it no longer works. */
+export async function acceptInvitation(
+  tx: Tx,
+  link: PersonLink,
+  person: Person,
+  now: Date,
+): Promise<Person | null> {
+  if (link.email !== person.email || !(await useLink(tx, link, now))) return null
+  if (link.makesOperator) await store.setOperator(tx, person.id, now)
+  if (link.companyId && link.role && !(await store.findRole(tx, link.companyId, person.id))) {
+    await store.setMembership(tx, link.companyId, person.id, link.role, now)
+  }
+  return person
+}
+
+/** Accepts an invitation as somebody new, who then has a name and a password. */
+export async function acceptAsNew(
+  tx: Tx,
+  link: PersonLink,
+  { name, password }: { name: string; password: string },
+  now: Date,
+): Promise<Person | null> {
+  const person: Person = {
+    id: newId(),
+    email: link.email,
+    name: requireName(name),
+    password,
+    language: link.language,
+    isOperator: false,
+    totpSecret: null,
+    totpConfirmedAt: null,
+    totpLastPeriod: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  if (await store.findPersonByEmail(tx, link.email)) return null
+  await store.insertPerson(tx, person)
+  return acceptInvitation(tx, link, person, now)
+}

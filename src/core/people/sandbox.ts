@@ -1,0 +1,28 @@
+import type { Tx } from '../../db/database.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Person } from './rules.ts'
+import * as store from './store.ts'
+
+/** Who signs in to the sandbox of local mode: an owner of its company, and an operator. */
+export const SANDBOX_PERSON = { email: 'ana@example.com', name: 'Ana Souza' } as const
+
+/** Lets the person of the sandbox be an owner of its company. */
+export async function addSandboxPerson(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  const known = await store.findPersonByEmail(tx, SANDBOX_PERSON.email)
+  const person: Person = known ?? {
+    ...SANDBOX_PERSON,
+    id: newId(),
+    password: null,
+    language: 'pt',
+    isOperator: true,
+    totpSecret: null,
+    totpConfirmedAt: null,
+    totpLastPeriod: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  if (!known) await store.insertPerson(tx, person)
+  if (!(await store.findRole(tx, companyId, person.id))) {
+    await store.setMembership(tx, companyId, person.id, 'owner', now)
+  }
+}

@@ -1,0 +1,70 @@
+import type { Config } from '../../config.ts'
+import type { Limits } from '../../lib/limits.ts'
+import { problem } from '../../lib/problems.ts'
+import type { App, PasswordLimits } from '../app.ts'
+import { hashPassword, isOutdated, isPassword } from './passwords.ts'
+import type { Person } from './rules.ts'
+import * as store from './store.ts'
+
+/** How many passwords are hashed at once. Each takes 19 MiB. */
+const HASHING = 2
+/** Guesses by address: people of an office may share one. */
+const BY_ADDRESS = { perSecond: 1 / 5, burst: 30 }
+/** Guesses for one account: one a minute after the first ten. */
+const BY_ACCOUNT = { perSecond: 1 / 60, burst: 10 }
+/** After so many wrong passwords in a row only a new one works, which is chosen by mail. */
+const MAX_WRONG = 100
+
+export const limitPasswords = (
+  limits: Limits,
+  { rateLimit }: Pick<Config, 'rateLimit'>,
+): PasswordLimits => ({
+  hashing: limits.shares('password hashes', HASHING, HASHING, 0),
+  byAddress: rateLimit
+    ? limits.rate('passwords by address', BY_ADDRESS.perSecond, BY_ADDRESS.burst)
+    : null,
+  byAccount: limits.rate('passwords by account', BY_ACCOUNT.perSecond, BY_ACCOUNT.burst),
+})
+
+/** An e-mail as it is stored. */
+export const emailOf = (typed: string): string => typed.trim().toLowerCase()
+
+/** What is needed to check a password. */
+export type SignInApp = Pick<App, 'db' | 'passwords' | 'systemClock'>
+
+/**
+ * Who has this e-mail and this password, or null. It costs the same whether somebody has the e-mail
+ * or not. Guesses are limited by address and by account.
+ */
+export async function tryPassword(
+  app: SignInApp,
+  typed: { email: string; password: string },
+  address: string,
+): Promise<Person | null> {
+  const { db } = app
+  const email = emailOf(typed.email)
+  await requireFewGuesses(app.passwords, email, address)
+  const person = await store.findPersonByEmail(db, email)
+  const wrong = await store.countWrongPasswords(db, email)
+  const stored = person?.password ?? null
+  const isRight = (await isPassword(app, address, typed.password, stored)) && wrong < MAX_WRONG
+  await store.noteWrongPassword(db, email, !isRight)
+  if (!isRight || !person) return null
+  if (isOutdated(stored!)) {
+    const password = await hashPassword(app, address, typed.password)
+    await store.setPassword(db, person.id, password, app.systemClock.now())
+  }
+  return person
+}
+
+async function requireFewGuesses(
+  { byAddress, byAccount }: PasswordLimits,
+  email: string,
+  address: string,
+): Promise<void> {
+  const wait_s = ((await byAddress?.take(address)) ?? 0) || (await byAccount.take(email))
+  if (wait_s === 0) return
+  throw problem('rate_limited', 'Too many attempts to sign in. Wait and try again.', {
+    'Retry-After': String(Math.ceil(wait_s)),
+  })
+}
