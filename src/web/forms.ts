@@ -23,7 +23,7 @@ export type Field = {
   inputmode?: 'numeric' | 'decimal' | 'email' | 'tel' | 'url' | 'text'
   maxlength?: number
   /** A control of the browser instead of a text. A password is never sent back to the page. */
-  type?: 'date' | 'search' | 'email' | 'password'
+  type?: 'date' | 'datetime-local' | 'search' | 'email' | 'password'
   options?: Option[]
   /** If it is given, the control is a text of so many lines. */
   rows?: number

@@ -57,8 +57,8 @@ const FORM = {
   otp: '000000',
   code: '000000',
   status: 'ACTIVE',
-  'event:charge.paid': 'on',
-  'scope:payments:read': 'on',
+  'charge.paid': '1',
+  'payments:read': '1',
 }
 
 const ask = (member: Member, { method }: DashboardRoute, path: string): Promise<Answer> =>

@@ -39,6 +39,7 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
   const [key] = await api.rows<{ id: string }>('select id from api_keys where company_id = $1', [
     client.company.id,
   ])
+  const { data: delivery } = (await client.post(`/webhook/${webhook.id}/test`)).body
   return {
     charges: open,
     customers: subscriber,
@@ -49,6 +50,8 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     'subscriptions/links': (await makeTemplate(client)).id,
     'developers/keys': suffixOf(key!.id),
     'developers/webhooks': webhook.id,
+    'developers/deliveries': delivery.id,
+    'developers/events': delivery.eventId,
     'balance/withdrawals': await start(client, 1000),
   }
 }

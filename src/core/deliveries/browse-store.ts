@@ -1,17 +1,10 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { AnyEventType } from '../events.ts'
+import type { Period } from '../feed/browse-store.ts'
 import type { WebhookKey } from '../webhooks/rules.ts'
 import { type DeliveryRow, ENDED, PENDING, toDelivery } from './log-store.ts'
 import type { Delivery, DeliveryState } from './rules.ts'
-
-/** The events of a period: exactly by their moments, and by ids so that an index finds them. */
-export type Period = {
-  from: Date | null
-  to: Date | null
-  firstId: Uuid | null
-  beforeId: Uuid | null
-}
 
 export type Filter = {
   limit: number

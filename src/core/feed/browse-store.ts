@@ -8,32 +8,51 @@ const COLUMNS = `company_id, id, type, payload, created_at, ${modeOf('events')} 
 /** So many events are looked at for one page, because a type may be rare. */
 const MAX_SCANNED = 5_000
 
+/** The events of a period: exactly by their moments, and by ids so that an index finds them. */
+export type Period = {
+  from: Date | null
+  to: Date | null
+  firstId: Uuid | null
+  beforeId: Uuid | null
+}
+
 export type EventFilter = {
   limit: number
   after: Uuid | null
   type: AnyEventType | null
-  /** The newest events are those before it. */
-  beforeId: Uuid | null
+  period: Period
 }
 
 /** The newest events of a company, also those of which the feed does not know the place yet. */
 export async function listNewest(
   tx: Tx,
   companyId: Uuid,
-  { limit, after, type, beforeId }: EventFilter,
+  { limit, after, type, period }: EventFilter,
 ): Promise<{ events: WrittenEvent[]; next: Uuid | null }> {
   const scanned = type === null ? limit + 1 : MAX_SCANNED
   const rows = await tx.query<EventRow & { position: number }>({
     text: `with scanned as materialized (
              select *, row_number() over (order by id desc) as place from events
              where company_id = $1 and ($2::uuid is null or id < $2)
-               and ($3::uuid is null or id < $3)
+               and ($3::uuid is null or id < $3) and ($7::uuid is null or id >= $7)
+               and ($8::timestamptz is null or created_at < $8)
+               and ($9::timestamptz is null or created_at >= $9)
              order by id desc limit $4
            )
            select ${COLUMNS.replaceAll('events', 'scanned')}, place as position from scanned
            where $5::text is null or type = $5 or place = (select max(place) from scanned)
            order by place limit $6`,
-    values: [companyId, after, beforeId, scanned, type, limit + 2],
+    values: [
+      companyId,
+      after,
+      period.beforeId,
+      scanned,
+      type,
+      limit + 2,
+      period.firstId,
+      period.to,
+      period.from,
+    ],
   })
   const matching = rows.filter((row) => type === null || row.type === type)
   const events = matching.slice(0, limit).map(toEvent)

@@ -13,21 +13,17 @@ type Texts = {
   answer: string
   waiting: string
   noAnswer: string
+  /** What the sender reports, where it is not the same in this language. */
+  errors: Record<string, string>
   at: string
   attempts: string
-  open: string
   allWebhooks: string
   allStates: string
   allEvents: string
   from: string
   to: string
-  filter: string
-  clear: string
-  wrongDay: string
   searchOn: string
-  keepSearching: string
   deliveryOf(event: string): string
-  back: string
   redeliver: string
   redelivered: string
   facts: { id: string; event: string; created: string; next: string; finished: string }
@@ -37,7 +33,6 @@ type Texts = {
   body: string
   eachAttempt: string
   attempt(number: number): string
-  latency: string
   response: string
   emptyResponse: string
   responseText: string
@@ -64,21 +59,32 @@ const pt: Texts = {
   answer: 'Resposta',
   waiting: 'Ainda não enviada',
   noAnswer: 'Sem resposta',
+  errors: {
+    'address not valid': 'Endereço inválido',
+    'address not allowed': 'Endereço não permitido',
+    'answer not understood': 'Resposta não compreendida',
+    'certificate not valid': 'Certificado inválido',
+    'connection closed': 'Conexão encerrada',
+    'connection failed': 'Falha na conexão',
+    'connection refused': 'Conexão recusada',
+    'connection reset': 'Conexão interrompida',
+    'could not be sent': 'Não foi possível enviar',
+    'host not found': 'Servidor não encontrado',
+    'host not reachable': 'Servidor inacessível',
+    'no answer within 30 s': 'Sem resposta em 30 s',
+    'TLS not possible': 'TLS não foi possível',
+    'no connection in time': 'Sem conexão a tempo',
+    'redirects are not followed': 'Redirecionamentos não são seguidos',
+  },
   at: 'Quando',
   attempts: 'Tentativas',
-  open: 'Abrir',
   allWebhooks: 'Todos',
   allStates: 'Todas',
   allEvents: 'Todos',
   from: 'De',
   to: 'Até',
-  filter: 'Filtrar',
-  clear: 'Limpar filtros',
-  wrongDay: 'A data não existe e foi ignorada.',
   searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim.',
-  keepSearching: 'Continuar a busca',
   deliveryOf: (event) => `Entrega: ${event}`,
-  back: 'Voltar às entregas',
   redeliver: 'Enviar de novo',
   redelivered: 'A entrega será enviada de novo em instantes.',
   facts: {
@@ -95,7 +101,6 @@ const pt: Texts = {
   body: 'Corpo',
   eachAttempt: 'calculado a cada tentativa',
   attempt: (number) => `Tentativa ${number}`,
-  latency: 'Duração',
   response: 'Início do corpo da resposta',
   emptyResponse: 'A resposta não tinha corpo.',
   responseText: 'Guardamos o status e até 1 KiB do corpo de cada resposta, sem os cabeçalhos.',
@@ -103,10 +108,10 @@ const pt: Texts = {
   inactive: 'O webhook está inativo. Ative-o para enviar de novo.',
   replayTitle: (name) => `Reenviar entregas de ${name}`,
   replayText:
-    'As entregas dos eventos deste período são enviadas de novo agora. Seu servidor recebe o mesmo corpo e o mesmo webhook-id.',
+    'As entregas dos eventos deste período são enviadas de novo agora: as que falharam ou esperam a próxima tentativa, as já entregues, ou todas. Seu servidor recebe o mesmo corpo e o mesmo webhook-id.',
   which: 'Quais entregas',
   whichStates: {
-    FAILED: 'As que não chegaram (falharam ou esperam a próxima tentativa)',
+    FAILED: 'As que não chegaram',
     DELIVERED: 'As que já foram entregues',
     ALL: 'Todas',
   },
@@ -130,21 +135,16 @@ const en: Texts = {
   answer: 'Answer',
   waiting: 'Not sent yet',
   noAnswer: 'No answer',
+  errors: {},
   at: 'When',
   attempts: 'Attempts',
-  open: 'Open',
   allWebhooks: 'All',
   allStates: 'All',
   allEvents: 'All',
   from: 'From',
   to: 'To',
-  filter: 'Filter',
-  clear: 'Clear filters',
-  wrongDay: 'This day does not exist and was ignored.',
   searchOn: 'Nothing was found so far. The search is not at its end yet.',
-  keepSearching: 'Keep searching',
   deliveryOf: (event) => `Delivery: ${event}`,
-  back: 'Back to the deliveries',
   redeliver: 'Send again',
   redelivered: 'The delivery will be sent again in a moment.',
   facts: {
@@ -161,7 +161,6 @@ const en: Texts = {
   body: 'Body',
   eachAttempt: 'made for each attempt',
   attempt: (number) => `Attempt ${number}`,
-  latency: 'Duration',
   response: 'Beginning of the response body',
   emptyResponse: 'The response had no body.',
   responseText: 'We store the status and up to 1 KiB of the body of each response, no headers.',
@@ -169,10 +168,10 @@ const en: Texts = {
   inactive: 'The webhook is inactive. Activate it to send again.',
   replayTitle: (name) => `Replay deliveries of ${name}`,
   replayText:
-    'The deliveries of the events of this period are sent again now. Your server gets the same body and the same webhook-id.',
+    'The deliveries of the events of this period are sent again now: those that failed or wait for their next try, those that were delivered, or all. Your server gets the same body and the same webhook-id.',
   which: 'Which deliveries',
   whichStates: {
-    FAILED: 'Those that did not arrive (failed, or waiting for their next try)',
+    FAILED: 'Those that did not arrive',
     DELIVERED: 'Those that were delivered',
     ALL: 'All',
   },

@@ -1,3 +1,218 @@
-import type { DashboardRoute } from './visit.ts'
+import type { Static } from 'typebox'
+import { browse, type Filter } from '../../core/deliveries/browse-store.ts'
+import { find } from '../../core/deliveries/log-store.ts'
+import { DELIVERY_STATES, type Delivery } from '../../core/deliveries/rules.ts'
+import { deliveryIdOf, readDeliveryId } from '../../core/deliveries/view.ts'
+import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
+import { findEvent } from '../../core/feed/browse-store.ts'
+import type { WrittenEvent } from '../../core/feed/store.ts'
+import type { WebhookView } from '../../core/webhooks/view.ts'
+import { isUuid, toPublic } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { type Html, html } from '../html.ts'
+import { facts } from '../parts.ts'
+import { DELIVERIES } from './deliveries-texts.ts'
+import { answerOf, deliveryTable, stateOf } from './delivery-parts.ts'
+import { developerTabs, sendForDevelopers } from './developers.ts'
+import { eventPeriod, readSpan } from './event-period.ts'
+import { EVENT_WORDS } from './event-texts.ts'
+import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { tryForm } from './form-faults.ts'
+import { card, doneNotice, heading, moment, nothing, notice, pager } from './parts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
 
-export const deliveriesRoutes: DashboardRoute[] = []
+type Webhook = Static<typeof WebhookView>
+
+const PAGE_SIZE = 30
+const TYPES: AnyEventType[] = [...EVENT_TYPES, TEST_EVENT]
+
+const isOneOf = <T extends string>(all: readonly T[], text: string | undefined): T | null =>
+  all.find((one) => one === text) ?? null
+
+/** The webhooks by which the list can be filtered. */
+async function listWebhooks(visit: Visit): Promise<Webhook[]> {
+  return (await visit.operate<Webhook[]>('listWebhooks', { query: { limit: '1000' } })).data
+}
+
+async function readFilter({ app, company, query }: Visit): Promise<Filter> {
+  return {
+    limit: PAGE_SIZE,
+    after: readDeliveryId(query.after ?? ''),
+    webhookId: isUuid(query.webhook ?? '') ? query.webhook! : null,
+    status: isOneOf(DELIVERY_STATES, query.status),
+    type: isOneOf(TYPES, query.type),
+    period: await eventPeriod(app.db, company.id, readSpan(query)),
+  }
+}
+
+async function list(visit: Visit) {
+  const { app, company, language } = visit
+  const texts = DELIVERIES[language]
+  const [webhooks, filter] = await Promise.all([listWebhooks(visit), readFilter(visit)])
+  const { deliveries, next } = await browse(app.db, company.id, filter)
+  const names = new Map(webhooks.map(({ id, name }) => [id, name]))
+  const cursor = next && deliveryIdOf(next)
+  const isFiltered = filter.webhookId ?? filter.status ?? filter.type ?? filter.period.beforeId
+  const empty = cursor ? texts.searchOn : isFiltered ? texts.noneFound : texts.none
+  const shown =
+    deliveries.length > 0 ? deliveryTable(visit, deliveries, names) : nothing(language, empty)
+  const body = html`${heading(texts.title)}${developerTabs(visit, 'deliveries')}
+${card(null, filters(visit, webhooks))}
+${card(null, shown)}
+${pager(visit, cursor)}`
+  return sendForDevelopers(visit, { title: texts.title, body })
+}
+
+function filters(visit: Visit, webhooks: Webhook[]): Html {
+  const { language } = visit
+  const texts = DELIVERIES[language]
+  const words = EVENT_WORDS[language]
+  return filterForm(visit, [
+    selectFilter(
+      visit,
+      'status',
+      texts.state,
+      texts.allStates,
+      DELIVERY_STATES.map((value) => ({ value, label: texts.states[value] })),
+    ),
+    selectFilter(
+      visit,
+      'type',
+      texts.event,
+      texts.allEvents,
+      TYPES.map((value) => ({ value, label: words[value] })),
+    ),
+    selectFilter(
+      visit,
+      'webhook',
+      texts.webhook,
+      texts.allWebhooks,
+      webhooks.map(({ id, name }) => ({ value: id, label: name })),
+    ),
+    dayFilter(visit, 'from', texts.from),
+    dayFilter(visit, 'to', texts.to),
+  ])
+}
+
+type Found = { delivery: Delivery; event: WrittenEvent; webhook: Webhook }
+
+async function findDelivery(visit: Visit): Promise<Found> {
+  const { app, company, params } = visit
+  const key = readDeliveryId(params.id ?? '')
+  const delivery = key && (await find(app.db, { companyId: company.id, ...key }))
+  const event = delivery && (await findEvent(app.db, company.id, delivery.eventId))
+  if (!event) throw problem('webhook_not_found')
+  const { data } = await visit.operate<Webhook>('getWebhook', {
+    params: { id: delivery.webhookId },
+  })
+  return { delivery, event, webhook: data }
+}
+
+async function show(visit: Visit, status = 200, fault: Html | null = null) {
+  const { language } = visit
+  const texts = DELIVERIES[language]
+  const found = await findDelivery(visit)
+  const { delivery } = found
+  const title = texts.deliveryOf(EVENT_WORDS[language][delivery.type])
+  const again =
+    visit.can('webhooks:write') &&
+    visit.formOf(
+      visit.url(`/developers/deliveries/${deliveryIdOf(delivery)}/redeliver`),
+      html`<button class="button slim">${texts.redeliver}</button>`,
+    )
+  const attempts = delivery.attempts.map((_attempt, i) => showAttempt(visit, delivery, i))
+  const body = html`${heading(title, again)}${developerTabs(visit, 'deliveries')}
+${doneNotice(visit, { redelivered: texts.redelivered })}${fault}
+<div class="columns">
+${card(null, factsOf(visit, found))}
+${card(texts.request, showRequest(visit, found))}
+</div>
+${card(texts.attempts, html`<p class="soft">${attempts.length > 0 ? texts.responseText : texts.noAttempt}</p>${attempts.toReversed()}`)}`
+  return sendForDevelopers(visit, { title, body, status })
+}
+
+function factsOf(visit: Visit, { delivery, webhook }: Found): Html {
+  const texts = DELIVERIES[visit.language]
+  const { eventId, status, nextAttemptAt, finishedAt } = delivery
+  const id = toPublic('evt', eventId)
+  return facts([
+    [texts.state, stateOf(visit, status)],
+    [
+      texts.webhook,
+      html`<a href="${visit.url(`/developers/webhooks/${webhook.id}`)}">${webhook.name}</a><br><span class="small soft">${webhook.url}</span>`,
+    ],
+    [texts.facts.created, moment(delivery.createdAt)],
+    nextAttemptAt !== null && [texts.facts.next, moment(nextAttemptAt)],
+    finishedAt !== null && [texts.facts.finished, moment(finishedAt)],
+    [
+      texts.facts.event,
+      html`<a href="${visit.url(`/developers/events/${id}`)}"><code>${id}</code></a>`,
+    ],
+    [texts.facts.id, html`<code>${deliveryIdOf(delivery)}</code>`],
+  ])
+}
+
+const MADE_EACH_TIME = [
+  'webhook-timestamp',
+  'webhook-signature',
+  'x-webhook-timestamp',
+  'x-webhook-signature',
+]
+
+/**
+ * The request as every attempt sends it. Its body is stored with the event. Time and signatures are
+ * made for each attempt and are not stored, so they are named only.
+ */
+function showRequest({ language }: Visit, { delivery, event, webhook }: Found): Html {
+  const texts = DELIVERIES[language]
+  const headers = [
+    ['content-type', 'application/json; charset=utf-8'],
+    ['user-agent', 'Vintem-Webhooks/1'],
+    ['x-webhook-event', delivery.type],
+    ['x-webhook-mode', event.mode],
+    ['x-webhook-delivery', deliveryIdOf(delivery)],
+    ['webhook-id', toPublic('evt', delivery.eventId)],
+  ].map(([name, value]) => `${name}: ${value}`)
+  return html`<p class="soft">${texts.requestText}</p>
+<h3>${texts.headers}</h3>
+<pre class="code" tabindex="0">POST ${webhook.url}
+${headers.join('\n')}
+${MADE_EACH_TIME.map((name) => html`${name}: <em>${texts.eachAttempt}</em>\n`)}</pre>
+<h3>${texts.body}</h3>
+<pre class="code" tabindex="0">${event.payload}</pre>`
+}
+
+function showAttempt(visit: Visit, { attempts, status }: Delivery, i: number): Html {
+  const texts = DELIVERIES[visit.language]
+  const attempt = attempts[i]!
+  const isLast = i === attempts.length - 1
+  const { at, latencyMs, response } = attempt
+  const [head, tail] = [texts.attempt(i + 1), answerOf(visit, attempt)]
+  return html`<details class="attempt"${isLast && status !== 'DELIVERED' && html` open`}>
+<summary>${head} · ${tail}<span class="soft small"> · ${moment(at)} · ${latencyMs} ms</span></summary>
+${
+  response === ''
+    ? html`<p class="soft">${attempt.status === null ? texts.noAnswer : texts.emptyResponse}</p>`
+    : html`<p class="small soft">${texts.response}</p><pre class="code" tabindex="0">${response}</pre>`
+}</details>`
+}
+
+async function redeliver(visit: Visit) {
+  const id = visit.params.id!
+  const { fault } = await tryForm(() =>
+    visit.operate('redeliver', { params: { id }, once: visit.form.once }),
+  )
+  if (fault) {
+    const { inactive } = DELIVERIES[visit.language]
+    return show(visit, fault.problem.status, notice(inactive, 'bad'))
+  }
+  return visit.redirect(`/developers/deliveries/${id}`, 'redelivered')
+}
+
+const ONE = '/developers/deliveries/:id'
+
+export const deliveriesRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/developers/deliveries', needs: 'webhooks:read', handle: list },
+  { method: 'GET', path: ONE, needs: 'webhooks:read', handle: (visit) => show(visit) },
+  { method: 'POST', path: `${ONE}/redeliver`, needs: 'webhooks:write', handle: redeliver },
+]

@@ -26,7 +26,10 @@ export const ALWAYS: Omit<Filter, 'limit'> = {
 export function answerOf({ language }: Visit, attempt: Attempt | undefined): Shown {
   const texts = DELIVERIES[language]
   if (!attempt) return html`<span class="soft">${texts.waiting}</span>`
-  return attempt.status === null ? (attempt.error ?? texts.noAnswer) : `HTTP ${attempt.status}`
+  const { status, error } = attempt
+  const fault = error && (texts.errors[error] ?? error)
+  if (status === null) return fault ?? texts.noAnswer
+  return fault ? `HTTP ${status}: ${fault}` : `HTTP ${status}`
 }
 
 /** A table of deliveries. The names are those of the webhooks. */

@@ -5,10 +5,12 @@ import { chargesRoutes } from './charges.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
+import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
 import { productsRoutes } from './products.ts'
+import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
@@ -34,6 +36,8 @@ export const ROUTES: DashboardRoute[] = [
   ...keysRoutes,
   ...webhooksRoutes,
   ...deliveriesRoutes,
+  ...replayRoutes,
+  ...eventsRoutes,
   ...requestsRoutes,
   ...settingsRoutes,
   ...membersRoutes,

@@ -1,0 +1,106 @@
+import type { Static } from 'typebox'
+import { listOfEvent } from '../../core/deliveries/browse-store.ts'
+import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
+import { findEvent, listNewest } from '../../core/feed/browse-store.ts'
+import type { WrittenEvent } from '../../core/feed/store.ts'
+import type { WebhookView } from '../../core/webhooks/view.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { type Html, html } from '../html.ts'
+import { facts } from '../parts.ts'
+import { deliveryTable } from './delivery-parts.ts'
+import { developerTabs, sendForDevelopers } from './developers.ts'
+import { eventPeriod, readSpan } from './event-period.ts'
+import { EVENT_WORDS } from './event-texts.ts'
+import { EVENT_PAGES } from './events-texts.ts'
+import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { card, heading, moment, nothing, pager, table } from './parts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+
+const PAGE_SIZE = 50
+const TYPES: AnyEventType[] = [...EVENT_TYPES, TEST_EVENT]
+
+async function list(visit: Visit) {
+  const { app, company, language, query } = visit
+  const texts = EVENT_PAGES[language]
+  const type = TYPES.find((one) => one === query.type) ?? null
+  const to = query.to === undefined ? {} : { to: query.to }
+  const period = await eventPeriod(app.db, company.id, readSpan(to))
+  const after = fromPublic('evt', query.after ?? '')
+  const { events, next } = await listNewest(app.db, company.id, {
+    limit: PAGE_SIZE,
+    after,
+    type,
+    period,
+  })
+  const isFiltered = type !== null || period.to !== null
+  const empty = next ? texts.searchOn : isFiltered ? texts.noneFound : texts.none
+  const shown = events.length > 0 ? eventTable(visit, events) : nothing(language, empty)
+  const words = EVENT_WORDS[language]
+  const filters = filterForm(visit, [
+    selectFilter(
+      visit,
+      'type',
+      texts.type,
+      texts.all,
+      TYPES.map((value) => ({ value, label: words[value] })),
+    ),
+    dayFilter(visit, 'to', texts.until),
+  ])
+  const body = html`${heading(texts.title)}${developerTabs(visit, 'events')}
+${card(null, filters)}${card(null, shown)}
+${pager(visit, next && toPublic('evt', next))}`
+  return sendForDevelopers(visit, { title: texts.title, body })
+}
+
+function eventTable(visit: Visit, events: WrittenEvent[]): Html {
+  const { language } = visit
+  const texts = EVENT_PAGES[language]
+  const link = ({ id, type }: WrittenEvent) =>
+    html`<a href="${visit.url(`/developers/events/${toPublic('evt', id)}`)}">${EVENT_WORDS[language][type]}</a><br><code class="soft">${type}</code>`
+  return table(
+    texts.list,
+    [
+      { title: texts.type, kind: 'main', of: link },
+      { title: texts.id, of: ({ id }) => html`<code>${toPublic('evt', id)}</code>` },
+      { title: texts.mode, of: ({ mode }) => texts.modes[mode] },
+      { title: texts.at, of: ({ createdAt }) => moment(createdAt) },
+    ],
+    events,
+  )
+}
+
+/** An event with its body and its deliveries. The body of no event has a payer's document. */
+async function show(visit: Visit) {
+  const { app, company, language, params } = visit
+  const texts = EVENT_PAGES[language]
+  const id = fromPublic('evt', params.id ?? '')
+  const event = id && (await findEvent(app.db, company.id, id))
+  if (!event) throw problem('route_not_found')
+  const [deliveries, { data: webhooks }] = await Promise.all([
+    listOfEvent(app.db, company.id, event.id),
+    visit.operate<Static<typeof WebhookView>[]>('listWebhooks', { query: { limit: '1000' } }),
+  ])
+  const names = new Map(webhooks.map(({ id, name }) => [id, name]))
+  const title = EVENT_WORDS[language][event.type]
+  const sent =
+    deliveries.length > 0
+      ? deliveryTable(visit, deliveries, names)
+      : nothing(language, texts.noDeliveries)
+  const about = facts([
+    [texts.type, html`<code>${event.type}</code>`],
+    [texts.id, html`<code>${toPublic('evt', event.id)}</code>`],
+    [texts.at, moment(event.createdAt)],
+    [texts.mode, texts.modes[event.mode]],
+  ])
+  const content = html`<p class="soft">${texts.bodyText}</p><pre class="code" tabindex="0">${JSON.stringify(JSON.parse(event.payload), null, 2)}</pre>`
+  const body = html`${heading(title)}${developerTabs(visit, 'events')}
+<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
+${card(texts.deliveries, sent)}`
+  return sendForDevelopers(visit, { title, body })
+}
+
+export const eventsRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/developers/events', needs: 'webhooks:read', handle: list },
+  { method: 'GET', path: '/developers/events/:id', needs: 'webhooks:read', handle: show },
+]
