@@ -117,6 +117,7 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
     'orders.ts',
     'payments',
+    'people',
     'tasks.ts',
   ],
 }

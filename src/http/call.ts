@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entryOf, recordActivity } from '../core/activity/record.ts'
-import type { Author } from '../core/activity/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Tx } from '../db/database.ts'
@@ -180,7 +179,7 @@ function guardOf(
 }
 
 /** An operation, whose records it is for, and who asks for it. */
-type Asked = Pick<Call, 'path' | 'params' | 'company'> & { route: Route; author: Author }
+type Asked = Pick<Call, 'path' | 'params' | 'company' | 'author'> & { route: Route }
 
 export function makeCall(
   app: FullApp,
@@ -198,6 +197,7 @@ export function makeCall(
   return {
     app: withCompanyClock(app, company),
     company,
+    author,
     path,
     params,
     query,

@@ -1,4 +1,5 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import type { Author } from '../core/activity/rules.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
@@ -12,6 +13,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   /** With the company's clock. */
   app: FullApp
   company: Company
+  /** Who asks for it. */
+  author: Author
   path: string
   params: Record<string, string>
   query: Query

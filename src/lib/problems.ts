@@ -25,6 +25,7 @@ export const CATALOGUE = {
   withdrawal_pending: [409, 'A withdrawal is waiting for its one-time code.'],
   idempotency_in_progress: [409, 'The first request with this Idempotency-Key is still running.'],
   withdrawal_not_confirmable: [409, 'The withdrawal no longer waits for its one-time code.'],
+  withdrawal_not_approvable: [409, 'The withdrawal waits for no approval of this person.'],
   refund_not_possible: [409, 'The charge cannot be refunded by this value.'],
   payment_not_unmatched: [409, 'The payment was already accepted or refunded.'],
   recurrence_not_cancelable: [409, 'The subscription has already ended.'],

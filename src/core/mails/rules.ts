@@ -2,6 +2,7 @@ import { problem } from '../../lib/problems.ts'
 
 export type MailKind =
   | 'withdrawal-code'
+  | 'withdrawal-approval'
   | 'withdrawal-completed'
   | 'withdrawal-failed'
   | 'payment-link'

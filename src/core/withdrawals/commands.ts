@@ -15,6 +15,8 @@ import { composeWithdrawalCode } from '../mails/letters.ts'
 import { DAY_S } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
+import { mailApprovers } from './approval-mails.ts'
+import { findLimit } from './approval-store.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -32,11 +34,15 @@ export async function startWithdrawal(
   app: App,
   company: Company,
   value: Cents,
+  requestedBy: Uuid | null = null,
 ): Promise<Withdrawal> {
   const [now, id, code] = [app.clock.now(), newId(), rules.makeCode()]
   const otpHash = hashOf(app.vault, company.id, id, code)
   const destination = company.payoutKey ?? company.pixKey
-  const fields = { companyId: company.id, id, value, destination, otpHash }
+  const limit = await findLimit(tx, company.id)
+  const needsApproval = rules.needsApproval(value, limit?.above ?? null)
+  const order = { companyId: company.id, id, value, destination }
+  const fields = { ...order, otpHash, requestedBy, needsApproval }
   const withdrawal = rules.start(fields, now)
   await insertPending(tx, withdrawal, now)
   await hold(tx, withdrawal, now)
@@ -149,7 +155,7 @@ async function cancelAfterGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date):
 
 /**
  * Confirms a withdrawal by the hash of a code whose try was counted. If no bank sends for the
- * company, an operator does.
+ * company, an operator does. If it has still to be approved, those who can are asked.
  */
 export async function confirmWithdrawal(
   tx: Tx,
@@ -164,7 +170,8 @@ export async function confirmWithdrawal(
   const manual = app.providers.payoutsOf(company) === null
   const confirmed = rules.confirm(withdrawal, hash, app.clock.now(), manual)
   await store.update(tx, confirmed)
-  if (!manual) tx.wake(TASK.payouts)
+  if (rules.awaitsApproval(confirmed)) await mailApprovers(tx, app, company, confirmed)
+  else if (!manual) tx.wake(TASK.payouts)
   return confirmed
 }
 

@@ -38,6 +38,8 @@ const pending = (fields: Partial<Withdrawal> = {}): Withdrawal => ({
       value: toCents(5000),
       destination: 'k',
       otpHash: HASH,
+      requestedBy: null,
+      needsApproval: false,
     },
     START,
   ),

@@ -49,9 +49,21 @@ export type Withdrawal = {
   createdAt: Date
   confirmedAt: Date | null
   finishedAt: Date | null
+  /** The person who has started it. Null: an API key has. */
+  requestedBy: Uuid | null
+  /** Whether a second person must approve it. Decided when it is started. */
+  needsApproval: boolean
+  approvedBy: Uuid | null
+  approvedAt: Date | null
 }
 
+/** Why a withdrawal was canceled, if nobody has asked for that. */
+export const NOT_APPROVED = 'not approved'
+export const FIVE_WRONG_CODES = 'five wrong codes'
+
 export const CODE_LIFETIME_S = 600
+/** How long a withdrawal whose code was right waits for its approval. */
+export const APPROVAL_LIFETIME_S = 3 * 24 * 3600
 export const MAX_TRIES = 5
 /** The first code and three more. */
 export const MAX_SENDS = 4
@@ -65,7 +77,14 @@ const secondsUntil = (then: Date, now: Date): number =>
 
 export const makeCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
 
-type Start = Pick<Withdrawal, 'companyId' | 'id' | 'value' | 'destination'> & { otpHash: Buffer }
+type Start = Pick<
+  Withdrawal,
+  'companyId' | 'id' | 'value' | 'destination' | 'requestedBy' | 'needsApproval'
+> & { otpHash: Buffer }
+
+/** Whether a withdrawal needs the approval of a second person. Null: the company has no limit. */
+export const needsApproval = (value: Cents, above: Cents | null): boolean =>
+  above !== null && value > above
 
 export const start = (fields: Start, now: Date): Withdrawal => ({
   ...fields,
@@ -83,14 +102,18 @@ export const start = (fields: Start, now: Date): Withdrawal => ({
   createdAt: now,
   confirmedAt: null,
   finishedAt: null,
+  approvedBy: null,
+  approvedAt: null,
 })
 
 /** A company has one withdrawal at a time. The problem names the one that is pending. */
-export function alreadyPending({ id, status }: Withdrawal): Problem {
+export function alreadyPending({ id, status, confirmedAt }: Withdrawal): Problem {
   const description =
-    status === 'PENDING_OTP'
-      ? 'A withdrawal is waiting for its one-time code. Confirm or cancel it first.'
-      : 'A withdrawal is being paid out. Wait for its end.'
+    status !== 'PENDING_OTP'
+      ? 'A withdrawal is being paid out. Wait for its end.'
+      : confirmedAt === null
+        ? 'A withdrawal is waiting for its one-time code. Confirm or cancel it first.'
+        : 'A withdrawal is waiting for the approval of a second person. Cancel it or wait.'
   const item: ErrorItem = {
     code: 'withdrawal_pending',
     description,
@@ -173,15 +196,31 @@ export function wrongCode(withdrawal: Pick<Withdrawal, 'otpAttempts'>): Problem 
 /** If no code can confirm the withdrawal any more, throws. */
 function requireWaiting(withdrawal: Withdrawal, now: Date): void {
   const current = asOf(withdrawal, now)
+  if (current.confirmedAt !== null && current.status === 'PENDING_OTP') {
+    throw notConfirmable('The code was right. The withdrawal waits for a second person’s approval.')
+  }
   if (current.status === 'EXPIRED') {
     throw problem('otp_expired', 'The one-time code has expired. Start another withdrawal.')
   }
   if (current.status !== 'PENDING_OTP') throw noLongerWaits(current)
 }
 
+/** Whether a second person has still to approve it. */
+export const awaitsApproval = ({ status, needsApproval, approvedAt }: Withdrawal): boolean =>
+  status === 'PENDING_OTP' && needsApproval && approvedAt === null
+
+/** Lets a withdrawal be paid out. If it is manual, it waits for an operator instead of a task. */
+const toPay = (withdrawal: Withdrawal, now: Date, manual: boolean): Withdrawal => ({
+  ...withdrawal,
+  status: 'PROCESSING',
+  otpHash: null,
+  manual,
+  nextAttemptAt: manual ? null : now,
+})
+
 /**
  * Confirms a withdrawal. `hash` is the hash of the code that was tried; null when no try was left.
- * If it is manual, it waits for an operator instead of a task.
+ * If it has still to be approved, it waits for that, and for longer than for its code.
  */
 export function confirm(
   withdrawal: Withdrawal,
@@ -193,14 +232,45 @@ export function confirm(
   if (hash === null) throw triesUsed()
   // Another code was sent since the try was counted.
   if (!withdrawal.otpHash?.equals(hash)) throw wrongCode(withdrawal)
-  return {
-    ...withdrawal,
-    status: 'PROCESSING',
-    otpHash: null,
-    confirmedAt: now,
-    manual,
-    nextAttemptAt: manual ? null : now,
+  const confirmed = { ...withdrawal, confirmedAt: now }
+  return awaitsApproval(confirmed)
+    ? { ...confirmed, otpExpiresAt: after(now, APPROVAL_LIFETIME_S) }
+    : toPay(confirmed, now, manual)
+}
+
+const notApprovable = (description: string): Problem =>
+  problem('withdrawal_not_approvable', description)
+
+/** If the withdrawal waits for no approval, throws. */
+function requireAwaitsApproval(withdrawal: Withdrawal, now: Date): void {
+  const current = asOf(withdrawal, now)
+  if (awaitsApproval(current)) return
+  throw notApprovable(`The withdrawal is ${current.status} and waits for no approval.`)
+}
+
+/**
+ * A second person approves a withdrawal. It is paid out as soon as both are there, the approval and
+ * the right code, in whatever order.
+ */
+export function approve(
+  withdrawal: Withdrawal,
+  personId: Uuid,
+  now: Date,
+  manual = false,
+): Withdrawal | 'already-approved' {
+  if (withdrawal.approvedBy === personId) return 'already-approved'
+  requireAwaitsApproval(withdrawal, now)
+  if (withdrawal.requestedBy === personId) {
+    throw notApprovable('Whoever has started a withdrawal cannot approve it. Ask another person.')
   }
+  const approved = { ...withdrawal, approvedBy: personId, approvedAt: now }
+  return approved.confirmedAt === null ? approved : toPay(approved, now, manual)
+}
+
+/** A person refuses to approve a withdrawal. Its money is available again. */
+export function reject(withdrawal: Withdrawal, now: Date): Withdrawal {
+  requireAwaitsApproval(withdrawal, now)
+  return { ...ended(withdrawal, 'CANCELED', now), failure: NOT_APPROVED }
 }
 
 /** A new code expires later, but adds no tries, because tries are counted per withdrawal. */
@@ -225,8 +295,8 @@ export function cancel(withdrawal: Withdrawal, now: Date): Withdrawal | 'already
 
 /** Cancels a withdrawal after the last wrong code. Null when it has ended in another way. */
 export function cancelAfterGuesses(withdrawal: Withdrawal, now: Date): Withdrawal | null {
-  if (withdrawal.status !== 'PENDING_OTP') return null
-  return { ...ended(withdrawal, 'CANCELED', now), failure: 'five wrong codes' }
+  if (withdrawal.status !== 'PENDING_OTP' || withdrawal.confirmedAt !== null) return null
+  return { ...ended(withdrawal, 'CANCELED', now), failure: FIVE_WRONG_CODES }
 }
 
 /**
@@ -289,13 +359,16 @@ export function afterManualResult(
   result: ManualResult,
   now: Date,
 ): Withdrawal | 'already-recorded' {
-  const { status, manual, endToEndId, failure } = withdrawal
+  const { status, manual, endToEndId, failure, confirmedAt } = withdrawal
   const isSame = 'failure' in result ? failure === result.failure : endToEndId === result.endToEndId
   if (manual && isSame && status !== 'PROCESSING') return 'already-recorded'
   if (status === 'COMPLETED') throw notManual(`The withdrawal is COMPLETED as ${endToEndId}.`)
   if (status === 'FAILED') throw notManual(`The withdrawal is FAILED: ${failure}.`)
   if (status !== 'PROCESSING') {
-    throw notManual(`The withdrawal is ${status}: its one-time code did not confirm it.`)
+    const missing = confirmedAt
+      ? 'a second person did not approve it'
+      : 'its one-time code did not confirm it'
+    throw notManual(`The withdrawal is ${status}: ${missing}.`)
   }
   if (!manual) throw notManual('The bank sends this withdrawal: its end comes by itself.')
   return 'failure' in result

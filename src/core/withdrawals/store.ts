@@ -27,6 +27,10 @@ const WITHDRAWAL = tableOf<Withdrawal>({
   createdAt: ['created_at', 'timestamptz'],
   confirmedAt: ['confirmed_at', 'timestamptz'],
   finishedAt: ['finished_at', 'timestamptz'],
+  requestedBy: ['requested_by', 'uuid'],
+  needsApproval: ['needs_approval', 'bool'],
+  approvedBy: ['approved_by', 'uuid'],
+  approvedAt: ['approved_at', 'timestamptz'],
 })
 
 const COLUMNS = WITHDRAWAL.select('w')
@@ -41,6 +45,8 @@ const STARTED = WITHDRAWAL.only(
   'otpHash',
   'otpExpiresAt',
   'createdAt',
+  'requestedBy',
+  'needsApproval',
 )
 
 /**
@@ -62,7 +68,8 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
   await tx.query({
     text: `update withdrawals set status = $3, failure = $4, otp_hash = $5, otp_expires_at = $6,
              otp_sent = $7, end_to_end_id = $8, next_attempt_at = $9, confirmed_at = $10,
-             finished_at = $11, manual = $12, ordered_at = $13
+             finished_at = $11, manual = $12, ordered_at = $13, approved_by = $14,
+             approved_at = $15
            where company_id = $1 and id = $2`,
     values: [
       withdrawal.companyId,
@@ -78,6 +85,8 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
       withdrawal.finishedAt,
       withdrawal.manual,
       withdrawal.orderedAt,
+      withdrawal.approvedBy,
+      withdrawal.approvedAt,
     ],
   })
 }
@@ -162,7 +171,7 @@ export async function countTry(
   const rows = await tx.query<Tried>({
     text: `update withdrawals set otp_attempts = otp_attempts + 1
            where company_id = $1 and id = $2 and status = 'PENDING_OTP'
-             and otp_attempts < $3 and otp_expires_at > $4
+             and otp_attempts < $3 and otp_expires_at > $4 and confirmed_at is null
            returning otp_hash as "otpHash", otp_attempts as "otpAttempts"`,
     values: [companyId, id, MAX_TRIES, now],
   })

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import { Amount, PAGE, Timestamp } from '../fields.ts'
-import { asOf, STATUSES, triesLeft, type Withdrawal } from './rules.ts'
+import { asOf, awaitsApproval, STATUSES, triesLeft, type Withdrawal } from './rules.ts'
 
 export const NewWithdrawal = Type.Object({ value: Amount(1, 'Cents') })
 
@@ -27,12 +27,22 @@ export const WithdrawalView = Type.Object({
   destination: Type.String({ description: 'The Pix key that the money goes to; masked' }),
   createdAt: Timestamp,
   expiresAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'The end of the code; while it is awaited' }),
+    Type.String({
+      format: 'date-time',
+      description: 'When it expires; while its code or its approval is awaited',
+    }),
   ),
   attemptsLeft: Type.Optional(
     Type.Integer({ description: 'How often a code may still be tried; while it is awaited' }),
   ),
   confirmedAt: Type.Optional(Timestamp),
+  approval: Type.Optional(
+    Type.Enum(['WAITING', 'APPROVED'], {
+      description:
+        'Whether a second person has approved it in the dashboard; left out if none has to',
+    }),
+  ),
+  approvedAt: Type.Optional(Timestamp),
   finishedAt: Type.Optional(Timestamp),
   endToEndId: Type.Optional(Type.String({ description: 'The scheme’s id of the payment' })),
   failureReason: Type.Optional(Type.String()),
@@ -40,7 +50,7 @@ export const WithdrawalView = Type.Object({
 
 export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof WithdrawalView> {
   const withdrawal = asOf(stored, now)
-  const { status, value, confirmedAt, finishedAt, endToEndId, failure } = withdrawal
+  const { status, value, confirmedAt, approvedAt, finishedAt, endToEndId, failure } = withdrawal
   const shown: Static<typeof WithdrawalView> = {
     id: toPublic('wd', withdrawal.id),
     status,
@@ -50,9 +60,14 @@ export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof Wit
   }
   if (status === 'PENDING_OTP') {
     shown.expiresAt = withdrawal.otpExpiresAt.toISOString()
-    shown.attemptsLeft = triesLeft(withdrawal)
+    if (confirmedAt === null) shown.attemptsLeft = triesLeft(withdrawal)
   }
   if (confirmedAt !== null) shown.confirmedAt = confirmedAt.toISOString()
+  if (awaitsApproval(withdrawal)) shown.approval = 'WAITING'
+  if (approvedAt !== null) {
+    shown.approval = 'APPROVED'
+    shown.approvedAt = approvedAt.toISOString()
+  }
   if (finishedAt !== null) shown.finishedAt = finishedAt.toISOString()
   if (endToEndId !== null) shown.endToEndId = endToEndId
   if (failure !== null) shown.failureReason = failure

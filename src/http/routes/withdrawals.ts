@@ -36,7 +36,7 @@ const start = route({
   tag: 'Balance',
   summary: 'Start a withdrawal',
   description:
-    'Holds the money and sends a one-time code by e-mail, which confirms the withdrawal within 10 minutes. A company has one withdrawal at a time.',
+    'Holds the money and sends a one-time code by e-mail, which confirms the withdrawal within 10 minutes. A company has one withdrawal at a time. If its value is above the limit that an owner has set in the dashboard, a second person has to approve it there too: until then it stays PENDING_OTP, with `approval` WAITING.',
   scope: 'balance:write',
   body: NewWithdrawal,
   example: { value: 5000 },
@@ -45,9 +45,10 @@ const start = route({
   message: 'Withdrawal started. Confirm it with the code sent by e-mail.',
   problems: ['withdrawal_pending', 'insufficient_balance'],
   async handle(call) {
-    const { app, company, body } = call
+    const { app, company, body, author } = call
+    const requestedBy = author.kind === 'person' ? author.id : null
     return call.commit(async (tx) => {
-      const { id } = await startWithdrawal(tx, app, company, toCents(body.value))
+      const { id } = await startWithdrawal(tx, app, company, toCents(body.value), requestedBy)
       return { withdrawId: toPublic('wd', id) }
     })
   },
@@ -60,7 +61,7 @@ const confirm = route({
   tag: 'Balance',
   summary: 'Confirm a withdrawal with its one-time code',
   description:
-    'There are five tries; after the fifth wrong code the withdrawal is canceled and its money available again.',
+    'There are five tries; after the fifth wrong code the withdrawal is canceled and its money available again. If `approval` is WAITING in the answer, it is paid out once a second person approves it, and expires three days after its confirmation if nobody does.',
   scope: 'balance:write',
   body: Confirmation,
   example: { otp: '123456' },

@@ -21,7 +21,7 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
     findPending(visit),
   ])
   const list = html`<a class="button quiet slim" href="${visit.url('/balance/withdrawals')}">${texts.withdrawals}</a>`
-  const body = html`${heading(texts.title, [list, startLink(visit)])}
+  const body = html`${heading(texts.title, [startLink(visit), list])}
 ${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
 <div class="figures">${ORDER.map((account) => figure(visit, account, balance[account]))}</div>

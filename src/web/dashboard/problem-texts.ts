@@ -33,6 +33,10 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     pt: 'Este saque não espera mais por um código.',
     en: 'This withdrawal no longer waits for a code.',
   },
+  withdrawal_not_approvable: {
+    pt: 'Você não pode aprovar este saque: ele não espera aprovação ou foi solicitado por você.',
+    en: 'You cannot approve this withdrawal: it waits for no approval, or you requested it.',
+  },
   refund_not_possible: {
     pt: 'Não é possível devolver este valor. Confira quanto da cobrança ainda pode ser devolvido.',
     en: 'This amount cannot be refunded. Check how much of the charge is left.',

@@ -1,4 +1,5 @@
 import { activityRoutes } from './activity.ts'
+import { approvalsRoutes } from './approvals.ts'
 import { balanceRoutes } from './balance.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
@@ -31,6 +32,7 @@ export const ROUTES: DashboardRoute[] = [
   ...subscriptionsRoutes,
   ...balanceRoutes,
   ...withdrawalsRoutes,
+  ...approvalsRoutes,
   ...unmatchedRoutes,
   ...developersRoutes,
   ...keysRoutes,

@@ -1,14 +1,17 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import { codeEmailOf } from '../../core/companies/changes.ts'
-import type { Status } from '../../core/withdrawals/rules.ts'
+import { NOT_APPROVED, type Status } from '../../core/withdrawals/rules.ts'
 import type { WithdrawalView } from '../../core/withdrawals/view.ts'
+import { fromPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import { type ApprovalParts, approvalParts } from './approval-parts.ts'
+import { APPROVALS } from './approvals-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { card, doneNotice, heading, moment, money, notice, pill, type Tone } from './parts.ts'
 import { hasConfirmed } from './signed-in.ts'
@@ -26,14 +29,23 @@ const TONES: Record<Status, Tone> = {
   CANCELED: 'calm',
 }
 
+/** Whether its code was right, and only the approval is missing. */
+const awaitsOnlyApproval = ({ approval, confirmedAt }: ShownWithdrawal): boolean =>
+  approval === 'WAITING' && confirmedAt !== undefined
+
 /** The state of a withdrawal in words. */
-export const statePill = ({ language }: Visit, { status }: ShownWithdrawal): Html =>
-  pill(WITHDRAWALS[language].states[status], TONES[status])
+export function statePill({ language }: Visit, withdrawal: ShownWithdrawal): Html {
+  const { status } = withdrawal
+  const word = awaitsOnlyApproval(withdrawal)
+    ? APPROVALS[language].awaitsApproval
+    : WITHDRAWALS[language].states[status]
+  return pill(word, TONES[status])
+}
 
 const read = (visit: Visit) =>
   visit.operate<ShownWithdrawal>('getWithdrawal', { params: { id: visit.params.id ?? '' } })
 
-async function showWithdrawal(
+export async function showWithdrawal(
   visit: Visit,
   fault: FormFault | null = null,
   code = '',
@@ -41,33 +53,48 @@ async function showWithdrawal(
   const { language } = visit
   const texts = WITHDRAWALS[language]
   const { data: withdrawal } = await read(visit)
-  const { value, status } = withdrawal
+  const { value, status, confirmedAt } = withdrawal
   const title = texts.withdrawalOf(formatReais(value))
-  const mayConfirm = status === 'PENDING_OTP' && visit.can('balance:write')
+  const approval = await approvalParts(visit, fromPublic('wd', withdrawal.id)!)
+  const mayCancel = status === 'PENDING_OTP' && visit.can('balance:write')
+  const mayConfirm = mayCancel && confirmedAt === undefined
   // A wrong code is explained at its field, as long as there is one.
   const isAtField = mayConfirm && (fault?.isWrong('otp') || fault?.problem.code === 'otp_invalid')
+  const done = { ...texts.done, ...APPROVALS[language].done }
   const body = html`${heading(title, statePill(visit, withdrawal))}
-${fault ? !isAtField && fault.notice(language) : doneNotice(visit, texts.done)}
-<div class="columns">${card(null, html`<p>${whatNext(visit, withdrawal)}</p>${factsOf(visit, withdrawal)}`)}
-${mayConfirm && codeCard(visit, withdrawal, isAtField ? fault : null, code)}</div>
+${fault ? !isAtField && fault.notice(language) : doneNotice(visit, done)}
+<div class="columns">${card(
+    null,
+    html`<p>${whatNext(visit, withdrawal)}</p>${factsOf(visit, withdrawal, approval.facts)}
+${mayCancel && !mayConfirm && !approval.mayDecide && html`<div class="actions">${cancelForm(visit, withdrawal)}</div>`}`,
+  )}
+<div class="stack">${mayConfirm && codeCard(visit, withdrawal, isAtField ? fault : null, code)}
+${approval.card}</div></div>
 <p><a href="${visit.url('/balance/withdrawals')}">${texts.title}</a></p>`
   const failed = fault ? { status: fault.problem.status } : {}
   return visit.send({ title, body, here: 'balance', ...failed })
 }
 
 /** What happens next, or what has happened. */
-function whatNext(visit: Visit, { status, expiresAt, failureReason }: ShownWithdrawal): string {
+function whatNext(visit: Visit, withdrawal: ShownWithdrawal): string {
+  const { status, expiresAt, failureReason } = withdrawal
   const { language, company, app } = visit
   const texts = WITHDRAWALS[language]
+  if (awaitsOnlyApproval(withdrawal)) return APPROVALS[language].waits
   if (status === 'PENDING_OTP') {
     const email = maskEmail(codeEmailOf(company, app.systemClock.now()))
     return texts.awaitsCode(email, formatMoment(new Date(expiresAt!)))
   }
-  const isGuessed = status === 'CANCELED' && failureReason !== undefined
-  return isGuessed ? `${texts.wrongCodes} ${texts.next.CANCELED}` : texts.next[status]
+  const why = failureReason === NOT_APPROVED ? APPROVALS[language].rejected : texts.wrongCodes
+  const isExplained = status === 'CANCELED' && failureReason !== undefined
+  return isExplained ? `${why} ${texts.next.CANCELED}` : texts.next[status]
 }
 
-function factsOf({ language }: Visit, withdrawal: ShownWithdrawal): Html {
+function factsOf(
+  { language }: Visit,
+  withdrawal: ShownWithdrawal,
+  approval: ApprovalParts['facts'],
+): Html {
   const texts = WITHDRAWALS[language]
   const { status, value, destination, createdAt, confirmedAt, finishedAt } = withdrawal
   const { endToEndId, failureReason } = withdrawal
@@ -77,31 +104,43 @@ function factsOf({ language }: Visit, withdrawal: ShownWithdrawal): Html {
     [columns.destination, destination],
     [columns.at, moment(createdAt)],
     confirmedAt !== undefined && [texts.confirmedAt, moment(confirmedAt)],
+    ...approval,
     finishedAt !== undefined && [columns.finishedAt, moment(finishedAt)],
     status === 'FAILED' && failureReason !== undefined && [texts.reason, failureReason],
     endToEndId !== undefined && [texts.endToEndId, html`<code>${endToEndId}</code>`],
   ])
 }
 
+const pageOf = (visit: Visit, { id }: ShownWithdrawal): string =>
+  visit.url(`/balance/withdrawals/${id}`)
+
+const formFor = (name: 'resend' | 'cancel') => (visit: Visit, withdrawal: ShownWithdrawal) =>
+  visit.formOf(
+    `${pageOf(visit, withdrawal)}/${name}`,
+    html`<button class="button quiet slim">${WITHDRAWALS[visit.language][name]}</button>`,
+  )
+
+const resendForm = formFor('resend')
+const cancelForm = formFor('cancel')
+
 /** The form for the code. Whoever has not just proved who they are does that first. */
 function codeCard(
   visit: Visit,
-  { id, attemptsLeft = 0 }: ShownWithdrawal,
+  withdrawal: ShownWithdrawal,
   fault: FormFault | null,
   code: string,
 ): Html {
   const { language, app } = visit
   const texts = WITHDRAWALS[language]
-  const page = visit.url(`/balance/withdrawals/${id}`)
-  const act = (name: 'resend' | 'cancel') =>
-    visit.formOf(`${page}/${name}`, html`<button class="button quiet slim">${texts[name]}</button>`)
+  const { attemptsLeft = 0 } = withdrawal
+  const page = pageOf(visit, withdrawal)
   const mailbox =
     app.config.local &&
     notice(html`${texts.mailbox} <a href="/mailbox">${texts.mailboxLink}</a>`, 'calm')
   return card(
     texts.confirmation,
     html`${mailbox}${hasConfirmed(visit) ? codeForm() : proof()}
-<div class="actions">${act('resend')}${act('cancel')}</div>`,
+<div class="actions">${resendForm(visit, withdrawal)}${cancelForm(visit, withdrawal)}</div>`,
   )
 
   function proof(): Html {

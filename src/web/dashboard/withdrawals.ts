@@ -1,12 +1,14 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import type { BalanceView } from '../../core/balance/view.ts'
+import { findLimit } from '../../core/withdrawals/approval-store.ts'
 import type { StartedWithdrawal } from '../../core/withdrawals/view.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import { APPROVALS } from './approvals-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import {
   type Column,
@@ -34,7 +36,10 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   })
   const list =
     data.length > 0 ? table(texts.title, columnsOf(visit), data) : nothing(language, texts.none)
-  const body = html`${heading(texts.title, startLink(visit))}
+  const approvals =
+    visit.can(['owner']) &&
+    html`<a class="button quiet slim" href="${visit.url('/settings/approvals')}">${APPROVALS[language].title}</a>`
+  const body = html`${heading(texts.title, [startLink(visit), approvals])}
 ${card(null, html`${list}${pager(visit, next)}`)}
 <p><a href="${visit.url('/balance')}">${DASHBOARD[language].back}</a></p>`
   return visit.send({ title: texts.title, body, here: 'balance' })
@@ -80,17 +85,21 @@ type Typed = { fault: FormFault | null; isNoAmount: boolean; amount: string }
 
 async function showForm(visit: Visit, typed: Typed | null = null): Promise<FastifyReply> {
   const texts = WITHDRAWALS[visit.language]
-  const [{ data: balance }, pending] = await Promise.all([
+  const [{ data: balance }, pending, limit] = await Promise.all([
     visit.operate<Static<typeof BalanceView>>('getBalance'),
     findPending(visit),
+    findLimit(visit.app.db, visit.company.id),
   ])
+  const steps = limit
+    ? [...texts.steps, APPROVALS[visit.language].needed(formatReais(limit.above))]
+    : texts.steps
   const body = html`${heading(texts.start)}
 ${typed?.fault?.notice(visit.language)}
 ${pending && pendingNotice(visit, pending)}
 <div class="columns">${!pending && formCard(visit, balance.available, typed)}
 ${card(
   texts.stepsTitle,
-  html`<ol class="steps">${texts.steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>`,
+  html`<ol class="steps">${steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>`,
 )}</div>
 <p><a href="${visit.url('/balance')}">${DASHBOARD[visit.language].back}</a></p>`
   const status = typed ? (typed.fault?.problem.status ?? 400) : 200

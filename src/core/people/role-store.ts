@@ -1,0 +1,21 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Scope } from '../companies/rules.ts'
+import { isAllowed, type Person, ROLES } from './rules.ts'
+
+export type Colleague = Pick<Person, 'id' | 'name' | 'email' | 'language'>
+
+/** The people of a company who may do something there, by their names, at most `max`. */
+export const listAllowed = (
+  tx: Tx,
+  companyId: Uuid,
+  scope: Scope,
+  max: number,
+): Promise<Colleague[]> =>
+  tx.query<Colleague>({
+    text: `select p.id, p.name, p.email, p.language from memberships m
+           join people p on p.id = m.person_id
+           where m.company_id = $1 and m.role = any ($2::text[])
+           order by p.name, p.id limit $3`,
+    values: [companyId, ROLES.filter((role) => isAllowed(role, scope)), max],
+  })

@@ -1,0 +1,36 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
+
+/** Withdrawals of more than `above` need the approval of a second person. */
+export type ApprovalLimit = { above: Cents; setBy: Uuid; setAt: Date }
+
+export async function findLimit(tx: Tx, companyId: Uuid): Promise<ApprovalLimit | null> {
+  const [row] = await tx.query<{ above: number; setBy: Uuid; setAt: Date }>({
+    text: `select above, set_by as "setBy", set_at as "setAt" from approval_limits
+           where company_id = $1`,
+    values: [companyId],
+  })
+  return row ? { ...row, above: toCents(row.above) } : null
+}
+
+/** Null: no withdrawal needs an approval. */
+export async function setLimit(
+  tx: Tx,
+  companyId: Uuid,
+  limit: ApprovalLimit | null,
+): Promise<void> {
+  if (!limit) {
+    await tx.query({
+      text: 'delete from approval_limits where company_id = $1',
+      values: [companyId],
+    })
+    return
+  }
+  await tx.query({
+    text: `insert into approval_limits (company_id, above, set_by, set_at) values ($1, $2, $3, $4)
+           on conflict (company_id) do update
+             set above = excluded.above, set_by = excluded.set_by, set_at = excluded.set_at`,
+    values: [companyId, limit.above, limit.setBy, limit.setAt],
+  })
+}

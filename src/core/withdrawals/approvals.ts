@@ -1,0 +1,58 @@
+import type { Tx } from '../../db/database.ts'
+import { assert } from '../../lib/assert.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import { findCompany } from '../companies/store.ts'
+import { isAllowed } from '../people/rules.ts'
+import { findRole } from '../people/store.ts'
+import { TASK } from '../tasks.ts'
+import { endWithdrawal, findWithdrawal } from './commands.ts'
+import type { Withdrawal } from './rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/**
+ * A second person approves a withdrawal. If its code was right before, it is paid out now. Null if
+ * they have approved it already.
+ */
+export async function approveWithdrawal(
+  tx: Tx,
+  app: App,
+  companyId: Uuid,
+  id: Uuid,
+  personId: Uuid,
+): Promise<Withdrawal | null> {
+  await requireApprover(tx, companyId, personId)
+  const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
+  const company = await findCompany(tx, companyId)
+  assert(company, 'a withdrawal has its company')
+  const manual = app.providers.payoutsOf(company) === null
+  const approved = rules.approve(withdrawal, personId, app.clock.now(), manual)
+  if (approved === 'already-approved') return null
+  await store.update(tx, approved)
+  if (approved.status === 'PROCESSING' && !manual) tx.wake(TASK.payouts)
+  return approved
+}
+
+/** A person refuses a withdrawal that waits for an approval. Its money is available again. */
+export async function rejectWithdrawal(
+  tx: Tx,
+  app: App,
+  companyId: Uuid,
+  id: Uuid,
+  personId: Uuid,
+): Promise<Withdrawal> {
+  await requireApprover(tx, companyId, personId)
+  const now = app.clock.now()
+  const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
+  const rejected = rules.reject(withdrawal, now)
+  await endWithdrawal(tx, rejected, now)
+  return rejected
+}
+
+/** Their role may have changed since they opened the page. */
+async function requireApprover(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
+  const role = await findRole(tx, companyId, personId)
+  if (!role || !isAllowed(role, 'balance:write')) throw problem('insufficient_scope')
+}

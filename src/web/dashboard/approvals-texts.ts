@@ -1,0 +1,130 @@
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  /** The setting. */
+  title: string
+  intro: string
+  noLimit: string
+  limit(amount: string): string
+  setBy(name: string, at: string): string
+  amount: string
+  amountHint: string
+  wrongAmount: string
+  save: string
+  remove: string
+  scope: string
+  tooFew: string
+  /** A withdrawal that needs an approval. */
+  approval: string
+  awaitsApproval: string
+  waits: string
+  until(at: string): string
+  mine: string
+  others(names: string): string
+  nobody: string
+  ask: string
+  approve: string
+  reject: string
+  rejected: string
+  notYet: string
+  requestedBy: string
+  approvedBy: string
+  apiKey: string
+  needed(amount: string): string
+  prove: string
+  proveLink: string
+  done: Record<'saved' | 'removed' | 'approved' | 'rejected', string>
+}
+
+const pt: Texts = {
+  title: 'Aprovação de saques',
+  intro:
+    'Saques acima de um valor podem precisar da aprovação de uma segunda pessoa. Quem solicita o saque nunca pode aprová-lo.',
+  noLimit: 'Hoje nenhum saque precisa de aprovação.',
+  limit: (amount) => `Saques acima de ${amount} precisam da aprovação de uma segunda pessoa.`,
+  setBy: (name, at) => `Definido por ${name} em ${at}.`,
+  amount: 'Exigir aprovação para saques acima de',
+  amountHint:
+    'Em reais, por exemplo 5.000,00. Com 0,00, todo saque precisa de aprovação. Saques já solicitados não mudam.',
+  wrongAmount: 'Digite um valor em reais, como 5.000,00.',
+  save: 'Salvar',
+  remove: 'Não exigir aprovação',
+  scope:
+    'A regra vale para saques pelo painel e por chaves de API. Podem aprovar: perfis Responsável e Financeiro.',
+  tooFew:
+    'Só uma pessoa da empresa pode aprovar saques. Convide outra com perfil Responsável ou Financeiro; senão, os saques que ela solicitar acima do valor não poderão ser aprovados.',
+  approval: 'Aprovação',
+  awaitsApproval: 'Aguardando aprovação',
+  waits:
+    'O código foi confirmado. Falta a aprovação de uma segunda pessoa para o saque ser enviado.',
+  until: (at) => `Sem aprovação até ${at}, o saque expira e o valor volta para o saldo disponível.`,
+  mine: 'Você solicitou este saque. Outra pessoa precisa aprová-lo.',
+  others: (names) => `Podem aprovar: ${names}.`,
+  nobody:
+    'Ninguém mais na empresa pode aprovar. Convide uma pessoa com perfil Responsável ou Financeiro, ou cancele o saque.',
+  ask: 'Este saque precisa da aprovação de uma segunda pessoa. Confira o valor, a chave de destino e quem solicitou.',
+  approve: 'Aprovar saque',
+  reject: 'Recusar saque',
+  rejected: 'O saque foi recusado por quem podia aprovar.',
+  notYet: 'Ainda não aprovado',
+  requestedBy: 'Solicitado por',
+  approvedBy: 'Aprovado por',
+  apiKey: 'Chave de API',
+  needed: (amount) =>
+    `Saques acima de ${amount} precisam também da aprovação de uma segunda pessoa.`,
+  prove: 'Para aprovar, confirme antes que é você.',
+  proveLink: 'Confirmar identidade',
+  done: {
+    saved: 'Valor salvo.',
+    removed: 'Os saques não precisam mais de aprovação.',
+    approved: 'Saque aprovado.',
+    rejected: 'Saque recusado. O valor voltou para o saldo disponível.',
+  },
+}
+
+const en: Texts = {
+  title: 'Approval of withdrawals',
+  intro:
+    'Withdrawals above an amount can need the approval of a second person. Whoever requests a withdrawal can never approve it.',
+  noLimit: 'No withdrawal needs an approval now.',
+  limit: (amount) => `Withdrawals above ${amount} need the approval of a second person.`,
+  setBy: (name, at) => `Set by ${name} at ${at}.`,
+  amount: 'Require approval for withdrawals above',
+  amountHint:
+    'In reais, for example 5.000,00. With 0,00 every withdrawal needs an approval. Withdrawals already requested do not change.',
+  wrongAmount: 'Enter an amount in reais, such as 5.000,00.',
+  save: 'Save',
+  remove: 'Require no approval',
+  scope:
+    'The rule is for withdrawals from the dashboard and with API keys. Owner and Finance can approve.',
+  tooFew:
+    'Only one person of the company can approve withdrawals. Invite another Owner or Finance; otherwise nobody can approve what that person requests above the amount.',
+  approval: 'Approval',
+  awaitsApproval: 'Waiting for approval',
+  waits: 'The code is confirmed. A second person must approve the withdrawal before it is sent.',
+  until: (at) =>
+    `If nobody approves it by ${at}, the withdrawal expires and the amount is available again.`,
+  mine: 'You requested this withdrawal. Another person must approve it.',
+  others: (names) => `These people can approve it: ${names}.`,
+  nobody:
+    'Nobody else in the company can approve it. Invite somebody as Owner or Finance, or cancel the withdrawal.',
+  ask: 'This withdrawal needs the approval of a second person. Check the amount, the destination key and who requested it.',
+  approve: 'Approve withdrawal',
+  reject: 'Refuse withdrawal',
+  rejected: 'Somebody who could approve the withdrawal refused it.',
+  notYet: 'Not approved yet',
+  requestedBy: 'Requested by',
+  approvedBy: 'Approved by',
+  apiKey: 'API key',
+  needed: (amount) => `Withdrawals above ${amount} also need the approval of a second person.`,
+  prove: 'To approve it, first confirm that it is you.',
+  proveLink: 'Confirm your identity',
+  done: {
+    saved: 'Amount saved.',
+    removed: 'Withdrawals need no approval any more.',
+    approved: 'Withdrawal approved.',
+    rejected: 'Withdrawal refused. The amount is available again.',
+  },
+}
+
+export const APPROVALS: Record<Language, Texts> = { pt, en }

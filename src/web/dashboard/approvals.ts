@@ -1,0 +1,147 @@
+import type { FastifyReply } from 'fastify'
+import { listAllowed } from '../../core/people/role-store.ts'
+import { findPerson } from '../../core/people/store.ts'
+import { findLimit, setLimit } from '../../core/withdrawals/approval-store.ts'
+import { approveWithdrawal, rejectWithdrawal } from '../../core/withdrawals/approvals.ts'
+import { fromPublic } from '../../lib/ids.ts'
+import { type Cents, formatReais, readReais } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
+import { MAX_AMOUNT } from '../../pix/amounts.ts'
+import { formatMoment } from '../../pix/local-time.ts'
+import { fieldsOf } from '../forms.ts'
+import { html } from '../html.ts'
+import { APPROVALS } from './approvals-texts.ts'
+import { tryForm } from './form-faults.ts'
+import { card, doneNotice, heading, notice } from './parts.ts'
+import { DASHBOARD } from './texts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+import { showWithdrawal } from './withdrawal.ts'
+
+const PATH = '/settings/approvals'
+
+async function showSetting(visit: Visit, typed: string | null = null): Promise<FastifyReply> {
+  const { app, company, language } = visit
+  const texts = APPROVALS[language]
+  const [limit, approvers] = await Promise.all([
+    findLimit(app.db, company.id),
+    listAllowed(app.db, company.id, 'balance:write', 2),
+  ])
+  const setter = limit && (await findPerson(app.db, limit.setBy))
+  const fields = fieldsOf([
+    {
+      name: 'amount',
+      label: texts.amount,
+      value: typed ?? (limit ? formatReais(limit.above).replace('R$ ', '') : ''),
+      fault: typed === null ? null : texts.wrongAmount,
+      wrong: texts.wrongAmount,
+      hint: texts.amountHint,
+      maxlength: 20,
+    },
+  ])
+  const form = visit.formOf(
+    visit.url(PATH),
+    html`${fields}<button class="button">${texts.save}</button>`,
+    { kind: 'card-form' },
+  )
+  const remove = visit.formOf(
+    visit.url(`${PATH}/remove`),
+    html`<button class="button quiet">${texts.remove}</button>`,
+  )
+  const known = limit
+    ? html`<p><strong>${texts.limit(formatReais(limit.above))}</strong></p>
+<p class="soft small">${setter && texts.setBy(setter.name, formatMoment(limit.setAt))}</p>`
+    : html`<p><strong>${texts.noLimit}</strong></p>`
+  const body = html`${heading(texts.title)}
+${doneNotice(visit, texts.done)}
+${approvers.length < 2 && notice(texts.tooFew, 'warn')}
+<div class="columns">${card(null, html`${known}<p class="soft">${texts.intro}</p><p class="soft">${texts.scope}</p>`)}
+${card(null, html`${form}${limit && remove}`)}</div>
+<p><a href="${visit.url('/balance/withdrawals')}">${DASHBOARD[language].back}</a></p>`
+  const status = typed === null ? 200 : 400
+  return visit.send({ title: texts.title, body, here: 'settings', status })
+}
+
+async function save(visit: Visit): Promise<FastifyReply> {
+  const { amount = '' } = visit.form
+  const above = readReais(amount)
+  if (above === null || above > MAX_AMOUNT) return showSetting(visit, amount)
+  await change(visit, above)
+  return visit.redirect(PATH, 'saved')
+}
+
+async function remove(visit: Visit): Promise<FastifyReply> {
+  await change(visit, null)
+  return visit.redirect(PATH, 'removed')
+}
+
+/** The change and its entry in the activity log are written together. */
+const change = ({ app, company, person, record }: Visit, above: Cents | null): Promise<void> =>
+  app.db.transaction(async (tx) => {
+    const limit = above === null ? null : { above, setBy: person.id, setAt: app.systemClock.now() }
+    await setLimit(tx, company.id, limit)
+    const details = above === null ? { removed: true } : { above }
+    await record(tx, 'approval.change-limit', { type: 'company', id: company.id }, details)
+  })
+
+const deciding =
+  (act: typeof approveWithdrawal, action: 'withdrawal.approve' | 'withdrawal.reject') =>
+  async (visit: Visit): Promise<FastifyReply> => {
+    const { app, company, person, params } = visit
+    const id = fromPublic('wd', params.id ?? '')
+    if (id === null) throw problem('withdrawal_not_found')
+    const { fault } = await tryForm(() =>
+      app.db.transaction(async (tx) => {
+        const decided = await act(tx, app, company.id, id, person.id)
+        if (!decided) return
+        const { value } = decided
+        await visit.record(tx, action, { type: 'withdrawal', id: params.id! }, { value })
+      }),
+    )
+    if (fault) return showWithdrawal(visit, fault)
+    const done = action === 'withdrawal.approve' ? 'approved' : 'rejected'
+    return visit.redirect(`/balance/withdrawals/${params.id}`, done)
+  }
+
+const OWNER = ['owner'] as const
+const PAGE = '/balance/withdrawals/:id'
+
+export const approvalsRoutes: DashboardRoute[] = [
+  {
+    method: 'GET',
+    path: PATH,
+    needs: OWNER,
+    confirmed: true,
+    movesMoney: true,
+    handle: (visit) => showSetting(visit),
+  },
+  {
+    method: 'POST',
+    path: PATH,
+    needs: OWNER,
+    confirmed: true,
+    movesMoney: true,
+    handle: save,
+  },
+  {
+    method: 'POST',
+    path: `${PATH}/remove`,
+    needs: OWNER,
+    confirmed: true,
+    movesMoney: true,
+    handle: remove,
+  },
+  {
+    method: 'POST',
+    path: `${PAGE}/approve`,
+    needs: 'balance:write',
+    confirmed: true,
+    movesMoney: true,
+    handle: deciding(approveWithdrawal, 'withdrawal.approve'),
+  },
+  {
+    method: 'POST',
+    path: `${PAGE}/reject`,
+    needs: 'balance:write',
+    handle: deciding(rejectWithdrawal, 'withdrawal.reject'),
+  },
+]
