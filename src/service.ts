@@ -12,6 +12,7 @@ import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { limitPasswords } from './core/people/sign-in.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { recordReturns } from './core/refunds/bank-returns.ts'
+import { createRequestLog } from './core/request-log/batch.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
@@ -105,7 +106,8 @@ export function createApp({
   const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   const passwords = limitPasswords(limits, config)
-  const batched = { charges, callbacks, lateActivity }
+  const requestLog = createRequestLog(db, metrics.registry)
+  const batched = { charges, callbacks, lateActivity, requestLog }
   return { config, db, ...time, vault, log, ...outward, ...batched, passwords, alarm, publicUrl }
 }
 
@@ -174,7 +176,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       clearTimeout(late)
       const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
       await Promise.all(groups.map((group) => group.idle()))
-      await app.lateActivity.idle()
+      await Promise.all([app.lateActivity.idle(), app.requestLog.idle()])
       await keys.flush().catch(() => {})
       await keys.close()
     },

@@ -49,6 +49,7 @@ const PERIODS: Record<string, number> = {
   'send mail': 1_000,
   'purge idempotency keys': 60_000,
   'remove old mails': 3_600_000,
+  'remove old requests': 3_600_000,
   'purge deliveries': 3_600_000,
   'purge what is done': 3_600_000,
 }

@@ -4,6 +4,7 @@ import type { AppWithDue, DueSource } from './clocks/due.ts'
 import type { Company } from './companies/rules.ts'
 import type { AppWithDeliveries } from './deliveries/metrics.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
+import type { AppWithRequestLog } from './request-log/batch.ts'
 
 /** A kind of due work, and the task that does it. */
 export type DueTask = DueSource & {
@@ -19,4 +20,5 @@ export type FullApp = AppWithActivity &
   AppWithCharges &
   AppWithCallbacks &
   AppWithDeliveries &
+  AppWithRequestLog &
   AppWithDue<DueTask>

@@ -56,9 +56,14 @@ export function compileRoute(app: FullApp, route: Route) {
     }
     const own = forCompany(app, session(request).company)
     const answer = await answerCall(own, route, request, input, { render, renderList })
+    if (answer.status >= 400) request.errorCode = errorCodeIn(answer.body)
     send(reply, answer, [...safe, 'x-api-version', version.name], csv)
   }
 }
+
+/** The code in an error of any version. One that is given again is known by its text only. */
+const errorCodeIn = (body: string | Buffer[]): string | null =>
+  /"(?:code|error)":"(\w+)"/.exec(String(body))?.[1] ?? null
 
 function dialectOf(query: unknown): CsvDialect | null {
   const { format, dialect } = query as { format?: string; dialect?: string }

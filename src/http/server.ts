@@ -5,7 +5,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { clientName } from '../lib/client-name.ts'
-import { newId, suffixOf } from '../lib/ids.ts'
+import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { admission, requestedVersion } from './admission.ts'
@@ -33,6 +33,8 @@ declare module 'fastify' {
     idempotencyKey: string | null
     route: Route | null
     ticket: Ticket | null
+    /** Of the catalogue, if the answer is an error. */
+    errorCode: string | null
   }
 }
 
@@ -48,6 +50,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     if (fault.code === 'route_not_found' && isBrowser(request)) {
       return parts.pages.missing(request, reply)
     }
+    request.errorCode = fault.code
     const { body, status } = renderFailure(fault, request.version)
     reply
       .status(status)
@@ -79,6 +82,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.decorateRequest('idempotencyKey', null)
   server.decorateRequest('route', null)
   server.decorateRequest('ticket', null)
+  server.decorateRequest('errorCode', null)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
   const arrivals = app.config.rateLimit && createArrivals()
@@ -185,7 +189,7 @@ const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
 const unknownRoute = (request: FastifyRequest) =>
   problem('route_not_found', `No operation answers ${request.method} on this path. See /docs.`)
 
-/** Writes one log line and one metric for a request, from named fields only. */
+/** Writes a log line, a metric and an entry of the request log, from named fields only. */
 function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
   const { route } = request
   const seconds = reply.elapsedTime / 1000
@@ -203,5 +207,15 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
     ms: Math.round(reply.elapsedTime * 10) / 10,
     company: request.session?.company.id,
     key: request.session?.keyId,
+  })
+  if (!request.session) return
+  app.requestLog.add({
+    companyId: request.session.company.id,
+    id: idOfSuffix(request.id)!,
+    keyId: request.session.keyId,
+    operation: route.operationId,
+    status: reply.statusCode,
+    errorCode: request.errorCode,
+    ms: Math.round(reply.elapsedTime),
   })
 }

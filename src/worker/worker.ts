@@ -10,6 +10,8 @@ import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
 import { reconcileDue } from '../core/reconciliation/received.ts'
+import { expiredPart } from '../core/request-log/rules.ts'
+import { emptyPart } from '../core/request-log/store.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { describeError } from '../lib/log.ts'
@@ -78,6 +80,11 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
     run: ({ db, clock }) => purgeStored(db, clock.now()),
   },
   { name: 'remove old mails', every_ms: 3_600_000, run: removeOldMails },
+  {
+    name: 'remove old requests',
+    every_ms: 3_600_000,
+    run: ({ db, systemClock }) => emptyPart(db, expiredPart(systemClock.now())),
+  },
   { name: TASK.purge, every_ms: 3_600_000, run: purgeDeliveries },
   {
     name: 'purge what is done',

@@ -15,8 +15,8 @@ export type LateActivity = {
 
 export type AppWithActivity = App & { lateActivity: LateActivity }
 
-const MAX_GROUP = 500
-const GATHER_MS = 100
+const MAX_GROUP = 1000
+const GATHER_MS = 250
 /** About 10 MB. */
 const MAX_WAITING = 20_000
 

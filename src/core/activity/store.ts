@@ -1,5 +1,5 @@
 import { tableOf } from '../../db/columns.ts'
-import type { Tx } from '../../db/database.ts'
+import { type Tx, violatedConstraint } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Author, AuthorKind, Changed, Entry, RecordType } from './rules.ts'
 
@@ -35,16 +35,21 @@ const ENTRY = tableOf<Entry>({
   details: ['details', 'json'],
 })
 
-const INSERT = `${ENTRY.insertInto('activity')} on conflict (company_id, id) do nothing`
+const INSERT = ENTRY.insertInto('activity')
 
-/** Adds entries. Outside a transaction it may be repeated, and skips those that exist. */
+/** Adds entries. Outside a transaction it may be repeated. */
 export async function insertEntries(tx: Tx, entries: Entry[]): Promise<void> {
-  await tx.query({ name: 'add_activity', text: INSERT, values: ENTRY.values(entries) })
+  try {
+    await tx.query({ name: 'add_activity', text: INSERT, values: ENTRY.values(entries) })
+  } catch (error) {
+    // The statement was sent again, and the first one had written all of them.
+    if (violatedConstraint(error) !== 'activity_pkey') throw error
+  }
 }
 
 /** Which entries are looked for. What is null counts for all. */
 export type ActivityFilter = {
-  author: { kind: AuthorKind; id: Uuid | null } | null
+  author: Pick<Author, 'kind' | 'id'> | null
   action: string | null
   /** Ids from this one on. */
   from: Uuid | null
@@ -52,27 +57,82 @@ export type ActivityFilter = {
   before: Uuid | null
 }
 
-/** Newest first. Each filter has its index, so that a page costs the same in a long history. */
+/** Who has made entries, as the index has them: an id, or null for all who have none. */
+const AUTHORS = `authors (author_id) as (
+  (select a.author_id from activity a where a.company_id = $1 and a.author_id is not null
+   order by a.author_id limit 1)
+  union all
+  select (select a.author_id from activity a
+          where a.company_id = $1 and a.author_id > o.author_id order by a.author_id limit 1)
+  from authors o where o.author_id is not null
+)`
+
+/** What an author has done. */
+const actionsOf = (author: string) => `actions (action) as (
+  (select a.action from activity a where a.company_id = $1 and ${author}
+   order by a.action limit 1)
+  union all
+  select (select a.action from activity a
+          where a.company_id = $1 and ${author} and a.action > o.action
+          order by a.action limit 1)
+  from actions o where o.action is not null
+)`
+
+/**
+ * Newest first. The index has authors, then actions: if only one of the two is given, the newest
+ * entries are taken of each of the others. So a page costs the same in a long history.
+ */
 export async function listEntries(
   tx: Tx,
   companyId: Uuid,
   { author, action, from, before }: ActivityFilter,
   limit: number,
 ): Promise<Entry[]> {
-  const values: unknown[] = [companyId]
+  const values: unknown[] = [companyId, limit]
   const add = (value: unknown) => `$${values.push(value)}`
   const conditions = ['a.company_id = $1']
-  if (author) conditions.push(`a.author_kind = ${add(author.kind)}`)
-  if (author) {
-    conditions.push(author.id === null ? 'a.author_id is null' : `a.author_id = ${add(author.id)}`)
-  }
-  if (action !== null) conditions.push(`a.action = ${add(action)}`)
   if (from !== null) conditions.push(`a.id >= ${add(from)}`)
   if (before !== null) conditions.push(`a.id < ${add(before)}`)
-  const rows = await tx.query({
-    text: `select ${ENTRY.select('a')} from activity a where ${conditions.join(' and ')}
-           order by a.id desc limit ${add(limit)}`,
-    values,
-  })
+  if (action !== null) conditions.push(`a.action = ${add(action)}`)
+  const byAuthor = author?.id ? `a.author_id = ${add(author.id)}` : 'a.author_id is null'
+  if (author) conditions.push(byAuthor, `a.author_kind = ${add(author.kind)}`)
+  const newest = (more: string[] = []) => `select ${ENTRY.select('a')} from activity a
+    where ${[...conditions, ...more].join(' and ')} order by a.id desc limit $2`
+  const rows = await tx.query({ text: statement(newest, byAuthor, author, action), values })
   return rows.map(ENTRY.read)
+}
+
+function statement(
+  newest: (more?: string[]) => string,
+  byAuthor: string,
+  author: ActivityFilter['author'],
+  action: string | null,
+): string {
+  if (author && action === null) {
+    return `with recursive ${actionsOf(byAuthor)}
+      select e.* from actions o cross join lateral (${newest(['a.action = o.action'])}) e
+      order by e.id desc limit $2`
+  }
+  if (!author && action !== null) {
+    return `with recursive ${AUTHORS}
+      select e.* from authors o cross join lateral (${newest(['a.author_id = o.author_id'])}) e
+      union all (${newest(['a.author_id is null'])})
+      order by id desc limit $2`
+  }
+  return newest()
+}
+
+/** Everybody who has made entries, by one of their names, in the order of the names. */
+export async function listAuthors(tx: Tx, companyId: Uuid): Promise<Omit<Author, 'address'>[]> {
+  const rows = await tx.query<{ kind: AuthorKind; id: Uuid | null; name: string }>({
+    text: `with recursive ${AUTHORS}
+           select e.* from authors o cross join lateral (
+             select a.author_kind as kind, a.author_id as id, a.author_name as name
+             from activity a where a.company_id = $1 and a.author_id = o.author_id
+             order by a.action desc, a.id desc limit 1
+           ) e
+           order by name, id`,
+    values: [companyId],
+  })
+  return rows
 }

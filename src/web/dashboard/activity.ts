@@ -1,3 +1,235 @@
-import type { DashboardRoute } from './visit.ts'
+import type { FastifyReply } from 'fastify'
+import type { Author, Entry } from '../../core/activity/rules.ts'
+import { type ActivityFilter, listAuthors, listEntries } from '../../core/activity/store.ts'
+import { type Column as CsvColumn, csvWriter } from '../../lib/csv.ts'
+import { idOfSuffix, isUuid, lowestIdAt, suffixOf } from '../../lib/ids.ts'
+import { formatReais } from '../../lib/money.ts'
+import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
+import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
+import { type Field, field } from '../forms.ts'
+import { type Html, html } from '../html.ts'
+import { icon } from '../layout.ts'
+import { ACTIONS, actionText } from './action-texts.ts'
+import { ACTIVITY } from './activity-texts.ts'
+import { sendCsv } from './csv.ts'
+import { type Column, card, heading, moment, nothing, pager, table } from './parts.ts'
+import { DASHBOARD } from './texts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
 
-export const activityRoutes: DashboardRoute[] = []
+const PATH = '/settings/activity'
+const PAGE_SIZE = 50
+/** So many entries of a file are written before other requests are served. */
+const SLICE = 200
+
+/** The filters of the URL. What is not understood is not used. */
+function filterOf({ query }: Visit): ActivityFilter {
+  const { author = '', action, from = '', to = '' } = query
+  const end = isLocalDate(to) ? lowestIdAt(endOfPeriod(to)) : null
+  const after = idOfSuffix(query.after ?? '')
+  return {
+    author: readAuthor(author),
+    action: action || null,
+    from: isLocalDate(from) ? lowestIdAt(startOfPeriod(from)) : null,
+    // A cursor is before the end of the period already.
+    before: after ?? end,
+  }
+}
+
+/** Authors in a URL: the kind, and the id if there is one. */
+const authorName = ({ kind, id }: Pick<Author, 'kind' | 'id'>): string =>
+  id === null ? kind : `${kind}:${id}`
+
+function readAuthor(text: string): ActivityFilter['author'] {
+  const [kind, id = null] = text.split(':')
+  if (kind === 'person' || kind === 'key') return id && isUuid(id) ? { kind, id } : null
+  return kind === 'command-line' || kind === 'service' ? { kind, id: null } : null
+}
+
+async function show(visit: Visit): Promise<FastifyReply> {
+  const { app, company, language, query } = visit
+  const texts = ACTIVITY[language]
+  const filter = filterOf(visit)
+  const [found, authors] = await Promise.all([
+    // One more than the page holds shows whether there is a next page.
+    listEntries(app.db, company.id, filter, PAGE_SIZE + 1),
+    listAuthors(app.db, company.id),
+  ])
+  const entries = found.slice(0, PAGE_SIZE)
+  const next = found.length > PAGE_SIZE ? suffixOf(entries.at(-1)!.id) : null
+  const { author, action, from, to } = query
+  const isFiltered = Boolean(author || action || from || to)
+  const list =
+    entries.length > 0
+      ? table(texts.caption, columnsOf(visit), entries)
+      : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
+  const body = html`${heading(texts.title, fileLink(visit))}
+<p class="soft">${texts.about}</p>
+${card(null, html`${filterForm(visit, authors, isFiltered)}${list}`)}
+${pager(visit, next)}`
+  return visit.send({ title: texts.title, body, here: 'settings' })
+}
+
+function fileLink(visit: Visit): Html {
+  const { author, action, from, to } = visit.query
+  const given = Object.entries({ author, action, from, to }).filter(([, value]) => value)
+  const search = new URLSearchParams(given as [string, string][])
+  return html`<a class="button quiet slim" href="${visit.url(`${PATH}.csv?${search}`)}" download>${icon('download')}<span>${ACTIVITY[visit.language].csv}</span></a>`
+}
+
+function filterForm(
+  visit: Visit,
+  authors: Omit<Author, 'address'>[],
+  isFiltered: boolean,
+): Html {
+  const { language, query } = visit
+  const { filters, kinds } = ACTIVITY[language]
+  const { author = '', action = '', from = '', to = '' } = query
+  const faultOf = (day: string) => (day === '' || isLocalDate(day) ? null : filters.wrongDay)
+  const isBackwards = isLocalDate(from) && isLocalDate(to) && to < from
+  const common = { fault: null, wrong: '', isFilledIn: true }
+  const people = authors.map((one) => ({
+    value: authorName(one),
+    label: one.kind === 'key' ? `${kinds.key}: ${one.name}` : one.name,
+  }))
+  const machines = (['command-line', 'service'] as const).map((kind) => ({
+    value: kind as string,
+    label: kinds[kind],
+  }))
+  const actions = ACTIONS.map((name) => ({ value: name, label: actionText(name, language) }))
+  const fields: Field[] = [
+    {
+      ...common,
+      name: 'author',
+      label: filters.author,
+      value: author,
+      options: [{ value: '', label: filters.anybody }, ...people, ...machines],
+    },
+    {
+      ...common,
+      name: 'action',
+      label: filters.action,
+      value: action,
+      options: [
+        { value: '', label: filters.anything },
+        ...actions.sort((a, b) => a.label.localeCompare(b.label, language)),
+      ],
+    },
+    { ...common, name: 'from', label: filters.from, value: from, fault: faultOf(from), type: 'date' },
+    {
+      ...common,
+      name: 'to',
+      label: filters.to,
+      value: to,
+      fault: faultOf(to) ?? (isBackwards ? filters.wrongOrder : null),
+      type: 'date',
+    },
+  ]
+  return html`<form class="filters" method="get" action="${visit.url(PATH)}">
+${fields.map((one) => field(one, false))}
+<button class="button slim">${filters.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url(PATH)}">${filters.clear}</a>`}</form>`
+}
+
+function columnsOf(visit: Visit): Column<Entry>[] {
+  const { language } = visit
+  const { columns, kinds } = ACTIVITY[language]
+  return [
+    {
+      title: columns.what,
+      kind: 'main',
+      of: (entry) =>
+        html`${actionText(entry.action, language)}<span class="soft small below">${detailsText(visit, entry)}</span>`,
+    },
+    {
+      title: columns.who,
+      of: ({ author: { kind, name } }) =>
+        html`<span class="lines"><span class="name">${name}</span><span class="soft small">${kinds[kind]}</span></span>`,
+    },
+    { title: columns.record, of: (entry) => recordOf(visit, entry) },
+    { title: columns.from, of: ({ author: { address } }) => address },
+    { title: columns.at, of: ({ at }) => moment(at) },
+  ]
+}
+
+/** Amounts of money among the details, by their names in the API. */
+const AMOUNTS = ['amount', 'value', 'total', 'price', 'limit']
+
+/** What is known beside the record: changed fields, amounts, a role. */
+function detailsText({ language }: Visit, { details }: Entry): string {
+  const { fields, replayed, role } = ACTIVITY[language]
+  const words = Object.entries(details ?? {}).map(([name, value]) => {
+    if (Array.isArray(value)) return value.length > 0 ? `${fields}: ${value.join(', ')}` : ''
+    if (typeof value === 'number' && AMOUNTS.includes(name)) return formatReais(value)
+    if (typeof value === 'number' && name === 'replayed') return replayed(value)
+    if (name === 'role') return `${role}: ${roleText(language, String(value))}`
+    return `${name}: ${value}`
+  })
+  return words.filter(Boolean).join(' · ')
+}
+
+const roleText = (language: Visit['language'], role: string): string =>
+  DASHBOARD[language].roles[role as keyof (typeof DASHBOARD)['pt']['roles']] ?? role
+
+/** Where a record of each type is shown. */
+const PAGES: Partial<Record<NonNullable<Entry['record']>['type'], string>> = {
+  charge: '/charges',
+  customer: '/customers',
+  payment: '/unmatched',
+  product: '/products',
+  subscription: '/subscriptions',
+  webhook: '/developers/webhooks',
+  withdrawal: '/balance/withdrawals',
+}
+
+function recordOf(visit: Visit, { record, action }: Entry): Html | null {
+  if (!record) return null
+  const { type, id } = record
+  const page = PAGES[type]
+  // A record that was deleted has no page any more.
+  const name =
+    page && !action.startsWith('delete')
+      ? html`<a href="${visit.url(`${page}/${id}`)}">${id}</a>`
+      : id
+  return html`<span class="lines"><span>${ACTIVITY[visit.language].records[type]}</span><span class="soft small breakable">${name}</span></span>`
+}
+
+/** Stable columns: programs read them too. */
+const CSV_COLUMNS: CsvColumn<Entry>[] = [
+  { name: 'at', title: 'Quando', of: ({ at }) => at },
+  { name: 'author', title: 'Quem', of: ({ author }) => author.name },
+  { name: 'authorKind', title: 'Tipo de autor', of: ({ author }) => author.kind },
+  { name: 'authorId', title: 'Id do autor', of: ({ author }) => author.id },
+  { name: 'address', title: 'Endereço', of: ({ author }) => author.address },
+  { name: 'action', title: 'Ação', of: ({ action }) => action },
+  { name: 'words', title: 'Descrição', of: ({ action }) => actionText(action, 'pt') },
+  { name: 'recordType', title: 'Tipo de registro', of: ({ record }) => record?.type ?? null },
+  { name: 'recordId', title: 'Registro', of: ({ record }) => record?.id ?? null },
+  {
+    name: 'details',
+    title: 'Detalhes',
+    of: ({ details }) => details && JSON.stringify(details),
+  },
+]
+
+/** All entries that match, the newest first. */
+async function* fileOf(visit: Visit): AsyncGenerator<string> {
+  const { app, company } = visit
+  const { heading, line } = csvWriter(CSV_COLUMNS, BRAZILIAN)
+  const filter = filterOf(visit)
+  yield heading
+  for (;;) {
+    const entries = await listEntries(app.db, company.id, filter, SLICE)
+    yield entries.map(line).join('')
+    if (entries.length < SLICE) return
+    filter.before = entries.at(-1)!.id
+  }
+}
+
+export const activityRoutes: DashboardRoute[] = [
+  { method: 'GET', path: PATH, needs: ['owner'], handle: show },
+  {
+    method: 'GET',
+    path: `${PATH}.csv`,
+    needs: ['owner'],
+    handle: (visit) => sendCsv(visit, 'atividades.csv', fileOf(visit)),
+  },
+]

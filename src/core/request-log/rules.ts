@@ -1,0 +1,34 @@
+import { timeOf, type Uuid } from '../../lib/ids.ts'
+
+/** A request to the API, without its body. */
+export type LoggedRequest = {
+  companyId: Uuid
+  /** The request id. Newer requests have greater ids. */
+  id: Uuid
+  keyId: Uuid
+  operation: string
+  status: number
+  /** Of the catalogue. Null for a success. */
+  errorCode: string | null
+  ms: number
+}
+
+const DAY_MS = 24 * 3600 * 1000
+/** Requests are shown for so long. */
+export const KEPT_MS = 7 * DAY_MS
+/** The table has a part for each day on which a kept request can have come, and for tomorrow. */
+const PARTS = 9
+
+/** The part of the table that has the requests of a day. */
+const partAt = (at: Date): number => Math.floor(at.getTime() / DAY_MS) % PARTS
+
+export const partOf = ({ id }: Pick<LoggedRequest, 'id'>): number => partAt(timeOf(id))
+
+/** The part of tomorrow. What it has is older than 7 days. */
+export const expiredPart = (now: Date): number => partAt(new Date(now.getTime() + DAY_MS))
+
+export const oldestKept = (now: Date): Date => new Date(now.getTime() - KEPT_MS)
+
+/** Answers by their status. */
+export const STATUS_CLASSES = { ok: [200, 299], refused: [400, 499], failed: [500, 599] } as const
+export type StatusClass = keyof typeof STATUS_CLASSES

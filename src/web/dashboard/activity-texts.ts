@@ -1,0 +1,133 @@
+import type { AuthorKind, RecordType } from '../../core/activity/rules.ts'
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  title: string
+  about: string
+  caption: string
+  csv: string
+  empty: string
+  emptyFiltered: string
+  columns: { what: string; who: string; record: string; at: string; from: string }
+  kinds: Record<AuthorKind, string>
+  records: Record<RecordType, string>
+  filters: {
+    author: string
+    anybody: string
+    action: string
+    anything: string
+    from: string
+    to: string
+    wrongDay: string
+    wrongOrder: string
+    filter: string
+    clear: string
+  }
+  fields: string
+  replayed: (count: number) => string
+  role: string
+}
+
+const pt: Texts = {
+  title: 'Registro de atividades',
+  about:
+    'Quem mudou o quê nesta empresa, pelo painel, por chave de API ou pela linha de comando. Nada aqui pode ser alterado ou apagado.',
+  caption: 'Atividades, as mais recentes primeiro',
+  csv: 'Baixar CSV',
+  empty: 'As mudanças feitas na empresa aparecem aqui.',
+  emptyFiltered: 'Nenhuma atividade com estes filtros.',
+  columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'De onde' },
+  kinds: {
+    person: 'Pessoa',
+    key: 'Chave de API',
+    'command-line': 'Linha de comando',
+    service: 'O próprio serviço',
+  },
+  records: {
+    bank: 'Banco',
+    charge: 'Cobrança',
+    clock: 'Relógio de testes',
+    company: 'Empresa',
+    customer: 'Cliente',
+    delivery: 'Entrega',
+    invitation: 'Convite',
+    key: 'Chave de API',
+    payment: 'Pagamento',
+    person: 'Pessoa',
+    product: 'Produto',
+    refund: 'Devolução',
+    'static-code': 'Código estático',
+    subscription: 'Assinatura',
+    'subscription-link': 'Link de assinatura',
+    webhook: 'Webhook',
+    withdrawal: 'Saque',
+  },
+  filters: {
+    author: 'Quem',
+    anybody: 'Todos',
+    action: 'O quê',
+    anything: 'Tudo',
+    from: 'De',
+    to: 'Até',
+    wrongDay: 'Informe um dia válido.',
+    wrongOrder: 'O fim deve ser depois do início.',
+    filter: 'Filtrar',
+    clear: 'Limpar',
+  },
+  fields: 'Campos',
+  replayed: (count) => (count === 1 ? '1 entrega' : `${count} entregas`),
+  role: 'Perfil',
+}
+
+const en: Texts = {
+  title: 'Activity log',
+  about:
+    'Who changed what in this company, by dashboard, API key or command line. Nothing here can be changed or deleted.',
+  caption: 'Activities, newest first',
+  csv: 'Download CSV',
+  empty: 'Changes of the company are shown here.',
+  emptyFiltered: 'No activity matches these filters.',
+  columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'From where' },
+  kinds: {
+    person: 'Person',
+    key: 'API key',
+    'command-line': 'Command line',
+    service: 'The service itself',
+  },
+  records: {
+    bank: 'Bank',
+    charge: 'Charge',
+    clock: 'Test clock',
+    company: 'Company',
+    customer: 'Customer',
+    delivery: 'Delivery',
+    invitation: 'Invitation',
+    key: 'API key',
+    payment: 'Payment',
+    person: 'Person',
+    product: 'Product',
+    refund: 'Refund',
+    'static-code': 'Static code',
+    subscription: 'Subscription',
+    'subscription-link': 'Subscription link',
+    webhook: 'Webhook',
+    withdrawal: 'Withdrawal',
+  },
+  filters: {
+    author: 'Who',
+    anybody: 'Everybody',
+    action: 'What',
+    anything: 'Everything',
+    from: 'From',
+    to: 'To',
+    wrongDay: 'Enter a valid day.',
+    wrongOrder: 'The end must be after the start.',
+    filter: 'Filter',
+    clear: 'Clear',
+  },
+  fields: 'Fields',
+  replayed: (count) => (count === 1 ? '1 delivery' : `${count} deliveries`),
+  role: 'Role',
+}
+
+export const ACTIVITY: Record<Language, Texts> = { pt, en }
