@@ -31,7 +31,10 @@ const OPERATIONS: Record<string, Words> = {
   replayDeliveries: { pt: 'Entregas reenviadas', en: 'Deliveries sent again' },
   redeliver: { pt: 'Entrega reenviada', en: 'Delivery sent again' },
   startWithdrawal: { pt: 'Saque solicitado', en: 'Withdrawal started' },
-  confirmWithdrawal: { pt: 'Saque confirmado com o código', en: 'Withdrawal confirmed by its code' },
+  confirmWithdrawal: {
+    pt: 'Saque confirmado com o código',
+    en: 'Withdrawal confirmed by its code',
+  },
   cancelWithdrawal: { pt: 'Saque cancelado', en: 'Withdrawal canceled' },
   resendWithdrawalCode: { pt: 'Código do saque reenviado', en: 'Code of a withdrawal sent again' },
   changeCompany: { pt: 'Dados da empresa alterados', en: 'Company changed' },

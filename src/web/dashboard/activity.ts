@@ -76,11 +76,7 @@ function fileLink(visit: Visit): Html {
   return html`<a class="button quiet slim" href="${visit.url(`${PATH}.csv?${search}`)}" download>${icon('download')}<span>${ACTIVITY[visit.language].csv}</span></a>`
 }
 
-function filterForm(
-  visit: Visit,
-  authors: Omit<Author, 'address'>[],
-  isFiltered: boolean,
-): Html {
+function filterForm(visit: Visit, authors: Omit<Author, 'address'>[], isFiltered: boolean): Html {
   const { language, query } = visit
   const { filters, kinds } = ACTIVITY[language]
   const { author = '', action = '', from = '', to = '' } = query
@@ -114,7 +110,14 @@ function filterForm(
         ...actions.sort((a, b) => a.label.localeCompare(b.label, language)),
       ],
     },
-    { ...common, name: 'from', label: filters.from, value: from, fault: faultOf(from), type: 'date' },
+    {
+      ...common,
+      name: 'from',
+      label: filters.from,
+      value: from,
+      fault: faultOf(from),
+      type: 'date',
+    },
     {
       ...common,
       name: 'to',
