@@ -105,12 +105,16 @@ export type ShownSetback = Row & {
   since: Date
 }
 
-/** Those that are in force. */
-export const listSetbacks = (tx: Tx, now: Date): Promise<ShownSetback[]> =>
+/** Those that are in force, the oldest first. Without a limit, all of them. */
+export const listSetbacks = (
+  tx: Tx,
+  now: Date,
+  limit: number | null = null,
+): Promise<ShownSetback[]> =>
   tx.query<ShownSetback>({
     text: `select task, company_id as "companyId", failures, error, since from setbacks
-           where until > $1 order by since`,
-    values: [now],
+           where until > $1 order by since limit $2`,
+    values: [now, limit],
   })
 
 /** How many companies each task leaves alone now. */

@@ -132,3 +132,13 @@ export async function readBalance(tx: Tx, companyId: Uuid): Promise<Balance> {
   assert(row, 'a company has its books')
   return toBooks(row).balance
 }
+
+/** The balances of companies. Takes no lock. */
+export async function readBalances(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, Balance>> {
+  const rows = await tx.query<BooksRow & { company_id: Uuid }>({
+    text: `select company_id, entries, available, pending, held, unmatched from balances
+           where company_id = any ($1::uuid[])`,
+    values: [companyIds],
+  })
+  return new Map(rows.map((row) => [row.company_id, toBooks(row).balance]))
+}

@@ -14,6 +14,7 @@ import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerMailbox } from './mailbox.ts'
+import { registerOperator } from './operator/register.ts'
 import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
 import { registerSandboxSignIn } from './sandbox-sign-in.ts'
@@ -76,6 +77,7 @@ function registerForPeople(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope, site.app.publicUrl, 'refused')
   registerAccount(scope, site)
   registerDashboard(scope, site)
+  registerOperator(scope, site)
 }
 
 const readForm = (text: string): Form => {

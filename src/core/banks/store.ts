@@ -79,6 +79,15 @@ export async function listCertificates(
   })
 }
 
+/** How many certificates expire before a moment. */
+export async function countEndingCertificates(tx: Tx, endBefore: Date): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    text: 'select count(*) as count from bank_connections where certificate_ends_at < $1',
+    values: [endBefore],
+  })
+  return row!.count
+}
+
 /** Connections whose certificate expires before a moment, and nobody was warned yet. */
 export async function findUnwarned(tx: Tx, endBefore: Date, except: Uuid[]): Promise<BankRecord[]> {
   const rows = await tx.query({

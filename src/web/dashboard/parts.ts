@@ -4,7 +4,7 @@ import { formatMoment } from '../../pix/local-time.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { DASHBOARD } from './texts.ts'
-import type { Visit } from './visit.ts'
+import type { SignedIn, Visit } from './visit.ts'
 
 /** A column of a table: its title, and what it shows of a record. */
 export type Column<T> = {
@@ -27,7 +27,10 @@ export const nothing = (language: Language, text: Shown = null): Html =>
   html`<div class="nothing"><p><strong>${DASHBOARD[language].nothing}</strong></p>${text && html`<p class="soft">${text}</p>`}</div>`
 
 /** Links to the newest and to the next older page of a list. */
-export function pager({ language, query, request }: Visit, next: string | null): Html | null {
+export function pager(
+  { language, query, request }: Pick<SignedIn, 'language' | 'query' | 'request'>,
+  next: string | null,
+): Html | null {
   const texts = DASHBOARD[language]
   const path = request.url.split('?')[0]!
   const to = (after: string | null) => {

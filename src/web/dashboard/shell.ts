@@ -55,7 +55,8 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
 /** The person and their links, at the top of every page. */
 export function personLinks({ person, language, formOf }: SignedIn): Html {
   const texts = DASHBOARD[language]
-  return html`<div class="person"><a href="/account">${person.name}<span class="hide"> · ${texts.account}</span></a>${formOf('/sign-out', html`<button class="plain">${texts.signOut}</button>`)}</div>`
+  const operator = person.isOperator && html`<a href="/operator">${texts.operator}</a>`
+  return html`<div class="person">${operator}<a href="/account">${person.name}<span class="hide"> · ${texts.account}</span></a>${formOf('/sign-out', html`<button class="plain">${texts.signOut}</button>`)}</div>`
 }
 
 /** Switches the person's language. The page is shown again. */

@@ -20,6 +20,7 @@ type Texts = {
   sections: Record<Section, string>
   roles: Record<Role, string>
   account: string
+  operator: string
   signOut: string
   switchLanguage: string
   companies: string
@@ -58,6 +59,7 @@ const pt: Texts = {
     viewer: 'Somente leitura',
   },
   account: 'Minha conta',
+  operator: 'Operação',
   signOut: 'Sair',
   switchLanguage: 'English',
   companies: 'Empresas',
@@ -99,6 +101,7 @@ const en: Texts = {
     viewer: 'Viewer',
   },
   account: 'My account',
+  operator: 'Operator',
   signOut: 'Sign out',
   switchLanguage: 'Português',
   companies: 'Companies',

@@ -1,0 +1,117 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Part } from './companies-store.ts'
+
+/** No more are counted, so that a long queue costs no more than a short one. */
+export const MAX_COUNTED = 1000
+
+/** Deliveries that wait are estimated, because most of them wait for their receivers. */
+export type Queue = { work: string; due: number; isEstimate: boolean }
+
+const atMost = (from: string): string =>
+  `(select count(*) from (select from ${from} limit ${MAX_COUNTED}) q)`
+
+/** How much of each kind of work is due, up to a limit. */
+export async function countDue(tx: Tx, now: Date): Promise<Queue[]> {
+  return tx.query<Row & Queue>({
+    text: `select 'expire charges' as work,
+             ${atMost(`charges where status = 'OPEN' and kind <> 'RECURRING' and expires_at <= $1`)}
+               as due, false as "isEstimate"
+           union all select 'receive charges',
+             ${atMost(`charges where payment_status = 'PAID' and settles_at <= $1`)}, false
+           union all select 'settle callbacks',
+             ${atMost(`bank_callbacks where processed_at is null and next_attempt_at <= $1`)}, false
+           union all select 'carry out refunds',
+             ${atMost(`refunds where status = 'PROCESSING' and next_attempt_at <= $1`)}, false
+           union all select 'pay out withdrawals',
+             ${atMost(`withdrawals where status = 'PROCESSING' and next_attempt_at <= $1`)}, false
+           union all select 'generate charges',
+             ${atMost(`recurrences where next_at <= $1 and auth_status = 'APPROVED'`)}, false
+           union all select 'bill charges', ${atMost('billings where next_at <= $1')}, false
+           union all select 'send mail',
+             ${atMost('mails where finished_at is null and next_attempt_at <= $1')}, false
+           union all select 'deliver webhooks',
+             (select greatest(reltuples, 0)::int8 from pg_class
+              where oid = 'deliveries'::regclass), true`,
+    values: [now],
+  })
+}
+
+export type ListedWebhook = {
+  companyId: Uuid
+  company: string
+  id: Uuid
+  name: string
+  url: string
+  status: 'ACTIVE' | 'INACTIVE'
+  failingSince: Date
+  failures: number
+  pausedUntil: Date | null
+}
+
+/** Webhooks of all companies that accept nothing now. Those that fail for longest come first. */
+export async function listFailingWebhooks(
+  tx: Tx,
+  { limit, after }: { limit: number; after: { since: Date; id: Uuid } | null },
+): Promise<ListedWebhook[]> {
+  return tx.query<Row & ListedWebhook>({
+    text: `select w.company_id as "companyId", c.name as company, w.id, w.name, w.url, w.status,
+             w.failing_since as "failingSince", w.failures, w.paused_until as "pausedUntil"
+           from webhooks w join companies c on c.id = w.company_id
+           where w.failing_since is not null
+             and ($1::timestamptz is null or (w.failing_since, w.id) > ($1, $2::uuid))
+           order by w.failing_since, w.id limit $3`,
+    values: [after?.since ?? null, after?.id ?? null, limit],
+  })
+}
+
+export type ListedMail = {
+  companyId: Uuid
+  company: string | null
+  id: Uuid
+  kind: string
+  attempts: number
+  createdAt: Date
+  nextAttemptAt: Date
+  finishedAt: Date | null
+}
+
+const MAIL = `select m.company_id as "companyId", c.name as company, m.id, m.kind, m.attempts,
+    m.created_at as "createdAt", m.next_attempt_at as "nextAttemptAt",
+    m.finished_at as "finishedAt"
+  from mails m left join companies c on c.id = m.company_id`
+
+/** Mails that wait, those that are due for longest first. Whom they go to is sealed. */
+export const listWaitingMails = (tx: Tx, limit: number): Promise<ListedMail[]> =>
+  tx.query<Row & ListedMail>({
+    text: `${MAIL} where m.finished_at is null order by m.next_attempt_at limit $1`,
+    values: [limit],
+  })
+
+/** Mails that no mail server has accepted, newest first. */
+export async function listFailedMails(tx: Tx, { limit, after }: Part): Promise<ListedMail[]> {
+  return tx.query<Row & ListedMail>({
+    text: `${MAIL} where m.outcome = 'FAILED' and ($1::uuid is null or m.id < $1)
+           order by m.id desc limit $2`,
+    values: [after, limit],
+  })
+}
+
+export type Difference = {
+  companyId: Uuid
+  company: string
+  difference: string
+  auditedAt: Date
+}
+
+/** Companies whose books differ, in the order of their ids. */
+export async function listDifferences(tx: Tx, { limit, after }: Part): Promise<Difference[]> {
+  return tx.query<Row & Difference>({
+    text: `select a.company_id as "companyId", c.name as company, a.difference,
+             a.audited_at as "auditedAt"
+           from audits a join companies c on c.id = a.company_id
+           where a.difference is not null and ($1::uuid is null or a.company_id > $1)
+           order by a.company_id limit $2`,
+    values: [after, limit],
+  })
+}

@@ -1,0 +1,54 @@
+import { idOfSuffix, suffixOf, type Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
+import { moment } from '../dashboard/parts.ts'
+import { type Html, html } from '../html.ts'
+import { OPERATOR } from './texts.ts'
+import type { OperatorVisit } from './visit.ts'
+
+export const PAGE_SIZE = 20
+
+/** The records of a page, and the cursor of the next one. One more was read than is shown. */
+export function pageOf<T>(
+  records: T[],
+  cursorOf: (record: T) => string,
+): { shown: T[]; next: string | null } {
+  const shown = records.slice(0, PAGE_SIZE)
+  const last = shown.at(-1)
+  return { shown, next: last && records.length > PAGE_SIZE ? cursorOf(last) : null }
+}
+
+/** The id after which a page starts, from the URL. */
+export const afterOf = ({ query }: Pick<OperatorVisit, 'query'>): Uuid | null =>
+  idOfSuffix(query.after ?? '')
+
+export const partOf = (visit: Pick<OperatorVisit, 'query'>) => ({
+  limit: PAGE_SIZE + 1,
+  after: afterOf(visit),
+})
+
+export const byId = ({ id }: { id: Uuid }): string => suffixOf(id)
+export const byCompany = ({ companyId }: { companyId: Uuid }): string => suffixOf(companyId)
+
+export const momentOrNever = (at: Date | null, language: Language): Html | string =>
+  at === null ? OPERATOR[language].never : moment(at)
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1)
+  return `${Math.round(bytes / 1024 ** power)} ${UNITS[power]}`
+}
+
+export const written = (count: number, language: Language): string =>
+  count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en')
+
+/** A box to search in, and its button. The label says what is understood. */
+export function searchForm(
+  { language, query, url }: OperatorVisit,
+  path: string,
+  label: string,
+): Html {
+  return html`<form class="filters card" method="get" action="${url(path)}" role="search">
+<div class="field search"><label for="q">${label}</label><input id="q" name="q" type="search" maxlength="255" value="${query.q ?? ''}"></div>
+<button class="button">${OPERATOR[language].find}</button></form>`
+}

@@ -1,0 +1,15 @@
+import { banksRoutes } from './banks.ts'
+import { companiesRoutes } from './companies.ts'
+import { overviewRoutes } from './overview.ts'
+import { peopleRoutes } from './people.ts'
+import type { OperatorRoute } from './visit.ts'
+import { workRoutes } from './work.ts'
+
+/** Every page and every form of the operator. Tests walk this table. */
+export const OPERATOR_ROUTES: OperatorRoute[] = [
+  ...overviewRoutes,
+  ...companiesRoutes,
+  ...banksRoutes,
+  ...workRoutes,
+  ...peopleRoutes,
+]

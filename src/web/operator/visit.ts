@@ -1,0 +1,26 @@
+import type { FastifyReply } from 'fastify'
+import type { FullApp } from '../../core/full-app.ts'
+import type { DashboardPage, SignedIn } from '../dashboard/visit.ts'
+import type { Section } from './texts-form.ts'
+
+/** A page of the operator, without what all of them have. */
+export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status'> & { here: Section }
+
+/** An operator who is signed in. */
+export type OperatorVisit = SignedIn & {
+  app: FullApp
+  /** The URL of another page of the operator, such as `/companies`. */
+  url(path: string): string
+  send(page: OperatorPage): FastifyReply
+  /** After a form: shows another page, with a sentence about what was done. */
+  redirect(path: string, done?: string): FastifyReply
+}
+
+export type OperatorRoute = {
+  method: 'GET' | 'POST'
+  /** After `/operator`. */
+  path: string
+  /** Whether the person must just have proved who they are, by password or passkey. */
+  confirmed?: true
+  handle(visit: OperatorVisit): Promise<FastifyReply> | FastifyReply
+}

@@ -1,0 +1,54 @@
+import { test } from 'node:test'
+import { suffixOf } from '../../src/lib/ids.ts'
+import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
+import { makeTrouble } from '../operator/trouble.ts'
+import { startApi } from '../support/api.ts'
+import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { makePaid } from '../support/payments.ts'
+import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
+
+const api = await startApi()
+const browser = browsing()
+const client = await api.client({ name: INJECTION })
+await api.client({ name: 'W'.repeat(255) })
+await makePaid(api, client, 1_234_567_89)
+await makeTrouble(api, client)
+
+const phone = { phone: true, size: { width: 390, height: 844 } }
+const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) =>
+  path.replace(':company', suffixOf(client.company.id)),
+)
+
+for (const language of ['pt', 'en'] as const) {
+  for (const [where, size] of [
+    ['on a phone', phone],
+    ['in a wide window', { dark: language === 'en' }],
+  ] as const) {
+    test(`the pages of the operator can be used by everybody ${where}, ${language}`, async () => {
+      const options = { role: null, isOperator: true, language }
+      const member = await signIn(api, client.company, options)
+      const { context, open } = await browser.visitor({ ...size, language })
+      await useSessionIn(context, api, member)
+      for (const path of pages) {
+        const page = await open(`${api.url}/operator${path}`)
+        await isAccessible(page)
+        await fitsTheWindow(page)
+        await page.close()
+      }
+    })
+  }
+}
+
+test('an operator finds a company without scripts, and its name is text', async () => {
+  const member = await signIn(api, client.company, { role: null, isOperator: true })
+  const { context, open } = await browser.visitor({ javaScript: false })
+  await useSessionIn(context, api, member)
+  const page = await open(`${api.url}/operator`)
+  await page.getByRole('link', { name: 'Empresas', exact: true }).click()
+  await page.getByRole('searchbox').fill('script')
+  await page.getByRole('button', { name: 'Buscar' }).click()
+  await showsAsText(page, INJECTION)
+  await page.locator('td.main a').click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await showsAsText(page, INJECTION)
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { suffixOf } from '../../src/lib/ids.ts'
+import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { type Member, signIn } from '../support/dashboard.ts'
+import { linkTo } from '../support/pages.ts'
+import { makeCharge, makePaid, makeUnmatched } from '../support/payments.ts'
+import { makeTrouble, PAYER } from './trouble.ts'
+
+const api: TestApi = await startApi()
+const client = await api.client({ name: 'Padaria do Norte' })
+const operator = await signIn(api, client.company, { role: null, isOperator: true, name: 'Olga' })
+const english = await signIn(api, client.company, { role: null, isOperator: true, language: 'en' })
+
+const pathOf = (path: string) =>
+  `//operator${path.replace(':company', suffixOf(client.company.id))}`
+const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path)
+
+test('to everybody but operators, no page of the operator exists', async () => {
+  const owner = await signIn(api, client.company)
+  const missing = await owner.get('//no-such-page')
+  assert.equal(missing.status, 404)
+  for (const { method, path } of OPERATOR_ROUTES) {
+    const ask = ({ get, post }: Member) =>
+      method === 'GET' ? get(pathOf(path)) : post(pathOf(path), { name: client.company.name })
+    const refused = await ask(owner)
+    assert.equal(refused.status, 404, `${method} ${path}`)
+    const { pathname } = new URL(pathOf(path).slice(1), api.url)
+    const like = (text: string, url: string) => text.replaceAll(url, '')
+    assert.equal(like(refused.text, pathname), like(missing.text, '/no-such-page'))
+    const nobody = await fetch(`${api.url}${pathname}`, { method, redirect: 'manual' })
+    assert.equal(nobody.status, 404, `${method} ${path} without a session`)
+  }
+})
+
+test('an operator sees every page, in both languages', async () => {
+  for (const path of pages) {
+    for (const member of [operator, english]) {
+      const { status, text, headers } = await member.get(pathOf(path))
+      assert.equal(status, 200, `${path}: ${text}`)
+      assert.equal(headers.get('cache-control'), 'no-store')
+      assert.match(text, /<h1>/)
+    }
+  }
+  assert.match((await operator.get('//operator')).text, /Nenhum problema conhecido/)
+  const theirs = await signIn(api, client.company, { isOperator: true })
+  assert.match((await theirs.get('')).text, /href="\/operator"/)
+  assert.doesNotMatch((await (await signIn(api, client.company)).get('')).text, /"\/operator"/)
+})
+
+test('no page of the operator has the tax id, the name or the address of a payer', async () => {
+  await makeCharge(client, 1990, { customer: PAYER })
+  await linkTo(api, client, { total: 990, customer: PAYER, notifyCustomer: true })
+  await makePaid(api, client, 500)
+  await makeUnmatched(api, client, 700)
+  await makeTrouble(api, client)
+  for (const path of pages) {
+    const { text } = await operator.get(pathOf(path))
+    for (const secret of [PAYER.taxId, '123.456.789-09', PAYER.name, PAYER.email, PAYER.phone]) {
+      assert.ok(!text.includes(secret), `${path} shows ${secret}`)
+    }
+  }
+})
+
+test('companies have their volume, balance, audit and last activity', async () => {
+  const other = await api.client({ name: 'Bazar <b>Sul</b>', taxId: '11444777000161' })
+  await makePaid(api, other, 12_345)
+  await makePaid(api, other, 655)
+  const page = await operator.get('//operator/companies?q=bazar')
+  assert.match(page.text, /Bazar &lt;b&gt;Sul/)
+  assert.doesNotMatch(page.text, /Padaria do Norte/)
+  assert.match(page.text, /R\$ 130,00/)
+  assert.match(page.text, /R\$ 1\.130,00/)
+  assert.match(page.text, /Ainda não feita/)
+  for (const q of ['11.444.777/0001-61', other.company.id]) {
+    const found = await operator.get(`//operator/companies?q=${encodeURIComponent(q)}`)
+    assert.match(found.text, /Bazar/, q)
+  }
+  const one = await operator.get(`//operator/companies/${suffixOf(other.company.id)}`)
+  assert.match(one.text, /11\.444\.777\/0001-61/)
+  assert.equal((await operator.get(`//operator/companies/${'0'.repeat(26)}`)).status, 404)
+})
+
+test('lists have pages, and every company is on one of them', async () => {
+  const names = Array.from({ length: 45 }, (_, i) => `Filial ${String(i).padStart(2, '0')}`)
+  for (const name of names) await api.client({ name })
+  const seen: string[] = []
+  let next: string | undefined = '/operator/companies?q=Filial'
+  while (next) {
+    const { text } = await operator.get(`/${next}`)
+    const shown = [...text.matchAll(/>(Filial \d\d)</g)].map(([, name]) => name!)
+    assert.ok(shown.length <= 20)
+    seen.push(...shown)
+    next = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  assert.deepEqual(seen, names.toReversed())
+})
+
+test('what goes wrong anywhere is on the overview and on its page', async () => {
+  const overview = (await operator.get('//operator')).text
+  for (const words of [
+    'A contabilidade de 1 empresa não confere',
+    'O trabalho de 1 empresa falha',
+    '1 certificado de banco vence em 30 dias',
+    'Há webhooks que não recebem',
+    'Há e-mails que não foram aceitos',
+  ]) {
+    assert.ok(overview.includes(words), words)
+  }
+  const { text: work } = await operator.get('//operator/work')
+  assert.match(work, /pending is 5 too high/)
+  assert.match(work, /some_constraint/)
+  const { text: banks } = await operator.get('//operator/banks')
+  assert.match(banks, /Padaria do Norte/)
+  assert.match(banks, /Falhou 3 vezes/)
+  const { text: webhooks } = await operator.get('//operator/webhooks')
+  assert.match(webhooks, /hooks\.example\.com/)
+  assert.doesNotMatch(webhooks, /secret-path/)
+  const { text: mails } = await operator.get('//operator/mails')
+  assert.match(mails, /Comprovante/)
+  assert.match(mails, /Link de pagamento/)
+})
+
+test('people are listed, and operators apart', async () => {
+  const member = await signIn(api, client.company, { name: 'Marcos' })
+  const { text: all } = await operator.get('//operator/people')
+  assert.ok(all.includes(member.person.email))
+  const { text: operators } = await operator.get('//operator/people?operators=1')
+  assert.ok(!operators.includes(member.person.email))
+  assert.match(operators, /Olga/)
+  const { text: found } = await operator.get('//operator/people?q=marc')
+  assert.match(found, /Marcos/)
+  assert.doesNotMatch(found, /Olga<br>/)
+})
