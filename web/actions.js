@@ -26,16 +26,16 @@ async function write(text) {
   field.remove()
 }
 
-// A second click must not pay a second time.
-for (const form of document.forms) {
-  let isSent = false
-  form.addEventListener('submit', (event) => {
-    if (isSent) event.preventDefault()
-    isSent = true
-    form.setAttribute('aria-busy', 'true')
-  })
-  addEventListener('pageshow', () => {
-    isSent = false
-    form.removeAttribute('aria-busy')
-  })
-}
+// A second click must not pay a second time. What another script has refused is not sent.
+const sent = new Set()
+addEventListener('submit', (event) => {
+  const form = event.target
+  if (event.defaultPrevented) return
+  if (sent.has(form)) event.preventDefault()
+  sent.add(form)
+  form.setAttribute('aria-busy', 'true')
+})
+addEventListener('pageshow', () => {
+  for (const form of sent) form.removeAttribute('aria-busy')
+  sent.clear()
+})

@@ -162,6 +162,8 @@ for (const form of document.querySelectorAll('[data-form]')) {
     isPressed = false
   })
   form.addEventListener('submit', (event) => {
+    // Such a button only looks something up.
+    if (event.submitter?.formNoValidate) return
     const wrong = [...form.querySelectorAll('[data-check]')].filter((field) => !mark(field))
     if (wrong.length > 0) {
       event.preventDefault()

@@ -68,6 +68,10 @@ export function sendPage(
   return reply.header('Content-Encoding', 'gzip').send(gzipSync(body))
 }
 
+/** A page as text, to be shown inside another one. */
+export const pageText = (request: FastifyRequest, assets: Assets, page: Page): string =>
+  render(documentOf(request, assets, page))
+
 function documentOf(request: FastifyRequest, assets: Assets, page: Page): Html {
   const { language, refresh_s } = page
   const brand = page.brand ?? OWN

@@ -114,7 +114,7 @@ export async function actOnSubscription(
   return reply.redirect(pageOf({ companyId: company.id, id }, asked), 303)
 }
 
-function offerPage(offer: Offer, given: Given | null): Page {
+export function offerPage(offer: Offer, given: Given | null): Page {
   const { language, terms, company, state, token } = offer
   return {
     title: SUBSCRIPTION[language].title(terms.productName),

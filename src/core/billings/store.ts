@@ -108,6 +108,36 @@ export async function listOpen(tx: Tx, companyId: Uuid, recurrenceId: Uuid): Pro
   return rows.map(BILLING.read)
 }
 
+/** The billings of agreements that have not ended, oldest first. */
+export async function listOpenOfMany(
+  tx: Tx,
+  companyId: Uuid,
+  recurrenceIds: Uuid[],
+): Promise<Billing[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from billings d
+           where company_id = $1 and recurrence_id = any ($2::uuid[]) and ${OPEN} order by cycle`,
+    values: [companyId, recurrenceIds],
+  })
+  return rows.map(BILLING.read)
+}
+
+/** The billings of an agreement before a cycle, newest first. Null: from the latest one on. */
+export async function listOfRecurrence(
+  tx: Tx,
+  companyId: Uuid,
+  recurrenceId: Uuid,
+  { limit, before }: { limit: number; before: number | null },
+): Promise<Billing[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from billings d
+           where company_id = $1 and recurrence_id = $2 and ($3::int8 is null or cycle < $3)
+           order by cycle desc limit $4`,
+    values: [companyId, recurrenceId, before, limit],
+  })
+  return rows.map(BILLING.read)
+}
+
 /** Makes the billings of an agreement due now, so that a task asks the bank about them. */
 export async function makeAllDueNow(
   tx: Tx,

@@ -39,10 +39,12 @@ export async function listStaticCodes(
   tx: Tx,
   companyId: Uuid,
   limit: number,
+  after: Uuid | null = null,
 ): Promise<StaticCode[]> {
   const rows = await tx.query({
-    text: `select ${COLUMNS} from static_codes s where company_id = $1 order by id desc limit $2`,
-    values: [companyId, limit],
+    text: `select ${COLUMNS} from static_codes s
+           where company_id = $1 and ($3::uuid is null or id < $3) order by id desc limit $2`,
+    values: [companyId, limit, after],
   })
   return rows.map(STATIC_CODE.read)
 }

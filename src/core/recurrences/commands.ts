@@ -166,6 +166,7 @@ const blankOf = (companyId: Uuid, id: Uuid, terms: Terms, now: Date): Recurrence
   cycles: 0,
   lastDueOn: null,
   nextAt: null,
+  endReason: null,
 })
 
 /** Creates a link through which any payer can subscribe, or one customer. */

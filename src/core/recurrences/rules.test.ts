@@ -57,6 +57,7 @@ const undecided = (fields: Partial<Recurrence> = {}): Recurrence => ({
   cycles: 0,
   lastDueOn: null,
   nextAt: later(START, 24 * HOUR_MS),
+  endReason: null,
   ...fields,
 })
 

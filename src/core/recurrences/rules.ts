@@ -42,7 +42,12 @@ export type Recurrence = {
   lastDueOn: LocalDate | null
   /** When the next task is due: to ask the bank, or to generate the next charge. */
   nextAt: Date | null
+  /** Why somebody of the company has canceled it, if they said so. */
+  endReason: EndReason | null
 }
+
+export const END_REASONS = ['CUSTOMER_ASKED', 'NOT_PAID', 'MISTAKE', 'OTHER'] as const
+export type EndReason = (typeof END_REASONS)[number]
 
 /** How long a payer has to decide. */
 export const AGREEMENT_LIFETIME_S = 30 * 24 * 3600

@@ -6,7 +6,7 @@ import type { LocalDate } from '../../pix/local-time.ts'
 import type { AgreementStatus } from '../../provider/port.ts'
 import { PAYER } from '../charges/columns.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
-import type { Recurrence } from './rules.ts'
+import type { EndReason, Recurrence } from './rules.ts'
 
 const RECURRENCE = tableOf<Recurrence>({
   companyId: ['company_id', 'uuid'],
@@ -32,6 +32,7 @@ const RECURRENCE = tableOf<Recurrence>({
   cycles: ['cycles', 'int8'],
   lastDueOn: ['last_due_on', 'date'],
   nextAt: ['next_at', 'timestamptz'],
+  endReason: ['end_reason', 'text'],
 })
 
 const COLUMNS = RECURRENCE.select('r')
@@ -86,6 +87,20 @@ export async function updateLastDue(
   await tx.query({
     text: 'update recurrences set last_due_on = $3::date where company_id = $1 and id = $2',
     values: [companyId, id, lastDueOn],
+  })
+}
+
+/** Writes why somebody of the company has canceled it. */
+export async function setEndReason(
+  tx: Tx,
+  companyId: Uuid,
+  id: Uuid,
+  reason: EndReason,
+): Promise<void> {
+  await tx.query({
+    text: `update recurrences set end_reason = $3
+           where company_id = $1 and id = $2 and status = 'CANCELED'`,
+    values: [companyId, id, reason],
   })
 }
 
@@ -162,6 +177,8 @@ export type RecurrenceFilter = {
   isTemplate: boolean | null
   authStatus: AgreementStatus | null
   customerId: Uuid | null
+  /** The template through which payers came. */
+  originId?: Uuid | null
 }
 
 /**
@@ -171,7 +188,7 @@ export type RecurrenceFilter = {
 export async function search(
   tx: Tx,
   companyId: Uuid,
-  { isTemplate, authStatus, customerId }: RecurrenceFilter,
+  { isTemplate, authStatus, customerId, originId = null }: RecurrenceFilter,
   page: { limit: number; after: Uuid | null },
   now: Date,
 ): Promise<Recurrence[]> {
@@ -182,6 +199,7 @@ export async function search(
   }
   where('is_template = ?', isTemplate)
   where('customer_id = ?', customerId)
+  where('origin_id = ?', originId)
   const listed = (state: string) =>
     `(select ${COLUMNS} from recurrences r where ${conditions.join(' and ')}${state}
       order by id desc limit $3)`

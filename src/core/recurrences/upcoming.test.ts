@@ -35,6 +35,7 @@ const approvedOn = (at: Date, fields: Partial<Recurrence>): Recurrence => {
     cycles: 0,
     lastDueOn: null,
     nextAt: at,
+    endReason: null,
     ...fields,
   }
   const decided = {

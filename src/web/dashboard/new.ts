@@ -1,3 +1,37 @@
-import type { DashboardRoute } from './visit.ts'
+import type { FastifyReply } from 'fastify'
+import { html } from '../html.ts'
+import { type IconName, icon } from '../layout.ts'
+import { newChargeRoutes } from './new-charge.ts'
+import { newCodeRoutes } from './new-code.ts'
+import { newLinkRoutes } from './new-link.ts'
+import { newSubscriptionRoutes } from './new-subscription.ts'
+import { NEW, type NewKind } from './new-texts.ts'
+import { heading } from './parts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
 
-export const newRoutes: DashboardRoute[] = []
+const KINDS: { kind: NewKind; sign: IconName }[] = [
+  { kind: 'charge', sign: 'plus' },
+  { kind: 'link', sign: 'copy' },
+  { kind: 'code', sign: 'qr' },
+  { kind: 'subscription', sign: 'repeat' },
+]
+
+function show(visit: Visit): FastifyReply {
+  const { language, url } = visit
+  const texts = NEW[language]
+  const choice = ({ kind, sign }: (typeof KINDS)[number]) =>
+    html`<li><a class="card choice" href="${url(`/new/${kind}`)}">${icon(sign)}<span><strong>${texts.kinds[kind].title}</strong><span class="soft">${texts.kinds[kind].text}</span></span>${icon('next')}</a></li>`
+  return visit.send({
+    title: texts.title,
+    here: 'new',
+    body: html`${heading(texts.title)}<p class="soft">${texts.choose}</p><ul class="columns kinds">${KINDS.map(choice)}</ul>`,
+  })
+}
+
+export const newRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/new', needs: 'payments:write', handle: show },
+  ...newChargeRoutes,
+  ...newLinkRoutes,
+  ...newCodeRoutes,
+  ...newSubscriptionRoutes,
+]

@@ -1,0 +1,84 @@
+import type { FastifyReply } from 'fastify'
+import { PIX_LIFETIME_S } from '../../core/charges/rules.ts'
+import { readReais } from '../../lib/money.ts'
+import { invalid } from '../../lib/problems.ts'
+import { MIN_CHARGE } from '../../pix/amounts.ts'
+import { fieldsOf } from '../forms.ts'
+import { html } from '../html.ts'
+import type { Page } from '../layout.ts'
+import type { Form } from '../site.ts'
+import { fillFields } from './fields.ts'
+import { type FormFault, tryForm } from './form-faults.ts'
+import {
+  amountPlan,
+  commonBody,
+  descriptionPlan,
+  devModeField,
+  externalIdPlan,
+  lifetimePlan,
+  sendNewForm,
+} from './new-parts.ts'
+import { findPayers, isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
+import { previewCharge } from './new-preview.ts'
+import { NEW } from './new-texts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+
+const show = async (visit: Visit): Promise<FastifyReply> =>
+  sendForm(visit, { expiresIn: String(PIX_LIFETIME_S) }, await findPayers(visit))
+
+async function make(visit: Visit): Promise<FastifyReply> {
+  const { form } = visit
+  const payers = await findPayers(visit)
+  if (isStep(visit, 'find')) return sendForm(visit, form, payers)
+  if (isStep(visit, 'preview')) {
+    const { fault, done } = await tryForm(async () => previewOf(visit, payers))
+    return sendForm(visit, form, payers, fault, done)
+  }
+  const amount = readReais(form.amount ?? '') ?? -1
+  const body = { ...commonBody(form), amount, customer: payerBody(form, payers) }
+  const { fault, done } = await tryForm(() =>
+    visit.operate<{ id: string }>('createPixCharge', { body, once: form.once }),
+  )
+  if (fault) return sendForm(visit, form, payers, fault)
+  return visit.redirect(`/charges/${done.data.id}`, 'made')
+}
+
+function previewOf(visit: Visit, payers: Payers): Page {
+  const { form } = visit
+  const amount = readReais(form.amount ?? '')
+  if (amount === null || amount < MIN_CHARGE) throw invalid('amount: must be an amount of reais')
+  return previewCharge(visit, {
+    kind: 'PIX',
+    amount,
+    description: form.description?.trim() || null,
+    link: null,
+    devMode: form.devMode === 'yes',
+    lifetime_s: Number(form.expiresIn) || PIX_LIFETIME_S,
+    payer: payerBody(form, payers),
+  })
+}
+
+function sendForm(
+  visit: Visit,
+  typed: Form,
+  payers: Payers,
+  fault: FormFault | null = null,
+  preview: Page | null = null,
+): FastifyReply {
+  const texts = NEW[visit.language]
+  const plans = [
+    { name: 'amount' as const, ...amountPlan },
+    lifetimePlan(visit),
+    descriptionPlan,
+    externalIdPlan,
+  ]
+  const sale = fieldsOf(fillFields(plans, texts.fields, typed, fault, visit.language))
+  const fields = html`<fieldset class="card-form"><legend>${texts.sale}</legend>${sale}${devModeField(visit, typed)}</fieldset>
+${payerFields(visit, payers, typed, fault, { path: 'customer.' })}`
+  return sendNewForm(visit, { kind: 'charge', fields, fault, preview })
+}
+
+export const newChargeRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/new/charge', needs: 'payments:write', handle: show },
+  { method: 'POST', path: '/new/charge', needs: 'payments:write', handle: make },
+]

@@ -1,0 +1,190 @@
+import type { FastifyReply } from 'fastify'
+import type { Static } from 'typebox'
+import type { StaticCode } from '../../core/charges/rules.ts'
+import type { Summary } from '../../core/charges/search-view.ts'
+import { findStaticCodes, listStaticCodes } from '../../core/charges/static-store.ts'
+import type { ChargeView, SalesLimits, StaticCodeView } from '../../core/charges/view.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
+import { formatReais, readReais } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
+import { qrDataUrl } from '../../pix/qr.ts'
+import { staticTxid } from '../../provider/txid.ts'
+import { copyButton } from '../developer.ts'
+import { fieldsOf } from '../forms.ts'
+import { type Html, html } from '../html.ts'
+import { sendPage } from '../layout.ts'
+import type { Form } from '../site.ts'
+import { fillFields } from './fields.ts'
+import { type FormFault, tryForm } from './form-faults.ts'
+import { backLink } from './form-parts.ts'
+import { NEW_CODE } from './new-code-texts.ts'
+import { amountPlan, devModeField, sendNewForm } from './new-parts.ts'
+import { NEW } from './new-texts.ts'
+import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
+import { chargePill } from './states.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+
+const CODES_SHOWN = 20
+const SALES_SHOWN = 20
+
+const show = (visit: Visit): Promise<FastifyReply> => sendForm(visit, {}, null)
+
+async function make(visit: Visit): Promise<FastifyReply> {
+  const { form } = visit
+  const devMode = form.devMode === 'yes'
+  const body = { amount: readReais(form.amount ?? '') ?? -1, devMode }
+  const { fault, done } = await tryForm(() =>
+    visit.operate<Static<typeof StaticCodeView>>('createStaticCode', { body, once: form.once }),
+  )
+  if (fault) return sendForm(visit, form, fault)
+  return visit.redirect(`/new/code/${done.data.correlationID}`, 'made')
+}
+
+async function sendForm(visit: Visit, typed: Form, fault: FormFault | null): Promise<FastifyReply> {
+  const { language } = visit
+  const { fields } = NEW[language]
+  const [{ data: limits }, codes] = await Promise.all([
+    visit.operate<Static<typeof SalesLimits>>('getSalesLimits'),
+    listOf(visit),
+  ])
+  const amount = fillFields([{ name: 'amount', ...amountPlan }], fields, typed, fault, language)
+  const left =
+    limits.remaining !== null &&
+    html`<p class="hint">${NEW_CODE[language].limit(formatReais(limits.remaining))}</p>`
+  return sendNewForm(visit, {
+    kind: 'code',
+    fields: html`${fieldsOf(amount)}${left}${devModeField(visit, typed)}`,
+    fault,
+    hasPreview: false,
+    more: codes,
+  })
+}
+
+/** The codes of the company, newest first. */
+async function listOf(visit: Visit): Promise<Html | null> {
+  const { language, app, company, url, query } = visit
+  const texts = NEW_CODE[language]
+  const after = query.after ? fromPublic('qrs', query.after) : null
+  const found = await listStaticCodes(app.db, company.id, CODES_SHOWN + 1, after)
+  const codes = found.slice(0, CODES_SHOWN)
+  if (codes.length === 0 && after === null) return null
+  const next = found.length > CODES_SHOWN ? toPublic('qrs', codes.at(-1)!.id) : null
+  const list = table(
+    texts.codes,
+    [
+      {
+        title: texts.code,
+        kind: 'main',
+        of: ({ id, amount }) =>
+          html`<a href="${url(`/new/code/${toPublic('qrs', id)}`)}">${formatReais(amount)}</a>`,
+      },
+      { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
+      {
+        title: texts.test,
+        of: ({ devMode }) => (devMode ? pill(texts.test, 'warn') : '–'),
+      },
+    ],
+    codes,
+  )
+  return card(texts.codes, html`${list}${pager(visit, next)}`)
+}
+
+async function find({ app, company, params }: Visit): Promise<StaticCode> {
+  const id = fromPublic('qrs', params.id ?? '')
+  const [code] = id ? await findStaticCodes(app.db, company.id, [id]) : []
+  if (!code) throw problem('route_not_found')
+  return code
+}
+
+async function showOne(visit: Visit): Promise<FastifyReply> {
+  const { language, url } = visit
+  const texts = NEW_CODE[language]
+  const code = await find(visit)
+  const title = texts.title(formatReais(code.amount))
+  const sign = html`<a class="button slim" href="${url(`/new/code/${toPublic('qrs', code.id)}/sign`)}">${texts.sign}</a>`
+  return visit.send({
+    title,
+    here: 'new',
+    body: html`${backLink(visit, '/new/code', NEW[language].kinds.code.title)}${heading(title, sign)}${doneNotice(visit, texts.done)}
+<div class="columns">${codeCard(visit, code)}${await recentSales(visit, code)}</div>${await salesOf(visit, code)}`,
+  })
+}
+
+function codeCard({ language }: Visit, { brCode }: StaticCode): Html {
+  const texts = NEW_CODE[language]
+  return card(
+    texts.qr,
+    html`<p class="qr"><img src="${qrDataUrl(brCode)}" alt="${texts.alt}" width="256" height="256"></p><p class="code" translate="no">${brCode}</p><p>${copyButton(brCode, texts.copyWhat, language)}</p>`,
+  )
+}
+
+async function recentSales(visit: Visit, { id }: StaticCode): Promise<Html> {
+  const texts = NEW_CODE[visit.language]
+  const { data } = await visit.operate<Summary>('summarizeCharges', {
+    query: { txid: staticTxid(id), status: 'COMPLETED' },
+  })
+  return card(
+    null,
+    html`<div class="figure"><span class="soft">${texts.recent}</span><strong>${money(data.sum)}</strong><span class="soft small">${texts.count(data.count)}</span></div><p class="hint">${texts.salesHint}</p>`,
+  )
+}
+
+async function salesOf(visit: Visit, { id }: StaticCode): Promise<Html> {
+  const { language, url, query } = visit
+  const texts = NEW_CODE[language]
+  const { data, next } = await visit.operate<Static<typeof ChargeView>[]>('listCharges', {
+    query: {
+      txid: staticTxid(id),
+      limit: String(SALES_SHOWN),
+      ...(query.after ? { after: query.after } : {}),
+    },
+  })
+  const list = table(
+    texts.sales,
+    [
+      {
+        title: texts.sale,
+        kind: 'main',
+        of: ({ id, createdAt }) =>
+          html`<a href="${url(`/charges/${id}`)}">${moment(createdAt)}</a>`,
+      },
+      { title: texts.payer, of: ({ customer }) => customer?.name ?? texts.noPayer },
+      { title: texts.state, of: (charge) => chargePill(charge, language) },
+      { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },
+    ],
+    data,
+  )
+  const content = data.length === 0 ? nothing(language, texts.noSales) : list
+  return card(texts.sales, html`${content}${pager(visit, next)}`)
+}
+
+/** A sign for the counter. It is readable without colors, because few print in color. */
+async function showSign(visit: Visit): Promise<FastifyReply> {
+  const { language, company, request, reply, site, url } = visit
+  const code = await find(visit)
+  const texts = NEW_CODE[language]
+  const title = texts.title(formatReais(code.amount))
+  const body = html`<div class="sign-actions">${backLink({ url }, `/new/code/${toPublic('qrs', code.id)}`, title)}<button type="button" class="button js" data-print>${texts.print}</button><p class="hint">${texts.printHint}</p></div>
+<section class="sign" aria-label="${texts.payTo}"><header class="sign-top"><h1>${company.name}</h1></header>
+<p class="sign-pay">${texts.payTo}</p><p class="sign-amount">${formatReais(code.amount)}</p>
+<p class="sign-qr"><img src="${qrDataUrl(code.brCode)}" alt="${texts.alt}" width="256" height="256"></p>
+<p class="sign-aim">${texts.aim}</p><p class="sign-steps">${texts.steps}</p>${code.devMode && html`<p class="sign-steps">${texts.test}</p>`}</section>`
+  return sendPage(request, reply, site.assets, {
+    title,
+    language,
+    brand: company,
+    kind: 'sign-page',
+    styles: ['dashboard.css', 'sign.css'],
+    scripts: ['print.js'],
+    body,
+    footer: html``,
+    sameSiteReferrer: true,
+  })
+}
+
+export const newCodeRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/new/code', needs: 'payments:write', handle: show },
+  { method: 'POST', path: '/new/code', needs: 'payments:write', handle: make },
+  { method: 'GET', path: '/new/code/:id', needs: 'payments:read', handle: showOne },
+  { method: 'GET', path: '/new/code/:id/sign', needs: 'payments:read', handle: showSign },
+]

@@ -1,0 +1,215 @@
+import type { FastifyReply } from 'fastify'
+import { linkDraft } from '../../core/charges/drafts.ts'
+import { LINK_LIFETIME_S } from '../../core/charges/rules.ts'
+import type { ShownProduct } from '../../core/products/view.ts'
+import { readReais } from '../../lib/money.ts'
+import { invalid } from '../../lib/problems.ts'
+import { MIN_CHARGE } from '../../pix/amounts.ts'
+import { checkbox, fieldsOf } from '../forms.ts'
+import { type Html, html } from '../html.ts'
+import { icon, type Page } from '../layout.ts'
+import type { Form } from '../site.ts'
+import { type FieldPlan, fillFields, textOf } from './fields.ts'
+import { type FormFault, tryForm } from './form-faults.ts'
+import {
+  amountPlan,
+  commonBody,
+  descriptionPlan,
+  devModeField,
+  externalIdPlan,
+  lifetimePlan,
+  sendNewForm,
+} from './new-parts.ts'
+import { findPayers, isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
+import { previewCharge } from './new-preview.ts'
+import { listSellable, MAX_SELLABLE, productOptions } from './new-products.ts'
+import { NEW, type NewField } from './new-texts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+
+const ROWS = 5
+/** As many items as a link may have. */
+const MAX_ROWS = 100
+
+/** What the form is shown with, beside what was typed. */
+type Around = { payers: Payers; products: ShownProduct[] }
+
+const aroundOf = async (visit: Visit): Promise<Around> => {
+  const [payers, products] = await Promise.all([
+    findPayers(visit),
+    listSellable(visit, 'ONE_TIME', visit.query.product),
+  ])
+  return { payers, products }
+}
+
+async function show(visit: Visit): Promise<FastifyReply> {
+  const { product = '' } = visit.query
+  const typed = { expiresIn: String(LINK_LIFETIME_S), 'product-0': product, 'quantity-0': '1' }
+  return sendForm(visit, typed, await aroundOf(visit))
+}
+
+const rowsOf = (form: Form): number => {
+  const rows = Number(form.rows)
+  return Number.isInteger(rows) ? Math.min(Math.max(rows, ROWS), MAX_ROWS) : ROWS
+}
+
+/** The rows in which a product is chosen, in the order in which the API gets them. */
+const filledRows = (form: Form): number[] =>
+  Array.from({ length: rowsOf(form) }, (_, row) => row).filter((row) => form[`product-${row}`])
+
+/** What the form says of a link. What cannot be read is refused by the rules of the API. */
+function bodyOf(form: Form, { payers }: Around): Record<string, unknown> {
+  const items = filledRows(form).map((row) => ({
+    productId: form[`product-${row}`],
+    quantity: Number(form[`quantity-${row}`] || 1),
+  }))
+  const body = commonBody(form)
+  if (items.length > 0) body.items = items
+  if (form.total?.trim()) body.total = readReais(form.total) ?? -1
+  if (payers.chosen) body.customerId = payers.chosen.id
+  else body.customer = payerBody(form, payers)
+  for (const name of ['successUrl', 'failedUrl']) {
+    const text = textOf(form, name)
+    if (text) body[name] = text
+  }
+  if (form.needShipping === 'yes') body.needShipping = true
+  if (form.notifyCustomer === 'yes') body.notifyCustomer = true
+  return body
+}
+
+async function make(visit: Visit): Promise<FastifyReply> {
+  const { form } = visit
+  const around = await aroundOf(visit)
+  if (isStep(visit, 'find')) return sendForm(visit, form, around)
+  if (isStep(visit, 'rows')) {
+    return sendForm(visit, { ...form, rows: String(rowsOf(form) + ROWS) }, around)
+  }
+  if (isStep(visit, 'preview')) {
+    const { fault, done } = await tryForm(() => previewOf(visit, around))
+    return sendForm(visit, form, around, fault, done)
+  }
+  const { fault, done } = await tryForm(() => create(visit, around))
+  if (fault) return sendForm(visit, form, around, fault)
+  return visit.redirect(`/charges/${done.data.id}`, 'made')
+}
+
+async function create(visit: Visit, around: Around) {
+  const { form } = visit
+  const { chosen } = around.payers
+  const email = chosen ? chosen.email : textOf(form, 'email')
+  if (form.notifyCustomer === 'yes' && !email) {
+    throw invalid('customer.email: the link cannot be sent without an address')
+  }
+  return visit.operate<{ id: string }>('createPaymentLink', {
+    body: bodyOf(form, around),
+    once: form.once,
+  })
+}
+
+async function previewOf(visit: Visit, around: Around): Promise<Page> {
+  const { app, company, form } = visit
+  const body = bodyOf(form, around) as Parameters<typeof linkDraft>[2]
+  const { total, items = [] } = body
+  if (total === undefined ? items.length === 0 : total < MIN_CHARGE) {
+    throw invalid('total: send it, or items to add up')
+  }
+  const wrong = items.findIndex(({ quantity }) => !(Number.isInteger(quantity) && quantity > 0))
+  if (wrong >= 0) throw invalid(`items[${wrong}].quantity: must be a whole number`)
+  const payer = payerBody(form, around.payers)
+  const known = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
+  const { customerId: _id, ...others } = body
+  const draft = await linkDraft(app, company, { ...others, customer: known }, () => Buffer.alloc(0))
+  const { amount, description, link, devMode, lifetime_s } = draft
+  return previewCharge(visit, {
+    kind: 'LINK',
+    amount,
+    description,
+    link,
+    devMode,
+    lifetime_s,
+    payer,
+  })
+}
+
+function sendForm(
+  visit: Visit,
+  typed: Form,
+  around: Around,
+  fault: FormFault | null = null,
+  preview: Page | null = null,
+): FastifyReply {
+  const { language } = visit
+  const texts = NEW[language]
+  const filled = (plans: FieldPlan<NewField>[]) =>
+    fieldsOf(fillFields(plans, texts.fields, typed, fault, language))
+  const { check: _check, ...amount } = amountPlan
+  const total = filled([
+    { name: 'total', ...amount, isOptional: true },
+    lifetimePlan(visit),
+    descriptionPlan,
+  ])
+  const returns: FieldPlan<NewField>[] = (['successUrl', 'failedUrl'] as const).map((name) => ({
+    name,
+    inputmode: 'url',
+    maxlength: 2048,
+    isOptional: true,
+  }))
+  const isOn = (name: string) => typed[name] === 'yes'
+  const isOpen = ['externalId', 'successUrl', 'failedUrl'].some((name) => typed[name])
+  const fields = html`<fieldset class="card-form"><legend>${texts.products}</legend>${productRows(visit, typed, around, fault)}</fieldset>
+${total}
+${payerFields(visit, around.payers, typed, fault, { path: 'customer.' })}
+${checkbox({ name: 'notifyCustomer', label: texts.notify, hint: texts.notifyHint, isOn: isOn('notifyCustomer') })}
+${checkbox({ name: 'needShipping', label: texts.needShipping, hint: texts.needShippingHint, isOn: isOn('needShipping') })}
+${devModeField(visit, typed)}
+<details class="more-fields"${isOpen && html` open`}><summary>${texts.more}</summary>${filled([externalIdPlan, ...returns])}</details>`
+  return sendNewForm(visit, { kind: 'link', fields, fault, preview, scripts: ['rows.js'] })
+}
+
+/** Rows of products. A script hides those that are empty until more are asked for. */
+function productRows(
+  { language }: Visit,
+  typed: Form,
+  { products }: Around,
+  fault: FormFault | null,
+): Html {
+  const texts = NEW[language]
+  const places = filledRows(typed)
+  const options = productOptions(products, texts.noProduct)
+  const rows = Array.from({ length: rowsOf(typed) }, (_, row) => {
+    const place = places.indexOf(row)
+    const isWrong = place >= 0 && fault?.isWrong(`items[${place}]`)
+    const [product, quantity] = [`product-${row}`, `quantity-${row}`]
+    return html`<div data-row>${fieldsOf([
+      {
+        name: product,
+        label: texts.productRow(row + 1),
+        value: typed[product] ?? '',
+        fault: null,
+        wrong: '',
+        isFilledIn: true,
+        width: 'most',
+        options,
+      },
+      {
+        name: quantity,
+        label: texts.quantity,
+        value: typed[quantity] ?? '1',
+        fault: isWrong ? texts.wrongQuantity : null,
+        wrong: texts.wrongQuantity,
+        isFilledIn: true,
+        width: 'third',
+        inputmode: 'numeric',
+        maxlength: 7,
+      },
+    ])}</div>`
+  })
+  return html`<p class="hint">${texts.productsHint}</p><input type="hidden" name="rows" value="${rowsOf(typed)}">
+<div class="card-form" data-rows>${rows}</div>
+<p><button class="button quiet slim" name="step" value="rows" formnovalidate>${icon('plus')}<span>${texts.addRows}</span></button></p>
+${products.length >= MAX_SELLABLE && html`<p class="hint">${texts.newestProducts(MAX_SELLABLE)}</p>`}`
+}
+
+export const newLinkRoutes: DashboardRoute[] = [
+  { method: 'GET', path: '/new/link', needs: 'payments:write', handle: show },
+  { method: 'POST', path: '/new/link', needs: 'payments:write', handle: make },
+]

@@ -1,0 +1,249 @@
+import type { Language } from '../../lib/language.ts'
+import type { FieldTexts } from './fields.ts'
+
+export type NewKind = 'charge' | 'link' | 'code' | 'subscription'
+export type NewField =
+  | 'amount'
+  | 'total'
+  | 'description'
+  | 'externalId'
+  | 'expiresIn'
+  | 'successUrl'
+  | 'failedUrl'
+  | 'product'
+
+type Texts = {
+  title: string
+  choose: string
+  kinds: Record<NewKind, { title: string; text: string; make: string }>
+  payer: string
+  find: string
+  findButton: string
+  nobodyFound: string
+  chooseWho: string
+  somebodyNew: string
+  sale: string
+  more: string
+  devMode: string
+  devModeHint: string
+  lifetimes: Record<number, string>
+  products: string
+  productsHint: string
+  productRow(number: number): string
+  quantity: string
+  wrongQuantity: string
+  noProduct: string
+  addRows: string
+  newestProducts(count: number): string
+  needShipping: string
+  needShippingHint: string
+  notify: string
+  notifyHint: string
+  preview: string
+  previewTitle: string
+  previewHint: string
+  previewFrame: string
+  sampleCode: string
+  fields: Record<NewField, FieldTexts>
+}
+
+const LIFETIMES_PT = {
+  1800: '30 minutos',
+  3600: '1 hora',
+  86400: '1 dia',
+  259200: '3 dias',
+  604800: '7 dias',
+  2592000: '30 dias',
+}
+
+const LIFETIMES_EN = {
+  1800: '30 minutes',
+  3600: '1 hour',
+  86400: '1 day',
+  259200: '3 days',
+  604800: '7 days',
+  2592000: '30 days',
+}
+
+const pt: Texts = {
+  title: 'Criar',
+  choose: 'Como você quer receber?',
+  kinds: {
+    charge: {
+      title: 'Cobrança Pix',
+      text: 'Um QR Code e um código copia e cola para uma pessoa pagar agora.',
+      make: 'Criar cobrança',
+    },
+    link: {
+      title: 'Link de pagamento',
+      text: 'Uma página com produtos ou um total, para enviar por mensagem ou e-mail.',
+      make: 'Criar link',
+    },
+    code: {
+      title: 'QR Code fixo',
+      text: 'Um valor que se repete, como o cafezinho. Imprima a placa e deixe no balcão.',
+      make: 'Criar QR Code',
+    },
+    subscription: {
+      title: 'Assinatura',
+      text: 'O cliente autoriza uma vez, e o banco paga cada cobrança com Pix Automático.',
+      make: 'Criar assinatura',
+    },
+  },
+  payer: 'Quem paga',
+  find: 'Procurar cliente por CPF, CNPJ, e-mail ou nome',
+  findButton: 'Procurar',
+  nobodyFound: 'Nenhum cliente encontrado. Preencha os dados abaixo.',
+  chooseWho: 'Escolha quem paga',
+  somebodyNew: 'Outra pessoa',
+  sale: 'O que será cobrado',
+  more: 'Mais opções',
+  devMode: 'Modo de desenvolvimento',
+  devModeHint: 'Para testes: nenhum valor real é movimentado.',
+  lifetimes: LIFETIMES_PT,
+  products: 'Produtos',
+  productsHint: 'Escolha produtos, ou deixe em branco e informe só o total.',
+  productRow: (number) => `Produto ${number}`,
+  quantity: 'Quantidade',
+  wrongQuantity: 'Informe uma quantidade de 1 a 1.000.000.',
+  noProduct: 'Nenhum',
+  addRows: 'Adicionar produtos',
+  newestProducts: (count) =>
+    `Aparecem aqui os ${count} produtos mais recentes. Para outro, abra-o em Produtos e escolha “Criar link com este produto”.`,
+  needShipping: 'Pedir o endereço de entrega',
+  needShippingHint: 'Quem paga informa para onde enviar antes de ver o código.',
+  notify: 'Enviar o link por e-mail ao cliente',
+  notifyHint: 'O cliente precisa ter um e-mail.',
+  preview: 'Ver prévia',
+  previewTitle: 'O que o cliente vai ver',
+  previewHint: 'Nada foi criado ainda.',
+  previewFrame: 'Prévia da página de pagamento',
+  sampleCode: 'PREVIA: o codigo Pix aparece aqui depois de criar a cobranca',
+  fields: {
+    amount: {
+      label: 'Valor em reais',
+      wrong: 'Informe um valor como 19,90.',
+      hint: 'Por exemplo: 19,90',
+    },
+    total: {
+      label: 'Total em reais',
+      wrong: 'Informe um total como 19,90, ou escolha produtos.',
+      hint: 'Em branco: a soma dos produtos.',
+    },
+    description: {
+      label: 'Descrição',
+      wrong: 'A descrição pode ter até 140 caracteres.',
+      hint: 'O cliente lê na página de pagamento e no aplicativo do banco.',
+    },
+    externalId: {
+      label: 'Sua referência',
+      wrong: 'A referência pode ter até 255 caracteres.',
+      hint: 'Por exemplo, o número do pedido.',
+    },
+    expiresIn: { label: 'Validade', wrong: 'Escolha uma validade.' },
+    successUrl: {
+      label: 'Página depois de pagar',
+      wrong: 'Informe um endereço que comece com https:// ou http://.',
+      hint: 'Para onde o cliente volta. Por exemplo: https://minhaloja.com.br/obrigado',
+    },
+    failedUrl: {
+      label: 'Página se não pagar',
+      wrong: 'Informe um endereço que comece com https:// ou http://.',
+    },
+    product: { label: 'Produto', wrong: 'Escolha um produto ativo, com preço de R$ 1,00 ou mais.' },
+  },
+}
+
+const en: Texts = {
+  title: 'New',
+  choose: 'How do you want to be paid?',
+  kinds: {
+    charge: {
+      title: 'Pix charge',
+      text: 'A QR code and a copy-and-paste code for one person to pay now.',
+      make: 'Create charge',
+    },
+    link: {
+      title: 'Payment link',
+      text: 'A page with products or a total, to send by message or e-mail.',
+      make: 'Create link',
+    },
+    code: {
+      title: 'Static QR code',
+      text: 'An amount that repeats, such as a coffee. Print the sign and put it on the counter.',
+      make: 'Create QR code',
+    },
+    subscription: {
+      title: 'Subscription',
+      text: 'The customer authorizes it once, and the bank pays each charge by Pix Automático.',
+      make: 'Create subscription',
+    },
+  },
+  payer: 'Who pays',
+  find: 'Find a customer by CPF, CNPJ, e-mail or name',
+  findButton: 'Find',
+  nobodyFound: 'No customer found. Fill in the details below.',
+  chooseWho: 'Choose who pays',
+  somebodyNew: 'Somebody else',
+  sale: 'What is charged',
+  more: 'More options',
+  devMode: 'Dev mode',
+  devModeHint: 'For tests: no real money moves.',
+  lifetimes: LIFETIMES_EN,
+  products: 'Products',
+  productsHint: 'Choose products, or leave them empty and enter only the total.',
+  productRow: (number) => `Product ${number}`,
+  quantity: 'Quantity',
+  wrongQuantity: 'Enter a quantity from 1 to 1,000,000.',
+  noProduct: 'None',
+  addRows: 'Add products',
+  newestProducts: (count) =>
+    `These are the ${count} newest products. For another one, open it in Products and choose “Create a link with this product”.`,
+  needShipping: 'Ask for the shipping address',
+  needShippingHint: 'Whoever pays says where to send it before they see the code.',
+  notify: 'Send the link to the customer by e-mail',
+  notifyHint: 'The customer needs an e-mail address.',
+  preview: 'Preview',
+  previewTitle: 'What the customer will see',
+  previewHint: 'Nothing is created yet.',
+  previewFrame: 'Preview of the payment page',
+  sampleCode: 'PREVIEW: the Pix code appears here when the charge is created',
+  fields: {
+    amount: {
+      label: 'Amount in reais',
+      wrong: 'Enter an amount such as 19,90.',
+      hint: 'For example: 19,90',
+    },
+    total: {
+      label: 'Total in reais',
+      wrong: 'Enter a total such as 19,90, or choose products.',
+      hint: 'Empty: the sum of the products.',
+    },
+    description: {
+      label: 'Description',
+      wrong: 'The description may have 140 characters.',
+      hint: 'The customer reads it on the payment page and in the app of their bank.',
+    },
+    externalId: {
+      label: 'Your reference',
+      wrong: 'The reference may have 255 characters.',
+      hint: 'For example, the number of the order.',
+    },
+    expiresIn: { label: 'Valid for', wrong: 'Choose how long it is valid.' },
+    successUrl: {
+      label: 'Page after paying',
+      wrong: 'Enter an address that starts with https:// or http://.',
+      hint: 'Where the customer returns to. For example: https://mystore.com/thanks',
+    },
+    failedUrl: {
+      label: 'Page if it is not paid',
+      wrong: 'Enter an address that starts with https:// or http://.',
+    },
+    product: {
+      label: 'Product',
+      wrong: 'Choose an active product with a price of R$ 1,00 or more.',
+    },
+  },
+}
+
+export const NEW: Record<Language, Texts> = { pt, en }

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { payer, startApi } from '../support/api.ts'
+import { signIn } from '../support/dashboard.ts'
+import { makeCustomer, makeRecurring } from '../support/subscriptions.ts'
+
+const api = await startApi()
+const client = await api.client()
+const owner = await signIn(api, client.company)
+
+const PAYER = { name: 'Maria da Silva', taxId: '123.456.789-09', email: 'maria@example.com' }
+const idIn = (location: string | null, prefix = 'charge') =>
+  new RegExp(`${prefix}_\\w+`).exec(location ?? '')![0]
+const read = async (id: string) => (await client.get(`/charge/${id}`)).body.data
+const countOf = async (table: string) =>
+  Number((await api.rows<{ n: string }>(`select count(*) as n from ${table}`))[0]!.n)
+
+test('a charge is created for somebody new, with an amount in reais', async () => {
+  const form = { ...PAYER, amount: '1.019,90', expiresIn: '3600', description: 'Pães' }
+  const made = await owner.post('/new/charge', { ...form, externalId: 'pedido-7' })
+  assert.equal(made.status, 303, made.text)
+  assert.match(made.location!, /\/charges\/charge_\w+\?done=made$/)
+  const charge = await read(idIn(made.location))
+  assert.deepEqual(
+    [charge.total, charge.description, charge.externalId, charge.devMode],
+    [101_990, 'Pães', 'pedido-7', false],
+  )
+  const lived = Date.parse(charge.expiresAt) - Date.parse(charge.createdAt)
+  assert.equal(lived, 3600_000)
+})
+
+test('a customer is found in the form, and what was typed stays', async () => {
+  const customerId = await makeCustomer(client, { name: 'Carla Dias', taxId: '39053344705' })
+  const typed = { amount: '10,00', description: 'Bolo', find: '390.533.447-05', step: 'find' }
+  const found = await owner.post('/new/charge', typed)
+  assert.equal(found.status, 200)
+  assert.match(found.text, new RegExp(`value="${customerId}" checked`))
+  assert.match(found.text, /Carla Dias/)
+  assert.match(found.text, /value="10,00"/)
+  assert.match(found.text, /value="Bolo"/)
+  assert.doesNotMatch(found.text, /39053344705</)
+  const made = await owner.post('/new/charge', { ...typed, step: '', customerId })
+  assert.equal((await read(idIn(made.location))).customer.name, 'Carla Dias')
+  const nobody = await owner.post('/new/charge', { ...typed, find: '52998224725' })
+  assert.match(nobody.text, /Nenhum cliente encontrado/)
+  const opened = await owner.get(`/new/charge?customer=${customerId}`)
+  assert.match(opened.text, new RegExp(`value="${customerId}" checked`))
+})
+
+test('what is wrong with a charge is said at its field', async () => {
+  const form = { name: '', taxId: '1', email: 'x', amount: '0,5 reais', expiresIn: '1800' }
+  const page = await owner.post('/new/charge', form)
+  assert.equal(page.status, 400)
+  for (const field of ['amount', 'name', 'taxId', 'email']) {
+    assert.match(page.text, new RegExp(`id="${field}"[^>]*aria-invalid="true"`), field)
+  }
+  assert.match(page.text, /id="amount-fault">Informe um valor como 19,90\./)
+})
+
+test('only a live company is asked about dev mode', async () => {
+  assert.doesNotMatch((await owner.get('/new/charge')).text, /name="devMode"/)
+  const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+  const person = await signIn(api, live.company)
+  for (const path of ['/new/charge', '/new/link', '/new/code']) {
+    assert.match((await person.get(path)).text, /name="devMode"/, path)
+  }
+  const form = { ...PAYER, amount: '5', expiresIn: '1800', devMode: 'yes' }
+  const made = await person.post('/new/charge', form)
+  assert.equal((await live.get(`/charge/${idIn(made.location)}`)).body.data.devMode, true)
+})
+
+test('a link is created from products, or from a total', async () => {
+  const bread = { name: 'Pão', description: 'Francês', price: 150 }
+  const { id } = (await client.post('/product', bread)).body.data
+  const form = { ...PAYER, expiresIn: '604800', rows: '5' }
+  const rows = { 'product-0': '', 'product-3': id, 'quantity-3': '4' }
+  const urls = { successUrl: 'https://loja.example/obrigado' }
+  const options = { needShipping: 'yes', notifyCustomer: 'yes' }
+  const made = await owner.post('/new/link', { ...form, ...rows, ...urls, ...options })
+  assert.equal(made.status, 303, made.text)
+  const link = await read(idIn(made.location))
+  assert.deepEqual([link.total, link.items[0].quantity], [600, 4])
+  assert.deepEqual([link.needShipping, link.successUrl], [true, urls.successUrl])
+
+  const total = await owner.post('/new/link', { ...form, total: '49,90' })
+  assert.equal((await read(idIn(total.location))).total, 4990)
+  const opened = await owner.get(`/new/link?product=${id}`)
+  assert.match(opened.text, new RegExp(`<option value="${id}" selected>`))
+})
+
+test('what is wrong with a link is said at its row or field', async () => {
+  const bread = { name: 'Broa', description: '', price: 150 }
+  const { id } = (await client.post('/product', bread)).body.data
+  const form = { ...PAYER, expiresIn: '604800', rows: '5' }
+  const nothing = await owner.post('/new/link', form)
+  assert.match(nothing.text, /id="total-fault">Informe um total como 19,90, ou escolha/)
+  const rows = { 'product-1': id, 'quantity-1': '1', 'product-4': id, 'quantity-4': 'muitos' }
+  const wrong = await owner.post('/new/link', { ...form, ...rows })
+  assert.match(wrong.text, /id="quantity-4-fault">Informe uma quantidade/)
+  assert.match(wrong.text, /id="quantity-1-fault" hidden/)
+  const unsendable = { ...form, email: '', total: '10', notifyCustomer: 'yes' }
+  assert.match((await owner.post('/new/link', unsendable)).text, /id="email-fault">Informe/)
+  const more = await owner.post('/new/link', { ...form, ...rows, step: 'rows' })
+  assert.match(more.text, /name="product-9"/)
+  assert.match(more.text, new RegExp(`<option value="${id}" selected>`))
+})
+
+test('a preview shows the page of the payer, and stores nothing', async () => {
+  const bread = { name: 'Sonho <b>', description: '', price: 700 }
+  const { id } = (await client.post('/product', bread)).body.data
+  const monthly = await makeRecurring(client, { name: 'Clube do sonho', price: 3990 })
+  const before = [
+    await countOf('charges'),
+    await countOf('recurrences'),
+    await countOf('customers'),
+  ]
+  const form = { ...PAYER, step: 'preview', expiresIn: '1800', description: 'Pães do dia' }
+  const charge = await owner.post('/new/charge', { ...form, amount: '12,34' })
+  assert.equal(charge.status, 200, charge.text)
+  const frame = /srcdoc="([^"]*)"/.exec(charge.text)![1]!
+  assert.match(frame, /R\$ 12,34/)
+  assert.match(frame, /Pães do dia/)
+  assert.match(frame, /Maria da Silva/)
+  const link = await owner.post('/new/link', { ...form, 'product-0': id, 'quantity-0': '2' })
+  assert.match(/srcdoc="([^"]*)"/.exec(link.text)![1]!, /2 × Sonho &amp;lt;b&amp;gt;/)
+  const subscription = await owner.post('/new/subscription', {
+    ...form,
+    product: monthly,
+    who: 'any',
+  })
+  assert.match(/srcdoc="([^"]*)"/.exec(subscription.text)![1]!, /Clube do sonho/)
+  const wrong = await owner.post('/new/charge', { ...form, amount: 'x' })
+  assert.equal(wrong.status, 400)
+  assert.doesNotMatch(wrong.text, /srcdoc/)
+  const after = [await countOf('charges'), await countOf('recurrences'), await countOf('customers')]
+  assert.deepEqual(after, before)
+})
+
+test('a static code is created, with a sign to print and its sales', async () => {
+  const made = await owner.post('/new/code', { amount: '2,50' })
+  assert.match(made.location!, /\/new\/code\/qrs_\w+\?done=made$/)
+  const path = `/new/code/${idIn(made.location, 'qrs')}`
+  const page = await owner.get(path)
+  assert.match(page.text, /QR Code fixo de R\$ 2,50/)
+  assert.match(page.text, /Ninguém pagou com este QR Code ainda/)
+  const sign = await owner.get(`${path}/sign`)
+  assert.match(sign.text, /Aponte a câmera/)
+  assert.match(sign.text, /Padaria São João/)
+  assert.match(sign.text, /R\$ 2,50/)
+  const brCode = /data-copy="(000201[^"]+)"/.exec(page.text)![1]!
+  const paid = await api.call('POST', '/bank/pix', { json: { brCode } })
+  assert.ok(paid.status < 300, paid.text)
+  const sold = await owner.get(path)
+  assert.match(sold.text, /1 venda</)
+  assert.match(sold.text, /\/charges\/charge_/)
+  assert.match((await owner.get('/new/code')).text, new RegExp(path))
+  assert.match((await owner.post('/new/code', { amount: '' })).text, /id="amount-fault">Informe/)
+})
+
+test('a subscription is created for anybody, or for one customer', async () => {
+  const product = await makeRecurring(client, { name: 'Pão todo mês' })
+  const any = await owner.post('/new/subscription', { product, who: 'any' })
+  assert.equal(any.status, 303, any.text)
+  const template = await client.get(`/pix-automatic/recurrences/${idIn(any.location, 'rec')}`)
+  assert.equal(template.body.data.isRecurringTemplate, true)
+  const person = { ...payer({ taxId: '52998224725' }), who: 'one', product }
+  const one = await owner.post('/new/subscription', person as Record<string, string>)
+  assert.equal(one.status, 303, one.text)
+  const made = await client.get(`/pix-automatic/recurrences/${idIn(one.location, 'rec')}`)
+  assert.equal(made.body.data.recurrenceAuthStatus, 'CREATED')
+  const without = await owner.post('/new/subscription', { product: '', who: 'any' })
+  assert.match(without.text, /id="product-fault">Escolha um produto/)
+  const wrong = await owner.post('/new/subscription', { product, who: 'one', name: 'Ana' })
+  assert.match(wrong.text, /id="taxId"[^>]*aria-invalid="true"/)
+})
+
+test('a form that is sent twice creates one charge', async () => {
+  const form = { ...PAYER, amount: '7', expiresIn: '1800', once: 'o'.repeat(26) }
+  const [first, second] = [
+    await owner.post('/new/charge', form),
+    await owner.post('/new/charge', form),
+  ]
+  assert.equal(idIn(first.location), idIn(second.location))
+})
