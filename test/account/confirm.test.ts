@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { CONFIRMED_MS } from '../../src/core/people/rules.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
+import { lettersOf } from '../support/mail.ts'
+import { givePassword, PASSWORD, pathIn } from '../support/people.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -37,10 +39,47 @@ test('a form without the token of the session confirms nothing', async () => {
   assert.equal(await confirmedAt(owner.session.id), null)
 })
 
-test('outside local mode a click is not enough', async () => {
+test('outside local mode a click is not enough: a password comes by mail', async () => {
   const live = await startApi({}, { local: false })
   const owner = await signIn(live, (await live.client()).company, { isConfirmed: false })
   const page = await owner.get('//account/confirm')
   assert.match(page.text, /link ao seu e-mail/)
   assert.equal((await owner.post('//account/confirm')).status, 422)
+  const sent = await owner.post('//account/confirm', { mail: 'yes' })
+  assert.equal(sent.status, 200)
+  const [letter] = await lettersOf(live, owner.person.id)
+  assert.match(pathIn(letter!), /^\/password\//)
+  const [row] = await live.rows('select confirmed_at from sessions where id = $1', [
+    owner.session.id,
+  ])
+  assert.deepEqual(row, { confirmed_at: null })
+})
+
+test('a password confirms, and nothing else does for who has one', async () => {
+  const owner = await signIn(api, client.company, { isConfirmed: false })
+  await givePassword(api, owner.person)
+  const page = await owner.get('//account/confirm')
+  assert.match(page.text, /type="password"/)
+  for (const form of [{}, { password: 'wrong' }, { code: '123456' }, { response: '{}' }]) {
+    const refused = await owner.post('//account/confirm', form as Record<string, string>)
+    assert.equal(refused.status, 422, JSON.stringify(form))
+  }
+  assert.equal(await confirmedAt(owner.session.id), null)
+  const right = await owner.post('//account/confirm', { password: PASSWORD, next: owner.home })
+  assert.equal(right.location, owner.home)
+  assert.deepEqual(await confirmedAt(owner.session.id), api.clock.now())
+})
+
+test('of 1,000 guessed passwords ten are checked', async () => {
+  const owner = await signIn(api, client.company, { isConfirmed: false })
+  await givePassword(api, owner.person)
+  const statuses = new Map<number, number>()
+  for (let i = 0; i < 1000; i++) {
+    const { status } = await owner.post('//account/confirm', { password: `guess ${i}` })
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  assert.deepEqual(Object.fromEntries(statuses), { 422: 10, 429: 990 })
+  const right = await owner.post('//account/confirm', { password: PASSWORD })
+  assert.equal(right.status, 429)
+  assert.equal(await confirmedAt(owner.session.id), null)
 })

@@ -1,53 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secret, TOTP } from 'otpauth'
 import { startApi } from '../support/api.ts'
-import { type Member, signIn } from '../support/dashboard.ts'
+import { signIn } from '../support/dashboard.ts'
+import { addApp, codeOf, codesOn, prepareApp } from '../support/totp.ts'
 
 const api = await startApi()
 const client = await api.client()
 
-const codeOf = (secret: string, seconds = 0) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({
-    timestamp: api.clock.now().getTime() + seconds * 1000,
-  })
-
-const secretOf = async (member: Member): Promise<string> => {
-  const begun = await member.post('//account/security/app')
-  assert.equal(begun.location, '/account/security/app')
-  const page = await member.get('//account/security/app')
-  return /<code translate="no">([A-Z2-7 ]+)<\/code>/.exec(page.text)![1]!.replaceAll(' ', '')
-}
-
-const codesOf = (text: string): string[] =>
-  [...text.matchAll(/<li><code>([^<]+)<\/code><\/li>/g)].map(([, code]) => code!)
-
-async function addApp(member: Member): Promise<{ secret: string; recoveryCodes: string[] }> {
-  const secret = await secretOf(member)
-  const added = await member.post('//account/security/app/code', { code: codeOf(secret) })
-  assert.equal(added.status, 200, added.text)
-  return { secret, recoveryCodes: codesOf(added.text) }
-}
-
 test('an app counts once a code of it was given, and shows ten recovery codes', async () => {
   const owner = await signIn(api, client.company)
-  const secret = await secretOf(owner)
+  const secret = await prepareApp(owner)
   assert.equal(secret.length, 32)
   const wrong = await owner.post('//account/security/app/code', { code: '000000' })
   assert.equal(wrong.status, 422)
   assert.match(wrong.text, /O código não confere/)
   assert.match((await owner.get('//account/security')).text, /Inativo/)
-  const right = await owner.post('//account/security/app/code', { code: codeOf(secret) })
-  assert.equal(codesOf(right.text).length, 10)
+  const right = await owner.post('//account/security/app/code', { code: codeOf(api, secret) })
+  assert.equal(codesOn(right.text).length, 10)
   const page = await owner.get('//account/security')
   assert.match(page.text, /Restam 10 códigos/)
-  assert.doesNotMatch(page.text, new RegExp(codesOf(right.text)[0]!))
+  assert.doesNotMatch(page.text, new RegExp(codesOn(right.text)[0]!))
   assert.equal((await owner.get('//account/security/app')).location, '/account/security')
 })
 
 test('neither the secret nor the codes can be read in the database', async () => {
   const owner = await signIn(api, client.company)
-  const { secret, recoveryCodes } = await addApp(owner)
+  const { secret, recoveryCodes } = await addApp(api, owner)
   const [row] = await api.rows<{ found: string }>(
     `select (select row_to_json(p) from people p where id = $1)::text
        || (select json_agg(r) from recovery_codes r where person_id = $1)::text as found`,
@@ -72,25 +50,25 @@ test('setting up and removing need a confirmed session', async () => {
 
 test('who has no password confirms by a code, and each code works once', async () => {
   const owner = await signIn(api, client.company)
-  const { secret } = await addApp(owner)
-  const reused = await owner.post('//account/confirm', { code: codeOf(secret) })
+  const { secret } = await addApp(api, owner)
+  const reused = await owner.post('//account/confirm', { code: codeOf(api, secret) })
   assert.equal(reused.status, 422, 'the code that set it up')
   api.clock.advance(30)
-  const code = codeOf(secret)
+  const code = codeOf(api, secret)
   const sent = await Promise.all([
     owner.post('//account/confirm', { code }),
     owner.post('//account/confirm', { code }),
   ])
   assert.deepEqual(sent.map(({ status }) => status).sort(), [303, 422])
-  const older = await owner.post('//account/confirm', { code: codeOf(secret, -30) })
+  const older = await owner.post('//account/confirm', { code: codeOf(api, secret, -30) })
   assert.equal(older.status, 422)
 })
 
 test('of 1,000 guesses five are checked', async () => {
   const owner = await signIn(api, client.company)
-  const { secret } = await addApp(owner)
+  const { secret } = await addApp(api, owner)
   api.clock.advance(30)
-  const right = codeOf(secret)
+  const right = codeOf(api, secret)
   const statuses = new Map<number, number>()
   for (let i = 0; i < 1000; i++) {
     const code = String((Number(right) + 1 + i) % 1_000_000).padStart(6, '0')
@@ -106,8 +84,8 @@ test('of 1,000 guesses five are checked', async () => {
 
 test('new recovery codes replace the old ones, and go with the last factor', async () => {
   const owner = await signIn(api, client.company)
-  const { recoveryCodes } = await addApp(owner)
-  const renewed = codesOf((await owner.post('//account/security/recovery-codes')).text)
+  const { recoveryCodes } = await addApp(api, owner)
+  const renewed = codesOn((await owner.post('//account/security/recovery-codes')).text)
   assert.equal(renewed.length, 10)
   assert.ok(renewed.every((code) => !recoveryCodes.includes(code)))
   const removed = await owner.post('//account/security/app/remove')
@@ -127,7 +105,7 @@ test('the first factor ends other sessions, and the last one leaves none with a 
   )
   const sql = 'select has_second_factor from sessions where person_id = $1'
   assert.equal((await api.rows(sql, [owner.person.id])).length, 2)
-  await addApp(owner)
+  await addApp(api, owner)
   assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: true }])
   await owner.post('//account/security/app/remove')
   assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: false }])
@@ -136,7 +114,7 @@ test('the first factor ends other sessions, and the last one leaves none with a 
 test('the activity log of their companies has what people change', async () => {
   const { company } = await api.client()
   const owner = await signIn(api, company)
-  await addApp(owner)
+  await addApp(api, owner)
   await owner.post('//account/security/recovery-codes')
   await owner.post('//account/security/app/remove')
   await owner.post('//account/security/app/remove')

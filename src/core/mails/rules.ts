@@ -16,6 +16,7 @@ export type MailKind =
   | 'invitation'
   | 'new-password'
   | 'password-changed'
+  | 'factor-changed'
 
 const HOUR_S = 3600
 export const DAY_S = 24 * HOUR_S

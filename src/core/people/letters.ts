@@ -117,7 +117,7 @@ const en: Texts = {
 const TEXTS: Record<Language, Texts> = { pt, en }
 
 /** The sender of letters that are about no company. */
-const service = (language: Language): LetterCompany => ({
+export const service = (language: Language): LetterCompany => ({
   name: 'Vintém',
   email: '',
   color: DEFAULT_COLOR,

@@ -101,13 +101,13 @@ export async function noteUse(tx: Tx, id: string, counter: number, now: Date): P
   })
 }
 
-/** False if the person has no passkey with this id. */
-export async function deletePasskey(tx: Tx, personId: Uuid, id: string): Promise<boolean> {
-  const rows = await tx.query({
-    text: 'delete from passkeys where person_id = $1 and id = $2 returning id',
+/** The name of the passkey that was removed, or null if the person has none with this id. */
+export async function deletePasskey(tx: Tx, personId: Uuid, id: string): Promise<string | null> {
+  const rows = await tx.query<Row & { name: string }>({
+    text: 'delete from passkeys where person_id = $1 and id = $2 returning name',
     values: [personId, id],
   })
-  return rows.length > 0
+  return rows[0]?.name ?? null
 }
 
 /** Writes that a challenge was answered. False if it was answered before. */
@@ -172,14 +172,6 @@ export async function confirmSession(
     text: `update sessions set confirmed_at = $2, has_second_factor = has_second_factor or $3
            where id = $1`,
     values: [sessionId, now, hasSecondFactor],
-  })
-}
-
-/** Ends all sessions of a person but this one. */
-export async function endOtherSessions(tx: Tx, personId: Uuid, sessionId: Uuid): Promise<void> {
-  await tx.query({
-    text: 'delete from sessions where person_id = $1 and id <> $2',
-    values: [personId, sessionId],
   })
 }
 

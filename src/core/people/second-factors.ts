@@ -2,9 +2,12 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
+import { queueMails } from '../mails/store.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
 import type { Person, Session } from './rules.ts'
+import { composeFactorChange, type FactorChange } from './second-factors-letters.ts'
 import * as store from './second-factors-store.ts'
+import { deleteSessions } from './store.ts'
 import { newTotpSecret, openTotpSecret, periodOfCode } from './totp.ts'
 
 /** What somebody has besides a password. */
@@ -86,6 +89,7 @@ export async function addTotp(
   if (period === null) return null
   const before = await listFactors(tx, person)
   await store.confirmTotp(tx, id, period, now)
+  await mailChange(tx, app, person, 'app-added')
   return completeAdding(tx, app, person, sessionId, before)
 }
 
@@ -102,6 +106,7 @@ export async function addPasskey(
   if (!isNew || (await store.findPasskey(tx, passkey.id))) return null
   const before = await listFactors(tx, person)
   await store.insertPasskey(tx, passkey)
+  await mailChange(tx, app, person, 'passkey-added', { passkey: passkey.name })
   return completeAdding(tx, app, person, sessionId, before)
 }
 
@@ -116,7 +121,7 @@ async function completeAdding(
   sessionId: Uuid,
   before: Factors,
 ): Promise<Added> {
-  if (!hasFactor(before)) await store.endOtherSessions(tx, id, sessionId)
+  if (!hasFactor(before)) await deleteSessions(tx, id, sessionId)
   await store.confirmSession(tx, sessionId, true, systemClock.now())
   if (before.recoveryCodes > 0) return { recoveryCodes: null }
   return { recoveryCodes: await renewCodes(tx, vault, id) }
@@ -132,38 +137,63 @@ async function renewCodes(tx: Tx, vault: App['vault'], id: Uuid): Promise<string
 /** Makes new recovery codes. The old ones no longer work. Null if there is no factor. */
 export async function renewRecoveryCodes(
   tx: Tx,
-  { vault }: FactorApp,
+  app: FactorApp,
   { id }: Person,
 ): Promise<string[] | null> {
-  const factors = await listFactors(tx, await store.lockPerson(tx, id))
-  return hasFactor(factors) ? renewCodes(tx, vault, id) : null
+  const person = await store.lockPerson(tx, id)
+  if (!hasFactor(await listFactors(tx, person))) return null
+  await mailChange(tx, app, person, 'codes-renewed')
+  return renewCodes(tx, app.vault, id)
 }
 
 /** Removes the app that makes codes. False if there is none. */
-export async function removeTotp(
-  tx: Tx,
-  { systemClock }: FactorApp,
-  { id }: Person,
-): Promise<boolean> {
+export async function removeTotp(tx: Tx, app: FactorApp, { id }: Person): Promise<boolean> {
   const person = await store.lockPerson(tx, id)
   if (person.totpConfirmedAt === null) return false
-  await store.removeTotp(tx, id, systemClock.now())
-  await completeRemoving(tx, id)
+  await store.removeTotp(tx, id, app.systemClock.now())
+  const isLast = await completeRemoving(tx, id)
+  await mailChange(tx, app, person, 'app-removed', { isLast })
   return true
 }
 
 /** Removes a passkey. False if it is not the person's. */
-export async function removePasskey(tx: Tx, { id }: Person, key: string): Promise<boolean> {
-  await store.lockPerson(tx, id)
-  if (!(await store.deletePasskey(tx, id, key))) return false
-  await completeRemoving(tx, id)
+export async function removePasskey(
+  tx: Tx,
+  app: FactorApp,
+  { id }: Person,
+  key: string,
+): Promise<boolean> {
+  const person = await store.lockPerson(tx, id)
+  const passkey = await store.deletePasskey(tx, id, key)
+  if (passkey === null) return false
+  const isLast = await completeRemoving(tx, id)
+  await mailChange(tx, app, person, 'passkey-removed', { passkey, isLast })
   return true
 }
 
-/** Without a factor recovery codes have no use, and no session counts as having one. */
-async function completeRemoving(tx: Tx, id: Uuid): Promise<void> {
+/**
+ * Whether that was the last factor. Without one recovery codes have no use, and no session counts
+ * as having one.
+ */
+async function completeRemoving(tx: Tx, id: Uuid): Promise<boolean> {
   const left = await listFactors(tx, await store.lockPerson(tx, id))
-  if (hasFactor(left)) return
+  if (hasFactor(left)) return false
   await store.replaceRecoveryCodes(tx, id, [])
   await store.forgetSecondFactor(tx, id)
+  return true
+}
+
+async function mailChange(
+  tx: Tx,
+  { vault, systemClock }: FactorApp,
+  person: Person,
+  change: FactorChange,
+  about: { passkey?: string; isLast?: boolean } = {},
+): Promise<void> {
+  const now = systemClock.now()
+  const letter = composeFactorChange(person, change, about, now)
+  const kind = 'factor-changed'
+  await queueMails(tx, vault, [
+    { companyId: person.id, kind, letter, expiresAt: null, createdAt: now },
+  ])
 }

@@ -6,6 +6,8 @@ type Texts = {
   continue: string
   cancel: string
   wrong: string
+  wrongPassword: string
+  sent: string
   local: string
   mail: string
   mailLink: string
@@ -17,10 +19,12 @@ const pt: Texts = {
   continue: 'Continuar',
   cancel: 'Voltar ao painel',
   wrong: 'Não foi possível confirmar. Tente de novo.',
+  wrongPassword: 'A senha não confere. Tente de novo.',
+  sent: 'Enviamos um link ao seu e-mail. Abra-o em até 30 minutos para criar uma senha.',
   local:
     'Você entrou por um link e ainda não tem senha. Neste computador, em modo local, basta continuar.',
   mail: 'Você ainda não tem senha nem chave de acesso. Enviaremos um link ao seu e-mail para criar uma senha. Depois, entre de novo com ela.',
-  mailLink: 'Criar uma senha',
+  mailLink: 'Enviar link para criar uma senha',
 }
 
 const en: Texts = {
@@ -29,10 +33,12 @@ const en: Texts = {
   continue: 'Continue',
   cancel: 'Back to the dashboard',
   wrong: 'This could not be confirmed. Try again.',
+  wrongPassword: 'The password is wrong. Try again.',
+  sent: 'We e-mailed you a link. Open it within 30 minutes to create a password.',
   local:
     'You signed in by a link and have no password yet. On this computer, in local mode, just continue.',
   mail: 'You have neither a password nor a passkey yet. We will e-mail you a link to create a password. Then sign in with it.',
-  mailLink: 'Create a password',
+  mailLink: 'Send a link to create a password',
 }
 
 export const CONFIRM: Record<Language, Texts> = { pt, en }

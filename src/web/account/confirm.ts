@@ -1,19 +1,25 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { mailNewPassword } from '../../core/people/commands.ts'
 import { listFactors, useTotpCode } from '../../core/people/second-factors.ts'
 import { confirmSession } from '../../core/people/second-factors-store.ts'
+import { tryPassword } from '../../core/people/sign-in.ts'
+import { tryForm } from '../dashboard/form-faults.ts'
 import { notice } from '../dashboard/parts.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import { isLocalHost } from '../developer.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
+import { icon } from '../layout.ts'
 import type { Site } from '../site.ts'
 import { CONFIRM } from './confirm-texts.ts'
 import { FACTOR } from './factor-texts.ts'
 import { type Guesses, minutesOf } from './guesses.ts'
+import { addressOf, presentPasswordField } from './parts.ts'
 import { askHere, checkPasskey, PASSKEY_SCRIPT } from './passkey.ts'
 import { PASSKEY } from './passkey-texts.ts'
 import { sendAccountPage } from './shell.ts'
+import { ACCOUNT } from './texts.ts'
 
 const PATH = '/account/confirm'
 
@@ -28,6 +34,7 @@ export function registerConfirm(scope: FastifyInstance, site: Site, guesses: Gue
     const visitor = await findSignedIn(site, request, reply)
     if (!visitor) return reply.redirect('/sign-in', 303)
     const next = safePath(visitor.form.next)
+    if (visitor.form.mail !== undefined) return mailPassword(visitor)
     const proof = await check(visitor, guesses)
     if ('text' in proof) return show(visitor, next, proof)
     const now = site.app.systemClock.now()
@@ -43,6 +50,7 @@ type Proof = { isSecondFactor: boolean } | Fault
 /** How a person can prove it here, besides by a passkey. */
 type Ways = {
   totp: boolean
+  password: boolean
   /** In local mode a click is enough, because whoever uses the computer reads the mails too. */
   click: boolean
   /** By a password that comes by mail, because a browser that was left signed in is no proof. */
@@ -53,7 +61,8 @@ function waysOf({ person, site, request }: SignedIn, hasPasskey: boolean): Ways 
   const totp = person.password === null && person.totpConfirmedAt !== null
   const hasNone = person.password === null && !hasPasskey && !totp
   const isLocal = isLocalHost(site, request)
-  return { totp, click: hasNone && isLocal, mail: hasNone && !isLocal }
+  const password = person.password !== null
+  return { totp, password, click: hasNone && isLocal, mail: hasNone && !isLocal }
 }
 
 const useOf = ({ session }: SignedIn): string => `confirm:${session.id}`
@@ -66,8 +75,24 @@ async function check(visitor: SignedIn, guesses: Guesses): Promise<Proof> {
     const isTheirs = (await checkPasskey(site, request, useOf(visitor), form)) === person.id
     return isTheirs ? { isSecondFactor: true } : { status: 422, text: PASSKEY[language].refused }
   }
+  if (ways.password) return checkPassword(visitor)
   if (ways.totp) return checkCode(visitor, guesses)
   return ways.click ? { isSecondFactor: false } : { status: 422, text: CONFIRM[language].wrong }
+}
+
+/** Guesses are counted together with those at sign-in. */
+async function checkPassword({ site, person, request, form, language }: SignedIn): Promise<Proof> {
+  const { email } = person
+  const { fault, done } = await tryForm(() =>
+    tryPassword(site.app, { email, password: form.password ?? '' }, addressOf(request)),
+  )
+  if (done) return { isSecondFactor: false }
+  if (!fault) return { status: 422, text: CONFIRM[language].wrongPassword }
+  const { status, headers } = fault.problem
+  const wait_s = Number(headers['Retry-After'] ?? 0)
+  return status === 429
+    ? { status, text: FACTOR[language].wait(minutesOf(wait_s)) }
+    : { status, text: ACCOUNT[language].signIn.busy }
 }
 
 async function checkCode({ site, person, form, language }: SignedIn, guesses: Guesses) {
@@ -90,14 +115,31 @@ async function show(visitor: SignedIn, next: string, fault: Fault | null): Promi
 <h1>${texts.title}</h1>
 <p class="soft">${texts.intro}</p>
 ${fault && notice(fault.text, 'bad')}
+${ways.password && way(passwordFields(visitor))}
 ${ways.totp && way(codeField(visitor))}
 ${passkey && way(passkey)}
 ${ways.click && way(html`<p>${texts.local}</p><button class="button">${texts.continue}</button>`)}
-${ways.mail && html`<p>${texts.mail}</p><a class="button" href="/password">${texts.mailLink}</a>`}
+${ways.mail && way(html`<p>${texts.mail}</p><button class="button" name="mail" value="yes">${texts.mailLink}</button>`)}
 <p class="small"><a href="/dashboard">${texts.cancel}</a></p>
 </section>`
   const status = fault?.status ?? 200
   return sendAccountPage(visitor, { title: texts.title, body, scripts: [PASSKEY_SCRIPT], status })
+}
+
+function passwordFields({ language, person }: SignedIn): Html {
+  const { continue: act } = CONFIRM[language]
+  return html`<input type="text" class="hide" value="${person.email}" autocomplete="username" tabindex="-1" aria-hidden="true" readonly>
+${fieldsOf([presentPasswordField(language, null)])}<button class="button">${act}</button>
+<p class="small"><a href="/password">${ACCOUNT[language].signIn.forgotten}</a></p>`
+}
+
+/** Mails a link to choose a password. The session ends when the password is chosen. */
+async function mailPassword(visitor: SignedIn): Promise<FastifyReply> {
+  const { site, person, language } = visitor
+  const { title, sent } = CONFIRM[language]
+  await mailNewPassword(site.app, person.email)
+  const body = html`<section class="card result">${icon('mail')}<h1>${title}</h1><p>${sent}</p></section>`
+  return sendAccountPage(visitor, { title, body })
 }
 
 function codeField({ language }: SignedIn): Html {

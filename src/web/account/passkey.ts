@@ -8,8 +8,10 @@ import {
   usePasskey,
 } from '../../core/people/passkeys.ts'
 import type { Passkey } from '../../core/people/second-factors-store.ts'
+import { endSession } from '../../core/people/sessions.ts'
 import { findPerson } from '../../core/people/store.ts'
 import type { Language } from '../../lib/language.ts'
+import { readCookie } from '../dashboard/cookie.ts'
 import { safePath } from '../dashboard/signed-in.ts'
 import { type Html, html } from '../html.ts'
 import { languageOf } from '../language.ts'
@@ -111,6 +113,8 @@ export function registerPasskeySignIn(scope: FastifyInstance, site: Site): void 
     const personId = await checkPasskey(site, request, SIGN_IN, form)
     const person = personId && (await findPerson(app.db, personId))
     if (!person) return refuse(site, request, reply, form.next)
+    const former = readCookie(app.publicUrl, request)
+    if (former) await endSession(app.db, app.vault, former)
     return startSessionIn(site, request, reply, person, true, form.next)
   })
   scope.get('/sign-in/passkey', (_request, reply) => reply.redirect('/sign-in', 303))

@@ -134,8 +134,10 @@ async function newPasskey(visitor: SignedIn): Promise<FastifyReply> {
 }
 
 async function dropPasskey(visitor: SignedIn): Promise<FastifyReply> {
-  const { person, form } = visitor
-  await changing(visitor, 'passkey.remove', (tx) => removePasskey(tx, person, form.id ?? ''))
+  const { site, person, form } = visitor
+  await changing(visitor, 'passkey.remove', (tx) =>
+    removePasskey(tx, site.app, person, form.id ?? ''),
+  )
   return done(visitor, 'passkey-removed')
 }
 

@@ -17,6 +17,7 @@ import {
   signInAs,
   submit,
 } from './parts.ts'
+import { PASSKEY_SCRIPT, passkeySignIn } from './passkey.ts'
 import { ACCOUNT } from './texts.ts'
 
 /** Where to go on, as the URL has it. If it is repeated, the first counts. */
@@ -57,7 +58,7 @@ function refuse(
   reply: FastifyReply,
   { status, headers }: Problem,
   shown: Shown,
-): FastifyReply {
+): Promise<FastifyReply> {
   const { tooMany, busy } = ACCOUNT[languageOf(request)].signIn
   const minutes = Math.max(1, Math.ceil(Number(headers['Retry-After'] ?? 0) / 60))
   reply.headers(headers)
@@ -65,12 +66,12 @@ function refuse(
   return show(site, request, reply, { ...shown, fault, status })
 }
 
-function show(
+async function show(
   site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
   { email, next, fault, status }: Shown,
-): FastifyReply {
+): Promise<FastifyReply> {
   const language = languageOf(request)
   const { title, act, forgotten, noAccount } = ACCOUNT[language].signIn
   const fields = [emailField(language, email, null), presentPasswordField(language, null)]
@@ -81,6 +82,7 @@ function show(
   const body = formCard(
     title,
     html`${fault && notice(fault, 'bad')}${form}
+${await passkeySignIn(site, request, language, next)}
 <p><a href="/password">${forgotten}</a></p>
 <p class="soft small">${noAccount}</p>`,
   )
@@ -88,6 +90,7 @@ function show(
     title,
     language,
     body,
+    scripts: ['actions.js', PASSKEY_SCRIPT],
     sameSiteReferrer: true,
     ...(status ? { status } : {}),
   })
