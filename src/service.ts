@@ -18,7 +18,7 @@ import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
-import { createOperate } from './http/operate.ts'
+import { createOperate, OPERATIONS } from './http/operate.ts'
 import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
 import { watchDatabase } from './http/unresponsive-database.ts'
@@ -148,6 +148,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
   const readiness = createReadiness(app, databaseUrl, () => state.closing)
   const pages = createPages(app, {
     operate: createOperate(anyApp),
+    operations: OPERATIONS,
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })

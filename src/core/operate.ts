@@ -4,6 +4,9 @@ import type { Company, Scope } from './companies/rules.ts'
 /** Whose records are read or changed, what the person may do, and who they are. */
 export type Actor = { company: Company; scopes: readonly Scope[]; author: Author }
 
+/** An operation of the API, as the reference names it. */
+export type Operation = { operationId: string; method: string; path: string }
+
 export type OperationInput = {
   params?: Record<string, string>
   /** As in a URL: every value is a text. */

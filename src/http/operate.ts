@@ -1,6 +1,6 @@
 import { forCompany } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
-import type { Operate } from '../core/operate.ts'
+import type { Operate, Operation } from '../core/operate.ts'
 import { type ErrorItem, Problem } from '../lib/problems.ts'
 import { requireScope } from './auth.ts'
 import { canonical } from './body.ts'
@@ -8,6 +8,13 @@ import { makeCall, readerOf } from './call.ts'
 import { createIdempotency, type Idempotency, isStorable } from './idempotency.ts'
 import type { Call, Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
+
+/** All operations, for pages that name them. */
+export const OPERATIONS: Operation[] = ROUTES.map(({ operationId, method, path }) => ({
+  operationId,
+  method,
+  path,
+}))
 
 /** Names what people do in pages, where API clients name a version. */
 const PAGES = 'pages'

@@ -1,5 +1,5 @@
 import type { FullApp } from '../core/full-app.ts'
-import type { Operate } from '../core/operate.ts'
+import type { Operate, Operation } from '../core/operate.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Assets } from './assets.ts'
 
@@ -12,6 +12,8 @@ export type Site = {
   assets: Assets
   /** Carries out operations of the API for people who are signed in. */
   operate: Operate
+  /** All operations of the API. */
+  operations: Operation[]
   /** Null if this is not local mode, or if the sandbox is not created yet. */
   sandbox(): Sandbox | null
   /** Replaces the sandbox with a new company. */

@@ -25,6 +25,7 @@ before(async () => {
 
 /** A hash of all rows of the company. */
 async function stateOfCompany(): Promise<string> {
+  await Promise.all([api.app.lateActivity.idle(), api.app.requestLog.idle()])
   const tables = await api.rows<{ name: string }>(
     `select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'company_id' order by 1`,

@@ -40,6 +40,8 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     client.company.id,
   ])
   const { data: delivery } = (await client.post(`/webhook/${webhook.id}/test`)).body
+  const asked = await client.get('/company')
+  await api.app.requestLog.idle()
   return {
     charges: open,
     customers: subscriber,
@@ -52,6 +54,7 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     'developers/webhooks': webhook.id,
     'developers/deliveries': delivery.id,
     'developers/events': delivery.eventId,
+    'developers/requests': asked.headers.get('x-request-id')!,
     'balance/withdrawals': await start(client, 1000),
   }
 }

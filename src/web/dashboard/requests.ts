@@ -1,3 +1,224 @@
-import type { DashboardRoute } from './visit.ts'
+import type { FastifyReply } from 'fastify'
+import { type ApiKey, findKey, listKeysAfter } from '../../core/companies/store.ts'
+import {
+  type LoggedRequest,
+  oldestKept,
+  STATUS_CLASSES,
+  type StatusClass,
+} from '../../core/request-log/rules.ts'
+import {
+  findRequest,
+  listRequests,
+  listUsedOperations,
+  type RequestFilter,
+} from '../../core/request-log/store.ts'
+import { idOfSuffix, lowestIdAt, suffixOf, timeOf, type Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
+import { type Field, field } from '../forms.ts'
+import { type Html, html } from '../html.ts'
+import { facts } from '../parts.ts'
+import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
+import { explainError } from './error-texts.ts'
+import { backLink } from './form-parts.ts'
+import { type Column, card, heading, moment, nothing, notice, pager, pill, table } from './parts.ts'
+import { REQUESTS } from './requests-texts.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
 
-export const requestsRoutes: DashboardRoute[] = []
+const PATH = '/developers/requests'
+const PAGE_SIZE = 50
+/** The filter offers so many keys at most, the newest first. */
+const MAX_KEYS = 100
+const CLASSES = Object.keys(STATUS_CLASSES) as StatusClass[]
+
+/** The filters of the URL. What is not understood is not used. */
+function filterOf({ query, site }: Visit): RequestFilter {
+  const { status, operation, key = '', from = '', to = '' } = query
+  const oldest = oldestKept(site.app.systemClock.now())
+  const start = isLocalDate(from) ? startOfPeriod(from) : oldest
+  const end = isLocalDate(to) ? lowestIdAt(endOfPeriod(to)) : null
+  return {
+    status: CLASSES.find((one) => one === status) ?? null,
+    operation: operation || null,
+    keyId: idOfSuffix(key),
+    from: lowestIdAt(start > oldest ? start : oldest),
+    before: idOfSuffix(query.after ?? '') ?? end,
+  }
+}
+
+async function list(visit: Visit): Promise<FastifyReply> {
+  const { app, company, language, query, site } = visit
+  const texts = REQUESTS[language]
+  const wanted = query.id?.trim().toLowerCase()
+  const asked = wanted ? await findOne(visit, wanted) : null
+  if (asked) return visit.redirect(`${PATH}/${suffixOf(asked.id)}`)
+  const since = oldestKept(site.app.systemClock.now())
+  const [keys, used] = await Promise.all([
+    listKeysAfter(app.db, company.id, { limit: MAX_KEYS, after: null }),
+    listUsedOperations(app.db, company.id, since),
+  ])
+  const known = {
+    operations: used.map(({ operation }) => operation),
+    keyIds: keys.map(({ id }) => id),
+  }
+  const found = await listRequests(app.db, company.id, filterOf(visit), known, PAGE_SIZE + 1)
+  const requests = found.slice(0, PAGE_SIZE)
+  const next = found.length > PAGE_SIZE ? suffixOf(requests.at(-1)!.id) : null
+  const { status, operation, key, from, to } = query
+  const isFiltered = Boolean(status || operation || key || from || to)
+  const shown =
+    requests.length > 0
+      ? table(texts.caption, columnsOf(visit, keys), requests)
+      : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
+  const body = html`${heading(texts.title)}${developerTabs(visit, 'requests')}
+<p class="soft">${texts.about}</p>
+${wanted && notice(texts.notFound, 'warn')}
+${card(null, html`${filterForm(visit, keys, known.operations, isFiltered || Boolean(wanted))}${shown}`)}
+${pager(visit, next)}`
+  return sendForDevelopers(visit, { title: texts.title, body })
+}
+
+/** A request of the last 7 days, by its id as answers have it. */
+async function findOne({ app, company, site }: Visit, text: string): Promise<LoggedRequest | null> {
+  const id = idOfSuffix(text)
+  if (id === null || timeOf(id) < oldestKept(site.app.systemClock.now())) return null
+  return findRequest(app.db, company.id, id)
+}
+
+function filterForm(visit: Visit, keys: ApiKey[], operations: string[], isFiltered: boolean): Html {
+  const { language, query } = visit
+  const { filters, statuses } = REQUESTS[language]
+  const { id = '', status = '', operation = '', key = '', from = '', to = '' } = query
+  const faultOf = (day: string) => (day === '' || isLocalDate(day) ? null : filters.wrongDay)
+  const isBackwards = isLocalDate(from) && isLocalDate(to) && to < from
+  const common = { fault: null, wrong: '', isFilledIn: true }
+  const choice = (name: string, label: string, value: string, all: string, options: Choice[]) => ({
+    ...common,
+    name,
+    label,
+    value,
+    options: [{ value: '', label: all }, ...options],
+  })
+  const fields: Field[] = [
+    { ...common, name: 'id', label: filters.id, hint: filters.idHint, value: id, type: 'search' },
+    choice(
+      'status',
+      filters.status,
+      status,
+      filters.allStatuses,
+      CLASSES.map((one) => ({ value: one, label: statuses[one] })),
+    ),
+    choice(
+      'operation',
+      filters.operation,
+      operation,
+      filters.allOperations,
+      operations.map((one) => ({ value: one, label: one })),
+    ),
+    choice(
+      'key',
+      filters.key,
+      key,
+      filters.allKeys,
+      keys.map((one) => ({ value: suffixOf(one.id), label: one.name })),
+    ),
+    {
+      ...common,
+      name: 'from',
+      label: filters.from,
+      value: from,
+      fault: faultOf(from),
+      type: 'date',
+    },
+    {
+      ...common,
+      name: 'to',
+      label: filters.to,
+      value: to,
+      fault: faultOf(to) ?? (isBackwards ? filters.wrongOrder : null),
+      type: 'date',
+    },
+  ]
+  return html`<form class="filters" method="get" action="${visit.url(PATH)}">
+${fields.map((one) => field(one, false))}
+<button class="button slim">${filters.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url(PATH)}">${filters.clear}</a>`}</form>`
+}
+
+type Choice = { value: string; label: string }
+
+/** The method and path of an operation, as in the reference. */
+function callOf({ site }: Visit, operationId: string): Html | string {
+  const found = site.operations.find((one) => one.operationId === operationId)
+  return found ? html`<code class="breakable">${found.method} ${found.path}</code>` : operationId
+}
+
+const statusPill = ({ status }: LoggedRequest): Html =>
+  pill(String(status), status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
+
+const duration = ({ ms }: LoggedRequest): Html =>
+  html`<span class="nowrap">${ms === 0 ? '< 1' : ms} ms</span>`
+
+function columnsOf(visit: Visit, keys: ApiKey[]): Column<LoggedRequest>[] {
+  const { columns, unknownKey } = REQUESTS[visit.language]
+  const names = new Map<Uuid, string>(keys.map(({ id, name }) => [id, name]))
+  return [
+    {
+      title: columns.operation,
+      kind: 'main',
+      of: ({ id, operation }) =>
+        html`<a href="${visit.url(`${PATH}/${suffixOf(id)}`)}">${callOf(visit, operation)}</a><span class="soft small below">${operation}</span>`,
+    },
+    {
+      title: columns.status,
+      of: (request) =>
+        html`<span class="lines"><span>${statusPill(request)}</span>${request.errorCode && html`<code class="small breakable">${request.errorCode}</code>`}</span>`,
+    },
+    { title: columns.time, kind: 'number', of: duration },
+    { title: columns.key, of: ({ keyId }) => names.get(keyId) ?? unknownKey },
+    { title: columns.at, of: ({ id }) => moment(timeOf(id)) },
+    {
+      title: columns.id,
+      of: ({ id }) => html`<code class="small breakable">${suffixOf(id)}</code>`,
+    },
+  ]
+}
+
+async function showOne(visit: Visit): Promise<FastifyReply> {
+  const { app, company, language, params } = visit
+  const texts = REQUESTS[language]
+  const request = await findOne(visit, params.id ?? '')
+  if (!request) throw problem('route_not_found')
+  const { id, operation, errorCode } = request
+  const key = await findKey(app.db, company.id, request.keyId)
+  const explained = errorCode === null ? null : explainError(errorCode, language)
+  const error = errorCode && [
+    card(
+      html`${texts.one.error} <code class="breakable">${errorCode}</code>`,
+      explained &&
+        html`${facts([
+          [texts.one.meaning, explained.means],
+          [texts.one.advice, explained.advice],
+        ])}<p><a href="/docs">${texts.one.reference}</a></p>`,
+    ),
+  ]
+  const body = html`${backLink(visit, PATH, texts.one.back)}${heading(texts.one.title)}
+<div class="columns">
+${card(
+  callOf(visit, operation),
+  html`${copyable(suffixOf(id), texts.one.copyId, visit)}${facts([
+    [texts.one.status, statusPill(request)],
+    [texts.columns.at, moment(timeOf(id))],
+    [texts.columns.time, duration(request)],
+    [texts.one.operation, operation],
+    [texts.columns.key, key?.name ?? texts.unknownKey],
+  ])}<p class="soft small">${texts.one.noBody}</p>`,
+)}
+${error}
+</div>`
+  return sendForDevelopers(visit, { title: texts.one.title, body })
+}
+
+export const requestsRoutes: DashboardRoute[] = [
+  { method: 'GET', path: PATH, needs: 'webhooks:read', handle: list },
+  { method: 'GET', path: `${PATH}/:id`, needs: 'webhooks:read', handle: showOne },
+]

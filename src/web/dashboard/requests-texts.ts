@@ -1,0 +1,158 @@
+import type { StatusClass } from '../../core/request-log/rules.ts'
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  title: string
+  about: string
+  caption: string
+  empty: string
+  emptyFiltered: string
+  notFound: string
+  columns: {
+    operation: string
+    status: string
+    time: string
+    key: string
+    at: string
+    id: string
+  }
+  statuses: Record<StatusClass, string>
+  filters: {
+    id: string
+    idHint: string
+    status: string
+    allStatuses: string
+    operation: string
+    allOperations: string
+    key: string
+    allKeys: string
+    from: string
+    to: string
+    wrongDay: string
+    wrongOrder: string
+    filter: string
+    clear: string
+  }
+  one: {
+    title: string
+    back: string
+    request: string
+    operation: string
+    status: string
+    error: string
+    meaning: string
+    advice: string
+    copyId: string
+    noBody: string
+    reference: string
+  }
+  unknownKey: string
+}
+
+const pt: Texts = {
+  title: 'Requisições',
+  about:
+    'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui.',
+  caption: 'Requisições, as mais recentes primeiro',
+  empty: 'As chamadas que suas chaves fizerem à API aparecem aqui.',
+  emptyFiltered: 'Nenhuma requisição com estes filtros.',
+  notFound: 'Nenhuma requisição dos últimos 7 dias tem este id.',
+  columns: {
+    operation: 'Operação',
+    status: 'Status',
+    time: 'Duração',
+    key: 'Chave',
+    at: 'Quando',
+    id: 'Id da requisição',
+  },
+  statuses: {
+    ok: 'Sucesso (2xx)',
+    refused: 'Recusadas (4xx)',
+    failed: 'Falhas do serviço (5xx)',
+  },
+  filters: {
+    id: 'Id da requisição',
+    idHint: 'O cabeçalho X-Request-Id da resposta.',
+    status: 'Status',
+    allStatuses: 'Todos',
+    operation: 'Operação',
+    allOperations: 'Todas',
+    key: 'Chave',
+    allKeys: 'Todas',
+    from: 'De',
+    to: 'Até',
+    wrongDay: 'Informe um dia válido.',
+    wrongOrder: 'O fim deve ser depois do início.',
+    filter: 'Filtrar',
+    clear: 'Limpar',
+  },
+  one: {
+    title: 'Requisição',
+    back: 'Requisições',
+    request: 'Chamada',
+    operation: 'Operação',
+    status: 'Status',
+    error: 'Código do erro',
+    meaning: 'O que aconteceu',
+    advice: 'O que fazer',
+    copyId: 'o id da requisição',
+    noBody: 'O corpo da requisição e o da resposta não são guardados.',
+    reference: 'Ver na documentação',
+  },
+  unknownKey: 'Chave desconhecida',
+}
+
+const en: Texts = {
+  title: 'Requests',
+  about:
+    'The API calls of the last 7 days. Bodies of requests and data of payers are not kept here.',
+  caption: 'Requests, newest first',
+  empty: 'Calls that your keys send to the API are shown here.',
+  emptyFiltered: 'No request matches these filters.',
+  notFound: 'No request of the last 7 days has this id.',
+  columns: {
+    operation: 'Operation',
+    status: 'Status',
+    time: 'Duration',
+    key: 'Key',
+    at: 'When',
+    id: 'Request id',
+  },
+  statuses: {
+    ok: 'Success (2xx)',
+    refused: 'Refused (4xx)',
+    failed: 'Faults of the service (5xx)',
+  },
+  filters: {
+    id: 'Request id',
+    idHint: 'The header X-Request-Id of the answer.',
+    status: 'Status',
+    allStatuses: 'All',
+    operation: 'Operation',
+    allOperations: 'All',
+    key: 'Key',
+    allKeys: 'All',
+    from: 'From',
+    to: 'To',
+    wrongDay: 'Enter a valid day.',
+    wrongOrder: 'The end must be after the start.',
+    filter: 'Filter',
+    clear: 'Clear',
+  },
+  one: {
+    title: 'Request',
+    back: 'Requests',
+    request: 'Call',
+    operation: 'Operation',
+    status: 'Status',
+    error: 'Error code',
+    meaning: 'What happened',
+    advice: 'What to do',
+    copyId: 'the request id',
+    noBody: 'The bodies of the request and of the answer are not kept.',
+    reference: 'See the documentation',
+  },
+  unknownKey: 'Unknown key',
+}
+
+export const REQUESTS: Record<Language, Texts> = { pt, en }
