@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openLink } from '../core/charges/checkout.ts'
+import { noteOpening } from '../core/charges/openings.ts'
 import { isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { matchSimulated, sendSimulated } from '../core/payments/commands.ts'
@@ -11,6 +12,7 @@ import { formatMoment } from '../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import type { ChargePage } from './charge-page.ts'
 import { CHECKOUT } from './checkout-texts.ts'
+import { readCookie } from './dashboard/cookie.ts'
 import { findCollection, isFinal, lookUp, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
 import { inLanguage, pageLanguageOf } from './language.ts'
@@ -47,7 +49,8 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     const found = await lookUp(site.app, request.params.token)
     const pageLanguage = pageLanguageOf(request, found.company.language)
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
-      const { charge } = found
+      const { app, charge } = found
+      if (isPayer(site, request)) await noteOpening(app, charge)
       const collection = await findCollection(site.app, charge)
       const purchase = charge.paymentDate ? await findPurchase(site.app, charge) : []
       const page = chargePage({ ...found, ...pageLanguage, collection, purchase })
@@ -81,6 +84,15 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })
 }
+
+/** Messengers and search engines look at a page before anybody does. */
+const MACHINES = /bot|crawl|spider|preview|externalhit|whatsapp|curl|wget/i
+
+/** Whether a payer looks at a page, and not a machine or somebody of the company. */
+const isPayer = ({ app }: Site, request: FastifyRequest): boolean =>
+  request.method === 'GET' &&
+  readCookie(app.publicUrl, request) === null &&
+  !MACHINES.test(request.headers['user-agent'] ?? '')
 
 /** Opens the code of a link. If something is to be sent, the address must be known first. */
 async function continueFromLink(

@@ -3,7 +3,7 @@ import { type Tx, violatedConstraint } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Author, AuthorKind, Changed, Entry, RecordType } from './rules.ts'
 
-const ENTRY = tableOf<Entry>({
+export const ENTRY = tableOf<Entry>({
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   at: ['at', 'timestamptz'],

@@ -1,9 +1,11 @@
 import { assert } from '../../lib/assert.ts'
+import { newId } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { orderOf } from './bank-order.ts'
+import { insertCode } from './openings-store.ts'
 import { lockCharge, record } from './record.ts'
 import type { Charge } from './rules.ts'
 import { asOf, isSubscriptionLink, notPayable, withCode } from './rules.ts'
@@ -32,6 +34,7 @@ export async function openLink(
     if (asOf(current, app.clock.now()).status !== 'OPEN' || current.brCode !== null) return current
     const addressed = { ...current, shipping: current.shipping ?? sealed }
     const change = withCode(addressed, brCode, app.clock.now())
+    await insertCode(tx, current, change.at, newId())
     await record(tx, [change])
     return change.charge
   })

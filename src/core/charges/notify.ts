@@ -8,41 +8,51 @@ import { breakDown } from './breakdown.ts'
 import type { Charge } from './rules.ts'
 import { checkoutUrl } from './view.ts'
 
-/** The mail with a new link, if the merchant wants it and the payer has an address. */
-export function mailsOfCreation(app: App, company: Company, charge: Charge): SealedMail[] {
+/** The mail with the link to a charge's page. Null if the payer has no address. */
+export function linkMail(app: App, company: Company, charge: Charge): NewMail | null {
   const { vault, publicUrl } = app
   const { link, payer, amount, devMode, expiresAt, description } = charge
-  if (!link?.notifyCustomer || !payer) return []
-  const { email: to } = openPerson(vault, company.id, payer)
-  if (!to) return []
-  const breakdown = breakDown(amount, link.items)
+  const to = payer && openPerson(vault, company.id, payer).email
+  if (!payer || !to) return null
+  const breakdown = breakDown(amount, link?.items ?? [])
   const url = checkoutUrl(publicUrl, charge)
   const payable = { amount, url, expiresAt, devMode, description, breakdown }
   const about = { to, payerName: payer.name, ...payable }
-  const letter = composePaymentLink(company, about)
-  const mail = {
+  return {
     companyId: company.id,
     kind: 'payment-link',
-    letter,
+    letter: composePaymentLink(company, about),
     expiresAt: toRealTime(app, expiresAt),
     createdAt: app.systemClock.now(),
-  } as const
-  return [sealMail(vault, mail)]
+  }
 }
 
-/**
- * The mails with receipts, if the company wants them and the payers have addresses. They are
- * composed when they are sent.
- */
-export function receiptMails(
-  { vault, systemClock }: Pick<App, 'vault' | 'systemClock'>,
-  company: Company,
-  charges: Charge[],
-): NewMail[] {
+/** The mail with a new link, if the merchant wants it and the payer has an address. */
+export function mailsOfCreation(app: App, company: Company, charge: Charge): SealedMail[] {
+  const mail = charge.link?.notifyCustomer ? linkMail(app, company, charge) : null
+  return mail ? [sealMail(app.vault, mail)] : []
+}
+
+type Sending = Pick<App, 'vault' | 'systemClock'>
+
+/** The mail with the receipt of a charge. It is composed when it is sent. */
+export const receiptMail = (
+  { systemClock }: Sending,
+  { companyId, id }: Pick<Charge, 'companyId' | 'id'>,
+): NewMail => ({
+  companyId,
+  kind: 'receipt',
+  letter: { chargeId: id },
+  expiresAt: null,
+  createdAt: systemClock.now(),
+})
+
+/** The mails with receipts, if the company wants them and the payers have addresses. */
+export function receiptMails(app: Sending, company: Company, charges: Charge[]): NewMail[] {
   if (!company.mailsReceipts) return []
-  const mail = { companyId: company.id, kind: 'receipt', expiresAt: null } as const
-  return charges.flatMap(({ id, payer }) => {
-    if (!payer || !openPerson(vault, company.id, payer).email) return []
-    return [{ ...mail, letter: { chargeId: id }, createdAt: systemClock.now() }]
+  return charges.flatMap((charge) => {
+    const { payer } = charge
+    if (!payer || !openPerson(app.vault, company.id, payer).email) return []
+    return [receiptMail(app, charge)]
   })
 }

@@ -139,3 +139,17 @@ export async function countToReplay(
   })
   return row!.count
 }
+
+/** The deliveries of some events of a company, to all of its webhooks. */
+export async function listOfEvents(tx: Tx, companyId: Uuid, eventIds: Uuid[]): Promise<Delivery[]> {
+  if (eventIds.length === 0) return []
+  const part = 'where company_id = $1 and webhook_id = w.id and event_id = any ($2::uuid[])'
+  const rows = await tx.query<DeliveryRow>({
+    text: `select d.*, e.type from webhooks w
+           cross join lateral (${PENDING} ${part} union all ${ENDED} ${part}) d
+           join events e on e.company_id = d.company_id and e.id = d.event_id
+           where w.company_id = $1 order by d.event_id, w.id`,
+    values: [companyId, eventIds],
+  })
+  return rows.map(toDelivery)
+}

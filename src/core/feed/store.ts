@@ -1,5 +1,5 @@
 import type { Row, Tx } from '../../db/database.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { lowestIdAt, suffixOf, timeOf, type Uuid } from '../../lib/ids.ts'
 import { type AnyEventType, type Event, type EventMode, modeOf } from '../events.ts'
 
 /** The position of an event in the feed of its company. */
@@ -58,4 +58,42 @@ export async function readFeed(
     values: [companyId, filter.after.position, filter.after.id, filter.type, filter.limit],
   })
   return rows.map(toEvent)
+}
+
+/** Ids that were made within so long after another one are near it. */
+const NEAR_MS = 60_000
+
+/**
+ * The events of a charge, the oldest first. `marks` are ids that were made just before the events
+ * of its creation and of its code, which no index has: they are near those ids.
+ */
+export async function listOfCharge(
+  tx: Tx,
+  companyId: Uuid,
+  chargeId: Uuid,
+  marks: Uuid[],
+  limit: number,
+): Promise<WrittenEvent[]> {
+  const ends = marks.map((mark) => lowestIdAt(new Date(timeOf(mark).getTime() + NEAR_MS)))
+  const columns = `company_id, id, type, payload, created_at, ${modeOf('events')} as mode`
+  const rows = await tx.query<EventRow>({
+    text: `select * from (
+             (select ${columns} from events
+              where company_id = $1 and substr(payload, strpos(payload, '"charge_') + 8, 26) = $2
+                and type not in ('charge.pending', 'charge.processing')
+                and strpos(payload, '"charge_') > 0
+              order by id limit $5)
+             union all
+             select near.* from unnest($3::uuid[], $4::uuid[]) m (first_id, before_id)
+             cross join lateral (
+               select ${columns} from events
+               where company_id = $1 and id >= m.first_id and id < m.before_id
+                 and type in ('charge.pending', 'charge.processing')
+                 and substr(payload, strpos(payload, '"charge_') + 8, 26) = $2
+               order by id limit 2) near
+           ) found order by id limit $5`,
+    values: [companyId, suffixOf(chargeId), marks, ends, limit],
+  })
+  const events = new Map(rows.map((row) => [row.id, toEvent(row)]))
+  return [...events.values()]
 }

@@ -29,10 +29,15 @@ export const mailInsertSql = (first: number): string =>
 export const mailColumns = MAIL.values
 
 /** Queues mails in the transaction of the change that they are about. */
-export async function queueMails(tx: Tx, vault: Vault, mails: NewMail[]): Promise<void> {
+export const queueMails = (tx: Tx, vault: Vault, mails: NewMail[]): Promise<void> =>
+  queueSealed(
+    tx,
+    mails.map((mail) => sealMail(vault, mail)),
+  )
+
+export async function queueSealed(tx: Tx, mails: SealedMail[]): Promise<void> {
   if (mails.length === 0) return
-  const values = mailColumns(mails.map((mail) => sealMail(vault, mail)))
-  await tx.query({ text: mailInsertSql(1), values })
+  await tx.query({ text: mailInsertSql(1), values: mailColumns(mails) })
   tx.wake(TASK.mail)
 }
 

@@ -2,12 +2,13 @@ import type { Tx } from '../../db/database.ts'
 import { post } from '../../ledger/post.ts'
 import { paymentAccepted } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
-import { toPublic, type Uuid } from '../../lib/ids.ts'
+import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
+import { insertCode } from '../charges/openings-store.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
 import { simulation, withCode } from '../charges/rules.ts'
@@ -60,7 +61,9 @@ async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Pr
   const { id, amount, expiresAt } = charge
   const order = { id, amount, expiresAt }
   const { brCode } = accepted(await app.providers.simulator.issueCharge(company, order))
-  await record(tx, [withCode(charge, brCode, app.clock.now())])
+  const change = withCode(charge, brCode, app.clock.now())
+  await insertCode(tx, charge, change.at, newId())
+  await record(tx, [change])
 }
 
 /** The merchant keeps a payment that matches no charge: its money is available at once. */

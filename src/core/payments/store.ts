@@ -192,6 +192,21 @@ export async function findUnmatched(
   return rows.map(PAYMENT.read)
 }
 
+/** Payments that named a charge and did not pay it, the oldest first. */
+export async function listUnmatchedOf(
+  tx: Tx,
+  companyId: Uuid,
+  chargeId: Uuid,
+  limit: number,
+): Promise<Payment[]> {
+  const rows = await tx.query({
+    text: `${SELECT} where company_id = $1 and charge_id = $2 and reason is not null
+           order by id limit $3`,
+    values: [companyId, chargeId, limit],
+  })
+  return rows.map(PAYMENT.read)
+}
+
 export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   await tx.query({
     text: `update payments set status = $3, returned = $5

@@ -1,0 +1,148 @@
+import type { Author } from '../../core/activity/rules.ts'
+import type { Charge } from '../../core/charges/rules.ts'
+import type { AnyEventType } from '../../core/events.ts'
+import type { WrittenEvent } from '../../core/feed/store.ts'
+import type { Payment } from '../../core/payments/rules.ts'
+import type { Refund } from '../../core/refunds/rules.ts'
+import type { StatementEntry } from '../../ledger/statement.ts'
+import { toPublic } from '../../lib/ids.ts'
+import type { Story } from './charge-story.ts'
+
+/** Something that happened to a charge, with the entries and events that it made. */
+export type Moment = {
+  at: Date
+  entries: StatementEntry[]
+  events: WrittenEvent[]
+} & (
+  | { kind: 'made' | 'paid' | 'canceled'; by: Author | null }
+  | { kind: 'code' | 'mailed' | 'opened' | 'released' | 'expired' }
+  | { kind: 'mail'; outcome: Story['mails'][number]['outcome'] }
+  | { kind: 'refund'; refund: Refund; by: Author | null }
+  | { kind: 'unmatched'; payment: Payment }
+  | { kind: 'other' }
+)
+
+type Bare<M = Moment> = M extends Moment ? Omit<M, 'entries' | 'events'> : never
+
+/** Everything that happened to a charge in its order. It is pure. */
+export function momentsOf(story: Story): Moment[] {
+  const bare = [...ownMoments(story), ...refundMoments(story), ...paymentMoments(story)]
+  const moments = bare.map((moment): Moment => ({ ...moment, entries: [], events: [] }))
+  const other = (at: Date): Moment => {
+    const moment: Moment = { kind: 'other', at, entries: [], events: [] }
+    moments.push(moment)
+    return moment
+  }
+  for (const entry of story.entries) {
+    const found = moments.find((moment) => hasMade(moment, entry))
+    const moment = found ?? other(entry.createdAt)
+    moment.entries.push(entry)
+  }
+  for (const event of story.events) {
+    const found = moments.filter((moment) => hasEmitted(moment, event))
+    const moment = found.find(({ events }) => events.length === 0) ?? found[0]
+    const chosen = moment ?? other(event.createdAt)
+    chosen.events.push(event)
+  }
+  // The sort is stable, so moments of the same time stay in the order of a charge's life.
+  return moments.sort((a, b) => a.at.getTime() - b.at.getTime())
+}
+
+function ownMoments(story: Story): Bare[] {
+  const { charge, opening, mails } = story
+  const { createdAt, paymentDate, status } = charge
+  const codeAt = charge.kind === 'PIX' ? createdAt : opening?.codeAt
+  const releasedAt = releaseOf(story)
+  const moments: (Bare | null | undefined | false)[] = [
+    { kind: 'made', at: createdAt, by: authorOf(story, /^create/) },
+    story.isMailed && { kind: 'mailed', at: createdAt },
+    ...mails.map(({ createdAt: at, outcome }) => ({ kind: 'mail', at, outcome }) as const),
+    opening?.openedAt && { kind: 'opened', at: opening.openedAt },
+    codeAt && charge.brCode !== null && { kind: 'code', at: codeAt },
+    paymentDate && { kind: 'paid', at: paymentDate, by: authorOf(story, /^simulatePayment$/) },
+    releasedAt && { kind: 'released', at: releasedAt },
+    status === 'CANCELED' && {
+      kind: 'canceled',
+      at: timeOf(story, 'charge.canceled') ?? createdAt,
+      by: authorOf(story, /^cancelCharge$/),
+    },
+    status === 'EXPIRED' && {
+      kind: 'expired',
+      at: timeOf(story, 'charge.expired') ?? charge.expiresAt,
+    },
+  ]
+  return moments.filter((moment) => moment !== null && moment !== undefined && moment !== false)
+}
+
+/** When the money was released. Without a look at the ledger it is known from what was planned. */
+function releaseOf({ charge, entries, events }: Story): Date | null {
+  const entry = entries.find(({ kind }) => kind === 'CHARGE_SETTLED')
+  const event = events.find(({ type }) => type === 'charge.received')
+  if (entry || event) return (entry ?? event)!.createdAt
+  return charge.paymentStatus === 'RECEIVED' ? charge.releaseAt : null
+}
+
+const timeOf = ({ events }: Story, wanted: AnyEventType): Date | null =>
+  events.find(({ type }) => type === wanted)?.createdAt ?? null
+
+const authorOf = ({ activity }: Story, action: RegExp): Author | null =>
+  activity.find((entry) => action.test(entry.action))?.author ?? null
+
+/** Refunds in their order. Who ordered each is known if the log has as many as there are. */
+function refundMoments({ refunds, activity }: Story): Bare[] {
+  const orders = activity.filter(({ action }) => action === 'refundCharge')
+  const ordered = refunds.filter(({ bankReason }) => bankReason === null)
+  const isKnown = orders.length === ordered.length
+  return refunds.map((refund) => {
+    const by = isKnown ? (orders[ordered.indexOf(refund)]?.author ?? null) : null
+    return { kind: 'refund', at: refund.createdAt, refund, by }
+  })
+}
+
+const paymentMoments = ({ unmatched }: Story): Bare[] =>
+  unmatched.map((payment) => ({ kind: 'unmatched', at: payment.receivedAt, payment }))
+
+/** Whether a moment has made an entry of the ledger. */
+function hasMade(moment: Moment, { kind, ref }: StatementEntry): boolean {
+  if (moment.kind === 'refund') return ref === toPublic('rfnd', moment.refund.id)
+  if (moment.kind === 'unmatched') {
+    return ref === moment.payment.endToEndId && kind.startsWith('PAYMENT_')
+  }
+  const made = { paid: 'CHARGE_PAID', released: 'CHARGE_SETTLED' } as Record<string, string>
+  return made[moment.kind] === kind
+}
+
+const EMITTED: Partial<Record<AnyEventType, Moment['kind']>> = {
+  'charge.pending': 'made',
+  'charge.processing': 'code',
+  'charge.paid': 'paid',
+  'subscription.charge.paid': 'paid',
+  'charge.received': 'released',
+  'charge.canceled': 'canceled',
+  'charge.expired': 'expired',
+  'subscription.charge.failed': 'expired',
+}
+
+/** Whether a moment has made an event. Those of refunds come when the money is back. */
+function hasEmitted(moment: Moment, { type, payload, createdAt }: WrittenEvent): boolean {
+  if (moment.kind === 'unmatched') {
+    return type === 'payment.unmatched' && payload.includes(`"${moment.payment.endToEndId}"`)
+  }
+  if (moment.kind !== 'refund') return EMITTED[type] === moment.kind
+  const { finishedAt, returnId } = moment.refund
+  if (type === 'payment.returned') return returnId !== null && payload.includes(`"${returnId}"`)
+  return type === 'charge.refunded' && finishedAt?.getTime() === createdAt.getTime()
+}
+
+/** Why a charge was not paid. Null if it was, or may still be. */
+export function whyUnpaid({ charge, opening }: Pick<Story, 'charge' | 'opening'>) {
+  if (charge.status === 'CANCELED') return 'canceled'
+  if (charge.status !== 'EXPIRED') return null
+  if (charge.kind === 'RECURRING') return 'uncollected'
+  if (charge.kind === 'LINK' && charge.brCode === null) return 'unused'
+  return opening?.openedAt ? 'opened' : 'expired'
+}
+
+/** How many cents of a charge can still go back. */
+export const leftOf = ({ status, amount, refunded }: Charge): number =>
+  status === 'COMPLETED' ? amount - refunded : 0

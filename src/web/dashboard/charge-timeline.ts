@@ -1,0 +1,165 @@
+import type { Author } from '../../core/activity/rules.ts'
+import type { Delivery } from '../../core/deliveries/rules.ts'
+import { deliveryIdOf } from '../../core/deliveries/view.ts'
+import type { WrittenEvent } from '../../core/feed/store.ts'
+import { ACCOUNTS } from '../../ledger/recipes.ts'
+import type { StatementEntry } from '../../ledger/statement.ts'
+import { toPublic } from '../../lib/ids.ts'
+import { formatReais } from '../../lib/money.ts'
+import { formatMoment } from '../../pix/local-time.ts'
+import { participantOf } from '../../pix/participants.ts'
+import { type Html, html, type Shown } from '../html.ts'
+import { BALANCE } from './balance-texts.ts'
+import { type Moment, momentsOf } from './charge-moments.ts'
+import type { Story } from './charge-story.ts'
+import { CHARGE, type ChargeTexts } from './charge-texts.ts'
+import { EVENT_WORDS } from './event-texts.ts'
+import { card, moment as momentAt, pill, type Tone } from './parts.ts'
+import type { Visit } from './visit.ts'
+
+/** What a moment says: a title, more about it, and how good or bad it is. */
+type Words = { title: Shown; text?: Shown; tone?: Tone }
+
+/** Everything that happened to a charge, the oldest first. */
+export function timeline(visit: Visit, story: Story): Html {
+  const texts = CHARGE[visit.language]
+  const item = (moment: Moment) => {
+    const { title, text, tone = 'calm' } = wordsOf(visit, story, moment)
+    return html`<li class="tone-${tone}"><p class="what"><strong>${title}</strong> ${momentAt(moment.at)}</p>
+${text && html`<p class="soft">${text}</p>`}${traces(visit, story, moment)}</li>`
+  }
+  return card(
+    texts.timeline,
+    html`<ol class="timeline">${momentsOf(story).map(item)}</ol>${plannedRelease(story, texts)}`,
+  )
+}
+
+function plannedRelease({ charge }: Story, texts: ChargeTexts): Html | false {
+  const { paymentStatus, releaseAt } = charge
+  if (paymentStatus !== 'PAID' || releaseAt === null) return false
+  return html`<p class="soft">${texts.releaseAt(formatMoment(releaseAt))}</p>`
+}
+
+function wordsOf(visit: Visit, story: Story, moment: Moment): Words {
+  const texts = CHARGE[visit.language]
+  switch (moment.kind) {
+    case 'made':
+      return { title: texts.made, text: originOf(visit, story, moment.by) }
+    case 'code':
+      return { title: texts.code }
+    case 'mailed':
+      return { title: texts.mailed }
+    case 'mail':
+      return { title: texts.mailedAgain, text: texts.outcomes[moment.outcome ?? 'WAITING'] }
+    case 'opened':
+      return { title: texts.opened }
+    case 'paid':
+      return { title: texts.paid, text: paymentText(visit, story, moment.by), tone: 'good' }
+    case 'released':
+      return { title: texts.released, tone: 'good' }
+    case 'canceled':
+      return { title: texts.canceled, text: authorText(moment.by, texts), tone: 'bad' }
+    case 'expired': {
+      const isCollected = story.charge.kind === 'RECURRING'
+      return { title: isCollected ? texts.collectionFailed : texts.expired, tone: 'bad' }
+    }
+    case 'refund':
+      return refundWords(moment, texts)
+    case 'unmatched':
+      return unmatchedWords(visit, moment.payment)
+    case 'other':
+      return {
+        title: moment.events.map(({ type }) => EVENT_WORDS[visit.language][type]).join(', '),
+      }
+  }
+}
+
+/** Who has made a charge, if that is known. */
+function originOf(visit: Visit, { charge }: Story, by: Author | null): Shown {
+  const texts = CHARGE[visit.language]
+  if (charge.kind === 'STATIC') return texts.sale
+  if (charge.recurrenceId === null) return authorText(by, texts)
+  const id = toPublic('rec', charge.recurrenceId)
+  return html`<a href="${visit.url(`/subscriptions/${id}`)}">${texts.subscription}</a>`
+}
+
+function authorText(by: Author | null, { madeBy }: ChargeTexts): string | null {
+  if (by === null) return null
+  if (by.kind === 'person') return madeBy.person(by.name)
+  return by.kind === 'key' ? madeBy.key(by.name) : madeBy.other
+}
+
+/** The scheme's id of a payment, and the bank that it came from. */
+function paymentText(visit: Visit, { charge }: Story, by: Author | null): Shown {
+  const texts = CHARGE[visit.language]
+  const bank = participantOf(charge.endToEndId!)
+  const isSimulated = charge.devMode || visit.company.mode === 'sandbox'
+  const name = isSimulated ? texts.simulatedBank : (bank?.name ?? (bank && `ISPB ${bank.ispb}`))
+  return html`<code>${charge.endToEndId}</code><br>${texts.bank}: ${name}${
+    by && html`<br>${texts.simulated} ${authorText(by, texts)}`
+  }`
+}
+
+const REFUND_TONES = { PROCESSING: 'warn', COMPLETED: 'good', FAILED: 'bad' } as const
+
+function refundWords(moment: Moment & { kind: 'refund' }, texts: ChargeTexts): Words {
+  const { refund, by } = moment
+  const { amount, bankReason, status, finishedAt } = refund
+  const tone = REFUND_TONES[status]
+  const title = (bankReason ? texts.bankReturn : texts.refund)(formatReais(amount))
+  const author = authorText(by, texts)
+  const why = bankReason ? texts.bankReasons[bankReason] : refund.comment
+  return {
+    title,
+    tone,
+    text: html`${pill(texts.refundStates[status], tone)} ${finishedAt && momentAt(finishedAt)}${author && html`<br>${author}`}${why && html`<br>${why}`}${refund.failure && html`<br>${refund.failure}`}`,
+  }
+}
+
+function unmatchedWords(visit: Visit, payment: Story['unmatched'][number]): Words {
+  const texts = CHARGE[visit.language]
+  const { endToEndId, amount, reason, status } = payment
+  const waits = status === 'UNMATCHED'
+  return {
+    title: texts.unmatched(formatReais(amount)),
+    tone: 'warn',
+    text: html`${texts.reasons[reason!]} ${pill(texts.paymentStates[status], waits ? 'warn' : 'calm')}<br><code>${endToEndId}</code><br><a href="${visit.url(`/unmatched/${endToEndId}`)}">${waits ? texts.decide : BALANCE[visit.language].payment}</a>`,
+  }
+}
+
+/** What a moment has left behind: entries of the ledger, and events with their deliveries. */
+function traces(visit: Visit, { deliveries }: Story, { entries, events }: Moment): Html | false {
+  if (entries.length + events.length === 0) return false
+  const own = (event: WrittenEvent) => deliveries.filter(({ eventId }) => eventId === event.id)
+  return html`<ul class="traces">${entries.map((entry) => entryTrace(visit, entry))}${events.map(
+    (event) => eventTrace(visit, event, own(event)),
+  )}</ul>`
+}
+
+/** An entry, with the balances that it has changed as they were after it. */
+function entryTrace({ language }: Visit, entry: StatementEntry): Html {
+  const { kinds, accounts } = BALANCE[language]
+  const { debit, credit, balance, amount, kind } = entry
+  const sign = debit === 'bank' ? '+ ' : credit === 'bank' ? '− ' : ''
+  const after = ACCOUNTS.filter((account) => account === debit || account === credit).map(
+    (account) =>
+      html` · ${accounts[account]} <span class="nowrap">${formatReais(balance[account])}</span>`,
+  )
+  return html`<li>${CHARGE[language].entry(entry.entry)}: ${kinds[kind]} <span class="money">${sign}${formatReais(amount)}</span><span class="soft">${after}</span></li>`
+}
+
+const TONES: Record<Delivery['status'], Tone> = {
+  PENDING: 'warn',
+  DELIVERED: 'good',
+  FAILED: 'bad',
+}
+
+function eventTrace(visit: Visit, { type }: WrittenEvent, deliveries: Delivery[]): Html {
+  const texts = CHARGE[visit.language]
+  const words = { PENDING: texts.waiting, DELIVERED: texts.delivered, FAILED: texts.failed }
+  const link = (delivery: Delivery) =>
+    html` <a href="${visit.url(`/developers/deliveries/${deliveryIdOf(delivery)}`)}">${pill(words[delivery.status], TONES[delivery.status])}</a>`
+  return html`<li>${texts.event} <code>${type}</code>${deliveries.map(link)}${
+    deliveries.length === 0 && html`<span class="soft"> · ${texts.noDelivery}</span>`
+  }</li>`
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { payer, startApi } from '../support/api.ts'
+import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { makeCharge, makePaid, pay } from '../support/payments.ts'
+import { register } from '../support/webhooks.ts'
+import {
+  browsing,
+  fitsTheWindow,
+  INJECTION,
+  isAccessible,
+  showsAsText,
+  type Visit,
+} from './support.ts'
+
+const api = await startApi()
+const { visitor } = browsing()
+
+const PHONE = { phone: true, size: { width: 390, height: 844 } }
+
+async function isFine(page: Page): Promise<void> {
+  await isAccessible(page)
+  await fitsTheWindow(page)
+}
+
+/** A company with charges in every state, and a browser of one of its people. */
+async function enter(visit: Visit, language: 'pt' | 'en') {
+  const client = await api.client()
+  await register(client, 'http://127.0.0.1:9/hook', ['charge.paid'])
+  const name = `${INJECTION}${'x'.repeat(120)}\u202e`
+  const open = await makeCharge(client, 1990, { devMode: true, description: name.slice(0, 140) })
+  await makeCharge(client, 700, { customer: payer({ name }) })
+  const paid = await makePaid(api, client, 2500)
+  await pay(api, paid.brCode)
+  const owner = await signIn(api, client.company, { language })
+  const { context, open: show } = await visitor({ ...visit, language })
+  await useSessionIn(context, api, owner)
+  return { client, open, paid, show: (path: string) => show(`${api.url}${owner.home}${path}`) }
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name }).first()
+
+for (const visit of [{}, PHONE, { dark: true }]) {
+  test(`finds a charge, refunds a part of it and cancels another: ${JSON.stringify(visit)}`, async () => {
+    const { paid, open, show } = await enter(visit, 'pt')
+    const page = await show('/charges')
+    await isFine(page)
+    await showsAsText(page, INJECTION)
+    await page.getByLabel('Buscar').fill('25,00')
+    await button(page, 'Buscar').click()
+    await page.getByText('Buscando por valor R$ 25,00').waitFor()
+    await isFine(page)
+    await link(page, 'Maria da Silva').click()
+    await page.getByText('Pagamento recebido').waitFor()
+    assert.match(page.url(), new RegExp(paid.id))
+    await isFine(page)
+    await link(page, 'Devolver').click()
+    await isFine(page)
+    await page.getByLabel('Valor da devolução').fill('99,00')
+    await button(page, 'Devolver').click()
+    await page.getByRole('alert').waitFor()
+    await isFine(page)
+    await page.getByLabel('Valor da devolução').fill('10,00')
+    await page.getByLabel('Motivo').fill('Troca')
+    await button(page, 'Devolver').click()
+    await page.getByText('Devolução iniciada').waitFor()
+    await page.getByText('Devolução de R$ 10,00').waitFor()
+    await isFine(page)
+    const other = await show(`/charges/${open.id}`)
+    await isFine(other)
+    await showsAsText(other, INJECTION)
+    await button(other, 'Copiar link').click()
+    const copied = await other.evaluate<string>('navigator.clipboard.readText()')
+    assert.match(copied, /\/pay\//)
+    await button(other, 'Enviar link por e-mail').click()
+    await other.getByText('E-mail na fila de envio').waitFor()
+    await link(other, 'Cancelar cobrança').click()
+    await isFine(other)
+    await button(other, 'Cancelar cobrança').click()
+    await other.getByText('foi cancelada antes do pagamento').waitFor()
+    await isFine(other)
+  })
+}
+
+test('in English, at the size of a phone', async () => {
+  const { open, show } = await enter(PHONE, 'en')
+  const page = await show('/charges?status=OPEN')
+  await isFine(page)
+  await page.getByLabel('Search').fill(open.id)
+  await button(page, 'Search').click()
+  await page.getByText('Charge created').waitFor()
+  await isFine(page)
+  await button(page, 'Simulate payment').click()
+  await page.getByText('Payment received').waitFor()
+  await button(page, 'Duplicate').click()
+  await page.getByText('This is the new one').waitFor()
+  await isFine(page)
+})
+
+test('the page of an open charge shows by itself that it was paid', async () => {
+  const { client, show } = await enter({}, 'pt')
+  const charge = await makeCharge(client, 3300)
+  const page = await show(`/charges/${charge.id}`)
+  await page.getByText('Esta página se atualiza sozinha').waitFor()
+  await pay(api, charge.brCode)
+  await page.getByText('Pagamento recebido').waitFor()
+  await isFine(page)
+})
+
+test('without scripts everything can be done too', async () => {
+  const { open, show } = await enter({ javaScript: false, ...PHONE }, 'pt')
+  const page = await show('/charges')
+  await page.getByText('Filtros').click()
+  await page.getByLabel('Situação').selectOption('OPEN')
+  await page.getByLabel('Testes').selectOption('only')
+  await button(page, 'Filtrar').click()
+  await page.getByText('1 cobrança · R$ 19,90').waitFor()
+  await fitsTheWindow(page)
+  await link(page, 'Maria da Silva').click()
+  await link(page, 'Atualizar').click()
+  await button(page, 'Simular pagamento').click()
+  await page.getByText('Pagamento simulado.').waitFor()
+  assert.match(page.url(), new RegExp(open.id))
+  await fitsTheWindow(page)
+})

@@ -1,0 +1,18 @@
+// Follows a charge while it is open: when its state changes, the page is loaded again.
+const { live, state } = document.querySelector('main').dataset
+
+const become = (now) => {
+  if (now !== state) location.replace(location.pathname)
+}
+
+async function ask() {
+  const answer = await fetch(`${live}/status`).catch(() => null)
+  if (answer?.ok) become((await answer.json()).state)
+}
+
+const events = new EventSource(`${live}/events`)
+events.onmessage = ({ data }) => become(JSON.parse(data).state)
+events.onerror = () => {
+  if (events.readyState === EventSource.CLOSED) setInterval(() => document.hidden || ask(), 5000)
+}
+document.addEventListener('visibilitychange', () => document.hidden || ask())
