@@ -47,6 +47,32 @@ export type StatementFilter = {
   to: Date | null
 }
 
+/** Two entries may be in another order than their times, but never if they are so far apart. */
+const OUT_OF_ORDER_MS = 3_600_000
+
+/**
+ * The first entry that is not before a time. Entries are numbered without a gap and nearly in the
+ * order of their times, so that it is found by halving, however long the history is.
+ */
+async function firstSince(tx: Tx, companyId: Uuid, at: Date): Promise<number> {
+  const [row] = await tx.query<{ entry: number }>({
+    name: 'first_posting_since',
+    text: `with recursive search (low, high) as (
+             select 1::int8, entries + 1 from balances where company_id = $1
+             union all
+             select case when p.created_at < $2 then p.entry + 1 else s.low end,
+               case when p.created_at < $2 then s.high else p.entry end
+             from search s
+             join postings p on p.company_id = $1 and p.entry = (s.low + s.high) / 2
+             where s.low < s.high)
+           select max(low) as entry from search`,
+    values: [companyId, at],
+  })
+  return row!.entry
+}
+
+const shifted = (at: Date, by_ms: number): Date => new Date(at.getTime() + by_ms)
+
 /** The entries of a company, from `from` until before `to`. */
 export async function readStatement(
   tx: Tx,
@@ -64,6 +90,13 @@ export async function readStatement(
   where('? in (debit, credit)', filter.account)
   where('created_at >= ?', filter.from)
   where('created_at < ?', filter.to)
+  const { from, to } = filter
+  const [first, end] = await Promise.all([
+    from && firstSince(tx, companyId, shifted(from, -OUT_OF_ORDER_MS)),
+    to && firstSince(tx, companyId, shifted(to, OUT_OF_ORDER_MS)),
+  ])
+  where('entry >= ?', first)
+  where('entry < ?', end)
   const rows = await tx.query<EntryRow>({
     text: `select entry, kind, ref, debit, credit, amount, charge_id, available, pending, held,
              unmatched, created_at

@@ -83,12 +83,14 @@ function paymentCard(
   const texts = UNMATCHED[language]
   const { amount, reason, payer, receivedAt, endToEndId, status, returned } = payment
   const waits = status === 'UNMATCHED'
-  const who = payer && [payer.name, payer.taxId].filter(Boolean).join(' · ')
+  const { name, taxId } = payer ?? {}
+  // A name may have marks that change the direction of what follows.
+  const who = [name && html`<bdi>${name}</bdi>`, name && taxId && ' · ', taxId]
   return html`<article class="card decision">
 <div class="heading"><h2>${money(amount)}</h2>${pill(texts.reasons[reason].short, waits ? 'warn' : 'calm')}</div>
 <p class="soft">${texts.reasons[reason].text}${returned && ` ${texts.returned(formatReais(returned))}`}</p>
 <div class="columns">${facts([
-    [texts.payer, who || texts.unknownPayer],
+    [texts.payer, name || taxId ? who : texts.unknownPayer],
     [texts.receivedAt, moment(receivedAt)],
   ])}
 ${waits && likelyPart(visit, amount, suggestion)}</div>
@@ -109,10 +111,10 @@ function likelyPart(visit: Visit, amount: number, suggestion: Suggestion | undef
     signs === 'named'
       ? texts.named
       : `${texts.why} ${signs.map((sign) => texts.signs[sign]).join(', ')}`
-  const about = [charge.payer?.name, charge.description].filter(Boolean).join(' · ')
+  const about = [charge.payer?.name, charge.description].filter((text) => !!text)
   return html`<div class="likely"><p class="soft small">${texts.likely}</p>
 <p><a href="${visit.url(`/charges/${toPublic('charge', charge.id)}`)}"><strong>${texts.chargeOf(formatReais(charge.amount))}</strong></a> ${pill(texts.charges[charge.status], charge.status === 'COMPLETED' ? 'good' : 'calm')}</p>
-${about && html`<p>${about}</p>`}
+${about.map((text) => html`<p><bdi>${text}</bdi></p>`)}
 <p class="soft small">${texts.madeAt} ${moment(charge.createdAt)} · ${why}</p></div>`
 }
 
@@ -173,7 +175,7 @@ function wholePayer(visit: Visit, payment: Payment): Shown {
   if (!name && !taxId) return texts.unknownPayer
   const plain = plainTaxId(taxId ?? '')
   const shown = isTaxIdShape(plain) ? wholeTaxId(visit, plain) : taxId && maskBankTaxId(taxId)
-  return [name, name && taxId && html`<br>`, shown]
+  return [name && html`<bdi>${name}</bdi>`, name && taxId && html`<br>`, shown]
 }
 
 function decisionCard(
