@@ -22,6 +22,7 @@ import { createOperate, OPERATIONS } from './http/operate.ts'
 import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
 import { watchDatabase } from './http/unresponsive-database.ts'
+import { compareVersions } from './http/version-changes.ts'
 import { type Alarm, createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
@@ -149,6 +150,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
   const pages = createPages(app, {
     operate: createOperate(anyApp),
     operations: OPERATIONS,
+    compareVersions,
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })

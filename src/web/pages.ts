@@ -35,7 +35,7 @@ export type Pages = {
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
 export function createPages(
   app: FullApp,
-  own: Pick<Site, 'operate' | 'operations' | 'sandbox' | 'resetSandbox'>,
+  own: Pick<Site, 'operate' | 'operations' | 'compareVersions' | 'sandbox' | 'resetSandbox'>,
 ): Pages {
   const site: Site = { app, assets: readAssets(), ...own }
   return {

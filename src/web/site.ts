@@ -1,5 +1,6 @@
 import type { FullApp } from '../core/full-app.ts'
 import type { Operate, Operation } from '../core/operate.ts'
+import type { CompareVersions } from '../core/version-changes.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Assets } from './assets.ts'
 
@@ -14,6 +15,8 @@ export type Site = {
   operate: Operate
   /** All operations of the API. */
   operations: Operation[]
+  /** What changes between two versions of the API. */
+  compareVersions: CompareVersions
   /** Null if this is not local mode, or if the sandbox is not created yet. */
   sandbox(): Sandbox | null
   /** Replaces the sandbox with a new company. */

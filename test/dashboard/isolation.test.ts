@@ -60,6 +60,7 @@ const FORM = {
   status: 'ACTIVE',
   'charge.paid': '1',
   'payments:read': '1',
+  version: '2025-01-01',
 }
 
 const ask = (member: Member, { method }: DashboardRoute, path: string): Promise<Answer> =>

@@ -26,6 +26,19 @@ export async function findAudit(tx: Tx, companyId: Uuid): Promise<Audit> {
   }
 }
 
+export type LastAudit = Pick<Audit, 'bankCheckedUntil' | 'difference'> & { auditedAt: Date }
+
+/** What the last audit of a company has found; null before the first one. */
+export async function findLastAudit(tx: Tx, companyId: Uuid): Promise<LastAudit | null> {
+  const [row] = await tx.query<LastAudit>({
+    text: `select bank_checked_until as "bankCheckedUntil", difference,
+             audited_at as "auditedAt"
+           from audits where company_id = $1`,
+    values: [companyId],
+  })
+  return row ?? null
+}
+
 /** Saves the result. While there is a difference, no money leaves the company. */
 export async function saveAudit(
   tx: Tx,

@@ -1,6 +1,7 @@
 import { activityRoutes } from './activity.ts'
 import { approvalsRoutes } from './approvals.ts'
 import { balanceRoutes } from './balance.ts'
+import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
 import { customersRoutes } from './customers.ts'
@@ -17,6 +18,7 @@ import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
 import { todayRoutes } from './today.ts'
 import { unmatchedRoutes } from './unmatched.ts'
+import { versionsRoutes } from './versions.ts'
 import type { DashboardRoute } from './visit.ts'
 import { webhooksRoutes } from './webhooks.ts'
 import { withdrawalsRoutes } from './withdrawals.ts'
@@ -42,6 +44,8 @@ export const ROUTES: DashboardRoute[] = [
   ...eventsRoutes,
   ...requestsRoutes,
   ...settingsRoutes,
+  ...bankRoutes,
+  ...versionsRoutes,
   ...membersRoutes,
   ...activityRoutes,
 ]

@@ -1,0 +1,118 @@
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  title: string
+  state: string
+  connected: string
+  none: string
+  simulated: string
+  noneText: string
+  simulatedText: string
+  bank: string
+  since: string
+  certificate: string
+  days(count: number): string
+  ended: string
+  endsOn: string
+  soon: string
+  payouts: string
+  payoutsBy: { manual: string; bank: string }
+  payoutKey: string
+  reconciled: string
+  audited: string
+  checkedUntil: string
+  never: string
+  audit: string
+  fine: string
+  differs: string
+  differsText: string
+  change: string
+  changeText: string
+  why: string
+  commands: { connect: string; renew: string; check: string; reconcile: string; disconnect: string }
+  copy: string
+}
+
+const pt: Texts = {
+  title: 'Conexão com o banco',
+  state: 'Situação',
+  connected: 'Conectado',
+  none: 'Sem banco',
+  simulated: 'Banco simulado',
+  noneText: 'Esta empresa ainda não tem um banco conectado e não pode receber por Pix.',
+  simulatedText:
+    'No ambiente de testes as cobranças são pagas no banco simulado. Nada precisa ser conectado.',
+  bank: 'Banco',
+  since: 'Conectado desde',
+  certificate: 'Certificado',
+  days: (count) => (count === 1 ? 'Termina em 1 dia' : `Termina em ${count} dias`),
+  ended: 'Já terminou',
+  endsOn: 'Válido até',
+  soon: 'Peça um novo certificado ao banco agora: alguns bancos levam dias para emitir.',
+  payouts: 'Quem envia os saques',
+  payoutsBy: { manual: 'Quem opera a instalação, manualmente', bank: 'O banco, automaticamente' },
+  payoutKey: 'Chave Pix que recebe os saques',
+  reconciled: 'Pagamentos conferidos com o banco até',
+  audited: 'Última auditoria',
+  checkedUntil: 'Auditado com o banco até',
+  never: 'Ainda não',
+  audit: 'Auditoria',
+  fine: 'Sem diferenças',
+  differs: 'Há uma diferença',
+  differsText:
+    'Enquanto houver diferença, nenhum dinheiro sai da empresa. Fale com quem opera a instalação.',
+  change: 'Conectar ou alterar',
+  changeText: 'Quem opera a instalação faz isso no servidor, com estes comandos:',
+  why: 'O certificado e a chave privada do banco não passam pelo navegador: são lidos de arquivos no servidor e guardados cifrados.',
+  commands: {
+    connect: 'Conectar a um banco',
+    renew: 'Trocar o certificado: o mesmo comando, com o novo arquivo',
+    check: 'Verificar a conexão e registrar os avisos do banco',
+    reconcile: 'Conferir um período com o banco',
+    disconnect: 'Desconectar',
+  },
+  copy: 'o comando',
+}
+
+const en: Texts = {
+  title: 'Connection to the bank',
+  state: 'Status',
+  connected: 'Connected',
+  none: 'No bank',
+  simulated: 'Simulated bank',
+  noneText: 'This company has no bank yet and cannot be paid by Pix.',
+  simulatedText:
+    'In the sandbox, charges are paid in the simulated bank. Nothing has to be connected.',
+  bank: 'Bank',
+  since: 'Connected since',
+  certificate: 'Certificate',
+  days: (count) => (count === 1 ? 'Ends in 1 day' : `Ends in ${count} days`),
+  ended: 'Has ended',
+  endsOn: 'Valid until',
+  soon: 'Ask the bank for a new certificate now: some banks take days to issue one.',
+  payouts: 'Who sends withdrawals',
+  payoutsBy: { manual: 'Whoever operates the installation, by hand', bank: 'The bank, by itself' },
+  payoutKey: 'Pix key that withdrawals go to',
+  reconciled: 'Payments compared with the bank until',
+  audited: 'Last audit',
+  checkedUntil: 'Audited with the bank until',
+  never: 'Not yet',
+  audit: 'Audit',
+  fine: 'No differences',
+  differs: 'There is a difference',
+  differsText:
+    'While there is a difference, no money leaves the company. Ask whoever operates the installation.',
+  change: 'Connect or change',
+  changeText: 'Whoever operates the installation does this on the server, with these commands:',
+  why: 'The certificate and the private key do not go through a browser: they are read from files on the server and stored encrypted.',
+  commands: {
+    connect: 'Connect to a bank',
+    renew: 'Renew the certificate: the same command, with the new file',
+    check: 'Check the connection and register the callbacks',
+    reconcile: 'Compare a period with the bank',
+    disconnect: 'Disconnect',
+  },
+  copy: 'the command',
+}
+
+export const BANK: Record<Language, Texts> = { pt, en }
