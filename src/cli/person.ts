@@ -1,13 +1,17 @@
 import type { Config } from '../config.ts'
+import { recordActivity, recordInCompanies } from '../core/activity/record.ts'
 import { changeRole, makeSignInLink, removeMember } from '../core/people/commands.ts'
 import { invite as inviteByMail } from '../core/people/invitations.ts'
+import { invitationIdOf, type PersonLink } from '../core/people/links.ts'
 import { type ListedPerson, listPeople } from '../core/people/member-store.ts'
 import { type Person, ROLES, type Role } from '../core/people/rules.ts'
 import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
 import { emailOf } from '../core/people/sign-in.ts'
-import { findPersonByEmail } from '../core/people/store.ts'
+import { findPersonByEmail, listMemberships } from '../core/people/store.ts'
 import type { Tx } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns, Refusal, UsageFault } from './command.ts'
 import { inOptions } from './faults.ts'
 import { requireCompany, time } from './records.ts'
@@ -30,6 +34,8 @@ async function requirePerson(tx: Tx, typed: string): Promise<Person> {
   throw new Refusal(`Nobody has the e-mail ${typed}. "vintem person list" shows everybody.`)
 }
 
+const recordOf = ({ id }: Person) => ({ type: 'person', id }) as const
+
 const link: Command = {
   name: 'person link',
   summary: 'Print an address at which a person signs in once, within 15 minutes.',
@@ -40,11 +46,17 @@ const link: Command = {
   async run({ options }) {
     const { email, url } = await withApp(async (app) => {
       const typed = options.email ?? defaultEmail(app.config)
-      const person = await requirePerson(app.db, typed)
-      return {
-        email: person.email,
-        url: await makeSignInLink(app.db, app, person, systemClock.now()),
-      }
+      return app.db.transaction(async (tx) => {
+        const person = await requirePerson(tx, typed)
+        const companies = await listMemberships(tx, person.id)
+        const ids = companies.map(({ companyId }) => companyId)
+        const change = { action: 'sign-in-link.create', record: recordOf(person) }
+        await recordInCompanies(tx, ids, commandAuthor(), change)
+        return {
+          email: person.email,
+          url: await makeSignInLink(tx, app, person, systemClock.now()),
+        }
+      })
     })
     return { json: { email, url }, text: `${url}\n` }
   },
@@ -81,7 +93,9 @@ const invite: Command = {
           language: languageOf(options.language) ?? company?.language ?? 'pt',
           by: null,
         }
-        return inOptions(() => inviteByMail(tx, app, invitation, systemClock.now()))
+        const made = await inOptions(() => inviteByMail(tx, app, invitation, systemClock.now()))
+        if (company) await recordInvitation(tx, company.id, made.link)
+        return made
       })
       const isPrinted = switches.has('print') || app.config.smtpUrl === null
       return { email: made.link.email, url: made.url, isPrinted }
@@ -91,6 +105,15 @@ const invite: Command = {
       text: `${email} is invited by mail. The invitation works once, within 7 days.\n${isPrinted ? `\n  ${url}\n` : ''}`,
     }
   },
+}
+
+async function recordInvitation(tx: Tx, companyId: Uuid, link: PersonLink): Promise<void> {
+  const { makesOperator } = link
+  await recordActivity(tx, companyId, commandAuthor(), {
+    action: 'member.invite',
+    record: { type: 'invitation', id: invitationIdOf(link) },
+    details: { role: link.role!, makesOperator },
+  })
 }
 
 function requireWhole({ options, switches }: Args): void {
@@ -146,6 +169,11 @@ const role: Command = {
         const company = await requireCompany(tx, options.company!)
         const person = await requirePerson(tx, options.email!)
         await inOptions(() => changeRole(tx, company.id, person.id, wanted, systemClock.now()))
+        await recordActivity(tx, company.id, commandAuthor(), {
+          action: 'member.change-role',
+          record: recordOf(person),
+          details: { role: wanted },
+        })
         return { email: person.email, companyId: company.id }
       }),
     )
@@ -164,6 +192,8 @@ const remove: Command = {
         const company = await requireCompany(tx, options.company!)
         const person = await requirePerson(tx, options.email!)
         await inOptions(() => removeMember(tx, company.id, person.id))
+        const change = { action: 'member.remove', record: recordOf(person) }
+        await recordActivity(tx, company.id, commandAuthor(), change)
         return { email: person.email, companyId: company.id, name: company.name }
       }),
     )

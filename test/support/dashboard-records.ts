@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { invite } from '../../src/core/people/invitations.ts'
+import { invitationIdOf } from '../../src/core/people/links.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { type Client, payer, type TestApi } from './api.ts'
+import { signIn } from './dashboard.ts'
 import { makeCode, makePaid, makeUnmatched } from './payments.ts'
 import { makeSubscription, makeTemplate } from './subscriptions.ts'
 import { register } from './webhooks.ts'
@@ -55,7 +58,28 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     'developers/deliveries': delivery.id,
     'developers/events': delivery.eventId,
     'developers/requests': asked.headers.get('x-request-id')!,
+    ...(await makePeople(api, client)),
     'balance/withdrawals': await start(client, 1000),
+  }
+}
+
+/** A member of the company, and an invitation. */
+async function makePeople(api: TestApi, { company }: Client): Promise<Records> {
+  const { app } = api
+  const now = app.clock.now()
+  const { person } = await signIn(api, company, { role: 'viewer', name: LONG })
+  const invitation = {
+    email: 'confidencial@example.com',
+    company,
+    role: 'viewer' as const,
+    makesOperator: false,
+    language: 'pt' as const,
+    by: MARK,
+  }
+  const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, now))
+  return {
+    'settings/members': suffixOf(person.id),
+    'settings/members/invitations': invitationIdOf(link),
   }
 }
 

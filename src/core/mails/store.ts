@@ -138,7 +138,7 @@ export async function renewLeases(tx: Tx, mails: DueMail[], until: Date): Promis
 export async function listSent(
   tx: Tx,
   companyId: Uuid,
-  kind: 'withdrawal-code' | 'email-confirmed',
+  kind: 'withdrawal-code' | 'email-confirmed' | 'invitation',
   since: Date,
   max: number,
 ): Promise<Date[]> {

@@ -99,19 +99,23 @@ async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Rol
   throw problem('route_not_found', 'The company has no such member.')
 }
 
-/** Changes what a person may do in a company, and ends their sessions everywhere. */
+/**
+ * Changes what a person may do in a company, and ends their sessions everywhere. False if they have
+ * that role already.
+ */
 export async function changeRole(
   tx: Tx,
   companyId: Uuid,
   personId: Uuid,
   role: Role,
   now: Date,
-): Promise<void> {
+): Promise<boolean> {
   const owners = await lockOwners(tx, companyId)
-  if ((await requireRole(tx, companyId, personId)) === role) return
+  if ((await requireRole(tx, companyId, personId)) === role) return false
   if (role !== 'owner' && owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
   await store.setMembership(tx, companyId, personId, role, now)
   await store.deleteSessions(tx, personId)
+  return true
 }
 
 /** Removes a person from a company, and ends their sessions everywhere. */

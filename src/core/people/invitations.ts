@@ -4,7 +4,8 @@ import { newId } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { invalid } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
-import { queueMails } from '../mails/store.ts'
+import { DAY_S, requireWithinLimit } from '../mails/rules.ts'
+import { listSent, queueMails } from '../mails/store.ts'
 import { type LinkApp, requireName } from './commands.ts'
 import { composeInvitation } from './letters.ts'
 import { listInvitations, replaceInvitations } from './link-store.ts'
@@ -17,6 +18,8 @@ import * as store from './store.ts'
 /** Of a company, people and invitations together. */
 const MAX_PEOPLE = 500
 const MAX_INVITATIONS = 100
+/** Invitations that a company sends, so that nobody is annoyed in its name. */
+const MAILS = { perHour: 50, perDay: 200 }
 
 export type NewInvitation = {
   email: string
@@ -82,24 +85,37 @@ async function requireRoom(
   if (waiting >= MAX_INVITATIONS || waiting + (await countMembers(tx, id)) >= MAX_PEOPLE) {
     throw invalid(`email: at most ${MAX_INVITATIONS} invitations wait; withdraw some of them`)
   }
+  const since = new Date(now.getTime() - DAY_S * 1000)
+  const sent = await listSent(tx, id, 'invitation', since, MAILS.perDay)
+  requireWithinLimit(sent, MAILS, now, (perHour, perDay) => {
+    return `A company sends at most ${perHour} invitations an hour and ${perDay} a day.`
+  })
 }
 
-/** Accepts an invitation as somebody who is known. Null: it no longer works. */
+/** Accepts an invitation as somebody who is known. False: it no longer works. */
 export async function acceptInvitation(
   tx: Tx,
   link: PersonLink,
   person: Person,
   now: Date,
-): Promise<Person | null> {
-  if (link.email !== person.email || !(await useLink(tx, link, now))) return null
-  if (link.makesOperator) await store.setOperator(tx, person.id, now)
-  if (link.companyId && link.role && !(await store.findRole(tx, link.companyId, person.id))) {
-    await store.setMembership(tx, link.companyId, person.id, link.role, now)
-  }
-  return person
+): Promise<boolean> {
+  if (link.email !== person.email || !(await useLink(tx, link, now))) return false
+  await join(tx, link, person, now)
+  return true
 }
 
-/** Accepts an invitation as somebody new, who then has a name and a password. */
+async function join(tx: Tx, link: PersonLink, { id }: Person, now: Date): Promise<void> {
+  const { companyId, role, makesOperator } = link
+  if (makesOperator) await store.setOperator(tx, id, now)
+  if (companyId && role && !(await store.findRole(tx, companyId, id))) {
+    await store.setMembership(tx, companyId, id, role, now)
+  }
+}
+
+/**
+ * Accepts an invitation as somebody new, who then has a name and a password. Null: it no longer
+ * works.
+ */
 export async function acceptAsNew(
   tx: Tx,
   link: PersonLink,
@@ -119,7 +135,9 @@ export async function acceptAsNew(
     createdAt: now,
     updatedAt: now,
   }
-  if (await store.findPersonByEmail(tx, link.email)) return null
+  const isTaken = (await store.findPersonByEmail(tx, link.email)) !== null
+  if (isTaken || !(await useLink(tx, link, now))) return null
   await store.insertPerson(tx, person)
-  return acceptInvitation(tx, link, person, now)
+  await join(tx, link, person, now)
+  return person
 }

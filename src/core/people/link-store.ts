@@ -94,6 +94,18 @@ export async function listInvitations(tx: Tx, companyId: Uuid, now: Date): Promi
   return rows.map(LINK.read)
 }
 
+/** An invitation of a company that waits to be accepted. */
+export async function findInvitation(
+  tx: Tx,
+  companyId: Uuid,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<PersonLink | null> {
+  const link = await findLink(tx, tokenHash)
+  const isTheirs = link?.kind === 'invitation' && link.companyId === companyId
+  return isTheirs && link.usedAt === null && link.expiresAt > now ? link : null
+}
+
 /** The invitations that wait for a person, by their e-mail. */
 export async function listInvitationsTo(tx: Tx, email: string, now: Date): Promise<PersonLink[]> {
   const rows = await tx.query({

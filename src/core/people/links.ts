@@ -78,3 +78,6 @@ export async function findLink(
 /** Uses a link. False if somebody else was faster, or if its time is over. */
 export const useLink = (tx: Tx, { tokenHash }: PersonLink, now: Date): Promise<boolean> =>
   store.useLink(tx, tokenHash, now)
+
+/** Names an invitation in URLs and in the activity log. It does not open the link. */
+export const invitationIdOf = ({ tokenHash }: PersonLink): string => tokenHash.toString('base64url')

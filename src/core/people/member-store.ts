@@ -41,6 +41,19 @@ export async function listMembers(tx: Tx, companyId: Uuid): Promise<MemberOfComp
   return rows.map(memberOf)
 }
 
+export async function findMember(
+  tx: Tx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<MemberOfCompany | null> {
+  const [row] = await tx.query<MemberRow>({
+    text: `select ${MEMBER} from memberships m join people p on p.id = m.person_id
+           where m.company_id = $1 and m.person_id = $2`,
+    values: [companyId, personId],
+  })
+  return row ? memberOf(row) : null
+}
+
 export async function countMembers(tx: Tx, companyId: Uuid): Promise<number> {
   const [row] = await tx.query<Row & { count: number }>({
     text: 'select count(*)::int as count from memberships where company_id = $1',

@@ -1,15 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { recordActivity } from '../../core/activity/record.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { requireName } from '../../core/people/commands.ts'
 import { acceptAsNew, acceptInvitation } from '../../core/people/invitations.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
-import type { PersonLink } from '../../core/people/links.ts'
+import { invitationIdOf, type PersonLink } from '../../core/people/links.ts'
 import { hashPassword, type PasswordFault, passwordFault } from '../../core/people/passwords.ts'
+import type { Person } from '../../core/people/rules.ts'
 import { findPersonByEmail } from '../../core/people/store.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import { notice } from '../dashboard/parts.ts'
 import { homeOf, languageForm, personLinks } from '../dashboard/shell.ts'
-import { findSignedIn, peekSignedIn } from '../dashboard/signed-in.ts'
+import { authorOf, findSignedIn, peekSignedIn } from '../dashboard/signed-in.ts'
 import { DASHBOARD } from '../dashboard/texts.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import type { Field } from '../forms.ts'
@@ -38,6 +41,28 @@ async function nameOf({ app }: Site, link: PersonLink, language: Language): Prom
   const company = link.companyId && (await findCompany(app.db, link.companyId))
   return company ? company.name : ACCOUNT[language].invitation.installation
 }
+
+/** Adds to the activity log of the company that somebody has accepted an invitation. */
+async function recordJoining(
+  tx: Tx,
+  { companyId, role }: PersonLink,
+  person: Person,
+  request: FastifyRequest,
+): Promise<void> {
+  if (companyId === null) return
+  const record = { type: 'person', id: person.id } as const
+  const details = { role: role! }
+  const change = { action: 'member.join', record, details }
+  await recordActivity(tx, companyId, authorOf(person, request), change)
+}
+
+/** Accepts an invitation as somebody who is known. False: it no longer works. */
+const acceptAs = (site: Site, request: FastifyRequest, link: PersonLink, person: Person) =>
+  site.app.db.transaction(async (tx) => {
+    const isDone = await acceptInvitation(tx, link, person, site.app.systemClock.now())
+    if (isDone) await recordJoining(tx, link, person, request)
+    return isDone
+  })
 
 const roleFacts = ({ role, email }: PersonLink, language: Language): Html => {
   const texts = ACCOUNT[language]
@@ -102,7 +127,7 @@ export async function accept(
   reply: FastifyReply,
   link: PersonLink,
 ): Promise<FastifyReply> {
-  const { db, systemClock } = site.app
+  const { db } = site.app
   const known = await findPersonByEmail(db, link.email)
   if (!known) return acceptNew(site, request, reply, link)
   const visitor = await peekSignedIn(site, request)
@@ -110,9 +135,8 @@ export async function accept(
     const next = new URLSearchParams({ next: WAITING })
     return reply.redirect(`${visitor ? '/sign-in/other' : '/sign-in'}?${next}`, 303)
   }
-  const now = systemClock.now()
-  const isDone = await db.transaction((tx) => acceptInvitation(tx, link, known, now))
-  if (!isDone) return ended(site, request, reply, 'invitation')
+  if (!(await acceptAs(site, request, link, known)))
+    return ended(site, request, reply, 'invitation')
   return reply.redirect(homeAfter(link), 303)
 }
 
@@ -132,9 +156,11 @@ async function acceptNew(
   }
   const hashed = await hashPassword(app, addressOf(request), password)
   const now = app.systemClock.now()
-  const person = await app.db.transaction((tx) =>
-    acceptAsNew(tx, link, { name, password: hashed }, now),
-  )
+  const person = await app.db.transaction(async (tx) => {
+    const joined = await acceptAsNew(tx, link, { name, password: hashed }, now)
+    if (joined) await recordJoining(tx, link, joined, request)
+    return joined
+  })
   if (!person) return ended(site, request, reply, 'invitation')
   return signInAs(site, request, reply, person, homeAfter(link))
 }
@@ -160,17 +186,13 @@ export function registerWaitingInvitations(scope: FastifyInstance, site: Site): 
     const visitor = await findSignedIn(site, request, reply)
     if (!visitor) return reply.redirect('/sign-in', 303)
     const { db, systemClock } = site.app
-    const now = systemClock.now()
     const { person, form } = visitor
-    const links = await listInvitationsTo(db, person.email, now)
-    const link = links.find(({ tokenHash }) => idOf(tokenHash) === form.invitation)
-    const isDone = link && (await db.transaction((tx) => acceptInvitation(tx, link, person, now)))
+    const links = await listInvitationsTo(db, person.email, systemClock.now())
+    const link = links.find((one) => invitationIdOf(one) === form.invitation)
+    const isDone = link && (await acceptAs(site, request, link, person))
     return link && isDone ? reply.redirect(homeAfter(link), 303) : showWaiting(visitor)
   })
 }
-
-/** Names an invitation in forms. It does not open the link. */
-export const idOf = (tokenHash: Buffer): string => tokenHash.toString('base64url')
 
 async function showWaiting(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, language, request, reply } = visitor
@@ -180,7 +202,7 @@ async function showWaiting(visitor: SignedIn): Promise<FastifyReply> {
   const row = (link: PersonLink, name: string) =>
     html`<li class="row"><span><strong>${name}</strong><span class="soft small">${link.role ? DASHBOARD[language].roles[link.role] : texts.operator}</span></span>${visitor.formOf(
       WAITING,
-      html`<button class="button slim" name="invitation" value="${idOf(link.tokenHash)}">${texts.accept}</button>`,
+      html`<button class="button slim" name="invitation" value="${invitationIdOf(link)}">${texts.accept}</button>`,
     )}</li>`
   const rows = links.map((link, i) => row(link, names[i]!))
   const body = formCard(

@@ -3,6 +3,7 @@ import { deleteSession, setLanguage } from '../../core/people/store.ts'
 import { removeCookie } from '../dashboard/cookie.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
+import { registerOwnAccount } from './account.ts'
 import { registerFactors } from './factors.ts'
 import { registerWaitingInvitations } from './invitation.ts'
 import { registerForgottenPassword } from './password.ts'
@@ -13,6 +14,7 @@ export function registerAccount(scope: FastifyInstance, site: Site): void {
   const { app } = site
   registerFactors(scope, site)
   registerSignIn(scope, site)
+  registerOwnAccount(scope, site)
   registerForgottenPassword(scope, site)
   registerWaitingInvitations(scope, site)
   scope.post('/sign-out', async (request, reply) => {

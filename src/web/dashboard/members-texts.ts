@@ -1,0 +1,160 @@
+import type { Role } from '../../core/people/rules.ts'
+import type { Language } from '../../lib/language.ts'
+
+type Texts = {
+  title: string
+  intro: string
+  invite: string
+  inviteTitle: string
+  inviteText: string
+  send: string
+  email: string
+  emailHint: string
+  role: string
+  can: Record<Role, string>
+  person: string
+  lastSeen: string
+  never: string
+  you: string
+  change: string
+  actions: string
+  members: string
+  changeTitle(name: string): string
+  changeText: string
+  save: string
+  removeTitle: string
+  removeText(name: string): string
+  remove: string
+  leaveText: string
+  waiting: string
+  waitingText: string
+  sentAt: string
+  until: string
+  manage: string
+  invitationTitle(email: string): string
+  resendText: string
+  resend: string
+  withdrawText: string
+  withdraw: string
+  back: string
+  faults: { email: string; member: string; full: string; lastOwner: string }
+  done: Record<'invited' | 'role' | 'removed' | 'withdrawn' | 'resent', string>
+}
+
+const pt: Texts = {
+  title: 'Equipe',
+  intro: 'Quem pode entrar no painel desta empresa, e o que cada pessoa pode fazer.',
+  invite: 'Convidar',
+  inviteTitle: 'Convidar para a equipe',
+  inviteText: 'A pessoa recebe um e-mail com um link, que vale por 7 dias.',
+  send: 'Enviar convite',
+  email: 'E-mail',
+  emailHint: 'O convite só pode ser aceito por quem recebe este e-mail.',
+  role: 'Perfil',
+  can: {
+    owner: 'Faz tudo: dinheiro, chaves de API, equipe e configurações.',
+    finance: 'Cobra, devolve e saca. Vê tudo, menos o que é técnico ou da equipe.',
+    support: 'Cobra, devolve e atende clientes. Não vê o saldo.',
+    developer: 'Cuida de chaves, webhooks e testes. Não vê o saldo nem saca.',
+    viewer: 'Vê tudo o que os outros veem, sem mudar nada.',
+  },
+  person: 'Pessoa',
+  lastSeen: 'Visto por último',
+  never: 'Sem acesso aberto',
+  you: 'você',
+  change: 'Alterar',
+  actions: 'Ações',
+  members: 'Pessoas da equipe',
+  changeTitle: (name) => `Alterar ${name}`,
+  changeText: 'Ao mudar o perfil, a pessoa sai de todos os dispositivos e precisa entrar de novo.',
+  save: 'Salvar perfil',
+  removeTitle: 'Remover da equipe',
+  removeText: (name) =>
+    `${name} sai de todos os dispositivos e perde o acesso a esta empresa. O que a pessoa fez continua registrado.`,
+  remove: 'Remover da equipe',
+  leaveText: 'Você perde o acesso a esta empresa. Para voltar, será preciso um novo convite.',
+  waiting: 'Convites pendentes',
+  waitingText: 'Ainda não foram aceitos.',
+  sentAt: 'Enviado em',
+  until: 'Vale até',
+  manage: 'Ver',
+  invitationTitle: (email) => `Convite para ${email}`,
+  resendText: 'Envia um novo e-mail, com um novo link. O link anterior deixa de funcionar.',
+  resend: 'Enviar de novo',
+  withdrawText: 'O link deixa de funcionar.',
+  withdraw: 'Cancelar convite',
+  back: 'Voltar para a equipe',
+  faults: {
+    email: 'Informe um e-mail válido.',
+    member: 'Esta pessoa já faz parte da equipe. Para mudar o perfil, use a lista.',
+    full: 'Há convites pendentes demais. Cancele os que não são mais necessários.',
+    lastOwner: 'A empresa precisa de pelo menos um responsável. Escolha outro antes.',
+  },
+  done: {
+    invited: 'Convite enviado.',
+    role: 'Perfil alterado.',
+    removed: 'Pessoa removida da equipe.',
+    withdrawn: 'Convite cancelado.',
+    resent: 'Convite enviado de novo.',
+  },
+}
+
+const en: Texts = {
+  title: 'Members',
+  intro: 'Who can sign in to the dashboard of this company, and what each person can do.',
+  invite: 'Invite',
+  inviteTitle: 'Invite somebody',
+  inviteText: 'They get an email with a link, which works for 7 days.',
+  send: 'Send the invitation',
+  email: 'Email',
+  emailHint: 'Only whoever receives this email can accept the invitation.',
+  role: 'Role',
+  can: {
+    owner: 'Does everything: money, API keys, members and settings.',
+    finance: 'Charges, refunds and withdraws. Sees all but members and what is technical.',
+    support: 'Charges, refunds and helps customers. Does not see the balance.',
+    developer: 'Looks after keys, webhooks and tests. Neither sees the balance nor withdraws.',
+    viewer: 'Sees what the others see, and changes nothing.',
+  },
+  person: 'Person',
+  lastSeen: 'Last seen',
+  never: 'Not signed in',
+  you: 'you',
+  change: 'Change',
+  actions: 'Actions',
+  members: 'People of the company',
+  changeTitle: (name) => `Change ${name}`,
+  changeText: 'If the role changes, the person is signed out everywhere and signs in again.',
+  save: 'Save the role',
+  removeTitle: 'Remove from the company',
+  removeText: (name) =>
+    `${name} is signed out everywhere and loses access to this company. What they did stays on record.`,
+  remove: 'Remove from the company',
+  leaveText: 'You lose access to this company. To come back you need a new invitation.',
+  waiting: 'Pending invitations',
+  waitingText: 'Not accepted yet.',
+  sentAt: 'Sent at',
+  until: 'Works until',
+  manage: 'Open',
+  invitationTitle: (email) => `Invitation of ${email}`,
+  resendText: 'Sends a new email with a new link. The link before it stops working.',
+  resend: 'Send again',
+  withdrawText: 'The link stops working.',
+  withdraw: 'Withdraw the invitation',
+  back: 'Back to members',
+  faults: {
+    email: 'Enter a valid email address.',
+    member: 'This person already belongs to the company. To change the role, use the list.',
+    full: 'Too many invitations are pending. Withdraw those that are no longer needed.',
+    lastOwner: 'The company needs at least one owner. Choose another one first.',
+  },
+  done: {
+    invited: 'The invitation was sent.',
+    role: 'The role was changed.',
+    removed: 'The person was removed.',
+    withdrawn: 'The invitation was withdrawn.',
+    resent: 'The invitation was sent again.',
+  },
+}
+
+export const MEMBERS: Record<Language, Texts> = { pt, en }
