@@ -12,7 +12,7 @@ import {
 } from '../../core/people/store.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import { Problem } from '../../lib/problems.ts'
-import { card, doneNotice, heading, moment, notice, pill } from '../dashboard/parts.ts'
+import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'
 import { problemText } from '../dashboard/problem-texts.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import { DASHBOARD } from '../dashboard/texts.ts'
@@ -72,9 +72,9 @@ async function show(visitor: SignedIn, faults: Faults = {}): Promise<FastifyRepl
   const texts = ACCOUNT_PAGE[language]
   const sessions = await listSessions(site.app.db, person.id)
   const security = html`<p class="soft">${texts.securityText}</p><div class="actions"><a class="button quiet slim" href="/account/security">${texts.openSecurity}</a></div>`
-  const body = html`<p class="small"><a href="/dashboard">${texts.companies}</a></p>${heading(texts.title)}
+  const body = html`<section class="card"><p class="small"><a href="/dashboard">${texts.companies}</a></p><h1>${texts.title}</h1>
 ${doneNotice(visitor, texts.done)}${faults.notice && notice(faults.notice, 'bad')}
-${card(texts.profile, profileForm(visitor, faults))}
+<h2>${texts.profile}</h2>${profileForm(visitor, faults)}</section>
 ${card(texts.password, passwordForm(visitor, faults))}
 ${card(texts.security, security)}
 ${card(texts.sessions, sessionList(visitor, sessions))}`

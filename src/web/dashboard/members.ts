@@ -103,9 +103,9 @@ function invitationColumns(visit: Visit): Column<PersonLink>[] {
 function roleChoices({ language }: Visit, chosen: Role): Html {
   const texts = MEMBERS[language]
   const { roles } = DASHBOARD[language]
-  return html`<fieldset class="choices"><legend>${texts.role}</legend>${ROLES.map(
+  return html`<fieldset class="roles"><legend>${texts.role}</legend>${ROLES.map(
     (role) =>
-      html`<label class="choice"><input type="radio" name="role" value="${role}"${role === chosen && html` checked`} required><span><strong>${roles[role]}</strong><span class="soft small">${texts.can[role]}</span></span></label>`,
+      html`<label class="role"><input type="radio" name="role" value="${role}"${role === chosen && html` checked`} required><span><strong>${roles[role]}</strong><span class="soft small">${texts.can[role]}</span></span></label>`,
   )}</fieldset>`
 }
 
