@@ -44,6 +44,20 @@ test('a customer is created, found by tax id and e-mail, changed and deleted', a
   assert.equal((await owner.get(`/customers/${id}`)).status, 404)
 })
 
+test('a customer is found by the start of the name, in upper or lower case', async () => {
+  const names = ['Zélia 100%_Pura', 'zélia souza', 'Rosa Zélia', 'Zé']
+  for (const [i, name] of names.entries()) {
+    await owner.post('/customers/new', { ...MARIA, name, email: `zelia${i}@example.com` })
+  }
+  const find = async (q: string) => {
+    const { text } = await owner.get(`/customers?q=${encodeURIComponent(q)}`)
+    return names.filter((name) => text.includes(`>${name}</a>`))
+  }
+  assert.deepEqual(await find('ZÉLIA'), names.slice(0, 2))
+  assert.deepEqual(await find('zélia 100%_'), names.slice(0, 1))
+  assert.deepEqual(await find('%'), [])
+})
+
 test('what is wrong is said at its field', async () => {
   const wrong = { name: '', taxId: '123', email: 'maria', phone: '11' }
   const page = await owner.post('/customers/new', wrong)

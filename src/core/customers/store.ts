@@ -156,6 +156,25 @@ export async function findByEmailOrIds(
   return rows.map((row) => toCustomer(vault, row))
 }
 
+/** Customers whose names begin with a text, in upper or lower case, by name. */
+export async function findByName(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  start: string,
+  limit: number,
+): Promise<Customer[]> {
+  // The operators compare bytes, as the index does. No character comes after the last one.
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from customers c
+           where company_id = $1 and lower(name) ~>=~ lower($2)
+             and lower(name) ~<~ (lower($2) || chr(1114111))
+           order by lower(name) using ~<~, id limit $3`,
+    values: [companyId, start, limit],
+  })
+  return rows.map((row) => toCustomer(vault, row))
+}
+
 /** Every customer that has or had a tax id, deleted ones too. */
 export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({

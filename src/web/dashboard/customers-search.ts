@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { searchCharges } from '../../core/charges/search.ts'
-import { findByEmailOrIds } from '../../core/customers/store.ts'
+import { findByEmailOrIds, findByName } from '../../core/customers/store.ts'
 import { type CustomerView, showCustomer } from '../../core/customers/view.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import type { Visit } from './visit.ts'
@@ -10,7 +10,10 @@ export type ShownCustomer = Static<typeof CustomerView>
 /** So many of an address's newest charges are looked through for customers. */
 const CHARGES_READ = 100
 
-/** A page of the customers whom a text names: by tax id, by e-mail address, or all of them. */
+/**
+ * A page of the customers whom a text names: by tax id, by e-mail address or by the start of a
+ * name. An empty text names all.
+ */
 export async function searchCustomers(
   visit: Visit,
   text: string,
@@ -24,7 +27,9 @@ export async function searchCustomers(
     return visit.operate<ShownCustomer[]>('listCustomers', { query: { ...query, taxId } })
   }
   if (text.includes('@')) return { data: await findByEmail(visit, text, limit), next: null }
-  return { data: [], next: null }
+  const { app, company } = visit
+  const found = await findByName(app.db, app.vault, company.id, text, limit)
+  return { data: found.map(showCustomer), next: null }
 }
 
 async function findByEmail(

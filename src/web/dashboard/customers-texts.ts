@@ -62,7 +62,7 @@ const pt: Texts = {
   removeTitle: (name) => `Excluir ${name}?`,
   removeText:
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
-  search: 'Procurar por CPF, CNPJ, e-mail ou nome',
+  search: 'Procurar por CPF, CNPJ, e-mail ou começo do nome',
   searchButton: 'Procurar',
   clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
@@ -117,7 +117,7 @@ const en: Texts = {
   removeTitle: (name) => `Delete ${name}?`,
   removeText:
     'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
-  search: 'Find by CPF, CNPJ, e-mail or name',
+  search: 'Find by CPF, CNPJ, e-mail or start of the name',
   searchButton: 'Find',
   clear: 'Clear search',
   none: 'Whoever pays a charge appears here. You can also add customers.',
