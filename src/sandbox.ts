@@ -1,5 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { recordActivity } from './core/activity/record.ts'
+import { type Author, SERVICE } from './core/activity/rules.ts'
 import { stopClock } from './core/clocks/commands.ts'
 import { waitUntilApplied } from './core/companies/announce.ts'
 import { withCompanyClock } from './core/companies/clock.ts'
@@ -45,12 +47,12 @@ export const openSandbox = (app: FullApp): Promise<Sandbox> =>
  * Replaces the company of the sandbox with a new one. The records of the former one stay, but it
  * has no keys, sends no webhooks, and starts nothing new. Its people belong to the new one.
  */
-export const resetSandbox = (app: FullApp): Promise<Sandbox> =>
+export const resetSandbox = (app: FullApp, author: Author = SERVICE): Promise<Sandbox> =>
   withLock(app, async () => {
     const former = readSandbox(app)
     const isNamed = former !== null && isUuid(former.companyId)
     const company = isNamed ? await findCompany(app.db, former.companyId) : null
-    if (company?.mode === 'sandbox') await retire(app, company)
+    if (company?.mode === 'sandbox') await retire(app, company, author)
     const created = await create(app)
     await app.db.transaction(async (tx) => {
       if (company?.mode === 'sandbox') await moveMembers(tx, company.id, created.companyId)
@@ -83,12 +85,14 @@ async function withLock<R>({ db }: FullApp, act: () => Promise<R>): Promise<R> {
  * Ends the activity of a company. If a step fails, all steps can be repeated. Open charges and
  * one-time codes expire by themselves. Subscriptions are canceled, because they would not end.
  */
-async function retire(app: FullApp, company: Company): Promise<void> {
+async function retire(app: FullApp, company: Company, author: Author): Promise<void> {
   const now = app.systemClock.now()
   await app.db.transaction(async (tx) => {
     await revokeAllKeys(tx, company.id, now)
     await deactivateAll(tx, company.id, now)
     await stopClock(tx, company.id)
+    const record = { type: 'company', id: company.id } as const
+    await recordActivity(tx, company.id, author, { action: 'sandbox.reset', record })
   })
   const own = withCompanyClock(app, (await findCompany(app.db, company.id))!)
   for (const recurrence of await listOpen(app.db, company.id)) {
@@ -128,6 +132,8 @@ function create(app: FullApp): Promise<Sandbox> {
   return app.db.transaction(async (tx) => {
     const now = app.clock.now()
     const company = await createCompany(tx, SANDBOX, now)
+    const record = { type: 'company', id: company.id } as const
+    await recordActivity(tx, company.id, SERVICE, { action: 'company.create', record })
     const key = await createKey(tx, app.vault, company, { name: 'sandbox' }, now)
     return { companyId: company.id, apiKey: key.text, url: app.publicUrl }
   })

@@ -314,6 +314,14 @@ test('reconcile shows what is missing, records nothing without --settle, and the
   await vintem(['bank', 'disconnect', '--company', company.id])
   const none = await vintem(['bank', 'reconcile', ...period])
   assert.match(none.stderr, /No bank is connected/)
+  const entries = await api.rows<{ action: string; author_kind: string }>(
+    'select action, author_kind from activity where company_id = $1 order by id',
+    [company.id],
+  )
+  assert.deepEqual(
+    entries.map(({ action, author_kind }) => [action, author_kind]),
+    ['bank.connect', 'bank.reconcile', 'bank.disconnect'].map((action) => [action, 'command-line']),
+  )
 })
 
 test('an operator sees which withdrawals wait, and says what became of them', async () => {

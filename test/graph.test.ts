@@ -70,7 +70,7 @@ const MAY_USE: Record<string, string[]> = {
     'fields.ts',
     'mails',
   ],
-  people: ['app.ts', 'companies', 'mails'],
+  people: ['activity', 'app.ts', 'companies', 'mails'],
   products: ['fields.ts'],
   receipts: ['app.ts', 'charges', 'companies', 'customers', 'mails', 'recurrences'],
   reconciliation: [
@@ -118,6 +118,7 @@ const MAY_USE: Record<string, string[]> = {
   'version-changes.ts': [],
   webhooks: ['app.ts', 'clocks', 'companies', 'events.ts', 'fields.ts', 'mails'],
   withdrawals: [
+    'activity',
     'app.ts',
     'banks',
     'claims.ts',

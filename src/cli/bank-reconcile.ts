@@ -1,3 +1,4 @@
+import { recordActivity } from '../core/activity/record.ts'
 import type { Company } from '../core/companies/rules.ts'
 import {
   type ComparedTransfer,
@@ -7,6 +8,7 @@ import {
 import { type Cents, formatReais } from '../lib/money.ts'
 import { addDays, isLocalDate, startOfDay } from '../pix/local-time.ts'
 import type { Period } from '../provider/port.ts'
+import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns } from './command.ts'
 import { requireNone } from './faults.ts'
 import { requireCompany, time } from './records.ts'
@@ -29,6 +31,14 @@ export const reconcile: Command = {
     const recordMissing = switches.has('settle')
     return withApp(async (app) => {
       const company = await requireCompany(app.db, options.company!)
+      // Each payment is booked in its own transaction, so the entry is there before them.
+      if (recordMissing) {
+        await recordActivity(app.db, company.id, commandAuthor(), {
+          action: 'bank.reconcile',
+          record: { type: 'company', id: company.id },
+          details: { from: options.from!, to: options.to! },
+        })
+      }
       const result = await compareWithBank(app, company, period, { recordMissing })
       const text = describe(company, result, recordMissing)
       const { recorded: settled, ...compared } = result

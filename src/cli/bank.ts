@@ -1,3 +1,4 @@
+import { recordActivity } from '../core/activity/record.ts'
 import { callbackUrl, connectBank, disconnectBank, type NewBank } from '../core/banks/commands.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
@@ -5,6 +6,7 @@ import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { systemClock } from '../lib/clock.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
+import { commandAuthor } from './author.ts'
 import { checkBank, requireBank } from './bank-check.ts'
 import { CONNECT_OPTIONS, readBank } from './bank-options.ts'
 import { reconcile } from './bank-reconcile.ts'
@@ -31,7 +33,14 @@ const connect: Command = {
     return withApp(async (app) => {
       const found = await requireLive(app, args.options.company!)
       requirePayoutKey(found, fields)
-      await app.db.transaction((tx) => connectBank(tx, app.vault, found.id, fields, now))
+      await app.db.transaction(async (tx) => {
+        await connectBank(tx, app.vault, found.id, fields, now)
+        await recordActivity(tx, found.id, commandAuthor(), {
+          action: 'bank.connect',
+          record: { type: 'bank', id: fields.profile.name },
+          details: { payouts: fields.payouts },
+        })
+      })
       const notice = await waitForServersOf(app)
       const company = (await findCompany(app.db, found.id))!
       const { title } = fields.profile
@@ -78,7 +87,12 @@ const disconnect: Command = {
       const company = await requireCompany(app.db, options.company!)
       const { bank, connection } = await requireBank(app, company)
       const fault = await removeCallbacks(app, company, callbackUrl(app.publicUrl, bank))
-      await app.db.transaction((tx) => disconnectBank(tx, company.id))
+      await app.db.transaction(async (tx) => {
+        await disconnectBank(tx, company.id)
+        const record = { type: 'bank', id: connection.profile.name } as const
+        const change = { action: 'bank.disconnect', record }
+        await recordActivity(tx, company.id, commandAuthor(), change)
+      })
       const notice = await waitForServersOf(app)
       const { title } = connection.profile
       const callbacks =

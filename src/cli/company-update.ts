@@ -1,3 +1,4 @@
+import { recordActivity } from '../core/activity/record.ts'
 import {
   type CompanyChange,
   formerEmails,
@@ -9,6 +10,7 @@ import type { Company } from '../core/companies/rules.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Language } from '../lib/language.ts'
 import { plainTaxId } from '../pix/tax-id.ts'
+import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns, type Option, UsageFault } from './command.ts'
 import { inOptions } from './faults.ts'
 import { requireCompany } from './records.ts'
@@ -70,7 +72,16 @@ export const update: Command = {
       const changed = await inOptions(() =>
         db.transaction(async (tx) => {
           const { id } = await requireCompany(tx, args.operands[0]!)
-          return changeCompany(tx, vault, id, fields, 'operator', systemClock.now())
+          const changed = await changeCompany(tx, vault, id, fields, 'operator', systemClock.now())
+          const names = changesOf(changed.before, changed.after).map(([name]) => name)
+          if (names.length > 0) {
+            await recordActivity(tx, id, commandAuthor(), {
+              action: 'company.update',
+              record: { type: 'company', id },
+              details: { fields: names },
+            })
+          }
+          return changed
         }),
       )
       return { ...changed, notice: await waitForServers() }

@@ -1,9 +1,11 @@
+import { recordActivity } from '../core/activity/record.ts'
 import { createCompany, createKey, pinVersion } from '../core/companies/commands.ts'
 import { type Company, companyFaults, type NewCompany } from '../core/companies/rules.ts'
 import { listCompanies, listKeys } from '../core/companies/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
+import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns, Refusal } from './command.ts'
 import { FIELD_OPTIONS, readFields, update } from './company-update.ts'
 import { asTyped } from './faults.ts'
@@ -36,7 +38,16 @@ const create: Command = {
       db.transaction(async (tx) => {
         const now = systemClock.now()
         const company = await createCompany(tx, fields, now)
-        return { company, key: await createKey(tx, vault, company, { name: 'first' }, now) }
+        const key = await createKey(tx, vault, company, { name: 'first' }, now)
+        const author = commandAuthor()
+        const record = { type: 'company', id: company.id } as const
+        await recordActivity(tx, company.id, author, { action: 'company.create', record })
+        await recordActivity(tx, company.id, author, {
+          action: 'key.create',
+          record: { type: 'key', id: key.id },
+          details: { name: 'first' },
+        })
+        return { company, key }
       }),
     )
     const rows = [
@@ -133,6 +144,11 @@ const pin: Command = {
       const company = await db.transaction(async (tx) => {
         const found = await requireCompany(tx, id!)
         await pinVersion(tx, found.id, version!, systemClock.now())
+        await recordActivity(tx, found.id, commandAuthor(), {
+          action: 'company.pin-version',
+          record: { type: 'company', id: found.id },
+          details: { version: version! },
+        })
         return found
       })
       return { company, notice: await waitForServers() }

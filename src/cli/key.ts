@@ -1,9 +1,11 @@
+import { recordActivity } from '../core/activity/record.ts'
 import { createKey, revokeKey } from '../core/companies/commands.ts'
 import { SCOPES, type Scope } from '../core/companies/rules.ts'
 import { listKeys } from '../core/companies/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isUuid } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
+import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns, Refusal } from './command.ts'
 import { keyTable, requireCompany, showKey } from './records.ts'
 import { withDatabase } from './session.ts'
@@ -25,7 +27,14 @@ const create: Command = {
     const key = await withDatabase(({ db, vault }) =>
       db.transaction(async (tx) => {
         const company = await requireCompany(tx, options.company!)
-        return createKey(tx, vault, company, wanted, systemClock.now())
+        const key = await createKey(tx, vault, company, wanted, systemClock.now())
+        const { name, scopes = SCOPES } = wanted
+        await recordActivity(tx, company.id, commandAuthor(), {
+          action: 'key.create',
+          record: { type: 'key', id: key.id },
+          details: { name, scopes: [...scopes] },
+        })
+        return key
       }),
     )
     const rows = [
@@ -74,7 +83,12 @@ const revoke: Command = {
     const { revoked, notice } = await withDatabase(async ({ db, waitForServers }) => {
       const revoked = await db.transaction(async (tx) => {
         const company = await requireCompany(tx, options.company!)
-        return isUuid(id) && revokeKey(tx, company.id, id, systemClock.now())
+        if (!isUuid(id)) return false
+        const isRevoked = await revokeKey(tx, company.id, id, systemClock.now())
+        const record = { type: 'key', id } as const
+        const change = { action: 'key.revoke', record }
+        if (isRevoked) await recordActivity(tx, company.id, commandAuthor(), change)
+        return isRevoked
       })
       return { revoked, notice: revoked ? await waitForServers() : '' }
     })

@@ -5,6 +5,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { isWaiting } from '../core/mails/store.ts'
 import { readSandbox, resetSandbox } from '../sandbox.ts'
 import { listMails, readMail } from '../web/mails.ts'
+import { commandAuthor } from './author.ts'
 import { type Command, columns, Refusal } from './command.ts'
 import { withApp } from './session.ts'
 
@@ -15,7 +16,7 @@ const reset: Command = {
   options: {},
   async run() {
     requireLocal()
-    const { companyId, apiKey } = await withApp(resetSandbox)
+    const { companyId, apiKey } = await withApp((app) => resetSandbox(app, commandAuthor()))
     const rows = [
       ['Company id', companyId],
       ['API key', apiKey],

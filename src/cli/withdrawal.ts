@@ -3,6 +3,7 @@ import { listWaiting, type WaitingPayout } from '../core/withdrawals/manual-payo
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
 import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
 import { formatReais } from '../lib/money.ts'
+import { commandAuthor } from './author.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
 import { inOptions } from './faults.ts'
 import { requireCompany, time } from './records.ts'
@@ -82,7 +83,7 @@ async function finish(
   word: string,
 ): Promise<Answer> {
   const id = idOf(text)
-  const withdrawal = await inOptions(() => withApp((app) => act(app, id, word)))
+  const withdrawal = await inOptions(() => withApp((app) => act(app, id, word, commandAuthor())))
   return answer(withdrawal)
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SERVICE } from '../../src/core/activity/rules.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { completeManually } from '../../src/core/withdrawals/manual-payouts.ts'
@@ -138,7 +139,7 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     assert.equal((await shop.post(`${path}/confirm`, { otp })).status, 200)
     assert.equal((await shop.get(path)).body.data.status, 'PROCESSING')
     const withdrawal = fromPublic('wd', withdrawId)!
-    await completeManually(app, withdrawal, 'E99999990202608261200ABCDEFGHIJK')
+    await completeManually(app, withdrawal, 'E99999990202608261200ABCDEFGHIJK', SERVICE)
     assert.equal((await shop.get(path)).body.data.status, 'COMPLETED')
     assert.equal((await balancesOf(api, shop)).available, 190)
   })

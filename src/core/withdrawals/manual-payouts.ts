@@ -3,6 +3,8 @@ import { assert } from '../../lib/assert.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { oneLine } from '../../lib/one-line.ts'
 import { invalid, problem } from '../../lib/problems.ts'
+import { recordActivity } from '../activity/record.ts'
+import type { Author } from '../activity/rules.ts'
 import type { App } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
@@ -15,25 +17,40 @@ import { afterManualResult, isEndToEndId, type ManualResult, type Withdrawal } f
 const MAX_REASON = 140
 
 /** An operator has sent the money. The proof is the scheme's id of the payment. */
-export function completeManually(app: App, id: Uuid, endToEndId: string): Promise<Withdrawal> {
+export function completeManually(
+  app: App,
+  id: Uuid,
+  endToEndId: string,
+  author: Author,
+): Promise<Withdrawal> {
   if (!isEndToEndId(endToEndId)) {
     throw invalid(
       'endToEndId: must be the 32 characters that begin with E, as on the receipt of the Pix',
     )
   }
-  return endManually(app, id, { endToEndId })
+  return endManually(app, id, { endToEndId }, author)
 }
 
 /** An operator could not send the money. It is released, and the company gets the reason. */
-export function failManually(app: App, id: Uuid, reason: string): Promise<Withdrawal> {
+export function failManually(
+  app: App,
+  id: Uuid,
+  reason: string,
+  author: Author,
+): Promise<Withdrawal> {
   const failure = oneLine(reason)
   if (failure.length === 0 || failure.length > MAX_REASON) {
     throw invalid(`reason: must have 1 to ${MAX_REASON} characters`)
   }
-  return endManually(app, id, { failure })
+  return endManually(app, id, { failure }, author)
 }
 
-async function endManually(app: App, id: Uuid, result: ManualResult): Promise<Withdrawal> {
+async function endManually(
+  app: App,
+  id: Uuid,
+  result: ManualResult,
+  author: Author,
+): Promise<Withdrawal> {
   const companyId = await findCompanyOf(app.db, id)
   if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
   const company = await findCompany(app.db, companyId)
@@ -46,6 +63,11 @@ async function endManually(app: App, id: Uuid, result: ManualResult): Promise<Wi
     if (next === 'already-recorded') return withdrawal
     if ('endToEndId' in result) await requireUnused(tx, companyId, result.endToEndId)
     await endPayout(tx, own, company, next, now)
+    await recordActivity(tx, companyId, author, {
+      action: 'endToEndId' in result ? 'withdrawal.complete' : 'withdrawal.fail',
+      record: { type: 'withdrawal', id: toPublic('wd', id) },
+      details: { value: next.value },
+    })
     return next
   })
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { recordInCompanies } from '../../core/activity/record.ts'
+import { recordForPerson } from '../../core/people/activity.ts'
 import { choosePassword, mailNewPassword } from '../../core/people/commands.ts'
 import { LINK_MS, type PersonLink, useLink } from '../../core/people/links.ts'
 import { hashPassword, type PasswordFault, passwordFault } from '../../core/people/passwords.ts'
-import { findPerson, listMemberships } from '../../core/people/store.ts'
+import { findPerson } from '../../core/people/store.ts'
 import { describeError } from '../../lib/log.ts'
 import { authorOf } from '../dashboard/signed-in.ts'
 import { html } from '../html.ts'
@@ -104,10 +104,7 @@ export async function choose(
   const isDone = await app.db.transaction(async (tx) => {
     if (!(await useLink(tx, link, now))) return false
     await choosePassword(tx, app, person, hashed, now)
-    const record = { type: 'person', id: person.id } as const
-    const companies = (await listMemberships(tx, person.id)).map(({ companyId }) => companyId)
-    const author = authorOf(person, request)
-    await recordInCompanies(tx, companies, author, { action: 'password.reset', record })
+    await recordForPerson(tx, person.id, authorOf(person, request), 'password.reset')
     return true
   })
   if (!isDone) return ended(site, request, reply, 'password')

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { recordInCompanies } from '../../core/activity/record.ts'
+import { recordForPerson } from '../../core/people/activity.ts'
 import type { Person } from '../../core/people/rules.ts'
 import { startSession } from '../../core/people/sessions.ts'
-import { listMemberships } from '../../core/people/store.ts'
 import { clientName } from '../../lib/client-name.ts'
 import { giveCookie } from '../dashboard/cookie.ts'
 import { authorOf, safePath } from '../dashboard/signed-in.ts'
@@ -24,14 +23,7 @@ export async function startSessionIn(
   const proof = { isConfirmed: true, hasSecondFactor }
   const now = app.systemClock.now()
   const { token } = await app.db.transaction(async (tx) => {
-    const companies = await listMemberships(tx, person.id)
-    const record = { type: 'person', id: person.id } as const
-    await recordInCompanies(
-      tx,
-      companies.map(({ companyId }) => companyId),
-      authorOf(person, request),
-      { action: 'session.start', record },
-    )
+    await recordForPerson(tx, person.id, authorOf(person, request), 'session.start')
     return startSession(tx, app.vault, person.id, origin, proof, now)
   })
   return giveCookie(reply, app.publicUrl, token).redirect(safePath(next), 303)

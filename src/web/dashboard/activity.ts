@@ -154,13 +154,15 @@ function columnsOf(visit: Visit): Column<Entry>[] {
 }
 
 /** Amounts of money among the details, by their names in the API. */
-const AMOUNTS = ['amount', 'value', 'total', 'price', 'limit']
+const AMOUNTS = ['amount', 'value', 'total', 'price', 'above']
 
 /** What is known beside the record: changed fields, amounts, a role. */
 function detailsText({ language }: Visit, { details }: Entry): string {
   const { fields, replayed, role } = ACTIVITY[language]
   const words = Object.entries(details ?? {}).map(([name, value]) => {
-    if (Array.isArray(value)) return value.length > 0 ? `${fields}: ${value.join(', ')}` : ''
+    if (Array.isArray(value)) {
+      return value.length > 0 ? `${name === 'fields' ? fields : name}: ${value.join(', ')}` : ''
+    }
     if (typeof value === 'number' && AMOUNTS.includes(name)) return formatReais(value)
     if (typeof value === 'number' && name === 'replayed') return replayed(value)
     if (name === 'role') return `${role}: ${roleText(language, String(value))}`

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { recordInCompanies } from '../../core/activity/record.ts'
 import type { Author } from '../../core/activity/rules.ts'
+import { recordForPerson } from '../../core/people/activity.ts'
 import { isConfirmed, type Person, type Session } from '../../core/people/rules.ts'
 import { formTokenOf, useSession } from '../../core/people/sessions.ts'
-import { listMemberships } from '../../core/people/store.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
@@ -33,12 +32,7 @@ export async function findSignedIn(
     person,
     session,
     author,
-    async recordOwn(tx, action, details = {}) {
-      const companies = await listMemberships(tx, person.id)
-      const ids = companies.map(({ companyId }) => companyId)
-      const record = { type: 'person', id: person.id } as const
-      await recordInCompanies(tx, ids, author, { action, record, details })
-    },
+    recordOwn: (tx, action, details) => recordForPerson(tx, person.id, author, action, details),
     language: person.language,
     form,
     params: request.params as Record<string, string>,

@@ -37,6 +37,17 @@ test('a reset makes a fresh company with another key, in real time and with its 
   assert.equal((await client.get('/account-balance')).body.data.available, 100_000)
   assert.equal((await client.get('/company')).body.data.name, 'Padaria do Vintém')
   assert.deepEqual(await openSandbox(app), made, 'the next start keeps it')
+  const entries = await api.rows<{ company_id: string; action: string }>(
+    `select company_id, action from activity where author_kind = 'service' order by id`,
+  )
+  assert.deepEqual(
+    entries.map(({ company_id, action }) => [company_id, action]),
+    [
+      [former.companyId, 'company.create'],
+      [former.companyId, 'sandbox.reset'],
+      [made.companyId, 'company.create'],
+    ],
+  )
 })
 
 test('the former company has no key that works, gets no more deliveries, and keeps its records', async () => {

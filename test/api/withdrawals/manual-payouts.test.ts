@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SERVICE } from '../../../src/core/activity/rules.ts'
+import type { App } from '../../../src/core/app.ts'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
 import { findCompany } from '../../../src/core/companies/store.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import { acceptPayment } from '../../../src/core/payments/commands.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
-import { completeManually, failManually } from '../../../src/core/withdrawals/manual-payouts.ts'
+import * as manually from '../../../src/core/withdrawals/manual-payouts.ts'
 import { listWaiting } from '../../../src/core/withdrawals/manual-payouts-store.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
@@ -16,6 +18,11 @@ import { payOutWithdrawals } from '../../../src/worker/orders.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { balanceOf, confirmed, PATH, rowOf, start } from '../../support/withdrawals.ts'
+
+const completeManually = (app: App, id: string, endToEndId: string) =>
+  manually.completeManually(app, id, endToEndId, SERVICE)
+const failManually = (app: App, id: string, reason: string) =>
+  manually.failManually(app, id, reason, SERVICE)
 
 const api = await startApi()
 
@@ -87,6 +94,12 @@ test('completed by hand ends like an automatic one, and only once', async () => 
     { type: 'withdrawal.completed', payload: { event: 'Withdrawal.Completed', withdrawal } },
   ])
   assert.deepEqual(await kindsOf(client), ['withdrawal-code', 'withdrawal-completed'])
+  const entries = await api.rows(
+    `select record_id, details from activity where company_id = $1
+     and action = 'withdrawal.complete'`,
+    [client.company.id],
+  )
+  assert.deepEqual(entries, [{ record_id: id, details: { value: 5000 } }])
   assert.match(
     await refusal(completeManually(api.app, uuid, newEndToEndId())),
     /COMPLETED as E1234/,
