@@ -103,7 +103,7 @@ test('every command that changes something leaves an entry with the name of the 
       ['company.pin-version', 'company', { version: '2025-01-01' }],
       ['key.create', 'key', { name: 'cli', scopes: ['payments:read'] }],
       ['key.revoke', 'key', null],
-      ['member.invite', 'company', { role: 'finance' }],
+      ['member.invite', 'invitation', { role: 'finance', makesOperator: false }],
       ['sign-in-link.create', 'person', {}],
       ['member.change-role', 'person', { role: 'support' }],
       ['member.remove', 'person', null],

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
-import { recordActivity, recordInCompanies } from '../core/activity/record.ts'
+import { recordActivity } from '../core/activity/record.ts'
+import { recordForPerson } from '../core/people/activity.ts'
 import { changeRole, makeSignInLink, removeMember } from '../core/people/commands.ts'
 import { invite as inviteByMail } from '../core/people/invitations.ts'
 import { invitationIdOf, type PersonLink } from '../core/people/links.ts'
@@ -7,7 +8,7 @@ import { type ListedPerson, listPeople } from '../core/people/member-store.ts'
 import { type Person, ROLES, type Role } from '../core/people/rules.ts'
 import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
 import { emailOf } from '../core/people/sign-in.ts'
-import { findPersonByEmail, listMemberships } from '../core/people/store.ts'
+import { findPersonByEmail } from '../core/people/store.ts'
 import type { Tx } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -48,10 +49,7 @@ const link: Command = {
       const typed = options.email ?? defaultEmail(app.config)
       return app.db.transaction(async (tx) => {
         const person = await requirePerson(tx, typed)
-        const companies = await listMemberships(tx, person.id)
-        const ids = companies.map(({ companyId }) => companyId)
-        const change = { action: 'sign-in-link.create', record: recordOf(person) }
-        await recordInCompanies(tx, ids, commandAuthor(), change)
+        await recordForPerson(tx, person.id, commandAuthor(), 'sign-in-link.create')
         return {
           email: person.email,
           url: await makeSignInLink(tx, app, person, systemClock.now()),
