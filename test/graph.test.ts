@@ -58,7 +58,7 @@ const MAY_USE: Record<string, string[]> = {
   'installation.ts': [],
   mails: ['tasks.ts'],
   'operate.ts': ['activity', 'companies'],
-  operator: [],
+  operator: ['activity', 'clocks', 'companies'],
   'orders.ts': ['claims.ts'],
   payments: [
     'app.ts',

@@ -2,6 +2,7 @@ import { recordActivity } from '../core/activity/record.ts'
 import { createCompany, createKey, pinVersion } from '../core/companies/commands.ts'
 import { type Company, companyFaults, type NewCompany } from '../core/companies/rules.ts'
 import { listCompanies, listKeys } from '../core/companies/store.ts'
+import { changeSuspension } from '../core/operator/commands.ts'
 import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
@@ -160,4 +161,44 @@ const pin: Command = {
   },
 }
 
-export const companyCommands = [create, list, show, update, pin]
+const suspension = (
+  name: 'suspend' | 'resume',
+  summary: string,
+  words: { done: string; already: string },
+): Command => ({
+  name: `company ${name}`,
+  summary,
+  operands: ['company-id'],
+  options: {},
+  async run({ operands: [id] }) {
+    const isSuspended = name === 'suspend'
+    const { company, isChanged, notice } = await withDatabase(async ({ db, waitForServers }) => {
+      const [company, isChanged] = await db.transaction(async (tx) => {
+        const found = await requireCompany(tx, id!)
+        const now = systemClock.now()
+        const change = await changeSuspension(tx, found.id, isSuspended, commandAuthor(), now)
+        return [found, change] as const
+      })
+      return { company, isChanged, notice: await waitForServers() }
+    })
+    return {
+      json: { companyId: company.id, suspended: isSuspended },
+      text: `${company.name} ${isChanged ? words.done : words.already}\n${notice}`,
+    }
+  },
+})
+
+const suspend = suspension(
+  'suspend',
+  'Stop a company: it can read, and neither charge nor withdraw. Payments are still booked.',
+  {
+    done: 'is suspended. Payments that arrive are booked; vintem company resume ends it.',
+    already: 'is suspended already.',
+  },
+)
+const resume = suspension('resume', 'Let a suspended company work again.', {
+  done: 'works again.',
+  already: 'is not suspended.',
+})
+
+export const companyCommands = [create, list, show, update, pin, suspend, resume]

@@ -28,12 +28,27 @@ export const MAY_BE_ORDERED = `d.status = 'PROCESSING' and not exists (
   select from audits a where a.company_id = d.company_id and a.difference is not null)`
 
 /**
+ * Whether a withdrawal may be carried out. No money leaves a suspended company, except what its
+ * bank may already have been ordered to send: there the outcome must be known.
+ */
+export const MAY_BE_PAID_OUT = `${MAY_BE_ORDERED} and (d.ordered_at is not null or not exists (
+  select from companies c where c.id = d.company_id and c.suspended_at is not null))`
+
+/** Which orders are claimed, and how their rows are read. `last` are those that others precede. */
+type Orders<R extends Row, T> = {
+  table: string
+  where: string
+  last?: string
+  toOrder: (row: R) => T
+}
+
+/**
  * Claims due refunds or withdrawals. Each is marked as ordered here, before the bank gets the
  * order, so that whoever claims it later asks the bank first.
  */
 export async function claimOrders<R extends Row, T>(
   tx: Tx,
-  { table, last, toOrder }: { table: string; last?: string; toOrder: (row: R) => T },
+  { table, where, last, toOrder }: Orders<R, T>,
   request: ClaimRequest,
 ): Promise<Claim<T>[]> {
   const rows = await claimRows<R & { ordered_before: boolean }>(
@@ -42,7 +57,7 @@ export async function claimOrders<R extends Row, T>(
       table,
       key: 'id',
       dueAt: 'next_attempt_at',
-      where: MAY_BE_ORDERED,
+      where,
       ...(last ? { last } : {}),
       before: 'd.ordered_at is not null as ordered_before',
       set: ['attempts = attempts + 1', 'ordered_at = coalesce(d.ordered_at, claimed.now)'],

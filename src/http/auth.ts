@@ -100,6 +100,13 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
 }
 
 export function requireScope(session: Session, scope: Scope): void {
-  if (session.scopes.has(scope)) return
-  throw problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`)
+  if (!session.scopes.has(scope)) {
+    throw problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`)
+  }
+  if (session.company.suspendedAt !== null && scope.endsWith(':write')) {
+    throw problem(
+      'company_suspended',
+      'The operator of this service has suspended the company. Its data can be read, and nothing can be changed. Ask the operator.',
+    )
+  }
 }

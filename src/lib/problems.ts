@@ -11,6 +11,10 @@ export const CATALOGUE = {
   missing_api_key: [401, 'The request has no X-API-KEY header.'],
   invalid_api_key: [401, 'The API key is unknown or revoked.'],
   insufficient_scope: [403, 'The API key lacks the scope that this operation needs.'],
+  company_suspended: [
+    403,
+    'The operator has suspended the company: it can read, and change nothing.',
+  ],
   client_certificate_required: [403, 'The client certificate of a bank is missing.'],
   route_not_found: [404, 'No operation has this method and path.'],
   charge_not_found: [404, 'The company has no charge with this id.'],

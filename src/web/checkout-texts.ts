@@ -36,6 +36,7 @@ export type CheckoutTexts = {
   amount: string
   paid: Ending
   refundedAll: Ending
+  unavailable: Ending
   expired: Ending
   canceled: Ending
   collecting: Ending
@@ -95,6 +96,10 @@ const pt: CheckoutTexts = {
   refundedAll: {
     title: 'Pagamento devolvido',
     text: 'O valor foi devolvido para a conta de origem.',
+  },
+  unavailable: {
+    title: 'Esta loja não pode receber agora',
+    text: 'Não pague por enquanto. Tente de novo mais tarde ou fale com a loja. Se você já pagou, o pagamento foi registrado.',
   },
   expired: {
     title: 'Este Pix expirou',
@@ -188,6 +193,10 @@ const en: CheckoutTexts = {
   refundedAll: {
     title: 'Payment returned',
     text: 'The money went back to the account it came from.',
+  },
+  unavailable: {
+    title: 'This store cannot receive payments now',
+    text: 'Do not pay for now. Try again later or ask the store. If you have already paid, your payment is recorded.',
   },
   expired: {
     title: 'This Pix has expired',

@@ -13,9 +13,9 @@ import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import type { ChargePage } from './charge-page.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { readCookie } from './dashboard/cookie.ts'
-import { findCollection, isFinal, lookUp, type State, stateOf } from './found.ts'
+import { findCollection, isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
-import { inLanguage, pageLanguageOf } from './language.ts'
+import { inLanguage, type PageLanguage, pageLanguageOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import {
   codePanel,
@@ -48,6 +48,9 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
   scope.get<Named>('/pay/:token', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
     const pageLanguage = pageLanguageOf(request, found.company.language)
+    if (stateOf(found) === 'unavailable') {
+      return sendPage(request, reply, site.assets, unavailablePage({ ...found, ...pageLanguage }))
+    }
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
       const { app, charge } = found
       if (isPayer(site, request)) await noteOpening(app, charge)
@@ -93,6 +96,21 @@ const isPayer = ({ app }: Site, request: FastifyRequest): boolean =>
   request.method === 'GET' &&
   readCookie(app.publicUrl, request) === null &&
   !MACHINES.test(request.headers['user-agent'] ?? '')
+
+/** The page of a company that is suspended. It goes on by itself when the company is resumed. */
+function unavailablePage({ company, language, token }: Owner & PageLanguage): Page {
+  const texts = CHECKOUT[language].unavailable
+  return {
+    title: texts.title,
+    language,
+    brand: company,
+    kind: 'pay',
+    scripts: ['checkout.js'],
+    refresh_s: REFRESH_S,
+    data: { state: 'unavailable', live: `/pay/${token}` },
+    body: result({ kind: 'calm', icon: 'clock', ...texts }, language),
+  }
+}
 
 /** Opens the code of a link. If something is to be sent, the address must be known first. */
 async function continueFromLink(

@@ -29,6 +29,7 @@ export type State =
   | 'agreeing'
   | 'approved'
   | 'rejected'
+  | 'unavailable'
 
 /** After these states a page does not change any more. */
 const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', 'rejected']
@@ -65,8 +66,14 @@ export async function findCollection({ db }: FullApp, charge: Charge): Promise<C
   return recurrence && billing && { productName: recurrence.productName, dueOn: billing.dueOn }
 }
 
+/** What a payer cannot do while the company is suspended. */
+const NEEDS_COMPANY: State[] = ['form', 'open', 'offer', 'agreeing']
+
 export function stateOf(found: Found): State {
-  return 'charge' in found ? stateOfCharge(found.charge) : stateOfRecurrence(found.recurrence)
+  const state =
+    'charge' in found ? stateOfCharge(found.charge) : stateOfRecurrence(found.recurrence)
+  const isSuspended = found.company.suspendedAt !== null
+  return isSuspended && NEEDS_COMPANY.includes(state) ? 'unavailable' : state
 }
 
 function stateOfCharge(charge: Charge): State {

@@ -2,7 +2,7 @@ import type { Billing } from '../core/billings/rules.ts'
 import { claimDue } from '../core/billings/store.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
-import { findCompany } from '../core/companies/store.ts'
+import { findCompany, findSuspended } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { dueNow } from '../core/orders.ts'
 import { askAbout, reschedule, withoutLost } from '../core/recurrences/agreements.ts'
@@ -23,7 +23,7 @@ const AT_ONCE = 10
 /** A bank that answers can do so many before their lease is over. */
 const MAX_CLAIMED = 50
 
-/** Generates the charges of due cycles, company by company. */
+/** Generates the charges of due cycles, company by company. Suspended companies wait. */
 export function generateDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   return byCompany(app, {
     task: TASK.generate,
@@ -32,7 +32,8 @@ export function generateDue(app: FullApp, signal?: AbortSignal, only: Uuid | nul
     signal,
     failed: 'charges were not generated',
     async find(except) {
-      const asked = [app.systemClock.now(), MAX_GENERATED, only, except] as const
+      const left = [...except, ...(await findSuspended(app.db.light))]
+      const asked = [app.systemClock.now(), MAX_GENERATED, only, left] as const
       const { due } = await findDue(app.db.light, 'APPROVED', ...asked)
       // A subscription may be due for its next cycle right after this one.
       return { due: perCompany(due), isFull: true }
@@ -48,7 +49,9 @@ export function generateDue(app: FullApp, signal?: AbortSignal, only: Uuid | nul
 const perCompany = (due: DueRecurrences[]): Map<Uuid, DueRecurrences> =>
   new Map(due.map((one) => [one.companyId, one]))
 
-/** Orders banks to collect due billings, and asks them about the results. */
+/**
+ * Orders banks to collect due billings, and asks them about the results. Suspended companies wait.
+ */
 export function billDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = null) {
   return byCompany(app, {
     task: TASK.bill,
@@ -57,7 +60,8 @@ export function billDue(app: FullApp, signal?: AbortSignal, only: Uuid | null = 
     signal,
     failed: 'billings were interrupted',
     async find(except) {
-      const claimed = await claimDue(app.db.light, dueNow(app, MAX_CLAIMED, only, except))
+      const left = [...except, ...(await findSuspended(app.db.light))]
+      const claimed = await claimDue(app.db.light, dueNow(app, MAX_CLAIMED, only, left))
       const due = Map.groupBy(claimed, ({ companyId }) => companyId)
       return { due, isFull: claimed.length >= MAX_CLAIMED }
     },

@@ -4,6 +4,7 @@ import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
 import { makeTrouble } from '../operator/trouble.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { linkTo } from '../support/pages.ts'
 import { makePaid } from '../support/payments.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
 
@@ -38,6 +39,30 @@ for (const language of ['pt', 'en'] as const) {
     })
   }
 }
+
+test('an operator suspends and resumes a company without scripts, and its payers see it', async () => {
+  const shop = await api.client({ name: 'Loja da Esquina' })
+  const payerPage = await linkTo(api, shop, { total: 1990 })
+  const member = await signIn(api, shop.company, { role: null, isOperator: true })
+  const { context, open } = await browser.visitor({ javaScript: false })
+  await useSessionIn(context, api, member)
+  const page = await open(`${api.url}/operator/companies/${suffixOf(shop.company.id)}`)
+  await page.getByRole('link', { name: 'Suspender' }).click()
+  await page.getByRole('button', { name: 'Suspender' }).click()
+  await page.getByText('A empresa está suspensa.').waitFor()
+  for (const [given, words] of [
+    [{ ...phone, language: 'pt' }, 'Esta loja não pode receber agora'],
+    [{ language: 'en', dark: true }, 'This store cannot receive payments now'],
+  ] as const) {
+    const seen = await browser.open(payerPage, given)
+    await seen.getByRole('heading', { level: 1, name: words }).waitFor()
+    await isAccessible(seen)
+    await fitsTheWindow(seen)
+  }
+  await page.getByRole('link', { name: 'Reativar' }).click()
+  await page.getByRole('button', { name: 'Reativar' }).click()
+  await page.getByText('A empresa está ativa de novo.').waitFor()
+})
 
 test('an operator finds a company without scripts, and its name is text', async () => {
   const member = await signIn(api, client.company, { role: null, isOperator: true })

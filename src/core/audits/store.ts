@@ -65,6 +65,11 @@ export async function countDiffering(tx: Tx): Promise<number> {
   return row!.count
 }
 
+/** Whether the company of a row is not suspended, so that its work does not wait for that. */
+const isActive = (rows: string): string =>
+  `not exists (select from companies c where c.id = ${rows}.company_id
+    and c.suspended_at is not null)`
+
 /** For each kind of work, since when its oldest item is due; null when nothing is due. */
 export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | null }[]> {
   return tx.query<{ work: string; due: Date | null }>({
@@ -81,12 +86,12 @@ export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | nul
              where processed_at is null
            union all select 'carry out refunds', min(next_attempt_at) from refunds
              where status = 'PROCESSING'
-           union all select 'pay out withdrawals', min(next_attempt_at) from withdrawals
-             where status = 'PROCESSING'
-           union all select 'generate charges', min(next_at) from recurrences
-             where next_at is not null and auth_status = 'APPROVED'
-           union all select 'bill charges', min(next_at) from billings
-             where next_at is not null
+           union all select 'pay out withdrawals', min(next_attempt_at) from withdrawals w
+             where status = 'PROCESSING' and ${isActive('w')}
+           union all select 'generate charges', min(next_at) from recurrences r
+             where next_at is not null and auth_status = 'APPROVED' and ${isActive('r')}
+           union all select 'bill charges', min(next_at) from billings b
+             where next_at is not null and ${isActive('b')}
            union all select 'send mail', min(next_attempt_at) from mails
              where finished_at is null
            -- A delivery to a failing receiver waits because of the receiver, not because of us.

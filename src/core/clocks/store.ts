@@ -49,3 +49,11 @@ export async function findAdvancing(tx: Tx): Promise<Uuid[]> {
   })
   return rows.map(({ company_id }) => company_id)
 }
+
+/** Stops a clock that is advancing. It keeps the time that it has. */
+export async function stopMoving(tx: Tx, companyId: Uuid): Promise<void> {
+  await tx.query({
+    text: 'update test_clocks set target = null where company_id = $1',
+    values: [companyId],
+  })
+}

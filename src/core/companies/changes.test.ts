@@ -34,6 +34,7 @@ const COMPANY: Company = {
   payoutKey: null,
   codeEmail: null,
   codeEmailUntil: null,
+  suspendedAt: null,
   mailsReceipts: true,
   createdAt: START,
   updatedAt: START,

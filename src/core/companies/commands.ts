@@ -67,6 +67,7 @@ export async function createCompany(
     payoutKey: null,
     codeEmail: null,
     codeEmailUntil: null,
+    suspendedAt: null,
     createdAt: now,
     updatedAt: now,
   }

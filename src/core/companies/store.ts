@@ -37,6 +37,7 @@ const COMPANY = tableOf<Company>({
   payoutKey: ['payout_key', 'text'],
   codeEmail: ['code_email', 'text'],
   codeEmailUntil: ['code_email_until', 'timestamptz'],
+  suspendedAt: ['suspended_at', 'timestamptz'],
   createdAt: ['created_at', 'timestamptz'],
   updatedAt: ['updated_at', 'timestamptz'],
 })
@@ -49,6 +50,7 @@ const CREATED = COMPANY.without(
   'payoutKey',
   'codeEmail',
   'codeEmailUntil',
+  'suspendedAt',
 )
 
 const API_KEY = tableOf<ApiKey>({
@@ -123,6 +125,29 @@ export async function updateVersion(
     values: [id, version, now],
   })
   return rows.length === 1
+}
+
+/** Suspends or resumes a company. Returns false if it is so already. */
+export async function updateSuspension(
+  tx: Tx,
+  id: Uuid,
+  suspendedAt: Date | null,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: `update companies set suspended_at = $2
+           where id = $1 and (suspended_at is null) = ($2::timestamptz is not null) returning id`,
+    values: [id, suspendedAt],
+  })
+  return rows.length === 1
+}
+
+/** The companies that are suspended. */
+export async function findSuspended(tx: Tx): Promise<Uuid[]> {
+  const rows = await tx.query<Row & { id: Uuid }>({
+    name: 'find_suspended',
+    text: 'select id from companies where suspended_at is not null',
+  })
+  return rows.map(({ id }) => id)
 }
 
 /** The column of each field that can be changed. */

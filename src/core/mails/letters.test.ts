@@ -44,6 +44,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   payoutKey: null,
   codeEmail: null,
   codeEmailUntil: null,
+  suspendedAt: null,
   createdAt: NOW,
   updatedAt: NOW,
   ...fields,

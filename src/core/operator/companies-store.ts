@@ -8,6 +8,7 @@ export type ListedCompany = {
   taxId: string
   mode: 'sandbox' | 'live'
   createdAt: Date
+  suspendedAt: Date | null
   difference: string | null
   auditedAt: Date | null
   /** When a charge was last made or a key last used. */
@@ -17,7 +18,7 @@ export type ListedCompany = {
 export type Part = { limit: number; after: string | null }
 
 const SELECT = `select c.id, c.name, c.tax_id as "taxId", c.mode, c.created_at as "createdAt",
-    a.difference, a.audited_at as "auditedAt", greatest(
+    c.suspended_at as "suspendedAt", a.difference, a.audited_at as "auditedAt", greatest(
       (select h.created_at from charges h where h.company_id = c.id
        order by h.created_at desc limit 1),
       (select max(k.last_used_at) from api_keys k where k.company_id = c.id)) as "lastActiveAt"

@@ -20,6 +20,7 @@ export async function subscribeThrough(
   const named = unpackPair(token)
   const company = named && (await findCompany(app.db, named.companyId))
   if (!company) throw unknownLink()
+  if (company.suspendedAt !== null) throw problem('company_suspended')
   const own = withCompanyClock(forCompany(app, company), company)
   const fault = checkDigitsFault(company.mode, customer?.taxId, 'customer.taxId')
   if (fault) throw invalid(fault)

@@ -133,7 +133,11 @@ export async function heldFromPending(
 
 /** Claims due refunds. Those that a bank has left without an answer come after the others. */
 export const claimDue = (tx: Tx, request: ClaimRequest): Promise<Claim<Refund>[]> =>
-  claimOrders(tx, { table: 'refunds', last: 'd.attempts > 0', toOrder: REFUND.read }, request)
+  claimOrders(
+    tx,
+    { table: 'refunds', where: MAY_BE_ORDERED, last: 'd.attempts > 0', toOrder: REFUND.read },
+    request,
+  )
 
 /** When the next refund of a company is due, of those that may be ordered. */
 export async function nextDue(tx: Tx, companyId: Uuid): Promise<Date | null> {

@@ -4,7 +4,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { ClaimRequest } from '../claims.ts'
 import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
 import type { InTime } from '../companies/clock.ts'
-import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
+import { type Claim, claimOrders, MAY_BE_PAID_OUT } from '../orders.ts'
 import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
 const WITHDRAWAL = tableOf<Withdrawal>({
@@ -248,13 +248,17 @@ export async function nextExpiry(tx: Tx, companyId: Uuid): Promise<Date | null> 
 
 /** Claims due payouts. */
 export const claimPayouts = (tx: Tx, request: ClaimRequest): Promise<Claim<Withdrawal>[]> =>
-  claimOrders(tx, { table: 'withdrawals', toOrder: WITHDRAWAL.read }, request)
+  claimOrders(
+    tx,
+    { table: 'withdrawals', where: MAY_BE_PAID_OUT, toOrder: WITHDRAWAL.read },
+    request,
+  )
 
 /** When a company's payout is due; null while it may not be ordered. */
 export async function nextPayout(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date }>({
     text: `select next_attempt_at as at from withdrawals d
-           where company_id = $1 and ${MAY_BE_ORDERED}`,
+           where company_id = $1 and ${MAY_BE_PAID_OUT}`,
     values: [companyId],
   })
   return row?.at ?? null

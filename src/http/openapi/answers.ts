@@ -20,7 +20,11 @@ const WITH_BODY: ProblemCode[] = [
   'payload_too_large',
   'unsupported_media_type',
 ]
-const WITH_KEY: ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
+const WRITING: ProblemCode[] = [
+  'company_suspended',
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+]
 
 /** Every code a route may answer with, its own and those that come with its method. */
 export function problemsOf(route: Route): ProblemCode[] {
@@ -28,7 +32,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   return [
     ...route.problems,
     ...(route.body || writes ? WITH_BODY : (['invalid_value'] as const)),
-    ...(writes ? WITH_KEY : []),
+    ...(writes ? WRITING : []),
     ...COMMON,
   ]
 }

@@ -40,6 +40,11 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Use uma chave ativa desta empresa.',
     en: 'Use an active key of this company.',
   },
+  company_suspended: {
+    means: 'A empresa está suspensa e só pode consultar dados.',
+    pt: 'Fale com quem opera este serviço. As consultas continuam, e pagamentos que chegam são registrados.',
+    en: 'Ask whoever operates this service. Reading goes on, and payments that arrive are recorded.',
+  },
   insufficient_scope: {
     means: 'A chave não tem a permissão que esta operação exige.',
     pt: 'Use outra chave ou crie uma com a permissão que a resposta indica.',

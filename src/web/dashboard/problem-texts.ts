@@ -17,6 +17,10 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     pt: 'O código venceu. Peça um novo código.',
     en: 'The code has expired. Ask for a new one.',
   },
+  company_suspended: {
+    pt: 'A empresa está suspensa: é possível consultar, mas não alterar. Fale com o suporte.',
+    en: 'The company is suspended: its data can be read, and nothing can be changed. Ask support.',
+  },
   insufficient_scope: {
     pt: 'Seu perfil não permite esta ação.',
     en: 'Your role does not allow this.',

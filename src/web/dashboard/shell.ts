@@ -35,6 +35,9 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
   const notice =
     company.mode === 'sandbox' &&
     html`<p class="notice warn slim-notice">${icon('alert')}<span>${texts.sandbox}</span></p>`
+  const suspended =
+    company.suspendedAt !== null &&
+    html`<p class="notice bad slim-notice">${icon('lock')}<span>${texts.suspended}</span></p>`
   return sendPage(visit.request, visit.reply, visit.site.assets, {
     title: page.title,
     language,
@@ -44,7 +47,7 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
     scripts: ['actions.js', ...(page.scripts ?? [])],
     nav: personLinks(visit),
     aside: menu,
-    body: html`${notice}${page.body}`,
+    body: html`${suspended}${notice}${page.body}`,
     footer: languageForm(visit),
     sameSiteReferrer: true,
     ...(page.status ? { status: page.status } : {}),

@@ -27,6 +27,7 @@ type Texts = {
   chooseCompany: string
   noCompany: string
   sandbox: string
+  suspended: string
   check: string
   forbidden: { title: string; text: string }
   stale: string
@@ -66,6 +67,8 @@ const pt: Texts = {
   chooseCompany: 'Escolha a empresa',
   noCompany: 'Você ainda não participa de nenhuma empresa. Peça um convite a quem a administra.',
   sandbox: 'Ambiente de testes: aqui o dinheiro não é de verdade.',
+  suspended:
+    'Esta empresa está suspensa. Os dados podem ser consultados, mas não é possível cobrar nem sacar. Pagamentos que chegarem serão registrados. Fale com o suporte.',
   check: 'Confira os campos destacados.',
   forbidden: {
     title: 'Seu perfil não permite esta ação',
@@ -108,6 +111,8 @@ const en: Texts = {
   chooseCompany: 'Choose a company',
   noCompany: 'You belong to no company yet. Ask whoever runs it for an invitation.',
   sandbox: 'A sandbox: the money here is not real.',
+  suspended:
+    'This company is suspended. Its data can be read, but nothing can be charged or withdrawn. Payments that arrive are recorded. Ask support.',
   check: 'Check the marked fields.',
   forbidden: {
     title: 'Your role does not allow this',

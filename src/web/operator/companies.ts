@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify'
+import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
 import { findCompanies } from '../../core/companies/store.ts'
+import { changeSuspension } from '../../core/operator/commands.ts'
 import {
   findForOperator,
   type ListedCompany,
@@ -12,12 +14,13 @@ import { CONVERSION_DAYS } from '../../core/totals/rules.ts'
 import type { Balance } from '../../ledger/books.ts'
 import { readBalances } from '../../ledger/post.ts'
 import { forEachLimited } from '../../lib/for-each-limited.ts'
-import { idOfSuffix, type Uuid } from '../../lib/ids.ts'
+import { idOfSuffix, suffixOf, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { punctuateTaxId } from '../../pix/tax-id.ts'
-import { backLink } from '../dashboard/form-parts.ts'
+import { backLink, confirmation } from '../dashboard/form-parts.ts'
 import {
   card,
+  doneNotice,
   heading,
   moment,
   money,
@@ -92,7 +95,11 @@ function tableOf(visit: OperatorVisit, companies: Shown[]): Html {
     sections.companies,
     [
       { title: company, kind: 'main', of: (one: Shown) => companyLink(visit, one.id, one.name) },
-      { title: texts.mode, of: ({ mode }) => texts.modes[mode] },
+      {
+        title: texts.mode,
+        of: ({ mode, suspendedAt }) =>
+          html`${texts.modes[mode]} ${suspendedAt && pill(texts.suspended, 'bad')}`,
+      },
       { title: texts.volume, kind: 'number', of: ({ volume }) => money(volume) },
       { title: texts.balance, kind: 'number', of: ({ balance }) => money(totalOf(balance)) },
       { title: texts.audit, of: (one) => auditPill(visit, one) },
@@ -103,14 +110,14 @@ function tableOf(visit: OperatorVisit, companies: Shown[]): Html {
 }
 
 async function show(visit: OperatorVisit): Promise<FastifyReply> {
-  const { app, language, params } = visit
+  const { language } = visit
   const { companies: texts, sections } = OPERATOR[language]
-  const id = idOfSuffix(params.company ?? '')
-  const listed = id && (await findForOperator(app.db, id))
-  if (!listed) throw problem('route_not_found')
+  const listed = await findListed(visit)
   const [one] = await withMoney(visit, [listed])
   const { company, balance, volume, name } = one!
-  const body = html`${backLink(visit, '/companies', sections.companies)}${heading(name)}
+  const body = html`${backLink(visit, '/companies', sections.companies)}${heading(name, changeLink(visit, listed))}
+${doneNotice(visit, texts.done)}
+${listed.suspendedAt && notice(html`${texts.suspendedSince} ${moment(listed.suspendedAt)}. ${texts.meaning}`, 'bad')}
 ${listed.difference && notice(html`${listed.difference} ${texts.differenceHint}`, 'bad')}
 ${card(
   null,
@@ -129,7 +136,59 @@ ${card(
   return visit.send({ title: name, here: 'companies', body })
 }
 
+async function findListed({ app, params }: OperatorVisit): Promise<ListedCompany> {
+  const id = idOfSuffix(params.company ?? '')
+  const listed = id && (await findForOperator(app.db, id))
+  if (!listed) throw problem('route_not_found')
+  return listed
+}
+
+type Change = 'suspend' | 'resume'
+
+const changeOf = ({ suspendedAt }: ListedCompany): Change => (suspendedAt ? 'resume' : 'suspend')
+const pathOf = ({ id }: ListedCompany, change: Change | null = null): string =>
+  `/companies/${suffixOf(id)}${change ? `/${change}` : ''}`
+
+function changeLink({ url, language }: OperatorVisit, company: ListedCompany): Html {
+  const change = changeOf(company)
+  return html`<a class="button quiet slim" href="${url(pathOf(company, change))}">${OPERATOR[language].companies[change].link}</a>`
+}
+
+/** Asks whether a company is really to be suspended or resumed. */
+const ask = (change: Change) => async (visit: OperatorVisit) => {
+  const listed = await findListed(visit)
+  if (changeOf(listed) !== change) return visit.redirect(pathOf(listed))
+  const texts = OPERATOR[visit.language].companies[change]
+  const title = texts.title(listed.name)
+  const { text, button } = texts
+  const action = pathOf(listed, change)
+  const body = confirmation(visit, { title, text, action, button, back: pathOf(listed) })
+  return visit.send({ title, here: 'companies', body })
+}
+
+/** Suspends or resumes a company. If it is so already, nothing is done. */
+const act = (change: Change) => async (visit: OperatorVisit) => {
+  const { app, author } = visit
+  const listed = await findListed(visit)
+  await app.db.transaction((tx) =>
+    changeSuspension(tx, listed.id, change === 'suspend', author, app.systemClock.now()),
+  )
+  await waitUntilApplied(app.db)
+  return visit.redirect(pathOf(listed), change)
+}
+
+/** The page that asks, and the form that does it. */
+const routesOf = (change: Change): OperatorRoute[] => {
+  const path = `/companies/:company/${change}`
+  return [
+    { method: 'GET', path, confirmed: true, handle: ask(change) },
+    { method: 'POST', path, confirmed: true, handle: act(change) },
+  ]
+}
+
 export const companiesRoutes: OperatorRoute[] = [
   { method: 'GET', path: '/companies', handle: list },
   { method: 'GET', path: '/companies/:company', handle: show },
+  ...routesOf('suspend'),
+  ...routesOf('resume'),
 ]

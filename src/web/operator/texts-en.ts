@@ -72,6 +72,23 @@ export const en: OperatorTexts = {
     id: 'Id',
     members: 'People',
     differenceHint: 'While there is a difference, no withdrawal leaves this company.',
+    suspended: 'Suspended',
+    suspendedSince: 'Suspended since',
+    meaning:
+      'Its keys can only read, payers see that the store cannot receive now, subscriptions are not collected and no withdrawal leaves. Payments that arrive are recorded.',
+    suspend: {
+      link: 'Suspend',
+      title: (name) => `Suspend ${name}?`,
+      text: 'Its keys can only read from now on, payers see that the store cannot receive now, subscriptions are not collected and no withdrawal leaves. Payments that arrive are recorded, refunds that were ordered and webhooks go on. You can resume the company at any time.',
+      button: 'Suspend',
+    },
+    resume: {
+      link: 'Resume',
+      title: (name) => `Resume ${name}?`,
+      text: 'The company can charge, withdraw and change data again. What has waited continues where it stopped.',
+      button: 'Resume',
+    },
+    done: { suspend: 'The company is suspended.', resume: 'The company is active again.' },
   },
   banks: {
     profile: 'Bank',

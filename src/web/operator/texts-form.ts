@@ -1,5 +1,12 @@
 export type Section = 'overview' | 'companies' | 'banks' | 'work' | 'webhooks' | 'mails' | 'people'
 
+type SuspensionTexts = {
+  link: string
+  title(name: string): string
+  text: string
+  button: string
+}
+
 /** The texts of the operator's pages, in each language. */
 export type OperatorTexts = {
   menu: string
@@ -55,6 +62,12 @@ export type OperatorTexts = {
     id: string
     members: string
     differenceHint: string
+    suspended: string
+    suspendedSince: string
+    meaning: string
+    suspend: SuspensionTexts
+    resume: SuspensionTexts
+    done: Record<'suspend' | 'resume', string>
   }
   banks: {
     profile: string

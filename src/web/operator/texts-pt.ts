@@ -70,6 +70,23 @@ export const pt: OperatorTexts = {
     id: 'Id',
     members: 'Pessoas',
     differenceHint: 'Enquanto houver diferença, nenhum saque sai desta empresa.',
+    suspended: 'Suspensa',
+    suspendedSince: 'Suspensa desde',
+    meaning:
+      'As chaves só consultam, os pagadores veem que a loja não pode receber agora, assinaturas não são cobradas e nenhum saque sai. Pagamentos que chegam são registrados.',
+    suspend: {
+      link: 'Suspender',
+      title: (name) => `Suspender ${name}?`,
+      text: 'As chaves passam a só consultar, os pagadores veem que a loja não pode receber agora, assinaturas não são cobradas e nenhum saque sai. Pagamentos que chegarem são registrados, devoluções já pedidas e webhooks continuam. Você pode reativar a empresa a qualquer momento.',
+      button: 'Suspender',
+    },
+    resume: {
+      link: 'Reativar',
+      title: (name) => `Reativar ${name}?`,
+      text: 'A empresa volta a cobrar, a sacar e a alterar dados. O que esperou continua de onde parou.',
+      button: 'Reativar',
+    },
+    done: { suspend: 'A empresa está suspensa.', resume: 'A empresa está ativa de novo.' },
   },
   banks: {
     profile: 'Banco',
