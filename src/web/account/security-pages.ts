@@ -3,7 +3,7 @@ import { type Factors, hasFactor } from '../../core/people/second-factors.ts'
 import type { Passkey } from '../../core/people/second-factors-store.ts'
 import { totpUri } from '../../core/people/totp.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
-import { card, doneNotice, heading, moment, notice, pill, table } from '../dashboard/parts.ts'
+import { card, doneNotice, heading, moment, notice, pill } from '../dashboard/parts.ts'
 import { hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import { copyButton } from '../developer.ts'
@@ -66,31 +66,25 @@ async function passkeysCard(
   return card(
     texts.title,
     html`<p>${texts.text}</p>
-${passkeys.length > 0 && passkeyTable(visitor, passkeys, mayChange)}
+${passkeys.length > 0 && passkeyList(visitor, passkeys, mayChange)}
 ${mayChange && (await newPasskeyForm(visitor, passkeys, fault))}`,
   )
 }
 
-function passkeyTable({ language, formOf }: SignedIn, passkeys: Passkey[], mayChange: boolean) {
+function passkeyList({ language, formOf }: SignedIn, passkeys: Passkey[], mayChange: boolean) {
   const texts = SECURITY[language].passkeys
   const removal = ({ id, name }: Passkey) =>
-    formOf(
+    html`<details><summary class="small" aria-label="${texts.removeOf(name)}">${texts.remove}</summary>${formOf(
       `${ROOT}/passkeys/remove`,
-      html`<input type="hidden" name="id" value="${id}"><details><summary aria-label="${texts.removeOf(name)}">${texts.remove}</summary><p class="small">${texts.removeText}</p><button class="button quiet slim">${texts.remove}</button></details>`,
-    )
-  return table(
-    texts.caption,
-    [
-      { title: texts.name, kind: 'main', of: ({ name }: Passkey) => name },
-      { title: texts.created, of: ({ createdAt }) => moment(createdAt) },
-      {
-        title: texts.lastUsed,
-        of: ({ lastUsedAt }) => (lastUsedAt ? moment(lastUsedAt) : texts.never),
-      },
-      ...(mayChange ? [{ title: texts.actions, of: removal }] : []),
-    ],
-    passkeys,
-  )
+      html`<input type="hidden" name="id" value="${id}"><p class="small">${texts.removeText}</p><button class="button quiet slim">${texts.remove}</button>`,
+      { kind: 'card-form' },
+    )}</details>`
+  const row = (passkey: Passkey) => {
+    const { name, createdAt, lastUsedAt } = passkey
+    const used = lastUsedAt ? html`${texts.lastUsed} ${moment(lastUsedAt)}` : texts.never
+    return html`<li class="passkey"><strong>${name}</strong><p class="soft small">${texts.created} ${moment(createdAt)} · ${used}</p>${mayChange && removal(passkey)}</li>`
+  }
+  return html`<ul class="rows" aria-label="${texts.caption}">${passkeys.map(row)}</ul>`
 }
 
 async function newPasskeyForm(

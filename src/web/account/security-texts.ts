@@ -35,7 +35,6 @@ type Texts = {
     lastUsed: string
     never: string
     add: string
-    actions: string
     remove: string
     removeOf(name: string): string
     removeText: string
@@ -99,7 +98,6 @@ const pt: Texts = {
     lastUsed: 'Último uso',
     never: 'nunca usada',
     add: 'Adicionar chave de acesso',
-    actions: 'Ações',
     remove: 'Remover',
     removeOf: (name) => `Remover a chave de acesso ${name}`,
     removeText: 'Você não poderá mais entrar com ela. Confirme a remoção.',
@@ -172,7 +170,6 @@ const en: Texts = {
     lastUsed: 'Last used',
     never: 'never used',
     add: 'Add a passkey',
-    actions: 'Actions',
     remove: 'Remove',
     removeOf: (name) => `Remove the passkey ${name}`,
     removeText: 'You will no longer be able to sign in with it. Confirm the removal.',
