@@ -3,7 +3,7 @@ import { type Factors, hasFactor } from '../../core/people/second-factors.ts'
 import type { Passkey } from '../../core/people/second-factors-store.ts'
 import { totpUri } from '../../core/people/totp.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
-import { card, doneNotice, heading, moment, notice, pill } from '../dashboard/parts.ts'
+import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'
 import { hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import { copyButton } from '../developer.ts'
@@ -26,10 +26,12 @@ export async function securityPage(
 ): Promise<Part> {
   const texts = SECURITY[visitor.language]
   const mayChange = hasConfirmed(visitor)
-  const body = html`${heading(texts.title)}
+  const body = html`<section class="card">
+<h1>${texts.title}</h1>
 ${doneNotice(visitor, texts.done)}
 <p class="soft">${texts.intro}</p>
-${!mayChange && card(null, html`<p>${texts.confirmFirst}</p><a class="button" href="/account/confirm?next=${ROOT}">${texts.confirm}</a>`)}
+${!mayChange && html`<p>${texts.confirmFirst}</p><a class="button" href="/account/confirm?next=${ROOT}">${texts.confirm}</a>`}
+</section>
 ${appCard(visitor, factors, mayChange)}
 ${await passkeysCard(visitor, factors.passkeys, mayChange, fault)}
 ${codesCard(visitor, factors, mayChange)}
