@@ -42,6 +42,18 @@ test('each entry has the balance that was stored with it, and a link to what it 
   }
 })
 
+test('a refund links to its charge, or to the unmatched payment that goes back', async () => {
+  const other = await api.client()
+  const { id } = await makePaid(api, other, 1990)
+  await other.post(`/refund/${id}`, { value: 100 })
+  const endToEndId = await makeUnmatched(api, other, 700)
+  await other.post(`/payment/unmatched/${endToEndId}/refund`)
+  const owner = await signIn(api, other.company)
+  const { text } = await owner.get('/balance?type=REFUND_HELD')
+  const links = [...text.matchAll(/ · <a href="([^"]+)"/g)].map(([, path]) => path)
+  assert.deepEqual(links, [`${owner.home}/unmatched/${endToEndId}`, `${owner.home}/charges/${id}`])
+})
+
 test('a statement is filtered by type and period, in the time of São Paulo', async () => {
   const other = await api.client()
   await makePaid(api, other, 1111)

@@ -64,6 +64,21 @@ export async function find(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | 
   return rows[0] ? REFUND.read(rows[0]) : null
 }
 
+/** The payments that refunds return, by the id of the refund. */
+export async function findPaymentsOf(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<Map<Uuid, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.query<{ id: Uuid; endToEndId: string }>({
+    text: `select id, end_to_end_id as "endToEndId" from refunds
+           where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+  return new Map(rows.map(({ id, endToEndId }) => [id, endToEndId]))
+}
+
 export async function listOfCharge(
   tx: Tx,
   companyId: Uuid,

@@ -1,5 +1,6 @@
 import type { Needs } from '../../core/people/rules.ts'
 import type { Html } from '../html.ts'
+import { APPROVALS } from './approvals-texts.ts'
 import { sectionTabs } from './section-tabs.ts'
 import { SETTINGS } from './settings-texts.ts'
 import type { DashboardPage, Visit } from './visit.ts'
@@ -9,7 +10,14 @@ export const BANK_ROLES: Needs = ['owner', 'finance']
 /** Who sees who else belongs to the company, and what they did. */
 const OWNERS: Needs = ['owner']
 
-export type SettingsPlace = '' | '/logo' | '/bank' | '/version' | '/members' | '/activity'
+export type SettingsPlace =
+  | ''
+  | '/logo'
+  | '/bank'
+  | '/approvals'
+  | '/version'
+  | '/members'
+  | '/activity'
 
 /** The links between the pages of settings. */
 export function settingsTabs(visit: Visit, here: SettingsPlace): Html {
@@ -17,6 +25,7 @@ export function settingsTabs(visit: Visit, here: SettingsPlace): Html {
   const all: [path: SettingsPlace, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
     ['/bank', texts.bank, BANK_ROLES],
+    ['/approvals', APPROVALS[visit.language].title, OWNERS],
     ['/version', texts.version, 'company:read'],
     ['/members', texts.members, OWNERS],
     ['/activity', texts.activity, OWNERS],

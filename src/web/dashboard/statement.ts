@@ -1,8 +1,10 @@
 import { type DatedEntry, withDates } from '../../core/balance/dates.ts'
 import { STATEMENT_WRITERS } from '../../core/balance/table.ts'
 import { type ShownEntry, showEntry } from '../../core/balance/view.ts'
+import { findPaymentsOf } from '../../core/refunds/store.ts'
 import { ACCOUNTS, type Account, KINDS, type Kind } from '../../ledger/recipes.ts'
 import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Field, field } from '../forms.ts'
@@ -55,15 +57,29 @@ export async function statementCard(visit: Visit): Promise<Html> {
   const isFiltered = Object.values(chosen).some((value) => value !== null)
   const search = new URLSearchParams(filtersOf(visit))
   const file = html`<a class="button quiet slim" href="${visit.url(`/balance/statement.csv?${search}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
+  const shown = entries.map(showEntry)
+  const refunded = await findRefunded(visit, shown)
   const list =
-    entries.length > 0
-      ? table(texts.statement, columnsOf(visit), entries.map(showEntry))
+    shown.length > 0
+      ? table(texts.statement, columnsOf(visit, refunded), shown)
       : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
   return card(
     null,
     html`<div class="heading"><h2>${texts.statement}</h2><div class="actions">${file}</div></div>
 ${filterForm(visit, isFiltered)}${list}${pager(visit, next)}`,
   )
+}
+
+/** The unmatched payments that refunds of the page return, by the reference of the entry. */
+async function findRefunded(
+  { app, company }: Visit,
+  entries: ShownEntry[],
+): Promise<Map<string, string>> {
+  const ids = entries.flatMap(({ reference, chargeId }) =>
+    chargeId === undefined ? (fromPublic('rfnd', reference) ?? []) : [],
+  )
+  const found = await findPaymentsOf(app.db, company.id, ids)
+  return new Map([...found].map(([id, endToEndId]) => [toPublic('rfnd', id), endToEndId]))
 }
 
 function filtersOf({ query: { type, from, to } }: Visit): Record<string, string> {
@@ -107,7 +123,7 @@ ${fields.map((one) => field(one, false))}
 <button class="button slim">${texts.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url('/balance')}">${texts.clear}</a>`}</form>`
 }
 
-function columnsOf(visit: Visit): Column<ShownEntry>[] {
+function columnsOf(visit: Visit, refunded: Map<string, string>): Column<ShownEntry>[] {
   const texts = BALANCE[visit.language]
   const { columns, kinds, number } = texts
   return [
@@ -115,7 +131,7 @@ function columnsOf(visit: Visit): Column<ShownEntry>[] {
       title: columns.entry,
       kind: 'main',
       of: (entry) =>
-        html`${kinds[entry.type]}<span class="soft small below">${number(entry.entry)}${linkOf(visit, entry)}</span>`,
+        html`${kinds[entry.type]}<span class="soft small below">${number(entry.entry)}${linkOf(visit, entry, refunded)}</span>`,
     },
     { title: columns.at, of: ({ createdAt }) => moment(createdAt) },
     { title: columns.amount, kind: 'number', of: signedAmount },
@@ -124,17 +140,20 @@ function columnsOf(visit: Visit): Column<ShownEntry>[] {
 }
 
 /** The charge, withdrawal or payment that an entry is about. */
-function linkOf(visit: Visit, { type, reference, chargeId }: ShownEntry): Html | null {
+function linkOf(
+  visit: Visit,
+  { type, reference, chargeId }: ShownEntry,
+  refunded: Map<string, string>,
+): Html | null {
   const texts = BALANCE[visit.language]
   const link = (path: string, label: string) => html` · <a href="${visit.url(path)}">${label}</a>`
   if (type.startsWith('WITHDRAWAL_')) {
     return link(`/balance/withdrawals/${reference}`, texts.withdrawal)
   }
-  if (type.startsWith('PAYMENT_') && visit.can('payments:read')) {
-    return link(`/unmatched/${reference}`, texts.payment)
-  }
-  if (chargeId === undefined || !visit.can('payments:read')) return null
-  return link(`/charges/${chargeId}`, texts.charge)
+  if (!visit.can('payments:read')) return null
+  const payment = type.startsWith('PAYMENT_') ? reference : refunded.get(reference)
+  if (payment !== undefined) return link(`/unmatched/${payment}`, texts.payment)
+  return chargeId === undefined ? null : link(`/charges/${chargeId}`, texts.charge)
 }
 
 /** Money from outside has a plus, money that leaves a minus, and money that stays has neither. */

@@ -1,4 +1,4 @@
-import type { ChargeStatus, UnmatchedReason } from '../../core/charges/rules.ts'
+import type { UnmatchedReason } from '../../core/charges/rules.ts'
 import type { Sign } from '../../core/payments/likely-charge.ts'
 import type { PaymentState } from '../../core/payments/rules.ts'
 import type { Language } from '../../lib/language.ts'
@@ -26,7 +26,6 @@ type Texts = {
   noLikely: string
   search: string
   chargeOf(amount: string): string
-  charges: Record<ChargeStatus, string>
   madeAt: string
   accept: string
   refund: string
@@ -94,7 +93,6 @@ const pt: Texts = {
   noLikely: 'Não encontramos uma cobrança que combine com este pagamento.',
   search: 'Buscar cobranças deste valor',
   chargeOf: (amount) => `Cobrança de ${amount}`,
-  charges: { OPEN: 'Em aberto', COMPLETED: 'Paga', EXPIRED: 'Expirada', CANCELED: 'Cancelada' },
   madeAt: 'criada em',
   accept: 'Aceitar',
   refund: 'Devolver',
@@ -168,7 +166,6 @@ const en: Texts = {
   noLikely: 'We found no charge that fits this payment.',
   search: 'Search charges of this amount',
   chargeOf: (amount) => `Charge of ${amount}`,
-  charges: { OPEN: 'Open', COMPLETED: 'Paid', EXPIRED: 'Expired', CANCELED: 'Canceled' },
   madeAt: 'created at',
   accept: 'Accept',
   refund: 'Refund',

@@ -13,7 +13,9 @@ import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
+import { CHARGES } from './charges-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
+import { tabs } from './form-parts.ts'
 import { wholeTaxId } from './masks.ts'
 import { card, doneNotice, heading, moment, money, nothing, pager, pill } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
@@ -51,20 +53,20 @@ async function showList(visit: Visit, fault: FormFault | null = null): Promise<F
       : card(null, html`${nothing(language, texts.empty[status])}${sandboxHint(visit)}`)
   const body = html`${heading(texts.title)}
 ${fault ? fault.notice(language) : doneNotice(visit, texts.done)}
-<p class="soft">${texts.intro}</p>${tabs(visit, status)}${list}${pager(visit, next)}`
-  const title = texts.title
-  return visit.send({ title, body, here: 'unmatched', ...statusOf(fault) })
+<p class="soft">${texts.intro}</p>${stateTabs(visit, status)}${list}${pager(visit, next)}`
+  return visit.send({ title: texts.title, body, here: 'unmatched', ...statusOf(fault) })
 }
 
 const statusOf = (fault: FormFault | null) => (fault ? { status: fault.problem.status } : {})
 
-function tabs(visit: Visit, current: UnmatchedState): Html {
+function stateTabs(visit: Visit, current: UnmatchedState): Html {
   const { states, filter } = UNMATCHED[visit.language]
-  const tab = (state: UnmatchedState) => {
-    const path = state === 'UNMATCHED' ? '/unmatched' : `/unmatched?status=${state}`
-    return html`<a href="${visit.url(path)}"${state === current && html` aria-current="page"`}>${states[state]}</a>`
-  }
-  return html`<nav class="tabs" aria-label="${filter}">${STATES.map(tab)}</nav>`
+  const all = STATES.map((state) => ({
+    label: states[state],
+    path: state === 'UNMATCHED' ? '/unmatched' : `/unmatched?status=${state}`,
+    isHere: state === current,
+  }))
+  return tabs(visit, filter, all)
 }
 
 function sandboxHint({ language, company, app }: Visit): Html | false {
@@ -113,7 +115,7 @@ function likelyPart(visit: Visit, amount: number, suggestion: Suggestion | undef
       : `${texts.why} ${signs.map((sign) => texts.signs[sign]).join(', ')}`
   const about = [charge.payer?.name, charge.description].filter((text) => !!text)
   return html`<div class="likely"><p class="soft small">${texts.likely}</p>
-<p><a href="${visit.url(`/charges/${toPublic('charge', charge.id)}`)}"><strong>${texts.chargeOf(formatReais(charge.amount))}</strong></a> ${pill(texts.charges[charge.status], charge.status === 'COMPLETED' ? 'good' : 'calm')}</p>
+<p><a href="${visit.url(`/charges/${toPublic('charge', charge.id)}`)}"><strong>${texts.chargeOf(formatReais(charge.amount))}</strong></a> ${pill(CHARGES[language].statuses[charge.status], charge.status === 'COMPLETED' ? 'good' : 'calm')}</p>
 ${about.map((text) => html`<p><bdi>${text}</bdi></p>`)}
 <p class="soft small">${texts.madeAt} ${moment(charge.createdAt)} · ${why}</p></div>`
 }
