@@ -13,6 +13,7 @@ import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
+import { registerLogos } from './logos.ts'
 import { registerMailbox } from './mailbox.ts'
 import { registerOperator } from './operator/register.ts'
 import { registerPreviews } from './preview.ts'
@@ -50,6 +51,7 @@ export function createPages(
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
         registerLive(scope, site)
+        registerLogos(scope, site)
         registerPreviews(scope, site)
         registerLinks(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))

@@ -15,12 +15,14 @@ import { ROUTES } from './routes.ts'
 import { homeOf, languageForm, personLinks, sendDashboardPage } from './shell.ts'
 import { findSignedIn, hasConfirmed } from './signed-in.ts'
 import { DASHBOARD } from './texts.ts'
+import { readUploads, TAKES_FILE } from './uploads.ts'
 import type { DashboardRoute, SignedIn, Visit } from './visit.ts'
 
 const ROOT = '/dashboard/:company'
 
 /** The pages of a company, for its people. */
 export function registerDashboard(scope: FastifyInstance, site: Site): void {
+  readUploads(scope)
   scope.get('/dashboard', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
     return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
@@ -30,7 +32,7 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
       method: route.method,
       url: `${ROOT}${route.path}`,
       exposeHeadRoute: false,
-      ...(route.bodyBytes ? { bodyLimit: route.bodyBytes } : {}),
+      ...(route.bodyBytes ? { bodyLimit: route.bodyBytes, config: TAKES_FILE } : {}),
       handler: (request, reply) => show(site, route, request, reply),
     })
   }

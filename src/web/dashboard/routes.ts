@@ -9,6 +9,7 @@ import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
 import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
+import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
 import { productsRoutes } from './products.ts'
@@ -44,6 +45,7 @@ export const ROUTES: DashboardRoute[] = [
   ...eventsRoutes,
   ...requestsRoutes,
   ...settingsRoutes,
+  ...logoRoutes,
   ...bankRoutes,
   ...versionsRoutes,
   ...membersRoutes,

@@ -24,6 +24,7 @@ export function settingsTabs(visit: Visit, here: SettingsPlace): Html {
   const texts = SETTINGS[visit.language]
   const all: [path: SettingsPlace, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
+    ['/logo', texts.logo, 'company:read'],
     ['/bank', texts.bank, BANK_ROLES],
     ['/approvals', APPROVALS[visit.language].title, OWNERS],
     ['/version', texts.version, 'company:read'],

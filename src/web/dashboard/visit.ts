@@ -88,7 +88,7 @@ export type DashboardRoute = {
   confirmed?: true
   /** Whether it moves money, for which a live company's people need a second factor. */
   movesMoney?: true
-  /** The largest form, if it is not that of the API. */
+  /** The largest form, if it has a file. */
   bodyBytes?: number
   handle(visit: Visit): Promise<FastifyReply> | FastifyReply
 }

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formTokenOf } from '../../src/core/people/sessions.ts'
+import { newId, suffixOf } from '../../src/lib/ids.ts'
+import { qrPng } from '../../src/pix/qr.ts'
+import { startApi } from '../support/api.ts'
+import { type Member, signIn } from '../support/dashboard.ts'
+
+const api = await startApi()
+const LOGO = qrPng('https://example.com')
+
+/** Sends a file as a browser does. */
+async function upload(member: Member, file: Buffer | null, fields: Record<string, string> = {}) {
+  const form = new FormData()
+  form.set('token', fields.token ?? formTokenOf(api.app.vault, member.session))
+  form.set('once', suffixOf(newId()))
+  if (file) form.set('file', new Blob([new Uint8Array(file)]), 'logo.png')
+  const reply = await fetch(`${api.url}${member.home}${fields.path ?? '/settings/logo'}`, {
+    method: 'POST',
+    body: form,
+    headers: { cookie: member.cookie },
+    redirect: 'manual',
+  })
+  return { status: reply.status, text: await reply.text(), to: reply.headers.get('location') }
+}
+
+test('a logo is rebuilt, stored, and served so that it can be nothing else', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const hidden = Buffer.concat([LOGO, Buffer.from('<script>hidden</script>')])
+  const sent = await upload(owner, hidden)
+  assert.match(sent.to ?? sent.text, /\/settings\/logo\?done=saved$/)
+  const { imageUrl } = (await client.get('/company')).body.data
+  const { pathname, origin } = new URL(imageUrl)
+  assert.equal(origin, api.app.publicUrl)
+  assert.match(pathname, new RegExp(`^/logos/${client.company.id}/[0-9a-f]{32}\\.png$`))
+  const served = await fetch(api.url + pathname)
+  const bytes = Buffer.from(await served.arrayBuffer())
+  assert.ok(!bytes.includes('hidden'))
+  const header = (name: string) => served.headers.get(name)
+  assert.equal(header('content-type'), 'image/png')
+  assert.equal(header('x-content-type-options'), 'nosniff')
+  assert.equal(header('content-security-policy'), "default-src 'none'; sandbox")
+  assert.match(header('cache-control')!, /immutable/)
+  const again = await fetch(api.url + pathname, { headers: { 'If-None-Match': header('etag')! } })
+  assert.equal(again.status, 304)
+  assert.ok((await owner.get('/settings/logo')).text.includes(imageUrl))
+  assert.match((await owner.post('/settings/logo/remove')).location!, /done=removed$/)
+  assert.equal((await client.get('/company')).body.data.imageUrl, undefined)
+})
+
+test('what is not an image, or too large, is refused with a reason', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const tried: [Buffer | null, RegExp][] = [
+    [null, /Escolha um arquivo/],
+    [Buffer.alloc(0), /Escolha um arquivo/],
+    [Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /SVG, WebP e GIF não são aceitos/],
+    [LOGO.subarray(0, -20), /PNG ou JPEG íntegro/],
+    [Buffer.alloc(256 * 1024 + 1), /mais de 256 KB/],
+  ]
+  for (const [file, reason] of tried) {
+    const { status, text } = await upload(owner, file)
+    assert.equal(status, 400)
+    assert.match(text, reason)
+  }
+  assert.equal((await upload(owner, Buffer.alloc(2 * 1024 * 1024))).status, 413)
+  assert.equal((await api.rows('select 1 from logos')).length, 1)
+})
+
+test('only an owner with a form of their session uploads, and only there', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const finance = await signIn(api, client.company, { role: 'finance' })
+  assert.equal((await upload(finance, LOGO)).status, 403)
+  assert.equal((await upload(owner, LOGO, { token: 'x'.repeat(22) })).status, 400)
+  assert.equal((await upload(owner, null, { path: '/settings' })).status, 415)
+  const broken = await fetch(`${api.url}${owner.home}/settings/logo`, {
+    method: 'POST',
+    body: '--x\r\nnonsense',
+    headers: { cookie: owner.cookie, 'content-type': 'multipart/form-data; boundary=y' },
+  })
+  assert.equal(broken.status, 400)
+  assert.equal((await client.get('/company')).body.data.imageUrl, undefined)
+})
+
+test('the newest five logos are kept, and no other name shows one', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const urls: string[] = []
+  for (let i = 0; i < 6; i++) {
+    api.clock.advance(1)
+    await upload(owner, qrPng(`logo ${i}`))
+    urls.push(new URL((await client.get('/company')).body.data.imageUrl).pathname)
+  }
+  const statuses = await Promise.all(urls.map(async (url) => (await fetch(api.url + url)).status))
+  assert.deepEqual(statuses, [404, 200, 200, 200, 200, 200])
+  const [last] = urls.toReversed()
+  for (const url of [
+    last!.replace('.png', '.jpg'),
+    last!.replace(client.company.id, newId()),
+    '/logos/x/y.png',
+  ]) {
+    assert.equal((await fetch(api.url + url)).status, 404, url)
+  }
+})
