@@ -168,3 +168,26 @@ test('a file with wrong filters leads back to them', async () => {
   const { location } = await owner.get('/charges.csv?amount=muito')
   assert.equal(location, `${owner.home}/charges?amount=muito`)
 })
+
+test('a name is found by parts of it, in any writing', async () => {
+  const [client, other] = [await api.client(), await api.client()]
+  const named = (name: string, taxId: string) =>
+    makeCharge(client, 1990, { customer: payer({ name, taxId }) })
+  const first = await named('João da Conceição', '52998224725')
+  // The customer of a tax id keeps the first name, and the charge has its own.
+  const second = await named('Zuleica D’Ávila', '52998224725')
+  const third = await named('JOANA CONCEICAO', '11144477735')
+  await makeCharge(other, 1990, { customer: payer({ name: 'João da Conceição' }) })
+  const owner = await signIn(api, client.company)
+  const found = (q: string, more = {}) => listed(owner, { q, as: 'name', ...more })
+  assert.deepEqual(await found('zuleica avila'), [second.id])
+  assert.deepEqual(await found('conceição'), [third.id, second.id, first.id])
+  assert.deepEqual(await found('CONCEICAO joana'), [third.id])
+  assert.deepEqual(await found('joa conce', { status: 'CANCELED' }), [])
+  assert.deepEqual(await found('joaquina'), [])
+  assert.deepEqual(await found('% _'), [])
+  assert.deepEqual(await found(`joana' & | ! :* \\ "`), [third.id])
+  const { text } = await owner.get('/charges?q=joana')
+  assert.match(text, /Buscando por nome joana/)
+  assert.equal((await linesOf(owner, { q: 'joana' })).length, 1)
+})

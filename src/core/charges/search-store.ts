@@ -24,6 +24,8 @@ export type ChargeFilter = {
   /** A tax id and every customer who has or had it, because charges are indexed by customer. */
   payer: { index: Buffer; customerIds: Uuid[] } | null
   emailIndex: Buffer | null
+  /** The folded words of a payer's name, and customers who have them. */
+  name: { words: string[]; customerIds: Uuid[] } | null
   endToEndId: string | null
   chargeId: Uuid | null
   staticCodeId: Uuid | null
@@ -42,6 +44,7 @@ export const ANY_CHARGE: ChargeFilter = {
   customerId: null,
   payer: null,
   emailIndex: null,
+  name: null,
   endToEndId: null,
   chargeId: null,
   staticCodeId: null,
@@ -179,6 +182,7 @@ export async function count(
 function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
   if (filter.emailIndex !== null) return byEmail(filter, filter.emailIndex, page, now, binder)
+  if (filter.name !== null) return byName(filter, filter.name, page, now, binder)
   if (isByStateOnly(filter)) return byStates(filter, page, now, binder)
   const moment = momentOf(filter)
   return `select c.* from charges c
@@ -207,6 +211,43 @@ function byEmail(
        join charges c on c.company_id = e.company_id and c.id = e.charge_id
        where ${conditions} and e.company_id = $1 and e.email_index = ${index}
        order by ${oldOrder} limit ${limit})) c
+    order by ${order} limit ${limit}`
+}
+
+/** Reads charges by their ids. Without `offset 0` the planner may read all charges instead. */
+const FOUND_ONE_BY_ONE = `cross join lateral (
+  select * from charges a where a.company_id = $1 and a.id = found.id offset 0) c`
+
+/** So many of the newest charges are looked through for a name. */
+const NAMES_READ = 2000
+
+/**
+ * Names are in no index of charges, so that creating one costs the same. The newest charges are
+ * looked through, and beside them all charges of customers who have that name.
+ */
+function byName(
+  filter: ChargeFilter,
+  { words, customerIds }: NonNullable<ChargeFilter['name']>,
+  page: ChargePage,
+  now: Date,
+  binder: Binder,
+): string {
+  const moment = momentOf(filter)
+  const { created, paid } = filter
+  const [order, limit] = [orderBy(moment), binder.bind(page.limit)]
+  const conditions = all(filter, page, now, binder)
+  const period = all({ ...ANY_CHARGE, created, paid }, page, now, binder)
+  const parts = binder.bind(words.map((word) => `%${word}%`))
+  const isNamed = `fold_name(c.payer_name) like all (${parts}::text[])`
+  return `select c.* from (
+      (select c.id from (
+         select c.* from charges c where ${period} order by ${order} limit ${NAMES_READ}) c
+       where ${conditions} and ${isNamed} order by ${order} limit ${limit})
+      union
+      (select c.id from unnest(${binder.bind(customerIds)}::uuid[]) k (id) cross join lateral (
+         select c.* from charges c where ${conditions} and c.customer_id = k.id
+         order by ${order} limit ${limit}) c)) found
+    ${FOUND_ONE_BY_ONE}
     order by ${order} limit ${limit}`
 }
 
@@ -277,7 +318,7 @@ function byStates(filter: ChargeFilter, page: ChargePage, now: Date, binder: Bin
       where ${conditions.join(' and ')} order by c.id desc limit ${limit}) s`
   const unswept = unsweptOf(filter, due, after, binder)
   return `select c.* from (${stored} ${unswept} order by id desc limit ${limit}) found
-    join charges c on c.company_id = $1 and c.id = found.id order by c.id desc`
+    ${FOUND_ONE_BY_ONE} order by c.id desc`
 }
 
 /**

@@ -11,13 +11,15 @@ import {
   startOfPeriod,
 } from '../../pix/local-time.ts'
 import { namedBy } from '../../provider/txid.ts'
+import { nameWords } from '../customers/rules.ts'
 import { indexEmail } from '../customers/sealing.ts'
-import { findIdsByTaxId } from '../customers/store.ts'
+import { findIdsByName, findIdsByTaxId } from '../customers/store.ts'
 import { CHARGE_STATUSES, type Charge } from './rules.ts'
 import * as store from './search-store.ts'
 import type { SummaryQuery, SummaryView } from './search-view.ts'
 
-export type Query = Static<typeof SummaryQuery>
+/** A query of the API, and the name of a payer, which only pages search for. */
+export type Query = Static<typeof SummaryQuery> & { name?: string }
 
 export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
 
@@ -28,7 +30,9 @@ async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter 
   const customer = customerId === undefined ? null : fromPublic('clnt', customerId)
   const named = txid === undefined ? null : namedBy(txid)
   const isUnknown =
-    (customerId !== undefined && customer === null) || (txid !== undefined && named === null)
+    (customerId !== undefined && customer === null) ||
+    (txid !== undefined && named === null) ||
+    (query.name !== undefined && nameWords(query.name).length === 0)
   if (isUnknown) return null
   return {
     ...store.ANY_CHARGE,
@@ -38,6 +42,7 @@ async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter 
     chargeId: named && 'charge' in named ? named.charge : null,
     staticCodeId: named && 'code' in named ? named.code : null,
     payer: taxId === undefined ? null : await payerOf(db, vault, companyId, taxId),
+    name: await nameOf(where, query.name),
     emailIndex: email === undefined ? null : indexEmail(vault, companyId, email),
     created: spanOf(query.createdFrom, query.createdTo),
     paid: spanOf(query.paidFrom, query.paidTo),
@@ -61,6 +66,18 @@ const spanOf = (from: string | undefined, to: string | undefined): store.Span =>
 async function payerOf(db: Tx, vault: Vault, companyId: Uuid, taxId: string) {
   const index = vault.index(companyId, taxId)
   return { index, customerIds: await findIdsByTaxId(db, companyId, index) }
+}
+
+/** So many customers of a name are looked at. */
+const MAX_NAMESAKES = 100
+
+/** If a name has no words of letters or digits, nobody has it. */
+async function nameOf({ db, companyId }: Where, name: string | undefined) {
+  if (name === undefined) return null
+  const words = nameWords(name)
+  const customerIds =
+    words.length === 0 ? [] : await findIdsByName(db, companyId, words, MAX_NAMESAKES)
+  return { words, customerIds }
 }
 
 /** How many charges a query asks for, and their amounts together, in cents. */

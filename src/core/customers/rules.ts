@@ -18,6 +18,16 @@ export type Private = {
 
 export type Person = Private & { name: string }
 
+/** The words of a name as they are searched for: in small letters and without accents. */
+export const nameWords = (name: string): string[] =>
+  name
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+    .slice(0, 10)
+
 export type Customer = Person & {
   companyId: Uuid
   id: Uuid

@@ -186,6 +186,27 @@ export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Pr
   return rows.map(({ id }) => id)
 }
 
+/**
+ * Some customers whose name has words that begin with these, which are folded. Their order is any,
+ * because to sort all who share a common name would take long.
+ */
+export async function findIdsByName(
+  tx: Tx,
+  companyId: Uuid,
+  words: string[],
+  limit: number,
+): Promise<Uuid[]> {
+  const scope = companyId.replaceAll('-', '')
+  const wanted = words.map((word) => `${scope}${word}:*`).join(' & ')
+  const rows = await tx.query<{ id: Uuid }>({
+    text: `select id from customers c
+           where name_words(company_id, name) @@ to_tsquery('simple', $2) and company_id = $1
+           limit $3`,
+    values: [companyId, wanted, limit],
+  })
+  return rows.map(({ id }) => id)
+}
+
 /** Deletes a customer. Charges keep their own copy of the payer, and the id. */
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
   const rows = await tx.query({

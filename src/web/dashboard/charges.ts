@@ -46,7 +46,7 @@ type Found = { meaning: Meaning | null; query: Query; charges: Charge[] }
 
 /** The meanings of the text in the search box, or the only one that the person has chosen. */
 function meaningsIn({ query: { q = '', as } }: Visit): Meaning[] {
-  const meanings = meaningsOf(q).filter(({ kind }) => kind !== 'name')
+  const meanings = meaningsOf(q)
   const chosen = meanings.filter(({ kind }) => kind === as)
   return chosen.length > 0 ? chosen : meanings
 }
