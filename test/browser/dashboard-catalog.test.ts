@@ -70,6 +70,16 @@ test('without JavaScript a customer is found and charged', async () => {
   assert.deepEqual([charge.total, charge.customer.name], [101_990, 'Carla Dias'])
 })
 
+test('a long name fits into the form', async () => {
+  const { client, page, go } = await open('/new/charge', { phone: true, size: PHONE })
+  const name = 'W'.repeat(255)
+  const id = await makeCustomer(client, { name })
+  await go(`/new/charge?customer=${id}`)
+  assert.equal(await page.getByLabel(name).isChecked(), true)
+  await isAccessible(page)
+  await fitsTheWindow(page)
+})
+
 test('in English a subscription is made, and canceled after a question', async () => {
   const { page, go } = await open('/new/subscription', {}, 'en')
   await page.getByRole('link', { name: 'Create a subscription product' }).click()
