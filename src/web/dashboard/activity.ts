@@ -13,6 +13,7 @@ import { ACTIONS, actionText } from './action-texts.ts'
 import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
 import { type Column, card, heading, moment, nothing, pager, table } from './parts.ts'
+import { sendSettings, settingsTabs } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -62,11 +63,11 @@ async function show(visit: Visit): Promise<FastifyReply> {
     entries.length > 0
       ? table(texts.caption, columnsOf(visit), entries)
       : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
-  const body = html`${heading(texts.title, fileLink(visit))}
+  const body = html`${heading(texts.title, fileLink(visit))}${settingsTabs(visit, '/activity')}
 <p class="soft">${texts.about}</p>
 ${card(null, html`${filterForm(visit, authors, isFiltered)}${list}`)}
 ${pager(visit, next)}`
-  return visit.send({ title: texts.title, body, here: 'settings' })
+  return sendSettings(visit, { title: texts.title, body })
 }
 
 function fileLink(visit: Visit): Html {
@@ -127,7 +128,7 @@ function filterForm(visit: Visit, authors: Omit<Author, 'address'>[], isFiltered
       type: 'date',
     },
   ]
-  return html`<form class="filters" method="get" action="${visit.url(PATH)}">
+  return html`<form class="filters even" method="get" action="${visit.url(PATH)}">
 ${fields.map((one) => field(one, false))}
 <button class="button slim">${filters.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url(PATH)}">${filters.clear}</a>`}</form>`
 }
@@ -145,10 +146,10 @@ function columnsOf(visit: Visit): Column<Entry>[] {
     {
       title: columns.who,
       of: ({ author: { kind, name } }) =>
-        html`<span class="lines"><span class="name">${name}</span><span class="soft small">${kinds[kind]}</span></span>`,
+        html`<span class="pair"><span class="breakable">${name}</span><span class="soft small">${kinds[kind]}</span></span>`,
     },
     { title: columns.record, of: (entry) => recordOf(visit, entry) },
-    { title: columns.from, of: ({ author: { address } }) => address },
+    { title: columns.from, of: ({ author: { address } }) => address ?? '–' },
     { title: columns.at, of: ({ at }) => moment(at) },
   ]
 }
@@ -194,7 +195,7 @@ function recordOf(visit: Visit, { record, action }: Entry): Html | null {
     page && !action.startsWith('delete')
       ? html`<a href="${visit.url(`${page}/${id}`)}">${id}</a>`
       : id
-  return html`<span class="lines"><span>${ACTIVITY[visit.language].records[type]}</span><span class="soft small breakable">${name}</span></span>`
+  return html`<span class="pair"><span>${ACTIVITY[visit.language].records[type]}</span><span class="soft small breakable">${name}</span></span>`
 }
 
 /** Stable columns: programs read them too. */

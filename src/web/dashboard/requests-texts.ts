@@ -19,7 +19,6 @@ type Texts = {
   statuses: Record<StatusClass, string>
   filters: {
     id: string
-    idHint: string
     status: string
     allStatuses: string
     operation: string
@@ -52,7 +51,7 @@ type Texts = {
 const pt: Texts = {
   title: 'Requisições',
   about:
-    'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui.',
+    'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui. O id de cada uma está no cabeçalho X-Request-Id da resposta.',
   caption: 'Requisições, as mais recentes primeiro',
   empty: 'As chamadas que suas chaves fizerem à API aparecem aqui.',
   emptyFiltered: 'Nenhuma requisição com estes filtros.',
@@ -72,7 +71,6 @@ const pt: Texts = {
   },
   filters: {
     id: 'Id da requisição',
-    idHint: 'O cabeçalho X-Request-Id da resposta.',
     status: 'Status',
     allStatuses: 'Todos',
     operation: 'Operação',
@@ -105,7 +103,7 @@ const pt: Texts = {
 const en: Texts = {
   title: 'Requests',
   about:
-    'The API calls of the last 7 days. Bodies of requests and data of payers are not kept here.',
+    'The API calls of the last 7 days. Bodies of requests and data of payers are not kept here. The id of each is in the header X-Request-Id of its answer.',
   caption: 'Requests, newest first',
   empty: 'Calls that your keys send to the API are shown here.',
   emptyFiltered: 'No request matches these filters.',
@@ -125,7 +123,6 @@ const en: Texts = {
   },
   filters: {
     id: 'Request id',
-    idHint: 'The header X-Request-Id of the answer.',
     status: 'Status',
     allStatuses: 'All',
     operation: 'Operation',

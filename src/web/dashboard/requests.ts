@@ -100,7 +100,7 @@ function filterForm(visit: Visit, keys: ApiKey[], operations: string[], isFilter
     options: [{ value: '', label: all }, ...options],
   })
   const fields: Field[] = [
-    { ...common, name: 'id', label: filters.id, hint: filters.idHint, value: id, type: 'search' },
+    { ...common, name: 'id', label: filters.id, value: id, type: 'search' },
     choice(
       'status',
       filters.status,
@@ -139,7 +139,7 @@ function filterForm(visit: Visit, keys: ApiKey[], operations: string[], isFilter
       type: 'date',
     },
   ]
-  return html`<form class="filters" method="get" action="${visit.url(PATH)}">
+  return html`<form class="filters even" method="get" action="${visit.url(PATH)}">
 ${fields.map((one) => field(one, false))}
 <button class="button slim">${filters.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url(PATH)}">${filters.clear}</a>`}</form>`
 }
@@ -171,7 +171,7 @@ function columnsOf(visit: Visit, keys: ApiKey[]): Column<LoggedRequest>[] {
     {
       title: columns.status,
       of: (request) =>
-        html`<span class="lines"><span>${statusPill(request)}</span>${request.errorCode && html`<code class="small breakable">${request.errorCode}</code>`}</span>`,
+        html`<span class="pair"><span>${statusPill(request)}</span>${request.errorCode && html`<code class="small breakable">${request.errorCode}</code>`}</span>`,
     },
     { title: columns.time, kind: 'number', of: duration },
     { title: columns.key, of: ({ keyId }) => names.get(keyId) ?? unknownKey },
