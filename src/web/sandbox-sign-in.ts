@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
 import { findPersonByEmail } from '../core/people/store.ts'
 import { problem } from '../lib/problems.ts'
-import { signInAs } from './account/parts.ts'
+import { continueSignIn } from './account/factor.ts'
 import { isLocalHost } from './developer.ts'
 import type { Site } from './site.ts'
 
@@ -16,7 +16,7 @@ export function registerSandboxSignIn(scope: FastifyInstance, site: Site): void 
         ? await findPersonByEmail(site.app.db, SANDBOX_PERSON.email)
         : null
     if (!person) throw problem('route_not_found')
-    return signInAs(site, request, reply, person, undefined)
+    return continueSignIn(site, request, reply, person, undefined)
   })
   // If the form failed, the browser shows this path, so a reload of it must give a page.
   scope.get(OPEN_PATH, (_request, reply) => reply.redirect('/', 303))

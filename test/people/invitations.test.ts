@@ -83,6 +83,7 @@ test('an invitation is accepted from the list of whoever is invited, and by nobo
     await signIn(api, (await api.client()).company),
   ]
   await pathOf({ email: guest.person.email })
+  assert.match((await guest.get('//dashboard')).text, /href="\/account\/invitations"/)
   const list = (await guest.get('//account/invitations')).text
   const invitation = /name="invitation" value="([\w-]+)"/.exec(list)![1]!
   const refused = await stranger.post('//account/invitations', { invitation })
@@ -91,6 +92,7 @@ test('an invitation is accepted from the list of whoever is invited, and by nobo
   const done = await guest.post('//account/invitations', { invitation })
   assert.equal(done.location, home)
   assert.equal(await findRole(db, client.company.id, guest.person.id), 'viewer')
+  assert.doesNotMatch((await guest.get('//dashboard')).text, /account\/invitations/)
 })
 
 test('whoever is signed in as somebody else does not accept for them', async () => {

@@ -20,6 +20,7 @@ import { type Html, html } from '../html.ts'
 import { languageOf } from '../layout.ts'
 import { facts } from '../parts.ts'
 import type { Form, Site } from '../site.ts'
+import { continueSignIn } from './factor.ts'
 import {
   addressOf,
   ended,
@@ -28,7 +29,6 @@ import {
   newPasswordField,
   openForm,
   sendOpenPage,
-  signInAs,
   submit,
 } from './parts.ts'
 import { ACCOUNT } from './texts.ts'
@@ -162,7 +162,7 @@ async function acceptNew(
     return joined
   })
   if (!person) return ended(site, request, reply, 'invitation')
-  return signInAs(site, request, reply, person, homeAfter(link))
+  return continueSignIn(site, request, reply, person, homeAfter(link))
 }
 
 function isName(name: string): boolean {

@@ -4,8 +4,9 @@ import { findPerson } from '../../core/people/store.ts'
 import { html } from '../html.ts'
 import { languageOf } from '../layout.ts'
 import type { Site } from '../site.ts'
+import { continueSignIn } from './factor.ts'
 import { accept, showInvitation } from './invitation.ts'
-import { ended, formCard, openForm, sendOpenPage, signInAs, submit } from './parts.ts'
+import { ended, formCard, openForm, sendOpenPage, submit } from './parts.ts'
 import { choose, showChoice } from './password.ts'
 import { ACCOUNT } from './texts.ts'
 
@@ -67,5 +68,5 @@ async function signIn(
   const person = await findPerson(db, link.personId!)
   const isUsed = person !== null && (await useLink(db, link, systemClock.now()))
   if (!person || !isUsed) return ended(site, request, reply, 'sign-in')
-  return signInAs(site, request, reply, person, undefined)
+  return continueSignIn(site, request, reply, person, undefined)
 }

@@ -1,16 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LinkKind } from '../../core/people/links.ts'
 import type { PasswordFault } from '../../core/people/passwords.ts'
-import type { Person } from '../../core/people/rules.ts'
-import { endSession } from '../../core/people/sessions.ts'
 import { clientName } from '../../lib/client-name.ts'
 import type { Language } from '../../lib/language.ts'
-import { readCookie } from '../dashboard/cookie.ts'
 import { type Field, fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon, languageOf, type Page, sendPage } from '../layout.ts'
 import type { Site } from '../site.ts'
-import { continueSignIn } from './factor.ts'
 import { ACCOUNT } from './texts.ts'
 
 export const addressOf = ({ ip }: FastifyRequest): string => clientName(ip)
@@ -74,23 +70,6 @@ export const presentPasswordField = (language: Language, fault: string | null): 
 })
 
 export const formFields = fieldsOf
-
-/**
- * Goes on with whoever has just proved who they are. The session that the browser had before ends,
- * so that nobody who knows its token is signed in.
- */
-export async function signInAs(
-  site: Site,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  person: Person,
-  next: string | undefined,
-): Promise<FastifyReply> {
-  const { db, vault, publicUrl } = site.app
-  const former = readCookie(publicUrl, request)
-  if (former) await endSession(db, vault, former)
-  return continueSignIn(site, request, reply, person, next)
-}
 
 /** Says that a link no longer works. */
 export function ended(

@@ -9,6 +9,7 @@ import { authorOf } from '../dashboard/signed-in.ts'
 import { html } from '../html.ts'
 import { languageOf } from '../layout.ts'
 import type { Form, Site } from '../site.ts'
+import { continueSignIn } from './factor.ts'
 import {
   addressOf,
   emailField,
@@ -18,7 +19,6 @@ import {
   newPasswordField,
   openForm,
   sendOpenPage,
-  signInAs,
   submit,
 } from './parts.ts'
 import { ACCOUNT } from './texts.ts'
@@ -108,5 +108,5 @@ export async function choose(
     return true
   })
   if (!isDone) return ended(site, request, reply, 'password')
-  return signInAs(site, request, reply, person, undefined)
+  return continueSignIn(site, request, reply, person, undefined)
 }

@@ -1,13 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { recordForPerson } from '../../core/people/activity.ts'
 import type { Person } from '../../core/people/rules.ts'
-import { startSession } from '../../core/people/sessions.ts'
+import { endSession, startSession } from '../../core/people/sessions.ts'
 import { clientName } from '../../lib/client-name.ts'
-import { giveCookie } from '../dashboard/cookie.ts'
+import { giveCookie, readCookie } from '../dashboard/cookie.ts'
 import { authorOf, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
 
-/** Signs somebody in who has proved who they are, with a new token in any case. */
+/**
+ * Signs somebody in who has proved who they are, with a new token in any case. The session that the
+ * browser had before ends, so that nobody who knows its token is signed in.
+ */
 export async function startSessionIn(
   { app }: Site,
   request: FastifyRequest,
@@ -22,7 +25,9 @@ export async function startSessionIn(
   }
   const proof = { isConfirmed: true, hasSecondFactor }
   const now = app.systemClock.now()
+  const former = readCookie(app.publicUrl, request)
   const { token } = await app.db.transaction(async (tx) => {
+    if (former) await endSession(tx, app.vault, former)
     await recordForPerson(tx, person.id, authorOf(person, request), 'session.start')
     return startSession(tx, app.vault, person.id, origin, proof, now)
   })

@@ -6,6 +6,7 @@ import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import { html } from '../html.ts'
 import { languageOf } from '../layout.ts'
 import type { Form, Site } from '../site.ts'
+import { continueSignIn } from './factor.ts'
 import {
   addressOf,
   emailField,
@@ -14,7 +15,6 @@ import {
   openForm,
   presentPasswordField,
   sendOpenPage,
-  signInAs,
   submit,
 } from './parts.ts'
 import { PASSKEY_SCRIPT, passkeySignIn } from './passkey.ts'
@@ -39,7 +39,7 @@ export function registerSignIn(scope: FastifyInstance, site: Site): void {
     const { email = '', password = '', next } = (request.body ?? {}) as Form
     try {
       const person = await tryPassword(site.app, { email, password }, addressOf(request))
-      if (person) return signInAs(site, request, reply, person, next)
+      if (person) return continueSignIn(site, request, reply, person, next)
       const { wrong } = ACCOUNT[languageOf(request)].signIn
       return show(site, request, reply, { email, next, fault: wrong, status: 401 })
     } catch (error) {

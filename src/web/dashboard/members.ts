@@ -19,6 +19,7 @@ import { facts } from '../parts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { MEMBERS } from './members-texts.ts'
 import { type Column, card, doneNotice, heading, moment, pill, table } from './parts.ts'
+import { sendSettings, settingsTabs } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -29,12 +30,7 @@ const INVITATION = `${ALL}/invitations`
 const isRole = (text: string | undefined): text is Role => ROLES.includes(text as Role)
 
 const send = (visit: Visit, title: string, body: Html, fault: FormFault | null = null) =>
-  visit.send({
-    title,
-    here: 'settings',
-    body,
-    ...(fault ? { status: fault.problem.status } : {}),
-  })
+  sendSettings(visit, { title, body, status: fault?.problem.status ?? 200 })
 
 const backLink = (visit: Visit): Html =>
   html`<p class="small"><a href="${visit.url(ALL)}">${MEMBERS[visit.language].back}</a></p>`
@@ -47,7 +43,7 @@ async function list(visit: Visit): Promise<FastifyReply> {
     listInvitations(app.db, company.id, app.systemClock.now()),
   ])
   const action = html`<a class="button slim" href="${visit.url(INVITE)}">${icon('plus')}${texts.invite}</a>`
-  const body = html`${heading(texts.title, action)}
+  const body = html`${heading(texts.title, action)}${settingsTabs(visit, '/members')}
 ${doneNotice(visit, texts.done)}
 ${card(null, html`<p class="soft">${texts.intro}</p>${table(texts.members, memberColumns(visit), members)}`)}
 ${

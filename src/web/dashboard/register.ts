@@ -2,12 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity } from '../../core/activity/record.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import { findCompany } from '../../core/companies/store.ts'
+import { listInvitationsTo } from '../../core/people/link-store.ts'
 import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships } from '../../core/people/store.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { SECURITY } from '../account/security-texts.ts'
+import { ACCOUNT } from '../account/texts.ts'
 import { html } from '../html.ts'
 import { icon, sendPage } from '../layout.ts'
 import type { Site } from '../site.ts'
@@ -112,13 +114,18 @@ function askForFactor(visit: Visit): FastifyReply {
 async function showCompanies(visitor: SignedIn): Promise<FastifyReply> {
   const { site, request, reply, person, language } = visitor
   const texts = DASHBOARD[language]
-  const memberships = await listMemberships(site.app.db, person.id)
-  if (memberships.length === 1) return reply.redirect(homeOf(memberships[0]!.companyId), 303)
+  const [memberships, invitations] = await Promise.all([
+    listMemberships(site.app.db, person.id),
+    listInvitationsTo(site.app.db, person.email, site.app.systemClock.now()),
+  ])
+  if (memberships.length === 1 && invitations.length === 0)
+    return reply.redirect(homeOf(memberships[0]!.companyId), 303)
   const row = ({ companyId, name, role }: { companyId: string; name: string; role: Role }) =>
     html`<li><a class="row" href="${homeOf(companyId)}"><span><strong>${name}</strong><span class="soft small">${texts.roles[role]}</span></span>${icon('next')}</a></li>`
   const body = html`<section class="card">
 <h1>${texts.chooseCompany}</h1>
 ${memberships.length === 0 ? html`<p>${texts.noCompany}</p>` : html`<ul class="rows">${memberships.map(row)}</ul>`}
+${invitations.length > 0 && html`<p><a class="button" href="/account/invitations">${ACCOUNT[language].invitation.waiting}</a></p>`}
 </section>`
   return sendPage(request, reply, site.assets, {
     title: texts.companies,

@@ -55,7 +55,7 @@ const pt: Texts = {
   logo: 'Logotipo',
   bank: 'Banco',
   version: 'Versão da API',
-  members: 'Membros',
+  members: 'Equipe',
   activity: 'Atividade',
   security: 'Segurança da sua conta',
   securityText: 'Senha, segundo fator, chaves de acesso e sessões ficam em Minha conta.',
