@@ -67,6 +67,13 @@ async function takeAll(browser: Browser): Promise<void> {
   await post('/bank/pix', { brCode: paid.brCode })
   await post(`/refund/${paid.id}`, { value: 1990 })
   await charge(123_456, 'João Pereira')
+  await post('/webhook', { name: 'Loja', url: 'http://127.0.0.1:9/', events: ['charge.paid'] })
+  for (const [amount, name] of [
+    [4590, 'Bruno Lima'],
+    [12_990, 'Carla Dias'],
+  ] as const) {
+    await post('/bank/pix', { brCode: (await charge(amount, name)).brCode })
+  }
   const open = await charge(1990, 'Maria da Silva')
   await post('/charge/payment-link', {
     total: 5990,
@@ -82,6 +89,23 @@ async function takeAll(browser: Browser): Promise<void> {
   await take(browser, 'mailbox', `${url}/mailbox`, DESKTOP, async (page) => {
     while ((await page.locator('.mail').count()) < 2) await page.reload()
   })
+  await takeDashboard(browser, paid.id)
+}
+
+/** Pages behind a sign-in, as the person of the sandbox sees them. */
+async function takeDashboard(browser: Browser, chargeId: string): Promise<void> {
+  const context = await browser.newContext({ ...TALL, locale: 'pt-BR', reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Abrir o painel' }).click()
+  await page.waitForURL(/\/dashboard\/\w+/)
+  const home = page.url()
+  await save(page, 'dashboard-today')
+  await page.goto(`${home}/charges/${chargeId}`)
+  await save(page, 'dashboard-charge')
+  await page.goto(`${home}/developers/deliveries`)
+  await save(page, 'dashboard-deliveries')
+  await context.close()
 }
 
 async function take(
@@ -94,9 +118,13 @@ async function take(
   const page = await browser.newPage({ ...window, locale: 'pt-BR', reducedMotion: 'reduce' })
   await page.goto(address)
   await prepare(page)
+  await save(page, name)
+  await page.close()
+}
+
+async function save(page: Page, name: string): Promise<void> {
   const path = join(FOLDER, `${name}.png`)
   await page.screenshot({ path })
-  await page.close()
   const { size } = statSync(path)
   if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MAX_BYTES}`)
   console.log(`docs/pictures/${name}.png  ${Math.ceil(size / 1024)} KB`)
