@@ -62,7 +62,7 @@ function showFirstSteps(
   const isNew = company.mode === 'sandbox' && !hasMore && !isPaid && can('payments:write')
   if (!isNew) return html`<div id="first" data-part hidden></div>`
   const current = charges.length > 0 ? 1 : 0
-  const links = [url('/new'), '/bank', null]
+  const links = [url('/new/link'), '/bank', null]
   const step = ({ title, text, link }: (typeof steps)[number], i: number) => {
     const kind = i === current ? 'button slim' : 'button quiet slim'
     return html`<li${i === current && html` aria-current="step"`}><div><h3>${title}${i < current && html` <span class="soft small">(${done})</span>`}</h3><p class="soft">${text}</p>${link && html`<p><a class="${kind}" href="${links[i]}">${link}</a></p>`}</div></li>`
