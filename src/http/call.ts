@@ -194,7 +194,10 @@ export function makeCall(
 ): Call {
   /** What it changes and its entry in the activity log are committed together. */
   const recording = (act: (tx: Tx) => Promise<unknown>) => async (tx: Tx) => {
-    const data = await act(tx)
+    const watched = watchWrites(tx)
+    const data = await act(watched.tx)
+    // A command that is repeated may have nothing left to change.
+    if (!watched.hasWritten()) return data
     const change = changeOf(route, { params, sent, company, data })
     await recordActivity(tx, company.id, author, change)
     return data
@@ -229,6 +232,16 @@ export function makeCall(
 
 /** An IPv4 address in IPv6 notation is written as the IPv4 address. */
 const addressOf = ({ ip }: FastifyRequest): string => ip.replace(/^::ffff:/, '')
+
+/** Notes whether anything is written in a transaction. */
+function watchWrites(tx: Tx): { tx: Tx; hasWritten(): boolean } {
+  let hasWritten = false
+  const query: Tx['query'] = (asked) => {
+    if (!/^\s*select\b/i.test(asked.text)) hasWritten = true
+    return tx.query(asked)
+  }
+  return { tx: { ...tx, query }, hasWritten: () => hasWritten }
+}
 
 function session(request: Pick<FastifyRequest, 'session'>) {
   if (!request.session) throw problem('missing_api_key')

@@ -204,7 +204,8 @@ function byEmail(
   // The order of the other table, by which it is read only as far as the page goes.
   const oldOrder = order.replaceAll('c.id', 'e.charge_id')
   return `select c.* from (
-      (select c.* from charges c where ${conditions} and c.email_index = ${index}
+      (select c.* from charges c
+       where c.company_id = $1 and ${conditions} and c.email_index = ${index}
        order by ${order} limit ${limit})
       union all
       (select c.* from charge_emails e
