@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn, useSessionIn } from '../support/dashboard.ts'
-import { codeOf } from '../support/totp.ts'
+import { givePassword, PASSWORD } from '../support/people.ts'
+import { addApp, codeOf } from '../support/totp.ts'
 import { breaksNoWord, browsing, fitsTheWindow, isAccessible } from './support.ts'
 
 const { visitor } = browsing()
@@ -127,3 +128,49 @@ test('an app is set up without JavaScript', async () => {
   await page.getByRole('button', { name: 'Ativar' }).click()
   await page.getByText('Guarde seus códigos de recuperação').first().waitFor()
 })
+
+for (const [language, visit, words] of [
+  ['pt', PHONE, { act: 'Entrar com chave de acesso', lost: 'Não tenho acesso a isso agora' }],
+  ['en', {}, { act: 'Sign in with a passkey', lost: 'I cannot use this now' }],
+] as const) {
+  test(`people sign in with a code, with a recovery code, or by a passkey alone (${language})`, async () => {
+    const owner = await signIn(api, client.company, { language })
+    await givePassword(api, owner.person)
+    const { secret, recoveryCodes } = await addApp(api, owner)
+    api.clock.advance(30)
+    const { page, context } = await open(owner, '/account/security', { ...visit, language })
+    await addDevice(context, page)
+    await page.locator('#name').fill('Celular')
+    await page.locator('[data-passkey=create] button').click()
+    await page.locator('.passkey').waitFor()
+    const begin = async () => {
+      await context.clearCookies()
+      await page.goto(`${SITE}/sign-in?next=${owner.home}/customers`)
+    }
+    const givePasswordThere = async () => {
+      await begin()
+      await page.locator('#email').fill(owner.person.email)
+      await page.locator('#password').fill(PASSWORD)
+      await page.locator('form[action="/sign-in"] button').click()
+      await page.locator('#code').waitFor()
+    }
+    await givePasswordThere()
+    await looksRight(page)
+    await page.locator('#code').fill('000000')
+    await page.locator('#code').press('Enter')
+    await page.locator('.notice.bad').waitFor()
+    await looksRight(page)
+    await page.locator('#code').fill(codeOf(api, secret))
+    await page.locator('#code').press('Enter')
+    await page.waitForURL(`${SITE}${owner.home}/customers`)
+    await givePasswordThere()
+    await page.getByText(words.lost).click()
+    await page.locator('#recovery').fill(recoveryCodes[0]!)
+    await page.locator('#recovery').press('Enter')
+    await page.waitForURL(`${SITE}${owner.home}/customers`)
+    await begin()
+    await looksRight(page)
+    await page.getByRole('button', { name: words.act }).click()
+    await page.waitForURL(`${SITE}${owner.home}/customers`)
+  })
+}
