@@ -66,6 +66,8 @@ test('every command that changes something leaves an entry with the name of the 
   await vintem('company update', companyId, '--city', 'Recife', '--color', '#b45309')
   await vintem('company update', companyId, '--city', 'Recife')
   await vintem('company pin', companyId, '2025-01-01')
+  await vintem('company suspend', companyId)
+  await vintem('company resume', companyId)
   const { keyId } = await vintem('key create', ...own, '--scopes', 'payments:read')
   await vintem('key revoke', keyId, ...own)
   await vintem('person invite', '--email', 'ana@example.com', ...own, '--role', 'finance')
@@ -101,6 +103,8 @@ test('every command that changes something leaves an entry with the name of the 
       ['key.create', 'key', { name: 'first' }],
       ['company.update', 'company', { fields: ['color', 'city'] }],
       ['company.pin-version', 'company', { version: '2025-01-01' }],
+      ['company.suspend', 'company', null],
+      ['company.resume', 'company', null],
       ['key.create', 'key', { name: 'cli', scopes: ['payments:read'] }],
       ['key.revoke', 'key', null],
       ['member.invite', 'invitation', { role: 'finance', makesOperator: false }],

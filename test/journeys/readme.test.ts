@@ -108,8 +108,8 @@ async function startReceiver(folder: string, script: string) {
 
 /** The blocks of a README that a new user pastes, one section after the other. */
 function walkOf(page: string) {
-  const sections = page.split(/^## /m).slice(1, 5).map(blocksOf)
-  const [first, money, subscription, webhooks] = sections
+  const sections = page.split(/^## /m).slice(1).map(blocksOf)
+  const [first, money, subscription, webhooks] = sections.filter(({ length }) => length > 0)
   return { first: first!.slice(1), money: money!, subscription: subscription!, webhooks: webhooks! }
 }
 

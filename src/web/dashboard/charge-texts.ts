@@ -74,6 +74,7 @@ export type ChargeTexts = {
   copyLinkButton: string
   copied: string
   copyCode: string
+  qr: string
   openPage: string
   refundButton: string
   cancelButton: string
@@ -195,6 +196,7 @@ const pt: ChargeTexts = {
   copyLinkButton: 'Copiar link',
   copied: 'Copiado',
   copyCode: 'código Pix',
+  qr: 'QR Code para pagar a cobrança',
   openPage: 'Abrir página de pagamento',
   refundButton: 'Devolver',
   cancelButton: 'Cancelar cobrança',
@@ -324,6 +326,7 @@ const en: ChargeTexts = {
   copyLinkButton: 'Copy link',
   copied: 'Copied',
   copyCode: 'Pix code',
+  qr: 'QR code to pay the charge',
   openPage: 'Open payment page',
   refundButton: 'Refund',
   cancelButton: 'Cancel charge',

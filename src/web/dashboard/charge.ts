@@ -6,6 +6,7 @@ import { openPerson } from '../../core/customers/sealing.ts'
 import { packPair, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
+import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
 import { stateOf as pageStateOf } from '../found.ts'
@@ -133,7 +134,8 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
     }${
       brCode !== null &&
       status === 'OPEN' &&
-      html`<div class="field"><span class="soft small">${names.pixCode}</span>${code(brCode, texts.copyCode)}</div>`
+      html`<p class="qr"><img src="${qrDataUrl(brCode)}" alt="${texts.qr}" width="256" height="256"></p>
+<div class="field"><span class="soft small">${names.pixCode}</span>${code(brCode, texts.copyCode)}</div>`
     }`,
   )
 }
