@@ -23,7 +23,7 @@ const walkOf = (role: Role, language: Language, isPhone: boolean, dark = false):
   visit: { phone: isPhone, size: isPhone ? PHONE : DESKTOP, language, dark },
 })
 
-/** Each role in each language and size, or, unless it is `npm run test:pages`, two walks of an owner. */
+/** Each role in each language and size, or, unless it is `npm run test:pages`, one walk of an owner. */
 const WALKS: Walk[] =
   process.env.DASHBOARD_WALK === 'all'
     ? ROLES.flatMap((role) =>
@@ -31,7 +31,7 @@ const WALKS: Walk[] =
           [true, false].map((isPhone) => walkOf(role, language, isPhone, language === 'en')),
         ),
       )
-    : [walkOf('owner', 'pt', true), walkOf('owner', 'en', false, true)]
+    : [walkOf('owner', 'pt', true)]
 
 const pages = ROUTES.filter(({ method, path }) => method === 'GET' && !path.endsWith('.csv'))
 
