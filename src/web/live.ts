@@ -5,10 +5,10 @@ import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { CountLimit } from '../lib/limits.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 import { isFinal, lookUp, type State, stateOf } from './found.ts'
+import { takeSeat } from './seats.ts'
 import type { Site } from './site.ts'
 
 /** How often the states of all open pages are read. */
@@ -62,16 +62,6 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
 }
 
 const tooManyPages = () => problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
-
-/** Counts a page until its connection is closed. False if that is too many: it asks by itself. */
-async function takeSeat(seats: CountLimit, name: string, { raw }: FastifyReply): Promise<boolean> {
-  const isFree = await seats.add(name)
-  if (!isFree) return false
-  // If it was closed meanwhile, nothing says so any more.
-  if (raw.destroyed) seats.remove(name)
-  else raw.once('close', () => seats.remove(name))
-  return true
-}
 
 function startStream(reply: FastifyReply): void {
   reply.hijack()

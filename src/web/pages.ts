@@ -8,6 +8,7 @@ import { registerAccount } from './account/register.ts'
 import { readAssets, registerAssets } from './assets.ts'
 import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
+import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
 import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
@@ -38,7 +39,8 @@ export function createPages(
   app: FullApp,
   own: Pick<Site, 'operate' | 'operations' | 'compareVersions' | 'sandbox' | 'resetSandbox'>,
 ): Pages {
-  const site: Site = { app, assets: readAssets(), ...own }
+  const files = app.limits.count('files of a company', MAX_FILES)
+  const site: Site = { app, assets: readAssets(), files, ...own }
   return {
     register(server) {
       server.register(async (scope) => {

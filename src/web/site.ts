@@ -2,6 +2,7 @@ import type { FullApp } from '../core/full-app.ts'
 import type { Operate, Operation } from '../core/operate.ts'
 import type { CompareVersions } from '../core/version-changes.ts'
 import type { Uuid } from '../lib/ids.ts'
+import type { CountLimit } from '../lib/limits.ts'
 import type { Assets } from './assets.ts'
 
 /** The company that local mode creates for trials. */
@@ -17,6 +18,8 @@ export type Site = {
   operations: Operation[]
   /** What changes between two versions of the API. */
   compareVersions: CompareVersions
+  /** Counts the files that people of a company read. */
+  files: CountLimit
   /** Null if this is not local mode, or if the sandbox is not created yet. */
   sandbox(): Sandbox | null
   /** Replaces the sandbox with a new company. */

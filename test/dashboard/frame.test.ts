@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { formTokenOf } from '../../src/core/people/sessions.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 
@@ -50,8 +51,9 @@ test('a form of another session or another origin is refused', async () => {
   const [one, other] = [await signIn(api, client.company), await signIn(api, client.company)]
   const wrong = await one.post('//account/language', { language: 'en', token: 'x'.repeat(22) })
   assert.equal(wrong.status, 400)
+  const longer = await one.post('//account/language', { language: 'en', token: 'é'.repeat(22) })
+  assert.equal(longer.status, 400)
   const { session } = other
-  const { formTokenOf } = await import('../../src/core/people/sessions.ts')
   const stolen = { language: 'en', token: formTokenOf(api.app.vault, session) }
   assert.equal((await one.post('//account/language', stolen)).status, 400)
   const right = await one.post('//account/language', { language: 'en', next: one.home })

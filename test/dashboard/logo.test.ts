@@ -5,6 +5,7 @@ import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { qrPng } from '../../src/pix/qr.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { assertYields } from '../support/loop.ts'
 
 const api = await startApi()
 const LOGO = qrPng('https://example.com')
@@ -103,4 +104,33 @@ test('the newest five logos are kept, and no other name shows one', async () => 
   ]) {
     assert.equal((await fetch(api.url + url)).status, 404, url)
   }
+})
+
+const HEAD = 'content-disposition: form-data; name="a"'
+const MOST_BYTES = 1024 * 1024 - 1024
+const filled = (piece: string) => piece.repeat(Math.floor(MOST_BYTES / piece.length))
+/** Forms that take long to parse. */
+const WORST: Record<string, string> = {
+  'many fields': `${filled(`--b\r\n${HEAD}\r\n\r\n\r\n`)}--b--\r\n`,
+  'many headers': `--b\r\n${filled('x: y\r\n')}${HEAD}\r\n\r\nz\r\n--b--\r\n`,
+  'a long name': `--b\r\n${HEAD.replace('"a"', `"${filled('%')}"`)}\r\n\r\nz\r\n--b--\r\n`,
+  'many ends': `--b\r\n${HEAD}\r\n\r\n${filled('\r\n--')}\r\n--b--\r\n`,
+}
+
+async function sendRaw(url: string, body: string, cookie = ''): Promise<number> {
+  const headers = { cookie, 'content-type': 'multipart/form-data; boundary=b' }
+  const reply = await fetch(url, { method: 'POST', body, headers, redirect: 'manual' })
+  return reply.status
+}
+
+test('no form with a file keeps the event loop for 50 ms, and no stranger sends one', async () => {
+  const { company } = await api.client()
+  const owner = await signIn(api, company)
+  const url = `${api.url}${owner.home}/settings/logo`
+  for (const [name, body] of Object.entries(WORST)) {
+    await assertYields(name, async () => assert.equal(await sendRaw(url, body, owner.cookie), 400))
+    assert.equal(await sendRaw(url, body), 303, `${name}, of a stranger`)
+  }
+  // It is not even read: what is no form at all is answered in the same way.
+  assert.equal(await sendRaw(url, 'nonsense'), 303)
 })

@@ -7,6 +7,7 @@ import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships } from '../../core/people/store.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
+import type { RateLimit } from '../../lib/limits.ts'
 import { problem } from '../../lib/problems.ts'
 import { SECURITY } from '../account/security-texts.ts'
 import { ACCOUNT } from '../account/texts.ts'
@@ -15,16 +16,25 @@ import { icon, sendPage } from '../layout.ts'
 import type { Site } from '../site.ts'
 import { ROUTES } from './routes.ts'
 import { homeOf, languageForm, personLinks, sendDashboardPage } from './shell.ts'
-import { findSignedIn, hasConfirmed } from './signed-in.ts'
+import { findSignedIn, hasConfirmed, peekSignedIn } from './signed-in.ts'
 import { DASHBOARD } from './texts.ts'
 import { readUploads, TAKES_FILE } from './uploads.ts'
 import type { DashboardRoute, SignedIn, Visit } from './visit.ts'
 
 const ROOT = '/dashboard/:company'
+/** Pages and forms of one company, whose people may have many open that update themselves. */
+const OPENED = { perSecond: 20, burst: 200 }
 
 /** The pages of a company, for its people. */
 export function registerDashboard(scope: FastifyInstance, site: Site): void {
   readUploads(scope)
+  const { limits, config } = site.app
+  const limit =
+    config.rateLimit && limits.rate('pages of a company', OPENED.perSecond, OPENED.burst)
+  /** A file is large, so it is read only if somebody is signed in. */
+  const requireSession = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!(await peekSignedIn(site, request))) return askToSignIn(request, reply)
+  }
   scope.get('/dashboard', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
     return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
@@ -34,8 +44,10 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
       method: route.method,
       url: `${ROOT}${route.path}`,
       exposeHeadRoute: false,
-      ...(route.bodyBytes ? { bodyLimit: route.bodyBytes, config: TAKES_FILE } : {}),
-      handler: (request, reply) => show(site, route, request, reply),
+      ...(route.bodyBytes
+        ? { bodyLimit: route.bodyBytes, config: TAKES_FILE, onRequest: requireSession }
+        : {}),
+      handler: (request, reply) => show(site, limit, route, request, reply),
     })
   }
 }
@@ -43,6 +55,7 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
 /** A page of a company. To whoever does not belong to the company it does not exist. */
 async function show(
   site: Site,
+  limit: RateLimit | null,
   route: DashboardRoute,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -51,6 +64,10 @@ async function show(
   if (!visitor) return askToSignIn(request, reply)
   const visit = await visitOf(visitor)
   if (!visit) throw problem('route_not_found')
+  const wait_s = limit ? await limit.take(visit.company.id) : 0
+  if (wait_s > 0) {
+    throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
+  }
   if (!visit.can(route.needs)) return refuse(visit)
   if (route.movesMoney && !mayMoveMoney(visit.company, visit.session)) return askForFactor(visit)
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)

@@ -60,9 +60,9 @@ export async function peekSignedIn(
 const firstValues = (query: Record<string, string | string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat()[0]!]))
 
-function requireToken(given: string | undefined, wanted: string): void {
-  const isSame =
-    given?.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
+function requireToken(given = '', wanted: string): void {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
+  const isSame = one.length === other.length && timingSafeEqual(one, other)
   if (!isSame) throw problem('invalid_value', 'token: the form is not of this session')
 }
 

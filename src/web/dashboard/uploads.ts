@@ -24,10 +24,34 @@ export function readUploads(scope: FastifyInstance): void {
   )
 }
 
+const notAForm = () => problem('invalid_value', 'body: is not a form')
+
+/** A form of ours has two hidden fields and a file. */
+const MAX_PARTS = 8
+const MAX_HEAD_BYTES = 4096
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const DASHES = Buffer.from('--')
+
+/** Whether a form has few parts with short heads. To parse any other may take long. */
+function isShort(body: Buffer, type: string): boolean {
+  const [, quoted, plain] = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type) ?? []
+  const boundary = Buffer.from(`--${quoted ?? plain ?? ''}`)
+  let parts = 0
+  for (let at = body.indexOf(boundary); at !== -1; at = body.indexOf(boundary, at + 1)) {
+    const isLast = body.subarray(at + boundary.length, at + boundary.length + 2).equals(DASHES)
+    if (isLast) return true
+    parts += 1
+    const head = body.subarray(at, at + MAX_HEAD_BYTES)
+    if (parts > MAX_PARTS || !head.includes(END_OF_HEAD)) return false
+  }
+  return false
+}
+
 async function readMultipart(request: FastifyRequest, body: Buffer): Promise<Form> {
   const headers = { 'content-type': request.headers['content-type'] ?? '' }
+  if (!isShort(body, headers['content-type'])) throw notAForm()
   const parsed = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
-    throw problem('invalid_value', 'body: is not a form')
+    throw notAForm()
   })
   const form: Form = Object.create(null)
   for (const [name, value] of parsed) {

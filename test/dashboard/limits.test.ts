@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { type ClientRequest, get, type IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { until } from '../deliveries/until.ts'
+import { startApi } from '../support/api.ts'
+import { type Member, signIn } from '../support/dashboard.ts'
+import { stopTime } from '../support/stopped-time.ts'
+
+const api = await startApi({ RATE_LIMIT: '100' })
+
+test('people of one company open so many pages a second, and others go on', async (t) => {
+  const time = stopTime(t)
+  const [busy, other] = [await api.client(), await api.client()]
+  const [person, neighbour] = [await signIn(api, busy.company), await signIn(api, other.company)]
+  const replies = await Promise.all(Array.from({ length: 210 }, () => person.get('/new')))
+  const refused = replies.filter(({ status }) => status === 429)
+  assert.equal(refused.length, 10)
+  assert.match(refused[0]!.text, /Aguarde alguns segundos/)
+  assert.equal((await neighbour.get('/new')).status, 200)
+  time.advance(Number(refused[0]!.headers.get('retry-after')))
+  assert.equal((await person.get('/new')).status, 200)
+})
+
+/** A file whose reader stops after its beginning. */
+function openFile(member: Member): Promise<{ request: ClientRequest; status: number }> {
+  const url = `${api.url}${member.home}/settings/activity.csv`
+  return new Promise((resolve, reject) => {
+    const headers = { cookie: member.cookie }
+    const request = get(url, { headers, agent: false }, (reply: IncomingMessage) => {
+      reply.pause()
+      resolve({ request, status: reply.statusCode! })
+    })
+    request.on('error', reject)
+  })
+}
+
+test('a company reads two files at once, until their readers are gone', async () => {
+  const { company } = await api.client()
+  const owner = await signIn(api, company)
+  // Far more than what waits between server and reader.
+  await api.rows(
+    `insert into activity (company_id, id, at, author_kind, author_name, action, details)
+     select $1, gen_random_uuid(), now(), 'service', 'vintem', 'x',
+       jsonb_build_object('text', repeat('x', 2000)) from generate_series(1, 20000)`,
+    [company.id],
+  )
+  const files = [await openFile(owner), await openFile(owner)]
+  assert.deepEqual(
+    files.map(({ status }) => status),
+    [200, 200],
+  )
+  const third = await openFile(owner)
+  assert.equal(third.status, 429)
+  const neighbour = await signIn(api, (await api.client()).company)
+  assert.equal((await openFile(neighbour)).status, 200)
+  for (const { request } of [...files, third]) request.on('error', () => {}).destroy()
+  await until('there is room again', async () => {
+    const file = await openFile(owner)
+    file.request.on('error', () => {}).destroy()
+    return file.status === 200
+  })
+})
