@@ -71,7 +71,7 @@ test('a statement is filtered by type and period, in the time of São Paulo', as
   assert.deepEqual(await of(`from=${next}&type=`), [false, false, true])
   assert.deepEqual(await of(`from=${next}&to=${day}`), [false, false, false])
   assert.match((await owner.get(`/balance?from=${next}&to=${day}`)).text, /anterior à inicial/)
-  assert.match((await owner.get('/balance?from=2026-02-30')).text, /Data inválida/)
+  assert.match((await owner.get('/balance?from=2026-02-30')).text, /Informe um dia válido/)
   assert.match((await owner.get('/balance?type=BANK_RETURN')).text, /corresponde aos filtros/)
   assert.equal((await owner.get('/balance?after=%27&type=x')).status, 200)
 })

@@ -107,8 +107,8 @@ test('the newest five logos are kept, and no other name shows one', async () => 
 })
 
 const HEAD = 'content-disposition: form-data; name="a"'
-const MOST_BYTES = 1024 * 1024 - 1024
-const filled = (piece: string) => piece.repeat(Math.floor(MOST_BYTES / piece.length))
+const MAX_BYTES = 1024 * 1024 - 1024
+const filled = (piece: string) => piece.repeat(Math.floor(MAX_BYTES / piece.length))
 /** Forms that take long to parse. */
 const WORST: Record<string, string> = {
   'many fields': `${filled(`--b\r\n${HEAD}\r\n\r\n\r\n`)}--b--\r\n`,

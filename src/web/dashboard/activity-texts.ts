@@ -18,10 +18,6 @@ type Texts = {
     anything: string
     from: string
     to: string
-    wrongDay: string
-    wrongOrder: string
-    filter: string
-    clear: string
   }
   fields: string
   replayed: (count: number) => string
@@ -69,10 +65,6 @@ const pt: Texts = {
     anything: 'Tudo',
     from: 'De',
     to: 'Até',
-    wrongDay: 'Informe um dia válido.',
-    wrongOrder: 'O fim deve ser depois do início.',
-    filter: 'Filtrar',
-    clear: 'Limpar',
   },
   fields: 'Campos',
   replayed: (count) => (count === 1 ? '1 entrega' : `${count} entregas`),
@@ -120,10 +112,6 @@ const en: Texts = {
     anything: 'Everything',
     from: 'From',
     to: 'To',
-    wrongDay: 'Enter a valid day.',
-    wrongOrder: 'The end must be after the start.',
-    filter: 'Filter',
-    clear: 'Clear',
   },
   fields: 'Fields',
   replayed: (count) => (count === 1 ? '1 delivery' : `${count} deliveries`),

@@ -6,12 +6,12 @@ import { idOfSuffix, isUuid, lowestIdAt, suffixOf } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
-import { type Field, field } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { ACTIONS, actionText } from './action-texts.ts'
 import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
+import { dayFilter, filterForm, selectFilter } from './filters.ts'
 import { type Column, card, heading, moment, nothing, pager, table } from './parts.ts'
 import { sendSettings, settingsTabs } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
@@ -65,7 +65,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
       : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
   const body = html`${heading(texts.title, fileLink(visit))}${settingsTabs(visit, '/activity')}
 <p class="soft">${texts.about}</p>
-${card(null, html`${filterForm(visit, authors, isFiltered)}${list}`)}
+${card(null, html`${filtersOf(visit, authors)}${list}`)}
 ${pager(visit, next)}`
   return sendSettings(visit, { title: texts.title, body })
 }
@@ -77,13 +77,9 @@ function fileLink(visit: Visit): Html {
   return html`<a class="button quiet slim" href="${visit.url(`${PATH}.csv?${search}`)}" download>${icon('download')}<span>${ACTIVITY[visit.language].csv}</span></a>`
 }
 
-function filterForm(visit: Visit, authors: Omit<Author, 'address'>[], isFiltered: boolean): Html {
-  const { language, query } = visit
+function filtersOf(visit: Visit, authors: Omit<Author, 'address'>[]): Html {
+  const { language } = visit
   const { filters, kinds } = ACTIVITY[language]
-  const { author = '', action = '', from = '', to = '' } = query
-  const faultOf = (day: string) => (day === '' || isLocalDate(day) ? null : filters.wrongDay)
-  const isBackwards = isLocalDate(from) && isLocalDate(to) && to < from
-  const common = { fault: null, wrong: '', isFilledIn: true }
   const people = authors.map((one) => ({
     value: authorName(one),
     label: one.kind === 'key' ? `${kinds.key}: ${one.name}` : one.name,
@@ -93,44 +89,14 @@ function filterForm(visit: Visit, authors: Omit<Author, 'address'>[], isFiltered
     label: kinds[kind],
   }))
   const actions = ACTIONS.map((name) => ({ value: name, label: actionText(name, language) }))
-  const fields: Field[] = [
-    {
-      ...common,
-      name: 'author',
-      label: filters.author,
-      value: author,
-      options: [{ value: '', label: filters.anybody }, ...people, ...machines],
-    },
-    {
-      ...common,
-      name: 'action',
-      label: filters.action,
-      value: action,
-      options: [
-        { value: '', label: filters.anything },
-        ...actions.sort((a, b) => a.label.localeCompare(b.label, language)),
-      ],
-    },
-    {
-      ...common,
-      name: 'from',
-      label: filters.from,
-      value: from,
-      fault: faultOf(from),
-      type: 'date',
-    },
-    {
-      ...common,
-      name: 'to',
-      label: filters.to,
-      value: to,
-      fault: faultOf(to) ?? (isBackwards ? filters.wrongOrder : null),
-      type: 'date',
-    },
+  actions.sort((a, b) => a.label.localeCompare(b.label, language))
+  const controls = [
+    selectFilter(visit, 'author', filters.author, filters.anybody, [...people, ...machines]),
+    selectFilter(visit, 'action', filters.action, filters.anything, actions),
+    dayFilter(visit, 'from', filters.from),
+    dayFilter(visit, 'to', filters.to),
   ]
-  return html`<form class="filters even" method="get" action="${visit.url(PATH)}">
-${fields.map((one) => field(one, false))}
-<button class="button slim">${filters.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url(PATH)}">${filters.clear}</a>`}</form>`
+  return filterForm(visit, controls, 'filters even')
 }
 
 function columnsOf(visit: Visit): Column<Entry>[] {

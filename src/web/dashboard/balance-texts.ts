@@ -17,10 +17,6 @@ type Texts = {
   from: string
   to: string
   optional: string
-  filter: string
-  clear: string
-  wrongDay: string
-  wrongOrder: string
   columns: { entry: string; at: string; amount: string; after: string }
   number(entry: number): string
   charge: string
@@ -55,10 +51,6 @@ const pt: Texts = {
   from: 'De',
   to: 'Até',
   optional: 'opcional',
-  filter: 'Filtrar',
-  clear: 'Limpar',
-  wrongDay: 'Data inválida.',
-  wrongOrder: 'A data final é anterior à inicial.',
   columns: { entry: 'Lançamento', at: 'Data', amount: 'Valor', after: 'Saldo após' },
   number: (entry) => `nº ${entry}`,
   charge: 'Ver cobrança',
@@ -101,10 +93,6 @@ const en: Texts = {
   from: 'From',
   to: 'To',
   optional: 'optional',
-  filter: 'Filter',
-  clear: 'Clear',
-  wrongDay: 'This date is not valid.',
-  wrongOrder: 'The last day is before the first.',
   columns: { entry: 'Entry', at: 'Date', amount: 'Amount', after: 'Balance after' },
   number: (entry) => `no. ${entry}`,
   charge: 'View charge',

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { linkDraft } from '../../core/charges/drafts.ts'
 import { LINK_LIFETIME_S } from '../../core/charges/rules.ts'
-import type { ShownProduct } from '../../core/products/view.ts'
 import { readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
@@ -20,9 +19,9 @@ import {
   lifetimePlan,
   sendNewForm,
 } from './new-parts.ts'
-import { findPayers, isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
+import { isStep, payerBody, payerFields } from './new-payer.ts'
 import { previewCharge } from './new-preview.ts'
-import { listSellable, MAX_SELLABLE, productOptions } from './new-products.ts'
+import { type Around, aroundOf, MAX_SELLABLE, productOptions } from './new-products.ts'
 import { NEW, type NewField } from './new-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -30,21 +29,10 @@ const ROWS = 5
 /** As many items as a link may have. */
 const MAX_ROWS = 100
 
-/** What the form is shown with, beside what was typed. */
-type Around = { payers: Payers; products: ShownProduct[] }
-
-const aroundOf = async (visit: Visit): Promise<Around> => {
-  const [payers, products] = await Promise.all([
-    findPayers(visit),
-    listSellable(visit, 'ONE_TIME', visit.query.product),
-  ])
-  return { payers, products }
-}
-
 async function show(visit: Visit): Promise<FastifyReply> {
   const { product = '' } = visit.query
   const typed = { expiresIn: String(LINK_LIFETIME_S), 'product-0': product, 'quantity-0': '1' }
-  return sendForm(visit, typed, await aroundOf(visit))
+  return sendForm(visit, typed, await aroundOf(visit, 'ONE_TIME'))
 }
 
 const rowsOf = (form: Form): number => {
@@ -78,7 +66,7 @@ function bodyOf(form: Form, { payers }: Around): Record<string, unknown> {
 
 async function make(visit: Visit): Promise<FastifyReply> {
   const { form } = visit
-  const around = await aroundOf(visit)
+  const around = await aroundOf(visit, 'ONE_TIME')
   if (isStep(visit, 'find')) return sendForm(visit, form, around)
   if (isStep(visit, 'rows')) {
     return sendForm(visit, { ...form, rows: String(rowsOf(form) + ROWS) }, around)

@@ -2,13 +2,14 @@ import type { ShownProduct } from '../../core/products/view.ts'
 import { formatReais } from '../../lib/money.ts'
 import { Problem } from '../../lib/problems.ts'
 import type { Option } from '../forms.ts'
+import { findPayers, type Payers } from './new-payer.ts'
 import type { Visit } from './visit.ts'
 
 /** How many products a form offers: the newest, and the one that it was opened for. */
 export const MAX_SELLABLE = 100
 
 /** The newest products that can be sold, and the one with the given id. */
-export async function listSellable(
+async function listSellable(
   visit: Visit,
   type: ShownProduct['type'],
   id: string | undefined,
@@ -23,6 +24,17 @@ export async function listSellable(
     if (error instanceof Problem && error.status === 404) return data
     throw error
   }
+}
+
+/** What a form that sells products is shown with, beside what was typed. */
+export type Around = { payers: Payers; products: ShownProduct[] }
+
+export async function aroundOf(visit: Visit, type: ShownProduct['type']): Promise<Around> {
+  const [payers, products] = await Promise.all([
+    findPayers(visit),
+    listSellable(visit, type, visit.query.product),
+  ])
+  return { payers, products }
 }
 
 export const productOptions = (products: ShownProduct[], none: string): Option[] => [

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { sealPerson } from '../../core/customers/sealing.ts'
 import { find as findProduct } from '../../core/products/store.ts'
-import type { ShownProduct } from '../../core/products/view.ts'
 import { termsOf } from '../../core/recurrences/rules.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
@@ -16,32 +15,25 @@ import { fillFields } from './fields.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { backLink } from './form-parts.ts'
 import { sendNewForm } from './new-parts.ts'
-import { findPayers, isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
-import { listSellable, productOptions } from './new-products.ts'
+import { isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
+import { type Around, aroundOf, productOptions } from './new-products.ts'
 import { NEW } from './new-texts.ts'
 import { card, heading, nothing } from './parts.ts'
 import { SUBSCRIPTIONS } from './subscriptions-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
-/** What the form is shown with, beside what was typed. */
-type Around = { payers: Payers; products: ShownProduct[] }
-
-const aroundOf = async (visit: Visit): Promise<Around> => {
-  const [payers, products] = await Promise.all([
-    findPayers(visit),
-    listSellable(visit, 'RECURRING', visit.query.product),
-  ])
-  return { payers, products }
-}
-
 async function show(visit: Visit): Promise<FastifyReply> {
   const { product = '', customer } = visit.query
-  return sendForm(visit, { product, who: customer ? 'one' : 'any' }, await aroundOf(visit))
+  return sendForm(
+    visit,
+    { product, who: customer ? 'one' : 'any' },
+    await aroundOf(visit, 'RECURRING'),
+  )
 }
 
 async function make(visit: Visit): Promise<FastifyReply> {
   const { form } = visit
-  const around = await aroundOf(visit)
+  const around = await aroundOf(visit, 'RECURRING')
   if (isStep(visit, 'find')) return sendForm(visit, form, around)
   if (isStep(visit, 'preview')) {
     const { fault, done } = await tryForm(() => previewOf(visit, around.payers))

@@ -27,10 +27,6 @@ type Texts = {
     allKeys: string
     from: string
     to: string
-    wrongDay: string
-    wrongOrder: string
-    filter: string
-    clear: string
   }
   one: {
     title: string
@@ -79,10 +75,6 @@ const pt: Texts = {
     allKeys: 'Todas',
     from: 'De',
     to: 'Até',
-    wrongDay: 'Informe um dia válido.',
-    wrongOrder: 'O fim deve ser depois do início.',
-    filter: 'Filtrar',
-    clear: 'Limpar',
   },
   one: {
     title: 'Requisição',
@@ -131,10 +123,6 @@ const en: Texts = {
     allKeys: 'All',
     from: 'From',
     to: 'To',
-    wrongDay: 'Enter a valid day.',
-    wrongOrder: 'The end must be after the start.',
-    filter: 'Filter',
-    clear: 'Clear',
   },
   one: {
     title: 'Request',

@@ -15,11 +15,11 @@ import {
 import { idOfSuffix, lowestIdAt, suffixOf, timeOf, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
-import { type Field, field } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
 import { explainError } from './error-texts.ts'
+import { dayFilter, filterForm, searchFilter, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
 import { type Column, card, heading, moment, nothing, notice, pager, pill, table } from './parts.ts'
 import { REQUESTS } from './requests-texts.ts'
@@ -73,7 +73,7 @@ async function list(visit: Visit): Promise<FastifyReply> {
   const body = html`${heading(texts.title)}${developerTabs(visit, 'requests')}
 <p class="soft">${texts.about}</p>
 ${wanted && notice(texts.notFound, 'warn')}
-${card(null, html`${filterForm(visit, keys, known.operations, isFiltered || Boolean(wanted))}${shown}`)}
+${card(null, html`${filtersOf(visit, keys, known.operations)}${shown}`)}
 ${pager(visit, next)}`
   return sendForDevelopers(visit, { title: texts.title, body })
 }
@@ -85,66 +85,21 @@ async function findOne({ app, company, site }: Visit, text: string): Promise<Log
   return findRequest(app.db, company.id, id)
 }
 
-function filterForm(visit: Visit, keys: ApiKey[], operations: string[], isFiltered: boolean): Html {
-  const { language, query } = visit
-  const { filters, statuses } = REQUESTS[language]
-  const { id = '', status = '', operation = '', key = '', from = '', to = '' } = query
-  const faultOf = (day: string) => (day === '' || isLocalDate(day) ? null : filters.wrongDay)
-  const isBackwards = isLocalDate(from) && isLocalDate(to) && to < from
-  const common = { fault: null, wrong: '', isFilledIn: true }
-  const choice = (name: string, label: string, value: string, all: string, options: Choice[]) => ({
-    ...common,
-    name,
-    label,
-    value,
-    options: [{ value: '', label: all }, ...options],
-  })
-  const fields: Field[] = [
-    { ...common, name: 'id', label: filters.id, value: id, type: 'search' },
-    choice(
-      'status',
-      filters.status,
-      status,
-      filters.allStatuses,
-      CLASSES.map((one) => ({ value: one, label: statuses[one] })),
-    ),
-    choice(
-      'operation',
-      filters.operation,
-      operation,
-      filters.allOperations,
-      operations.map((one) => ({ value: one, label: one })),
-    ),
-    choice(
-      'key',
-      filters.key,
-      key,
-      filters.allKeys,
-      keys.map((one) => ({ value: suffixOf(one.id), label: one.name })),
-    ),
-    {
-      ...common,
-      name: 'from',
-      label: filters.from,
-      value: from,
-      fault: faultOf(from),
-      type: 'date',
-    },
-    {
-      ...common,
-      name: 'to',
-      label: filters.to,
-      value: to,
-      fault: faultOf(to) ?? (isBackwards ? filters.wrongOrder : null),
-      type: 'date',
-    },
+function filtersOf(visit: Visit, keys: ApiKey[], operations: string[]): Html {
+  const { filters, statuses } = REQUESTS[visit.language]
+  const classes = CLASSES.map((value) => ({ value, label: statuses[value] }))
+  const used = operations.map((value) => ({ value, label: value }))
+  const named = keys.map(({ id, name }) => ({ value: suffixOf(id), label: name }))
+  const controls = [
+    searchFilter(visit, 'id', filters.id),
+    selectFilter(visit, 'status', filters.status, filters.allStatuses, classes),
+    selectFilter(visit, 'operation', filters.operation, filters.allOperations, used),
+    selectFilter(visit, 'key', filters.key, filters.allKeys, named),
+    dayFilter(visit, 'from', filters.from),
+    dayFilter(visit, 'to', filters.to),
   ]
-  return html`<form class="filters even" method="get" action="${visit.url(PATH)}">
-${fields.map((one) => field(one, false))}
-<button class="button slim">${filters.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url(PATH)}">${filters.clear}</a>`}</form>`
+  return filterForm(visit, controls, 'filters even')
 }
-
-type Choice = { value: string; label: string }
 
 /** The method and path of an operation, as in the reference. */
 function callOf({ site }: Visit, operationId: string): Html | string {

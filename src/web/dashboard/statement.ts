@@ -7,10 +7,10 @@ import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
-import { type Field, field } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { BALANCE } from './balance-texts.ts'
+import { dayFilter, filterForm, selectFilter } from './filters.ts'
 import { type Column, card, moment, nothing, pager, table } from './parts.ts'
 import type { Visit } from './visit.ts'
 
@@ -66,7 +66,7 @@ export async function statementCard(visit: Visit): Promise<Html> {
   return card(
     null,
     html`<div class="heading"><h2>${texts.statement}</h2><div class="actions">${file}</div></div>
-${filterForm(visit, isFiltered)}${list}${pager(visit, next)}`,
+${filters(visit)}${list}${pager(visit, next)}`,
   )
 }
 
@@ -87,40 +87,14 @@ function filtersOf({ query: { type, from, to } }: Visit): Record<string, string>
   return Object.fromEntries(given) as Record<string, string>
 }
 
-function filterForm(visit: Visit, isFiltered: boolean): Html {
-  const { language, query } = visit
-  const texts = BALANCE[language]
-  const { type = '', from = '', to = '' } = query
-  const faultOf = (day: string) => (day === '' || isLocalDate(day) ? null : texts.wrongDay)
-  const day = (name: 'from' | 'to', value: string, fault: string | null): Field => ({
-    name,
-    label: texts[name],
-    value,
-    fault,
-    wrong: texts.wrongDay,
-    type: 'date',
-    isFilledIn: true,
-  })
-  const options = [
-    { value: '', label: texts.allTypes },
-    ...KINDS.map((kind) => ({ value: kind, label: texts.kinds[kind] })),
-  ]
-  const fields: Field[] = [
-    {
-      name: 'type',
-      label: texts.type,
-      value: type,
-      fault: null,
-      wrong: '',
-      options,
-      isFilledIn: true,
-    },
-    day('from', from, faultOf(from)),
-    day('to', to, faultOf(to) ?? (from && to && to < from ? texts.wrongOrder : null)),
-  ]
-  return html`<form class="filters" method="get" action="${visit.url('/balance')}">
-${fields.map((one) => field(one, false))}
-<button class="button slim">${texts.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${visit.url('/balance')}">${texts.clear}</a>`}</form>`
+function filters(visit: Visit): Html {
+  const texts = BALANCE[visit.language]
+  const kinds = KINDS.map((kind) => ({ value: kind, label: texts.kinds[kind] }))
+  return filterForm(visit, [
+    selectFilter(visit, 'type', texts.type, texts.allTypes, kinds),
+    dayFilter(visit, 'from', texts.from),
+    dayFilter(visit, 'to', texts.to),
+  ])
 }
 
 function columnsOf(visit: Visit, refunded: Map<string, string>): Column<ShownEntry>[] {
