@@ -85,6 +85,11 @@ test('every command that changes something leaves an entry with the name of the 
   ])
   const rui = ['--email', 'rui@example.com']
   await vintem('person link', ...rui)
+  await client.query(
+    "update people set totp_secret = '', totp_confirmed_at = now() where id = $1",
+    [person],
+  )
+  await vintem('person reset-factors', ...rui)
   await vintem('person role', ...rui, ...own, '--role', 'support')
   await vintem('person remove', ...rui, ...own)
   const { rows } = await client.query(
@@ -109,6 +114,7 @@ test('every command that changes something leaves an entry with the name of the 
       ['key.revoke', 'key', null],
       ['member.invite', 'invitation', { role: 'finance', makesOperator: false }],
       ['sign-in-link.create', 'person', {}],
+      ['two-factor.reset', 'person', {}],
       ['member.change-role', 'person', { role: 'support' }],
       ['member.remove', 'person', null],
     ],

@@ -5,6 +5,7 @@ import { changeRole, makeSignInLink, removeMember } from '../core/people/command
 import { invite as inviteByMail } from '../core/people/invitations.ts'
 import { invitationIdOf, type PersonLink } from '../core/people/links.ts'
 import { type ListedPerson, listPeople } from '../core/people/member-store.ts'
+import { resetFactors } from '../core/people/reset-factors.ts'
 import { type Person, ROLES, type Role } from '../core/people/rules.ts'
 import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
 import { emailOf } from '../core/people/sign-in.ts'
@@ -202,4 +203,26 @@ const remove: Command = {
   },
 }
 
-export const personCommands = [link, invite, list, role, remove]
+const reset: Command = {
+  name: 'person reset-factors',
+  summary: 'Remove the second factors of somebody who has lost theirs. It ends their sessions.',
+  operands: [],
+  options: { email: EMAIL },
+  async run({ options }) {
+    const email = await withApp((app) =>
+      app.db.transaction(async (tx) => {
+        const person = await requirePerson(tx, options.email!)
+        if (await resetFactors(tx, app, person, commandAuthor())) return person.email
+        throw new Refusal(`${person.email} has no second factor: the password is enough.`)
+      }),
+    )
+    return {
+      json: { email, reset: true },
+      text:
+        `${email} has no second factor any more, is signed out everywhere, and gets a mail about it.\n` +
+        'They sign in with the password, and set a factor again before real money can move.\n',
+    }
+  },
+}
+
+export const personCommands = [link, invite, list, role, remove, reset]

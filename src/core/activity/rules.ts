@@ -53,6 +53,7 @@ export const OWN_ACTIONS = [
   'sign-in-link.create',
   'two-factor.disable',
   'two-factor.enable',
+  'two-factor.reset',
   'withdrawal.approve',
   'withdrawal.complete',
   'withdrawal.fail',

@@ -110,6 +110,11 @@ export async function deletePasskey(tx: Tx, personId: Uuid, id: string): Promise
   return rows[0]?.name ?? null
 }
 
+/** Removes all passkeys of a person. */
+export async function deletePasskeys(tx: Tx, personId: Uuid): Promise<void> {
+  await tx.query({ text: 'delete from passkeys where person_id = $1', values: [personId] })
+}
+
 /** Writes that a challenge was answered. False if it was answered before. */
 export async function useChallenge(tx: Tx, challenge: string, expiresAt: Date): Promise<boolean> {
   const rows = await tx.query({

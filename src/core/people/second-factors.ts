@@ -5,7 +5,11 @@ import type { Company } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
 import type { Person, Session } from './rules.ts'
-import { composeFactorChange, type FactorChange } from './second-factors-letters.ts'
+import {
+  type AboutChange,
+  composeFactorChange,
+  type FactorChange,
+} from './second-factors-letters.ts'
 import * as store from './second-factors-store.ts'
 import { deleteSessions } from './store.ts'
 import { newTotpSecret, openTotpSecret, periodOfCode } from './totp.ts'
@@ -18,7 +22,7 @@ export type Factors = {
   recoveryCodes: number
 }
 
-type FactorApp = Pick<App, 'db' | 'vault' | 'systemClock'>
+export type FactorApp = Pick<App, 'db' | 'vault' | 'systemClock'>
 
 export async function listFactors(tx: Tx, person: Person): Promise<Factors> {
   const [passkeys, recoveryCodes] = [
@@ -183,12 +187,13 @@ async function completeRemoving(tx: Tx, id: Uuid): Promise<boolean> {
   return true
 }
 
-async function mailChange(
+/** Mails the person what was changed about how they sign in. */
+export async function mailChange(
   tx: Tx,
   { vault, systemClock }: FactorApp,
   person: Person,
   change: FactorChange,
-  about: { passkey?: string; isLast?: boolean } = {},
+  about: AboutChange = {},
 ): Promise<void> {
   const now = systemClock.now()
   const letter = composeFactorChange(person, change, about, now)

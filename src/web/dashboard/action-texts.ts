@@ -85,6 +85,10 @@ const OWN: Record<OwnAction, Words> = {
     pt: 'Verificação em duas etapas ativada',
     en: 'Two-factor authentication enabled',
   },
+  'two-factor.reset': {
+    pt: 'Verificação em duas etapas removida por quem cuida da equipe',
+    en: 'Two-factor authentication reset for somebody',
+  },
   'withdrawal.approve': { pt: 'Saque aprovado', en: 'Withdrawal approved' },
   'withdrawal.complete': { pt: 'Saque marcado como enviado', en: 'Withdrawal marked as sent' },
   'withdrawal.fail': { pt: 'Saque marcado como não enviado', en: 'Withdrawal marked as failed' },

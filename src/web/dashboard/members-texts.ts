@@ -26,6 +26,16 @@ type Texts = {
   removeText(name: string): string
   remove: string
   leaveText: string
+  factors: {
+    title: string
+    has: string
+    none: string
+    text(name: string): string
+    /** If an owner may not do it. */
+    others: string
+    act: string
+    gone: string
+  }
   waiting: string
   waitingText: string
   sentAt: string
@@ -38,7 +48,7 @@ type Texts = {
   withdraw: string
   back: string
   faults: { email: string; member: string; full: string; lastOwner: string }
-  done: Record<'invited' | 'role' | 'removed' | 'withdrawn' | 'resent', string>
+  done: Record<'invited' | 'role' | 'removed' | 'withdrawn' | 'resent' | 'reset', string>
 }
 
 const pt: Texts = {
@@ -72,6 +82,17 @@ const pt: Texts = {
   removeText: (name) =>
     `${name} sai de todos os dispositivos e perde o acesso a esta empresa. O que a pessoa fez continua registrado.`,
   remove: 'Remover da equipe',
+  factors: {
+    title: 'Verificação em duas etapas',
+    has: 'Ativa',
+    none: 'Não configurada',
+    text: (name) =>
+      `Se ${name} perdeu o celular ou a chave de acesso, remova a verificação em duas etapas. A pessoa sai de todos os dispositivos, é avisada por e-mail e entra só com a senha. Antes de movimentar dinheiro real, precisa configurar a verificação de novo. Confirme antes, por telefone ou pessoalmente, que o pedido é mesmo dela.`,
+    others:
+      'Esta pessoa também faz parte de outra empresa ou opera a instalação. Se ela perdeu o celular ou a chave de acesso, só quem opera a instalação pode remover a verificação.',
+    act: 'Remover a verificação',
+    gone: 'Esta pessoa já não tem verificação em duas etapas.',
+  },
   leaveText: 'Você perde o acesso a esta empresa. Para voltar, será preciso um novo convite.',
   waiting: 'Convites pendentes',
   waitingText: 'Ainda não foram aceitos.',
@@ -96,6 +117,7 @@ const pt: Texts = {
     removed: 'Pessoa removida da equipe.',
     withdrawn: 'Convite cancelado.',
     resent: 'Convite enviado de novo.',
+    reset: 'A verificação em duas etapas foi removida. A pessoa foi avisada por e-mail.',
   },
 }
 
@@ -130,6 +152,17 @@ const en: Texts = {
   removeText: (name) =>
     `${name} is signed out everywhere and loses access to this company. What they did stays on record.`,
   remove: 'Remove from the company',
+  factors: {
+    title: 'Two-step verification',
+    has: 'Set up',
+    none: 'Not set up',
+    text: (name) =>
+      `If ${name} has lost their phone or passkey, remove their two-step verification. They are signed out everywhere, get an email about it, and sign in with the password alone. Before they can move real money they have to set it up again. First make sure, by phone or in person, that the request really comes from them.`,
+    others:
+      'This person also belongs to another company, or operates the installation. If they have lost their phone or passkey, only whoever operates the installation can remove the verification.',
+    act: 'Remove the verification',
+    gone: 'This person has no two-step verification any more.',
+  },
   leaveText: 'You lose access to this company. To come back you need a new invitation.',
   waiting: 'Pending invitations',
   waitingText: 'Not accepted yet.',
@@ -154,6 +187,7 @@ const en: Texts = {
     removed: 'The person was removed.',
     withdrawn: 'The invitation was withdrawn.',
     resent: 'The invitation was sent again.',
+    reset: 'Two-step verification was removed. The person gets an email about it.',
   },
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { changeRole, removeMember } from '../../core/people/commands.ts'
 import { invite } from '../../core/people/invitations.ts'
 import {
   deleteInvitation,
@@ -8,32 +7,33 @@ import {
   type PersonLink,
 } from '../../core/people/link-store.ts'
 import { invitationIdOf } from '../../core/people/links.ts'
-import { findMember, listMembers, type MemberOfCompany } from '../../core/people/member-store.ts'
-import { ROLES, type Role } from '../../core/people/rules.ts'
-import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
+import { listMembers, type MemberOfCompany } from '../../core/people/member-store.ts'
+import type { Role } from '../../core/people/rules.ts'
+import { suffixOf } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { fieldsOf } from '../forms.ts'
-import { type Html, html } from '../html.ts'
+import { html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
+import { memberRoutes } from './member.ts'
+import {
+  backLink,
+  CHANGES,
+  isRole,
+  MEMBERS_PATH,
+  roleChoices,
+  sendMembers,
+} from './members-parts.ts'
 import { MEMBERS } from './members-texts.ts'
 import { type Column, card, doneNotice, heading, moment, pill, table } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { settingsTabs } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
-const ALL = '/settings/members'
+const ALL = MEMBERS_PATH
 const INVITE = `${ALL}/invite`
 const INVITATION = `${ALL}/invitations`
-
-const isRole = (text: string | undefined): text is Role => ROLES.includes(text as Role)
-
-const send = (visit: Visit, title: string, body: Html, fault: FormFault | null = null) =>
-  sendSettings(visit, { title, body, status: fault?.problem.status ?? 200 })
-
-const backLink = (visit: Visit): Html =>
-  html`<p class="small"><a href="${visit.url(ALL)}">${MEMBERS[visit.language].back}</a></p>`
 
 async function list(visit: Visit): Promise<FastifyReply> {
   const { app, company, language } = visit
@@ -53,7 +53,7 @@ ${
     html`<p class="soft">${texts.waitingText}</p>${table(texts.waiting, invitationColumns(visit), invitations)}`,
   )
 }`
-  return send(visit, texts.title, body)
+  return sendMembers(visit, texts.title, body)
 }
 
 function memberColumns(visit: Visit): Column<MemberOfCompany>[] {
@@ -95,16 +95,6 @@ function invitationColumns(visit: Visit): Column<PersonLink>[] {
   ]
 }
 
-/** Every role as a choice, with what it may do. */
-function roleChoices({ language }: Visit, chosen: Role): Html {
-  const texts = MEMBERS[language]
-  const { roles } = DASHBOARD[language]
-  return html`<fieldset class="roles"><legend>${texts.role}</legend>${ROLES.map(
-    (role) =>
-      html`<label class="role"><input type="radio" name="role" value="${role}"${role === chosen && html` checked`} required><span><strong>${roles[role]}</strong><span class="soft small">${texts.can[role]}</span></span></label>`,
-  )}</fieldset>`
-}
-
 type Typed = { email: string; role: Role }
 
 function showInvite(visit: Visit, { email, role }: Typed, fault: FormFault | null): FastifyReply {
@@ -131,7 +121,7 @@ function showInvite(visit: Visit, { email, role }: Typed, fault: FormFault | nul
   )
   const body = html`${backLink(visit)}${heading(texts.inviteTitle)}${fault?.notice(visit.language)}
 ${card(null, html`<p class="soft">${texts.inviteText}</p>${form}`)}`
-  return send(visit, texts.inviteTitle, body, fault)
+  return sendMembers(visit, texts.inviteTitle, body, fault?.problem.status)
 }
 
 function emailFault({ language }: Visit, { problem: { message } }: FormFault): string {
@@ -194,7 +184,7 @@ ${card(
   ]),
 )}
 <div class="columns">${act('resend', texts.resendText, texts.resend)}${act('withdraw', texts.withdrawText, texts.withdraw)}</div>`
-  return send(visit, title, body, fault)
+  return sendMembers(visit, title, body, fault?.problem.status)
 }
 
 async function resend(visit: Visit): Promise<FastifyReply> {
@@ -216,72 +206,7 @@ async function withdraw(visit: Visit): Promise<FastifyReply> {
   return visit.redirect(ALL, 'withdrawn')
 }
 
-/** The member that the URL names. */
-async function requireMember({ app, company, params }: Visit): Promise<MemberOfCompany> {
-  const id = idOfSuffix(params.person ?? '')
-  const member = id && (await findMember(app.db, company.id, id))
-  if (!member) throw problem('route_not_found')
-  return member
-}
-
-const showMember = async (visit: Visit) => sendMember(visit, await requireMember(visit), null)
-
-function sendMember(visit: Visit, member: MemberOfCompany, fault: FormFault | null): FastifyReply {
-  const { personId, name, email, role } = member
-  const texts = MEMBERS[visit.language]
-  const path = visit.url(`${ALL}/${suffixOf(personId)}`)
-  const isOwn = personId === visit.person.id
-  const change = visit.formOf(
-    `${path}/role`,
-    html`<p class="soft">${texts.changeText}</p>${roleChoices(visit, role)}<div class="actions"><button class="button slim">${texts.save}</button></div>`,
-    { kind: 'card-form' },
-  )
-  const remove = visit.formOf(
-    `${path}/remove`,
-    html`<p>${isOwn ? texts.leaveText : texts.removeText(name)}</p><div class="actions"><button class="button quiet slim">${texts.remove}</button></div>`,
-    { kind: 'card-form' },
-  )
-  const notice = fault?.isWrong('role') ? texts.faults.lastOwner : null
-  const title = texts.changeTitle(name)
-  const body = html`${backLink(visit)}${heading(title)}
-${notice ? html`<p class="notice bad" role="alert">${icon('alert')}<span>${notice}</span></p>` : fault?.notice(visit.language)}
-${card(null, html`<p class="soft">${email}</p>${change}`)}
-${card(texts.removeTitle, remove)}`
-  return send(visit, title, body, fault)
-}
-
-async function saveRole(visit: Visit): Promise<FastifyReply> {
-  const { app, company, form } = visit
-  const member = await requireMember(visit)
-  const { personId: id } = member
-  const { role } = form
-  if (!isRole(role)) return sendMember(visit, member, null)
-  const { fault } = await tryForm(() =>
-    app.db.transaction(async (tx) => {
-      const isChanged = await changeRole(tx, company.id, id, role, app.systemClock.now())
-      if (!isChanged) return
-      await visit.record(tx, 'member.change-role', { type: 'person', id }, { role })
-    }),
-  )
-  return fault ? sendMember(visit, member, fault) : visit.redirect(ALL, 'role')
-}
-
-async function remove(visit: Visit): Promise<FastifyReply> {
-  const { app, company } = visit
-  const member = await requireMember(visit)
-  const { personId: id } = member
-  const { fault } = await tryForm(() =>
-    app.db.transaction(async (tx) => {
-      await removeMember(tx, company.id, id)
-      await visit.record(tx, 'member.remove', { type: 'person', id }, { role: member.role })
-    }),
-  )
-  return fault ? sendMember(visit, member, fault) : visit.redirect(ALL, 'removed')
-}
-
-/** Whoever changes members has just proved who they are. */
 const OWNERS = { needs: ['owner'] as const }
-const CHANGES = { needs: ['owner'] as const, confirmed: true } as const
 
 export const membersRoutes: DashboardRoute[] = [
   { method: 'GET', path: ALL, ...OWNERS, handle: list },
@@ -300,7 +225,5 @@ export const membersRoutes: DashboardRoute[] = [
   },
   { method: 'POST', path: `${INVITATION}/:invitation/resend`, ...CHANGES, handle: resend },
   { method: 'POST', path: `${INVITATION}/:invitation/withdraw`, ...CHANGES, handle: withdraw },
-  { method: 'GET', path: `${ALL}/:person`, ...CHANGES, handle: showMember },
-  { method: 'POST', path: `${ALL}/:person/role`, ...CHANGES, handle: saveRole },
-  { method: 'POST', path: `${ALL}/:person/remove`, ...CHANGES, handle: remove },
+  ...memberRoutes,
 ]

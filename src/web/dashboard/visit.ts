@@ -86,7 +86,7 @@ export type DashboardRoute = {
   needs: Needs
   /** Whether the person must just have proved who they are, by password or passkey. */
   confirmed?: true
-  /** Whether it moves money, for which a live company's people need a second factor. */
+  /** Whether it moves money, or protects it: a live company's people need a second factor. */
   movesMoney?: true
   /** The largest form, if it has a file. */
   bodyBytes?: number

@@ -1,0 +1,47 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Author } from '../activity/rules.ts'
+import { recordForPerson } from './activity.ts'
+import { deleteLinks } from './link-store.ts'
+import type { Person } from './rules.ts'
+import { type FactorApp, hasFactor, listFactors, mailChange } from './second-factors.ts'
+import * as store from './second-factors-store.ts'
+import { deleteSessions, listMemberships } from './store.ts'
+
+/**
+ * Removes all second factors of a person who has lost theirs, and ends their sessions. Then the
+ * password is enough to sign in, and no real money can be moved until there is a factor again.
+ * False if the person has none.
+ */
+export async function resetFactors(
+  tx: Tx,
+  app: FactorApp,
+  { id }: Pick<Person, 'id'>,
+  author: Author,
+  by: string | null = null,
+): Promise<boolean> {
+  const person = await store.lockPerson(tx, id)
+  if (!hasFactor(await listFactors(tx, person))) return false
+  await store.removeTotp(tx, id, app.systemClock.now())
+  await store.deletePasskeys(tx, id)
+  await store.replaceRecoveryCodes(tx, id, [])
+  await deleteSessions(tx, id)
+  await deleteLinks(tx, id, ['sign-in'])
+  await mailChange(tx, app, person, 'reset', { isLast: true, by })
+  await recordForPerson(tx, id, author, 'two-factor.reset')
+  return true
+}
+
+/**
+ * Whether an owner of this company may reset the factors of a person: not of one who belongs to
+ * another company too, or operates the installation, since that is not the owner’s to decide. While
+ * the person is locked nobody adds them to another company.
+ */
+export async function mayOwnerReset(
+  tx: Tx,
+  companyId: Uuid,
+  { id, isOperator }: Pick<Person, 'id' | 'isOperator'>,
+): Promise<boolean> {
+  const all = await listMemberships(tx, id)
+  return !isOperator && all.length === 1 && all[0]!.companyId === companyId
+}
