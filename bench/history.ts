@@ -9,7 +9,7 @@ import { createLog } from '../src/lib/log.ts'
 import { createApp, createService, type Service } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { releaseDueCharges } from '../src/worker/charges.ts'
-import { median, medianRatio } from './setup.ts'
+import { lowerQuartile } from './setup.ts'
 
 /** A company whose past has so many charges, and the service that it uses. */
 export type Size = {
@@ -159,9 +159,11 @@ export async function compareSizes(
       }
     }
     const [few, many] = [times.get(small)!, times.get(large)!]
-    const value = medianRatio(many, few)
+    // Other work of the machine only adds time, so the quick tries are what it takes.
+    const [least, most] = [lowerQuartile(few), lowerQuartile(many)]
+    const value = most / least
     const verdict = value <= bar ? 'reached' : 'MISSED'
-    const figures = `${median(few).toFixed(2)} → ${median(many).toFixed(2)} ms`
+    const figures = `${least.toFixed(2)} → ${most.toFixed(2)} ms`
     console.log(
       `${name.padEnd(44)}${value.toFixed(2).padStart(6)}   ${figures.padEnd(22)} bar ≤ ${bar}: ${verdict}`,
     )

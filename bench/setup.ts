@@ -148,10 +148,12 @@ export async function measureAlternately(sides: Sides): Promise<Record<string, n
   return measured
 }
 
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[sorted.length >> 1]!
-}
+const sortedAt = (values: number[], part: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * part)]!
+
+export const median = (values: number[]): number => sortedAt(values, 1 / 2)
+
+export const lowerQuartile = (values: number[]): number => sortedAt(values, 1 / 4)
 
 /** The median of the ratios of each round, which is what the fluctuation of the machine leaves. */
 export const medianRatio = (some: number[], other: number[]): number =>

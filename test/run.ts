@@ -25,6 +25,7 @@ const ALONE = [
   'test/start*.test.ts',
   'test/processes/*.test.ts',
   'test/install.test.ts',
+  'test/idle.test.ts',
   'test/log.test.ts',
   'src/db/embedded/embedded.test.ts',
   'test/api/payments/money-model.test.ts',

@@ -75,12 +75,22 @@ for (const [route, asks] of Object.entries(OPEN_ASKS)) {
 }
 
 const owner = await signIn(api, store.client.company, { hasSecondFactor: true })
-/** A file has as many lines as one likes, so only that of the longest charges is asked for. */
-const pathOf = (path: string) => (path === '/charges.csv' ? `${path}?kind=LINK` : path)
+/** A file has as many lines as one likes, so the beginning of one with long charges is enough. */
+async function readBeginning(path: string): Promise<number> {
+  const reply = await fetch(api.url + owner.home + path, { headers: { cookie: owner.cookie } })
+  let bytes = 0
+  for await (const chunk of reply.body!) {
+    bytes += chunk.length
+    if (bytes > 4 * 1024 * 1024) break
+  }
+  assert.ok(bytes > 1024 || !path.startsWith('/charges.csv'))
+  return reply.status
+}
+
 for (const { path } of PAGES.filter(({ method, path }) => method === 'GET' && !/:/.test(path))) {
   test(`with a full store no page keeps the event loop for 50 ms: ${path || '/'}`, () =>
     assertYields(path, async () => {
-      const { status } = await owner.get(pathOf(path))
+      const status = await readBeginning(path === '/charges.csv' ? `${path}?kind=LINK` : path)
       assert.ok(status < 400, `${path} answers ${status}`)
     }))
 }
