@@ -14,7 +14,10 @@ import {
 
 const CHARGES = 500
 
-/** Reads of different charges per second, against Fastify sending the same bytes from memory. */
+/**
+ * Reads of different charges per second, against Fastify sending the same bytes from memory, and
+ * lists of 50 against such reads.
+ */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
   try {
@@ -32,6 +35,7 @@ async function compare(url: string): Promise<void> {
   const requests = readRequests(ids, headers)
   const load = { connections: CONNECTIONS, seconds: SECONDS }
   const request = (n: number) => requests[n % requests.length]!
+  const listing = get('/charge?limit=50', headers)
 
   const reply = await fetch(`http://127.0.0.1:${vintem.port}/charge/${ids[0]}`, { headers })
   const bytes = await reply.text()
@@ -44,6 +48,8 @@ async function compare(url: string): Promise<void> {
       return last.perSecond
     },
     bare: async () => (await measure({ ...load, port: bare.port, request })).perSecond,
+    lists: async () =>
+      (await measure({ ...load, port: vintem.port, request: () => listing })).perSecond,
   })
   await Promise.all([vintem.stop(), bare.stop()])
 
@@ -54,7 +60,9 @@ async function compare(url: string): Promise<void> {
     `${times}, ${last!.failed} failed`,
   )
   report('bare Fastify, the same bytes', median(measured.bare!), `${bytes.length} bytes`)
+  report('GET /charge?limit=50', median(measured.lists!), '')
   ratio('reads ÷ bare Fastify', medianRatio(measured.ours!, measured.bare!), 0.4)
+  ratio('lists of 50 ÷ reads', medianRatio(measured.lists!, measured.ours!), 0.3)
 }
 
 const readRequests = (ids: string[], headers: Record<string, string>): string[] =>
