@@ -1,18 +1,18 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
+import { leftOf } from '../../core/charge-history/moments.ts'
+import { findCharge } from '../../core/charges/commands.ts'
+import { asOf, type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
 import { mailKindOf, sendChargeMail } from '../../core/charges/send-mail.ts'
 import { type ChargeView, checkoutUrl } from '../../core/charges/view.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
 import { REFUND_DAYS } from '../../core/refunds/rules.ts'
-import { toPublic } from '../../lib/ids.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
-import { leftOf } from './charge-moments.ts'
-import { chargeOf } from './charge-story.ts'
 import { CHARGE } from './charge-texts.ts'
 import { commitOnce } from './commit-once.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
@@ -22,6 +22,12 @@ import { DASHBOARD } from './texts.ts'
 import type { Visit } from './visit.ts'
 
 export const pathOf = ({ id }: Pick<Charge, 'id'>): string => `/charges/${toPublic('charge', id)}`
+
+/** The charge that the URL names. Whoever asks for that of another company finds nothing. */
+export async function chargeOf({ app, company, params }: Visit): Promise<Charge> {
+  const charge = await findCharge(app, company.id, fromPublic('charge', params.id ?? ''))
+  return asOf(charge, app.clock.now())
+}
 
 const DAY_MS = 86_400_000
 const MAX_COMMENT = 140

@@ -1,44 +1,12 @@
-import type { UnmatchedReason } from '../../core/charges/rules.ts'
-import type { MailOutcome } from '../../core/mails/rules.ts'
-import type { PaymentState } from '../../core/payments/rules.ts'
-import type { RefundState } from '../../core/refunds/rules.ts'
+import { HISTORY, type HistoryTexts } from '../../core/charge-history/texts.ts'
 import type { Language } from '../../lib/language.ts'
-import type { ReturnReason } from '../../provider/port.ts'
 
-export type Unpaid = 'expired' | 'opened' | 'unused' | 'canceled' | 'uncollected'
-
-export type ChargeTexts = {
+export type ChargeTexts = HistoryTexts & {
   title(amount: string): string
   back: string
   timeline: string
   payer: string
   details: string
-  /** What the timeline says. */
-  made: string
-  madeBy: { person(name: string): string; key(name: string): string; other: string }
-  sale: string
-  subscription: string
-  code: string
-  mailed: string
-  mailedAgain: string
-  outcomes: Record<MailOutcome | 'WAITING', string>
-  opened: string
-  paid: string
-  bank: string
-  simulated: string
-  simulatedBank: string
-  released: string
-  releaseAt(moment: string): string
-  refund(amount: string): string
-  bankReturn(amount: string): string
-  bankReasons: Record<ReturnReason, string>
-  refundStates: Record<RefundState, string>
-  canceled: string
-  expired: string
-  collectionFailed: string
-  unmatched(amount: string): string
-  reasons: Record<UnmatchedReason, string>
-  paymentStates: Record<PaymentState, string>
   decide: string
   entry(number: number): string
   event: string
@@ -46,7 +14,6 @@ export type ChargeTexts = {
   delivered: string
   failed: string
   waiting: string
-  unpaid: Record<Unpaid, string>
   /** The facts. */
   facts: {
     id: string
@@ -101,62 +68,12 @@ export type ChargeTexts = {
 }
 
 const pt: ChargeTexts = {
+  ...HISTORY.pt,
   title: (amount) => `Cobrança de ${amount}`,
   back: 'Cobranças',
   timeline: 'Linha do tempo',
   payer: 'Pagador',
   details: 'Dados da cobrança',
-  made: 'Cobrança criada',
-  madeBy: {
-    person: (name) => `por ${name}, no painel`,
-    key: (name) => `pela API, com a chave ${name}`,
-    other: 'pelo sistema',
-  },
-  sale: 'Venda pelo QR Code fixo',
-  subscription: 'Gerada pela assinatura',
-  code: 'Código Pix gerado',
-  mailed: 'Link enviado ao pagador por e-mail',
-  mailedAgain: 'E-mail enviado de novo',
-  outcomes: {
-    SENT: 'Enviado',
-    FAILED: 'Não foi possível enviar',
-    EXPIRED: 'Não enviado: o prazo acabou',
-    WAITING: 'Na fila de envio',
-  },
-  opened: 'Página de pagamento aberta',
-  paid: 'Pagamento recebido',
-  bank: 'Banco do pagador',
-  simulated: 'Pagamento simulado',
-  simulatedBank: 'Banco simulado',
-  released: 'Valor liberado para saque',
-  releaseAt: (moment) => `O valor fica disponível para saque em ${moment}.`,
-  refund: (amount) => `Devolução de ${amount}`,
-  bankReturn: (amount) => `O banco devolveu ${amount}`,
-  bankReasons: {
-    FRAUD: 'Contestação por fraude',
-    OPERATIONAL_FAILURE: 'Falha operacional do banco',
-    SUBSCRIPTION_CLAIM: 'Contestação de assinatura',
-    OTHER: 'O banco não informou o motivo',
-  },
-  refundStates: { PROCESSING: 'Em andamento', COMPLETED: 'Concluída', FAILED: 'Não realizada' },
-  canceled: 'Cobrança cancelada',
-  expired: 'Cobrança expirada',
-  collectionFailed: 'O banco não conseguiu cobrar',
-  unmatched: (amount) => `Pix de ${amount} que não quitou a cobrança`,
-  reasons: {
-    LATE: 'Chegou depois do prazo.',
-    CANCELED: 'A cobrança já estava cancelada.',
-    DUPLICATE: 'A cobrança já estava paga.',
-    WRONG_AMOUNT: 'O valor é diferente do cobrado.',
-    UNKNOWN: 'Não informava a cobrança.',
-  },
-  paymentStates: {
-    MATCHED: 'Identificado',
-    UNMATCHED: 'Aguardando decisão',
-    ACCEPTED: 'Aceito',
-    REFUNDING: 'Em devolução',
-    REFUNDED: 'Devolvido',
-  },
   decide: 'Decidir sobre este pagamento',
   entry: (number) => `Lançamento nº ${number}`,
   event: 'Evento',
@@ -164,13 +81,6 @@ const pt: ChargeTexts = {
   delivered: 'entregue',
   failed: 'falhou',
   waiting: 'na fila',
-  unpaid: {
-    expired: 'Não foi paga: o prazo acabou.',
-    opened: 'Não foi paga: o prazo acabou. A página de pagamento chegou a ser aberta.',
-    unused: 'Não foi paga: o prazo acabou antes que o pagador gerasse o código Pix.',
-    canceled: 'Não foi paga: a cobrança foi cancelada antes do pagamento.',
-    uncollected: 'Não foi paga: o banco do pagador recusou todas as tentativas de débito.',
-  },
   facts: {
     id: 'Id',
     kind: 'Tipo',
@@ -231,62 +141,12 @@ const pt: ChargeTexts = {
 }
 
 const en: ChargeTexts = {
+  ...HISTORY.en,
   title: (amount) => `Charge of ${amount}`,
   back: 'Charges',
   timeline: 'Timeline',
   payer: 'Payer',
   details: 'Details',
-  made: 'Charge created',
-  madeBy: {
-    person: (name) => `by ${name}, in the dashboard`,
-    key: (name) => `by the API, with the key ${name}`,
-    other: 'by the system',
-  },
-  sale: 'Sale by a static code',
-  subscription: 'Made by the subscription',
-  code: 'Pix code issued',
-  mailed: 'Link sent to the payer by e-mail',
-  mailedAgain: 'E-mail sent again',
-  outcomes: {
-    SENT: 'Sent',
-    FAILED: 'Could not be sent',
-    EXPIRED: 'Not sent: the time was over',
-    WAITING: 'Waiting to be sent',
-  },
-  opened: 'Payment page opened',
-  paid: 'Payment received',
-  bank: 'Payer’s bank',
-  simulated: 'Simulated payment',
-  simulatedBank: 'Simulated bank',
-  released: 'Money released for withdrawal',
-  releaseAt: (moment) => `The money can be withdrawn from ${moment} on.`,
-  refund: (amount) => `Refund of ${amount}`,
-  bankReturn: (amount) => `The bank returned ${amount}`,
-  bankReasons: {
-    FRAUD: 'Fraud claim',
-    OPERATIONAL_FAILURE: 'Operational failure of the bank',
-    SUBSCRIPTION_CLAIM: 'Claim about a subscription',
-    OTHER: 'The bank gave no reason',
-  },
-  refundStates: { PROCESSING: 'In progress', COMPLETED: 'Completed', FAILED: 'Not done' },
-  canceled: 'Charge canceled',
-  expired: 'Charge expired',
-  collectionFailed: 'The bank could not collect',
-  unmatched: (amount) => `Pix of ${amount} that did not pay the charge`,
-  reasons: {
-    LATE: 'It arrived after the deadline.',
-    CANCELED: 'The charge was already canceled.',
-    DUPLICATE: 'The charge was already paid.',
-    WRONG_AMOUNT: 'Its amount is not that of the charge.',
-    UNKNOWN: 'It did not name the charge.',
-  },
-  paymentStates: {
-    MATCHED: 'Matched',
-    UNMATCHED: 'Waiting for a decision',
-    ACCEPTED: 'Accepted',
-    REFUNDING: 'Being refunded',
-    REFUNDED: 'Refunded',
-  },
   decide: 'Decide about this payment',
   entry: (number) => `Ledger entry ${number}`,
   event: 'Event',
@@ -294,13 +154,6 @@ const en: ChargeTexts = {
   delivered: 'delivered',
   failed: 'failed',
   waiting: 'waiting',
-  unpaid: {
-    expired: 'Not paid: the time was over.',
-    opened: 'Not paid: the time was over. The payment page had been opened.',
-    unused: 'Not paid: the time was over before the payer asked for the Pix code.',
-    canceled: 'Not paid: the charge was canceled before it was paid.',
-    uncollected: 'Not paid: the payer’s bank refused every attempt to collect it.',
-  },
   facts: {
     id: 'Id',
     kind: 'Kind',

@@ -1,4 +1,7 @@
 import type { Author } from '../../core/activity/rules.ts'
+import type { History } from '../../core/charge-history/history.ts'
+import { type Moment, momentsOf } from '../../core/charge-history/moments.ts'
+import { authorText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { deliveryIdOf } from '../../core/deliveries/view.ts'
 import type { WrittenEvent } from '../../core/feed/store.ts'
@@ -7,11 +10,8 @@ import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
-import { participantOf } from '../../pix/participants.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { BALANCE } from './balance-texts.ts'
-import { type Moment, momentsOf } from './charge-moments.ts'
-import type { Story } from './charge-story.ts'
 import { CHARGE, type ChargeTexts } from './charge-texts.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { card, moment as momentAt, pill, type Tone } from './parts.ts'
@@ -21,61 +21,62 @@ import type { Visit } from './visit.ts'
 type Words = { title: Shown; text?: Shown; tone?: Tone }
 
 /** Everything that happened to a charge, the oldest first. */
-export function timeline(visit: Visit, story: Story): Html {
+export function timeline(visit: Visit, history: History): Html {
   const texts = CHARGE[visit.language]
   const item = (moment: Moment) => {
-    const { title, text, tone = 'calm' } = wordsOf(visit, story, moment)
+    const { title, text, tone = 'calm' } = wordsOf(visit, history, moment)
     return html`<li class="tone-${tone}"><p class="what"><strong>${title}</strong> ${momentAt(moment.at)}</p>
-${text && html`<p class="soft">${text}</p>`}${traces(visit, story, moment)}</li>`
+${text && html`<p class="soft">${text}</p>`}${traces(visit, history, moment)}</li>`
   }
   return card(
     texts.timeline,
-    html`<ol class="timeline">${momentsOf(story).map(item)}</ol>${plannedRelease(story, texts)}`,
+    html`<ol class="timeline">${momentsOf(history).map(item)}</ol>${plannedRelease(history, texts)}`,
   )
 }
 
-function plannedRelease({ charge }: Story, texts: ChargeTexts): Html | false {
+function plannedRelease({ charge }: History, texts: ChargeTexts): Html | false {
   const { paymentStatus, releaseAt } = charge
   if (paymentStatus !== 'PAID' || releaseAt === null) return false
   return html`<p class="soft">${texts.releaseAt(formatMoment(releaseAt))}</p>`
 }
 
-function wordsOf(visit: Visit, story: Story, moment: Moment): Words {
+function wordsOf(visit: Visit, history: History, moment: Moment): Words {
+  const { language } = visit
+  const title = titleOf(
+    history.charge,
+    moment,
+    CHARGE[language],
+    (type) => EVENT_WORDS[language][type],
+  )
+  return { title, ...moreOf(visit, history, moment) }
+}
+
+function moreOf(visit: Visit, history: History, moment: Moment): Omit<Words, 'title'> {
   const texts = CHARGE[visit.language]
   switch (moment.kind) {
     case 'made':
-      return { title: texts.made, text: originOf(visit, story, moment.by) }
-    case 'code':
-      return { title: texts.code }
-    case 'mailed':
-      return { title: texts.mailed }
+      return { text: originOf(visit, history, moment.by) }
     case 'mail':
-      return { title: texts.mailedAgain, text: texts.outcomes[moment.outcome ?? 'WAITING'] }
-    case 'opened':
-      return { title: texts.opened }
+      return { text: texts.outcomes[moment.outcome ?? 'WAITING'] }
     case 'paid':
-      return { title: texts.paid, text: paymentText(visit, story, moment.by), tone: 'good' }
+      return { text: paymentText(visit, history, moment.by), tone: 'good' }
     case 'released':
-      return { title: texts.released, tone: 'good' }
+      return { tone: 'good' }
     case 'canceled':
-      return { title: texts.canceled, text: authorText(moment.by, texts), tone: 'bad' }
-    case 'expired': {
-      const isCollected = story.charge.kind === 'RECURRING'
-      return { title: isCollected ? texts.collectionFailed : texts.expired, tone: 'bad' }
-    }
+      return { text: authorText(moment.by, texts), tone: 'bad' }
+    case 'expired':
+      return { tone: 'bad' }
     case 'refund':
       return refundWords(moment, texts)
     case 'unmatched':
       return unmatchedWords(visit, moment.payment)
-    case 'other':
-      return {
-        title: moment.events.map(({ type }) => EVENT_WORDS[visit.language][type]).join(', '),
-      }
+    default:
+      return {}
   }
 }
 
 /** Who has made a charge, if that is known. */
-function originOf(visit: Visit, { charge }: Story, by: Author | null): Shown {
+function originOf(visit: Visit, { charge }: History, by: Author | null): Shown {
   const texts = CHARGE[visit.language]
   if (charge.kind === 'STATIC') return texts.sale
   if (charge.recurrenceId === null) return authorText(by, texts)
@@ -83,18 +84,10 @@ function originOf(visit: Visit, { charge }: Story, by: Author | null): Shown {
   return html`<a href="${visit.url(`/subscriptions/${id}`)}">${texts.subscription}</a>`
 }
 
-function authorText(by: Author | null, { madeBy }: ChargeTexts): string | null {
-  if (by === null) return null
-  if (by.kind === 'person') return madeBy.person(by.name)
-  return by.kind === 'key' ? madeBy.key(by.name) : madeBy.other
-}
-
 /** The scheme's id of a payment, and the bank that it came from. */
-function paymentText(visit: Visit, { charge }: Story, by: Author | null): Shown {
+function paymentText(visit: Visit, { charge }: History, by: Author | null): Shown {
   const texts = CHARGE[visit.language]
-  const bank = participantOf(charge.endToEndId!)
-  const isSimulated = charge.devMode || visit.company.mode === 'sandbox'
-  const name = isSimulated ? texts.simulatedBank : (bank?.name ?? (bank && `ISPB ${bank.ispb}`))
+  const name = payerBankOf(charge, visit.company, texts)
   return html`<code>${charge.endToEndId}</code><br>${texts.bank}: ${name}${
     by && html`<br>${texts.simulated} ${authorText(by, texts)}`
   }`
@@ -102,33 +95,32 @@ function paymentText(visit: Visit, { charge }: Story, by: Author | null): Shown 
 
 const REFUND_TONES = { PROCESSING: 'warn', COMPLETED: 'good', FAILED: 'bad' } as const
 
-function refundWords(moment: Moment & { kind: 'refund' }, texts: ChargeTexts): Words {
-  const { refund, by } = moment
-  const { amount, bankReason, status, finishedAt } = refund
+function refundWords(
+  { refund, by }: Moment & { kind: 'refund' },
+  texts: ChargeTexts,
+): Omit<Words, 'title'> {
+  const { bankReason, status, finishedAt } = refund
   const tone = REFUND_TONES[status]
-  const title = (bankReason ? texts.bankReturn : texts.refund)(formatReais(amount))
   const author = authorText(by, texts)
   const why = bankReason ? texts.bankReasons[bankReason] : refund.comment
   return {
-    title,
     tone,
     text: html`${pill(texts.refundStates[status], tone)} ${finishedAt && momentAt(finishedAt)}${author && html`<br>${author}`}${why && html`<br>${why}`}${refund.failure && html`<br>${refund.failure}`}`,
   }
 }
 
-function unmatchedWords(visit: Visit, payment: Story['unmatched'][number]): Words {
+function unmatchedWords(visit: Visit, payment: History['unmatched'][number]): Omit<Words, 'title'> {
   const texts = CHARGE[visit.language]
-  const { endToEndId, amount, reason, status } = payment
+  const { endToEndId, reason, status } = payment
   const waits = status === 'UNMATCHED'
   return {
-    title: texts.unmatched(formatReais(amount)),
     tone: 'warn',
     text: html`${texts.reasons[reason!]} ${pill(texts.paymentStates[status], waits ? 'warn' : 'calm')}<br><code>${endToEndId}</code><br><a href="${visit.url(`/unmatched/${endToEndId}`)}">${waits ? texts.decide : BALANCE[visit.language].payment}</a>`,
   }
 }
 
 /** What a moment has left behind: entries of the ledger, and events with their deliveries. */
-function traces(visit: Visit, { deliveries }: Story, { entries, events }: Moment): Html | false {
+function traces(visit: Visit, { deliveries }: History, { entries, events }: Moment): Html | false {
   if (entries.length + events.length === 0) return false
   const own = (event: WrittenEvent) => deliveries.filter(({ eventId }) => eventId === event.id)
   return html`<ul class="traces">${entries.map((entry) => entryTrace(visit, entry))}${events.map(

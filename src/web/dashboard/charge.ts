@@ -1,4 +1,6 @@
 import type { FastifyReply } from 'fastify'
+import { type History, historyOf } from '../../core/charge-history/history.ts'
+import { leftOf, whyUnpaid } from '../../core/charge-history/moments.ts'
 import type { Charge } from '../../core/charges/rules.ts'
 import { openShipping } from '../../core/charges/shipping.ts'
 import { checkoutUrl } from '../../core/charges/view.ts'
@@ -13,8 +15,6 @@ import { stateOf as pageStateOf } from '../found.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts, purchaseFacts } from '../parts.ts'
 import * as actions from './charge-actions.ts'
-import { leftOf, whyUnpaid } from './charge-moments.ts'
-import { chargeOf, type Story, storyOf } from './charge-story.ts'
 import { CHARGE } from './charge-texts.ts'
 import { timeline } from './charge-timeline.ts'
 import { stateOf } from './charges.ts'
@@ -27,8 +27,8 @@ import type { DashboardRoute, Visit } from './visit.ts'
 async function show(visit: Visit, fault: Html | null = null, status = 200): Promise<FastifyReply> {
   const { language } = visit
   const texts = CHARGE[language]
-  const charge = await chargeOf(visit)
-  const story = await storyOf(visit, charge)
+  const charge = await actions.chargeOf(visit)
+  const history = await historyOf(visit.app, charge, visit.can)
   const title = texts.title(formatReais(charge.amount))
   const isLive = actions.isLive(charge)
   const live = `/pay/${packPair(charge.companyId, charge.id)}`
@@ -41,20 +41,21 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
     data: isLive ? { live, state: pageStateOf(found) } : {},
     body: html`${backLink(visit, '/charges', texts.back)}
 ${heading(title, stateOf(visit, charge))}
-${fault ?? doneNotice(visit, texts.done)}${unpaidNotice(visit, story)}${waitingNotice(visit, story)}
+${fault ?? doneNotice(visit, texts.done)}
+${unpaidNotice(visit, history)}${waitingNotice(visit, history)}
 ${actions.actionsOf(visit, charge)}${isLive && liveNotice(visit)}
-<div class="sides">${timeline(visit, story)}<div class="side">${payerCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
+<div class="sides">${timeline(visit, history)}<div class="side">${payerCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
   })
 }
 
 /** Why nobody has paid. */
-function unpaidNotice({ language }: Visit, story: Story): Html | false {
-  const why = whyUnpaid(story)
+function unpaidNotice({ language }: Visit, history: History): Html | false {
+  const why = whyUnpaid(history)
   return why !== null && notice(CHARGE[language].unpaid[why], 'calm')
 }
 
 /** Money that named this charge waits for a decision. */
-function waitingNotice(visit: Visit, { unmatched }: Story): Html | false {
+function waitingNotice(visit: Visit, { unmatched }: History): Html | false {
   const texts = CHARGE[visit.language]
   const payment = unmatched.find(({ status }) => status === 'UNMATCHED')
   if (!payment) return false

@@ -1,6 +1,6 @@
+import type { Sought } from '../../core/charges/meanings.ts'
 import type { ChargeKind, ChargeStatus, PaymentStatus } from '../../core/charges/rules.ts'
 import type { Language } from '../../lib/language.ts'
-import type { Sought } from './charges-search.ts'
 
 type Texts = {
   title: string

@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { chargeFileWriter, withWithdrawals } from '../../core/balance/charge-file.ts'
+import { type Found, findCharges, meaningsIn, type SoughtText } from '../../core/charges/find.ts'
+import { type Meaning, meaningsOf } from '../../core/charges/meanings.ts'
 import { asOf, type Charge } from '../../core/charges/rules.ts'
 import { countCharges, type Query, searchCharges, type Where } from '../../core/charges/search.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
@@ -7,11 +9,9 @@ import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { localDateOf } from '../../pix/local-time.ts'
 import { punctuateTaxId } from '../../pix/tax-id.ts'
-import { chargeTxid } from '../../provider/txid.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { filterForm, filtersOf, urlFilters } from './charges-filter.ts'
-import { type Meaning, meaningsOf } from './charges-search.ts'
 import { CHARGES } from './charges-texts.ts'
 import { sendCsv } from './csv.ts'
 import { listedTaxId } from './masks.ts'
@@ -41,42 +41,19 @@ export const searching = ({ app, company }: Visit): Where => ({
   now: app.clock.now(),
 })
 
-/** A search: what the text of the box is taken for, if there is one. */
-type Found = { meaning: Meaning | null; query: Query; charges: Charge[] }
+/** The text in the search box, and what the person has chosen that it means. */
+const soughtIn = ({ query: { q = '', as } }: Visit): SoughtText => ({ text: q, as })
 
-/** The meanings of the text in the search box, or the only one that the person has chosen. */
-function meaningsIn({ query: { q = '', as } }: Visit): Meaning[] {
-  const meanings = meaningsOf(q)
-  const chosen = meanings.filter(({ kind }) => kind === as)
-  return chosen.length > 0 ? chosen : meanings
-}
-
-/** The conditions of a meaning, beside those of the filters. Null: another amount is asked for. */
-function queryOf(filters: Query, meaning: Meaning | null): Query | null {
-  if (meaning === null) return filters
-  if (meaning.kind === 'charge') return { ...filters, txid: chargeTxid(meaning.value) }
-  const { kind, value } = meaning
-  if (kind === 'amount' && filters.amount !== undefined && filters.amount !== value) return null
-  return { ...filters, [kind]: value }
-}
-
-/** One page of charges: of the first meaning that finds any, if something is searched for. */
-export async function findCharges(visit: Visit, filters: Query, limit: number): Promise<Found> {
+/** One page of charges, and what the text of the search box is taken for. */
+function findPage(visit: Visit, filters: Query, limit: number): Promise<Found> {
   const after = fromPublic('charge', visit.query.after ?? '')
-  const meanings = meaningsIn(visit)
-  for (const meaning of meanings.length > 0 ? meanings : [null]) {
-    const query = queryOf(filters, meaning)
-    if (query === null) continue
-    const charges = await searchCharges(searching(visit), query, { limit, after })
-    if (charges.length > 0 || meanings.length === 0) return { meaning, query, charges }
-  }
-  return { meaning: null, query: filters, charges: [] }
+  return findCharges(searching(visit), soughtIn(visit), filters, { limit, after })
 }
 
 async function show(visit: Visit): Promise<FastifyReply> {
   const { language, query, app } = visit
   const texts = CHARGES[language]
-  const [first] = meaningsIn(visit)
+  const [first] = meaningsIn(soughtIn(visit))
   if (first?.kind === 'charge') {
     const charge = await app.charges.find({ companyId: visit.company.id, id: first.value })
     if (charge) return visit.redirect(`/charges/${toPublic('charge', charge.id)}`)
@@ -102,11 +79,7 @@ async function listOf(visit: Visit, filters: Query): Promise<Html> {
   const { language, query } = visit
   const texts = CHARGES[language]
   // One more than the page holds shows whether there is a next page.
-  const {
-    meaning,
-    query: sought,
-    charges: found,
-  } = await findCharges(visit, filters, PAGE_SIZE + 1)
+  const { meaning, query: sought, charges: found } = await findPage(visit, filters, PAGE_SIZE + 1)
   const charges = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? toPublic('charge', charges.at(-1)!.id) : null
   // The pages that follow search for the same thing.
@@ -204,7 +177,7 @@ async function download(visit: Visit): Promise<FastifyReply> {
   const { query, faults } = filtersOf(visit)
   const search = new URLSearchParams(urlFilters(visit))
   if (Object.keys(faults).length > 0) return visit.redirect(`/charges?${search}`)
-  const { query: sought, charges } = await findCharges(visit, query, 1)
+  const { query: sought, charges } = await findPage(visit, query, 1)
   const { isMore } = await countCharges(searching(visit), sought, MAX_LINES)
   if (isMore) return visit.redirect(`/charges?${search}`, 'too-long')
   const pieces = fileOf(visit, charges.length === 0 ? null : sought)

@@ -1,5 +1,7 @@
 import type { ChargeStatus, PaymentStatus } from '../../core/charges/rules.ts'
 import type { Recurrence } from '../../core/recurrences/rules.ts'
+import type { SubscriptionWord } from '../../core/recurrences/texts.ts'
+import { subscriptionWord } from '../../core/recurrences/words.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Html } from '../html.ts'
 import { pill, type Tone } from './parts.ts'
@@ -49,8 +51,6 @@ export function chargePill(charge: ShownCharge, language: Language): Html {
   return pill(CHARGE_WORDS[language][word], CHARGE_TONES[word])
 }
 
-export type SubscriptionWord = 'link' | 'closed' | Lowercase<Recurrence['authStatus']>
-
 export const SUBSCRIPTION_WORDS: Record<Language, Record<SubscriptionWord, string>> = {
   pt: {
     link: 'Link aberto',
@@ -80,16 +80,6 @@ const SUBSCRIPTION_TONES: Record<SubscriptionWord, Tone> = {
   rejected: 'bad',
   expired: 'calm',
   canceled: 'calm',
-}
-
-/** The state of a subscription, or of the link through which payers subscribe. */
-export function subscriptionWord({
-  isTemplate,
-  status,
-  authStatus,
-}: Pick<Recurrence, 'isTemplate' | 'status' | 'authStatus'>): SubscriptionWord {
-  if (isTemplate) return status === 'OPEN' ? 'link' : 'closed'
-  return authStatus.toLowerCase() as SubscriptionWord
 }
 
 export function subscriptionPill(

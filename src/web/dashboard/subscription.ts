@@ -9,9 +9,9 @@ import { isPlayable } from '../../core/payments/rules.ts'
 import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
 import { search } from '../../core/recurrences/store.ts'
 import { upcomingDebits } from '../../core/recurrences/upcoming.ts'
+import { debitDay, subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
 import { toPublic } from '../../lib/ids.ts'
-import { retryDays } from '../../pix/calendar.ts'
-import { formatDay, formatMoment, type LocalDate, localDateOf } from '../../pix/local-time.ts'
+import { formatDay, formatMoment, localDateOf } from '../../pix/local-time.ts'
 import { copyButton } from '../developer.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
@@ -19,7 +19,7 @@ import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { backLink } from './form-parts.ts'
 import { wholeTaxId } from './masks.ts'
 import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
-import { chargePill, subscriptionPill, subscriptionWord } from './states.ts'
+import { chargePill, subscriptionPill } from './states.ts'
 import { SUBSCRIPTIONS } from './subscriptions-texts.ts'
 import type { Visit } from './visit.ts'
 
@@ -105,10 +105,6 @@ function shareCard(visit: Visit, recurrence: Recurrence): Html | null {
   )
 }
 
-/** The day on which the bank debits next: the due day, or after it the day of the next retry. */
-export const debitDay = (dueOn: LocalDate, today: LocalDate): LocalDate =>
-  dueOn >= today ? dueOn : (retryDays(dueOn).find((day) => day >= today) ?? dueOn)
-
 /** What is charged next, and when. */
 async function nextCard(visit: Visit, recurrence: Recurrence): Promise<Html | null> {
   const { language, app, company } = visit
@@ -157,34 +153,16 @@ async function charges(visit: Visit, recurrence: Recurrence): Promise<Html> {
         of: ({ billing }) => html`<span class="nowrap">${formatDay(billing.dueOn)}</span>`,
       },
       { title: texts.state, of: ({ charge }) => chargePill(charge, language) },
-      { title: texts.what, of: (one) => whatHappened(visit, one) },
+      {
+        title: texts.what,
+        of: ({ billing, charge }) => whatHappened(billing, charge, localDateOf(now), texts),
+      },
       { title: texts.amount, kind: 'number', of: ({ charge }) => money(charge.amount) },
     ],
     billed,
   )
   const content = billed.length === 0 ? nothing(language, texts.noCharges) : list
   return card(texts.charges, html`${content}${pager(visit, next)}`)
-}
-
-/** What has become of a charge, and what the bank does next, in a sentence. */
-function whatHappened({ language, app }: Visit, { billing, charge }: Billed): string {
-  const { steps } = SUBSCRIPTIONS[language]
-  const { status, dueOn, nextAt, unanswered } = billing
-  const today = localDateOf(app.clock.now())
-  const retries = retryDays(dueOn)
-  if (charge.paymentDate !== null) return steps.paid(formatMoment(charge.paymentDate))
-  if (status === 'FAILED') return steps.failed(formatDay(retries.at(-1)!))
-  if (status === 'CANCELED' || charge.status === 'CANCELED') return steps.canceled
-  const silence = unanswered > 0 ? ` ${steps.unanswered}` : ''
-  if (status === 'PLANNED') {
-    return `${steps.planned(formatDay(nextAt ? localDateOf(nextAt) : dueOn))}${silence}`
-  }
-  if (today <= dueOn) return `${steps.scheduled(formatDay(dueOn))}${silence}`
-  const again = retries.find((day) => day >= today)
-  const late = again
-    ? steps.retry(formatDay(dueOn), formatDay(again))
-    : steps.late(formatDay(dueOn))
-  return `${late}${silence}`
 }
 
 /** The subscriptions that were started through a link. */

@@ -1,10 +1,9 @@
-import type { EndReason } from '../../core/recurrences/rules.ts'
+import { AGREEMENT, type AgreementTexts } from '../../core/recurrences/texts.ts'
 import type { Language } from '../../lib/language.ts'
-import type { SubscriptionWord } from './states.ts'
 
 export type Choice = 'all' | 'approved' | 'created' | 'rejected' | 'expired' | 'canceled' | 'links'
 
-type Texts = {
+type Texts = AgreementTexts & {
   title: string
   filters: string
   choices: Record<Choice, string>
@@ -19,7 +18,6 @@ type Texts = {
   next: string
   madeAt: string
   retrying: string
-  explained: Record<SubscriptionWord, string>
   agreement: string
   since: string
   endedAt: string
@@ -28,7 +26,6 @@ type Texts = {
   days(days: number): string
   bankId: string
   reason: string
-  reasons: Record<EndReason, string>
   noReason: string
   nextCharges: string
   nextHint: string
@@ -52,16 +49,6 @@ type Texts = {
   closeTitle: string
   cancelText: string
   closeText: string
-  steps: {
-    planned(day: string): string
-    scheduled(day: string): string
-    retry(due: string, day: string): string
-    late(due: string): string
-    failed(last: string): string
-    canceled: string
-    paid(day: string): string
-    unanswered: string
-  }
   who: {
     title: string
     any: { title: string; text: string }
@@ -74,6 +61,7 @@ type Texts = {
 }
 
 const pt: Texts = {
+  ...AGREEMENT.pt,
   title: 'Assinaturas',
   filters: 'Filtrar assinaturas',
   choices: {
@@ -96,16 +84,6 @@ const pt: Texts = {
   next: 'Próxima cobrança',
   madeAt: 'Criada em',
   retrying: 'Nova tentativa',
-  explained: {
-    link: 'Quem abre o link informa os próprios dados e autoriza a assinatura no banco.',
-    closed: 'Ninguém mais pode assinar por este link. As assinaturas já feitas continuam.',
-    created: 'O cliente ainda não autorizou no aplicativo do banco. Envie o link a ele.',
-    approved:
-      'O cliente autorizou. O banco paga cada cobrança no dia, sem ele precisar fazer nada.',
-    rejected: 'O cliente recusou a autorização no banco. Se foi engano, crie uma nova assinatura.',
-    expired: 'O prazo de 30 dias para autorizar acabou. Crie uma nova assinatura.',
-    canceled: 'Nada mais é cobrado. O que já foi pago continua pago.',
-  },
   agreement: 'Acordo',
   since: 'Autorizada em',
   endedAt: 'Encerrada em',
@@ -114,12 +92,6 @@ const pt: Texts = {
   days: (days) => (days === 1 ? '1 dia' : `${days} dias`),
   bankId: 'Número no banco',
   reason: 'Motivo do cancelamento',
-  reasons: {
-    CUSTOMER_ASKED: 'O cliente pediu',
-    NOT_PAID: 'Falta de pagamento',
-    MISTAKE: 'Criada por engano',
-    OTHER: 'Outro motivo',
-  },
   noReason: 'Selecione',
   nextCharges: 'Próximas cobranças',
   nextHint: 'O débito ocorre em dia útil; se faltar saldo, o banco tenta novamente em até 7 dias.',
@@ -147,18 +119,6 @@ const pt: Texts = {
   cancelText:
     'O banco é avisado, e nada mais é cobrado. O que já foi pago continua pago. Para voltar, o cliente precisa autorizar uma nova assinatura.',
   closeText: 'Ninguém mais poderá assinar por ele. As assinaturas já feitas continuam.',
-  steps: {
-    planned: (day) => `Será enviada ao banco em ${day}.`,
-    scheduled: (day) => `Agendada no banco do cliente para ${day}.`,
-    retry: (due, day) =>
-      `Não foi paga em ${due}, em geral por falta de saldo. O banco tenta de novo em ${day}.`,
-    late: (due) => `Não foi paga em ${due}. Aguardando a resposta do banco.`,
-    failed: (last) =>
-      `Não foi paga: o banco tentou até ${last}, em geral sem saldo na conta. Fale com o cliente.`,
-    canceled: 'Cancelada antes do débito.',
-    paid: (day) => `Paga em ${day}.`,
-    unanswered: 'O banco não está respondendo; continuamos perguntando.',
-  },
   who: {
     title: 'Quem pode assinar',
     any: { title: 'Qualquer pessoa', text: 'Um link só, para muitos clientes.' },
@@ -174,6 +134,7 @@ const pt: Texts = {
 }
 
 const en: Texts = {
+  ...AGREEMENT.en,
   title: 'Subscriptions',
   filters: 'Filter subscriptions',
   choices: {
@@ -196,15 +157,6 @@ const en: Texts = {
   next: 'Next charge',
   madeAt: 'Created at',
   retrying: 'Retrying',
-  explained: {
-    link: 'Whoever opens the link enters their details and authorizes the subscription at their bank.',
-    closed: 'Nobody can subscribe through this link any more. Existing subscriptions go on.',
-    created: 'The customer has not authorized it in the app of their bank yet. Send them the link.',
-    approved: 'The customer has authorized it. The bank pays each charge on its day by itself.',
-    rejected: 'The customer refused it at their bank. If that was a mistake, create a new one.',
-    expired: 'The 30 days to authorize it are over. Create a new subscription.',
-    canceled: 'Nothing more is charged. What was paid stays paid.',
-  },
   agreement: 'Agreement',
   since: 'Authorized at',
   endedAt: 'Ended at',
@@ -213,12 +165,6 @@ const en: Texts = {
   days: (days) => (days === 1 ? '1 day' : `${days} days`),
   bankId: 'Number at the bank',
   reason: 'Reason for canceling',
-  reasons: {
-    CUSTOMER_ASKED: 'The customer asked for it',
-    NOT_PAID: 'It was not paid',
-    MISTAKE: 'Created by mistake',
-    OTHER: 'Another reason',
-  },
   noReason: 'Choose',
   nextCharges: 'Next charges',
   nextHint: 'Debits are made on business days; without funds the bank tries again within 7 days.',
@@ -246,18 +192,6 @@ const en: Texts = {
   cancelText:
     'The bank is informed, and nothing more is charged. What was paid stays paid. To come back, the customer must authorize a new subscription.',
   closeText: 'Nobody will be able to subscribe through it. Existing subscriptions go on.',
-  steps: {
-    planned: (day) => `Goes to the bank on ${day}.`,
-    scheduled: (day) => `Scheduled at the customer’s bank for ${day}.`,
-    retry: (due, day) =>
-      `Not paid on ${due}, mostly for lack of funds. The bank tries again on ${day}.`,
-    late: (due) => `Not paid on ${due}. Waiting for the answer of the bank.`,
-    failed: (last) =>
-      `Not paid: the bank tried until ${last}, mostly without funds in the account. Contact the customer.`,
-    canceled: 'Canceled before the debit.',
-    paid: (day) => `Paid on ${day}.`,
-    unanswered: 'The bank does not answer; we keep asking.',
-  },
   who: {
     title: 'Who can subscribe',
     any: { title: 'Anybody', text: 'One link for many customers.' },

@@ -1,12 +1,12 @@
-import type { Author } from '../../core/activity/rules.ts'
-import type { Charge } from '../../core/charges/rules.ts'
-import type { AnyEventType } from '../../core/events.ts'
-import type { WrittenEvent } from '../../core/feed/store.ts'
-import type { Payment } from '../../core/payments/rules.ts'
-import type { Refund } from '../../core/refunds/rules.ts'
 import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
-import type { Story } from './charge-story.ts'
+import type { Author } from '../activity/rules.ts'
+import type { Charge } from '../charges/rules.ts'
+import type { AnyEventType } from '../events.ts'
+import type { WrittenEvent } from '../feed/store.ts'
+import type { Payment } from '../payments/rules.ts'
+import type { Refund } from '../refunds/rules.ts'
+import type { History } from './history.ts'
 
 /** Something that happened to a charge, with the entries and events that it made. */
 export type Moment = {
@@ -16,7 +16,7 @@ export type Moment = {
 } & (
   | { kind: 'made' | 'paid' | 'canceled'; by: Author | null }
   | { kind: 'code' | 'mailed' | 'opened' | 'released' | 'expired' }
-  | { kind: 'mail'; outcome: Story['mails'][number]['outcome'] }
+  | { kind: 'mail'; outcome: History['mails'][number]['outcome'] }
   | { kind: 'refund'; refund: Refund; by: Author | null }
   | { kind: 'unmatched'; payment: Payment }
   | { kind: 'other' }
@@ -25,20 +25,20 @@ export type Moment = {
 type Bare<M = Moment> = M extends Moment ? Omit<M, 'entries' | 'events'> : never
 
 /** Everything that happened to a charge in its order. It is pure. */
-export function momentsOf(story: Story): Moment[] {
-  const bare = [...ownMoments(story), ...refundMoments(story), ...paymentMoments(story)]
+export function momentsOf(history: History): Moment[] {
+  const bare = [...ownMoments(history), ...refundMoments(history), ...paymentMoments(history)]
   const moments = bare.map((moment): Moment => ({ ...moment, entries: [], events: [] }))
   const other = (at: Date): Moment => {
     const moment: Moment = { kind: 'other', at, entries: [], events: [] }
     moments.push(moment)
     return moment
   }
-  for (const entry of story.entries) {
+  for (const entry of history.entries) {
     const found = moments.find((moment) => hasMade(moment, entry))
     const moment = found ?? other(entry.createdAt)
     moment.entries.push(entry)
   }
-  for (const event of story.events) {
+  for (const event of history.events) {
     const found = moments.filter((moment) => hasEmitted(moment, event))
     const moment = found.find(({ events }) => events.length === 0) ?? found[0]
     const chosen = moment ?? other(event.createdAt)
@@ -48,48 +48,48 @@ export function momentsOf(story: Story): Moment[] {
   return moments.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
-function ownMoments(story: Story): Bare[] {
-  const { charge, opening, mails } = story
+function ownMoments(history: History): Bare[] {
+  const { charge, opening, mails } = history
   const { createdAt, paymentDate, status } = charge
   const codeAt = charge.kind === 'PIX' ? createdAt : opening?.codeAt
-  const releasedAt = releaseOf(story)
+  const releasedAt = releaseOf(history)
   const moments: (Bare | null | undefined | false)[] = [
-    { kind: 'made', at: createdAt, by: authorOf(story, /^create/) },
-    story.isMailed && { kind: 'mailed', at: createdAt },
+    { kind: 'made', at: createdAt, by: authorOf(history, /^create/) },
+    history.isMailed && { kind: 'mailed', at: createdAt },
     ...mails.map(({ createdAt: at, outcome }) => ({ kind: 'mail', at, outcome }) as const),
     opening?.openedAt && { kind: 'opened', at: opening.openedAt },
     codeAt && charge.brCode !== null && { kind: 'code', at: codeAt },
-    paymentDate && { kind: 'paid', at: paymentDate, by: authorOf(story, /^simulatePayment$/) },
+    paymentDate && { kind: 'paid', at: paymentDate, by: authorOf(history, /^simulatePayment$/) },
     releasedAt && { kind: 'released', at: releasedAt },
     status === 'CANCELED' && {
       kind: 'canceled',
-      at: timeOf(story, 'charge.canceled') ?? createdAt,
-      by: authorOf(story, /^cancelCharge$/),
+      at: timeOf(history, 'charge.canceled') ?? createdAt,
+      by: authorOf(history, /^cancelCharge$/),
     },
     status === 'EXPIRED' && {
       kind: 'expired',
-      at: timeOf(story, 'charge.expired') ?? charge.expiresAt,
+      at: timeOf(history, 'charge.expired') ?? charge.expiresAt,
     },
   ]
   return moments.filter((moment) => moment !== null && moment !== undefined && moment !== false)
 }
 
 /** When the money was released. Without a look at the ledger it is known from what was planned. */
-function releaseOf({ charge, entries, events }: Story): Date | null {
+function releaseOf({ charge, entries, events }: History): Date | null {
   const entry = entries.find(({ kind }) => kind === 'CHARGE_SETTLED')
   const event = events.find(({ type }) => type === 'charge.received')
   if (entry || event) return (entry ?? event)!.createdAt
   return charge.paymentStatus === 'RECEIVED' ? charge.releaseAt : null
 }
 
-const timeOf = ({ events }: Story, wanted: AnyEventType): Date | null =>
+const timeOf = ({ events }: History, wanted: AnyEventType): Date | null =>
   events.find(({ type }) => type === wanted)?.createdAt ?? null
 
-const authorOf = ({ activity }: Story, action: RegExp): Author | null =>
+const authorOf = ({ activity }: History, action: RegExp): Author | null =>
   activity.find((entry) => action.test(entry.action))?.author ?? null
 
 /** Refunds in their order. Who ordered each is known if the log has as many as there are. */
-function refundMoments({ refunds, activity }: Story): Bare[] {
+function refundMoments({ refunds, activity }: History): Bare[] {
   const orders = activity.filter(({ action }) => action === 'refundCharge')
   const ordered = refunds.filter(({ bankReason }) => bankReason === null)
   const isKnown = orders.length === ordered.length
@@ -99,7 +99,7 @@ function refundMoments({ refunds, activity }: Story): Bare[] {
   })
 }
 
-const paymentMoments = ({ unmatched }: Story): Bare[] =>
+const paymentMoments = ({ unmatched }: History): Bare[] =>
   unmatched.map((payment) => ({ kind: 'unmatched', at: payment.receivedAt, payment }))
 
 /** Whether a moment has made an entry of the ledger. */
@@ -135,7 +135,7 @@ function hasEmitted(moment: Moment, { type, payload, createdAt }: WrittenEvent):
 }
 
 /** Why a charge was not paid. Null if it was, or may still be. */
-export function whyUnpaid({ charge, opening }: Pick<Story, 'charge' | 'opening'>) {
+export function whyUnpaid({ charge, opening }: Pick<History, 'charge' | 'opening'>) {
   if (charge.status === 'CANCELED') return 'canceled'
   if (charge.status !== 'EXPIRED') return null
   if (charge.kind === 'RECURRING') return 'uncollected'

@@ -1,0 +1,107 @@
+import type { Tx } from '../../db/database.ts'
+import type { Kind } from '../../ledger/recipes.ts'
+import { findPostings, type StatementEntry } from '../../ledger/statement.ts'
+import { toPublic } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { listOfCharge as listActivity } from '../activity/charge-store.ts'
+import type { Entry as ActivityEntry } from '../activity/rules.ts'
+import type { App } from '../app.ts'
+import { type ChargeMail, listMails } from '../charges/mail-store.ts'
+import { findOpening, type Opening } from '../charges/openings-store.ts'
+import type { Charge } from '../charges/rules.ts'
+import type { Scope } from '../companies/rules.ts'
+import { openPerson } from '../customers/sealing.ts'
+import { listOfEvents } from '../deliveries/browse-store.ts'
+import type { Delivery } from '../deliveries/rules.ts'
+import { listOfCharge as listEvents, type WrittenEvent } from '../feed/store.ts'
+import type { Payment } from '../payments/rules.ts'
+import { listUnmatchedOf } from '../payments/store.ts'
+import type { Refund } from '../refunds/rules.ts'
+import { listOfCharge as listRefunds } from '../refunds/store.ts'
+
+/** Everything that is known of a charge. */
+export type History = {
+  charge: Charge
+  opening: Opening | null
+  /** The oldest first. */
+  refunds: Refund[]
+  /** Payments that named the charge and did not pay it, the oldest first. */
+  unmatched: Payment[]
+  /** Empty if the person may not see the balance. */
+  entries: StatementEntry[]
+  /** Empty if the person may not see webhooks. */
+  events: WrittenEvent[]
+  deliveries: Delivery[]
+  activity: ActivityEntry[]
+  /** Whether the payer was sent the link when the charge was created. */
+  isMailed: boolean
+  /** Mails that people have sent, the oldest first. */
+  mails: ChargeMail[]
+}
+
+/** A charge has few of each. If it has more, the newest are left out. */
+const MAX_OF_EACH = 100
+
+/**
+ * Reads everything about a charge that somebody may see: entries of the ledger and events need
+ * scopes of their own.
+ */
+export async function historyOf(
+  app: Pick<App, 'db' | 'vault'>,
+  charge: Charge,
+  can: (scope: Scope) => boolean,
+): Promise<History> {
+  const { db, vault } = app
+  const { companyId, id, link } = charge
+  const page = { limit: MAX_OF_EACH, after: null }
+  const [opening, refunds, unmatched, activity, mails] = await Promise.all([
+    findOpening(db, charge),
+    listRefunds(db, companyId, id, page),
+    listUnmatchedOf(db, companyId, id, MAX_OF_EACH),
+    listActivity(db, companyId, id, MAX_OF_EACH),
+    listMails(db, charge),
+  ])
+  const isMailed = link?.notifyCustomer === true && emailOf(vault, charge) !== undefined
+  const about = { charge, opening, refunds: refunds.toReversed(), unmatched }
+  const [entries, feed] = await Promise.all([
+    can('balance:read') ? entriesOf(db, about) : [],
+    can('webhooks:read') ? eventsOf(db, about) : { events: [], deliveries: [] },
+  ])
+  return { ...about, isMailed, activity, mails: mails.toReversed(), entries, ...feed }
+}
+
+const emailOf = (vault: Vault, { companyId, payer }: Charge): string | undefined =>
+  payer ? openPerson(vault, companyId, payer).email : undefined
+
+type About = Pick<History, 'charge' | 'opening' | 'refunds' | 'unmatched'>
+
+const OF_PAYMENTS: Kind[] = [
+  'CHARGE_PAID',
+  'CHARGE_SETTLED',
+  'PAYMENT_UNMATCHED',
+  'PAYMENT_ACCEPTED',
+]
+const OF_REFUNDS: Kind[] = ['REFUND_HELD', 'REFUND_PAID', 'REFUND_RELEASED', 'BANK_RETURN']
+
+/** The entries of the ledger about a charge, found by the payments and refunds that they name. */
+async function entriesOf(db: Tx, { charge, refunds, unmatched }: About): Promise<StatementEntry[]> {
+  const isBooked = ({ booked }: { booked: boolean }) => booked
+  const payments = unmatched.filter(isBooked).map(({ endToEndId }) => endToEndId)
+  if (charge.booked) payments.push(charge.endToEndId!)
+  const orders = refunds.filter(isBooked).map(({ id }) => toPublic('rfnd', id))
+  const found = await Promise.all([
+    findPostings(db, charge.companyId, OF_PAYMENTS, payments),
+    findPostings(db, charge.companyId, OF_REFUNDS, orders),
+  ])
+  return found.flat().sort((a, b) => a.entry - b.entry)
+}
+
+async function eventsOf(
+  db: Tx,
+  { charge, opening }: About,
+): Promise<Pick<History, 'events' | 'deliveries'>> {
+  const marks = [charge.id, ...(opening?.beforeEvent ? [opening.beforeEvent] : [])]
+  const events = await listEvents(db, charge.companyId, charge.id, marks, MAX_OF_EACH)
+  const ids = events.map(({ id }) => id)
+  return { events, deliveries: await listOfEvents(db, charge.companyId, ids) }
+}

@@ -1,0 +1,51 @@
+import { formatReais } from '../../lib/money.ts'
+import { participantOf } from '../../pix/participants.ts'
+import type { Author } from '../activity/rules.ts'
+import type { Charge } from '../charges/rules.ts'
+import type { Company } from '../companies/rules.ts'
+import type { AnyEventType } from '../events.ts'
+import type { Moment } from './moments.ts'
+import type { HistoryTexts } from './texts.ts'
+
+/** What happened, in a few words. */
+export function titleOf(
+  { kind: kindOfCharge }: Charge,
+  moment: Moment,
+  texts: HistoryTexts,
+  nameOf: (type: AnyEventType) => string,
+): string {
+  switch (moment.kind) {
+    case 'mail':
+      return texts.mailedAgain
+    case 'expired':
+      return kindOfCharge === 'RECURRING' ? texts.collectionFailed : texts.expired
+    case 'refund': {
+      const { amount, bankReason } = moment.refund
+      return (bankReason ? texts.bankReturn : texts.refund)(formatReais(amount))
+    }
+    case 'unmatched':
+      return texts.unmatched(formatReais(moment.payment.amount))
+    case 'other':
+      return moment.events.map(({ type }) => nameOf(type)).join(', ')
+    default:
+      return texts[moment.kind]
+  }
+}
+
+/** Who has done it, if that is known. */
+export function authorText(by: Author | null, { madeBy }: HistoryTexts): string | null {
+  if (by === null) return null
+  if (by.kind === 'person') return madeBy.person(by.name)
+  return by.kind === 'key' ? madeBy.key(by.name) : madeBy.other
+}
+
+/** The bank that the payment of a charge came from. */
+export function payerBankOf(
+  { endToEndId, devMode }: Charge,
+  { mode }: Pick<Company, 'mode'>,
+  { simulatedBank }: HistoryTexts,
+): string | null {
+  if (devMode || mode === 'sandbox') return simulatedBank
+  const bank = participantOf(endToEndId!)
+  return bank && (bank.name ?? `ISPB ${bank.ispb}`)
+}
