@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import pg from 'pg'
 import { removeOrphans } from '../../src/core/charges/intents.ts'
 import { LEASE_S } from '../../src/core/orders.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked, pixBody } from '../support/bank.ts'
 import { temporaryFolder } from '../support/process.ts'
-import { until } from './until.ts'
+import { becomes, holdingOf } from './hold.ts'
 import { createVictim, lowPort } from './victim.ts'
 
 /** Another server of the same database, whose time the test moves. */
@@ -75,18 +74,7 @@ async function requireAgreement(): Promise<void> {
 
 const txidOf = (id: string) => id.slice('charge_'.length)
 const isHeld = (what: string) => async () => bank.faults.made.some((one) => one.what === what)
-const becomes = (what: string, look: () => Promise<boolean>) =>
-  until(what, async () => (await look()) || null)
-
-/** Holds a table, so that whoever writes to it waits. */
-async function hold(table: string): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: api.databaseUrl })
-  await client.connect()
-  await client.query(`begin; lock table ${table} in share row exclusive mode`)
-  return () => client.end()
-}
-const waiting = async () =>
-  (await api.rows('select 1 from pg_locks where not granted and database is not null')).length
+const { hold, waiting } = holdingOf(api)
 
 /** Two clients order: one comes again, the other does not. */
 const keysOf = (step: string) => [`${step} again`, `${step} once`] as const
