@@ -26,6 +26,7 @@ const SAMPLES: Record<string, (number: string) => string> = {
   endToEndId: (number) => `E99999999202608201500${pad(number, 11)}`,
   returnId: (number) => `D99999999202608201500${pad(number, 11)}`,
   externalRecurrenceId: (number) => `RR9999999920260820${pad(number, 11)}`,
+  code: (number) => pad(number, 6),
   secret: (number) => `whsec_${Buffer.alloc(32, `vintem ${number}`).toString('base64')}`,
 }
 

@@ -54,4 +54,7 @@ export const METHODS: Record<string, [resource: string, method: string]> = {
   changeCompany: ['company', 'update'],
   getClock: ['sandbox', 'clock'],
   moveClock: ['sandbox', 'moveClock'],
+  receivePayment: ['sandbox', 'receivePayment'],
+  returnPayment: ['sandbox', 'returnPayment'],
+  makeWithdrawalCode: ['sandbox', 'withdrawalCode'],
 }

@@ -3,7 +3,6 @@ import type { AppWithCharges } from './charges/group.ts'
 import type { AppWithDue, DueSource } from './clocks/due.ts'
 import type { Company } from './companies/rules.ts'
 import type { AppWithDeliveries } from './deliveries/metrics.ts'
-import type { AppWithFeed } from './feed/waits.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
@@ -21,6 +20,5 @@ export type FullApp = AppWithActivity &
   AppWithCharges &
   AppWithCallbacks &
   AppWithDeliveries &
-  AppWithFeed &
   AppWithRequestLog &
   AppWithDue<DueTask>

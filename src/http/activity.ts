@@ -36,6 +36,9 @@ const CHANGED: Record<string, RecordType> = {
   resendWithdrawalCode: 'withdrawal',
   changeCompany: 'company',
   moveClock: 'clock',
+  receivePayment: 'payment',
+  returnPayment: 'payment',
+  makeWithdrawalCode: 'withdrawal',
 }
 
 /** Numbers of an answer that say what was done. */
@@ -51,8 +54,9 @@ export function changeOf(route: Route, { params, sent, company, data }: Done): C
   return { action, record: { type: CHANGED[action]!, id }, details: detailsOf(route, sent, answer) }
 }
 
-function idIn({ id, withdrawId, correlationID }: Record<string, unknown>): string | undefined {
-  return [id, withdrawId, correlationID].find((one) => typeof one === 'string')
+function idIn({ endToEndId, ...answer }: Record<string, unknown>): string | undefined {
+  const ids = [endToEndId, answer.id, answer.withdrawId, answer.correlationID]
+  return ids.find((one) => typeof one === 'string')
 }
 
 /** Names of the fields that were sent, and figures. Other values may be private. */

@@ -8,7 +8,6 @@ import type { Version } from '../versions/history.ts'
 import { changeOf } from './activity.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
-import type { Rest } from './gate.ts'
 import { safeHeaders } from './headers.ts'
 import {
   type Answer,
@@ -147,7 +146,7 @@ function answerCall(
   const { company, author } = session(request)
   const from = { ...author, address: addressOf(request) }
   const asked = { route, path, params, company, author: from }
-  const call = makeCall(app, asked, input, idempotency, request.ticket!.rest)
+  const call = makeCall(app, asked, input, idempotency)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
@@ -192,7 +191,6 @@ export function makeCall(
   { route, path, params, company, author }: Asked,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
-  rest: Rest = (wait) => wait(new AbortController().signal),
 ): Call {
   /** What it changes and its entry in the activity log are committed together. */
   const recording = (act: (tx: Tx) => Promise<unknown>) => async (tx: Tx) => {
@@ -214,7 +212,6 @@ export function makeCall(
     body,
     headers: {},
     longPage: longPageOf(company.id),
-    rest,
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     commit: (act) =>
       idempotency ? idempotency.commit(recording(act)) : app.db.transaction(recording(act)),

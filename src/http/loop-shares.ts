@@ -54,8 +54,7 @@ export type LoopShares = {
   begin(name: string, bodyBytes: number): Spender
 }
 
-/** Counts nothing. */
-export const FREE: Spender = { spend() {}, take: async () => {}, end() {} }
+const FREE: Spender = { spend() {}, take: async () => {}, end() {} }
 
 /** Limits nothing. */
 export const UNLIMITED: LoopShares = { wait_ms: () => 0, begin: () => FREE }

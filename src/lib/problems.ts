@@ -25,6 +25,7 @@ export const CATALOGUE = {
   payment_not_found: [404, 'The company has no unmatched payment with this id.'],
   withdrawal_not_found: [404, 'The company has no withdrawal with this id.'],
   clock_not_found: [404, 'Only a sandbox company has a test clock.'],
+  sandbox_only: [404, 'Only a sandbox company has this operation: it moves play money.'],
   charge_not_payable: [409, 'The charge is final: paid, expired or canceled.'],
   withdrawal_pending: [409, 'A withdrawal is waiting for its one-time code.'],
   idempotency_in_progress: [409, 'The first request with this Idempotency-Key is still running.'],

@@ -42,7 +42,7 @@ for (const { read, list, field } of KINDS) {
 }
 
 test('an object without a list is what its ids say', () => {
-  const none = { endToEndIds: [], txids: [], agreements: [], collections: [] }
+  const none = { endToEndIds: [], returned: [], txids: [], agreements: [], collections: [] }
   assert.deepEqual(namedIn({ endToEndId: 'E1', txid: 'T1' }), { ...none, endToEndIds: ['E1'] })
   assert.deepEqual(namedIn({ idRec: 'R1', txid: 'T1' }), {
     ...none,
@@ -59,6 +59,7 @@ test('a payment of a list names no collection, and a collection no payment', () 
   const body = { pix: [{ endToEndId: 'E1', txid: 'T1' }], cobsr: [{ idRec: 'R1', txId: 'T2' }] }
   assert.deepEqual(namedIn(body), {
     endToEndIds: ['E1'],
+    returned: [],
     txids: [],
     agreements: [],
     collections: ['T2'],
@@ -104,6 +105,7 @@ test('a callback of the simulated bank has the form of the scheme', () => {
   })
   assert.deepEqual(namedIn(body), {
     endToEndIds: ['E1'],
+    returned: [],
     txids: [],
     agreements: [],
     collections: ['T1', 'T2'],

@@ -3,11 +3,12 @@ import type { AgreementStatus, Collection } from './port.ts'
 import { txidIn } from './txid.ts'
 
 /**
- * What a callback names, by the scheme's ids. `txids` are of charges whose payment it does not
- * name.
+ * What a callback names, by the scheme's ids. `returned` are those of the payments of which it says
+ * that money was returned, `txids` are of charges whose payment it does not name.
  */
 export type Named = {
   endToEndIds: string[]
+  returned: string[]
   txids: string[]
   agreements: string[]
   collections: string[]
@@ -28,11 +29,14 @@ export function namedIn(body: unknown): Named {
   const isCharge = ({ endToEndId, idRec }: Fields) => !isId(endToEndId) && !isId(idRec)
   return {
     endToEndIds: idsOf(payments.map(({ endToEndId }) => endToEndId)),
+    returned: idsOf(payments.filter(hasReturns).map(({ endToEndId }) => endToEndId)),
     txids: idsOf(payments.filter(isCharge).map(txidIn)),
     agreements: idsOf(entriesOf([...listed('recs'), ...bare]).map(({ idRec }) => idRec)),
     collections: idsOf(entriesOf(collections).map(txidIn)),
   }
 }
+
+const hasReturns = ({ devolucoes }: Fields): boolean => Array.isArray(devolucoes)
 
 const LISTS = ['pix', 'recs', 'cobsr']
 
@@ -69,6 +73,9 @@ const pixEntry = ({ endToEndId, txid, amount, receivedAt }: Pix) => ({
 
 /** The callback of a received payment. */
 export const callbackBody = (pix: Pix) => ({ pix: [pixEntry(pix)] })
+
+/** The callback of a return that the bank makes by itself. It is asked what was returned. */
+export const returnBody = (endToEndId: string) => ({ pix: [{ endToEndId, devolucoes: [] }] })
 
 /** The scheme's names of the statuses. */
 export const AGREEMENT_STATUS: Record<AgreementStatus, string> = {

@@ -1,10 +1,10 @@
 import { type Client, payer, type TestApi } from '../support/api.ts'
-import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'
 import { makePaid, makeUnmatched } from '../support/payments.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
 import { companyBodies } from './company-bodies.ts'
+import { sandboxBodies } from './sandbox-bodies.ts'
 import {
   AMOUNT,
   ANY_AMOUNT,
@@ -363,17 +363,6 @@ const recurrences: BodyCase[] = [
   },
 ]
 
-const sandbox: BodyCase[] = [
-  {
-    operationId: 'moveClock',
-    method: 'POST',
-    parents: {},
-    required: [],
-    wrong: { advance: [...NO_NUMBER, 1.5, 0, -1, 157_788_001, 1e300], now: optional(MOMENT) },
-    prepare: async () => ({ path: CLOCK, good: { advance: 1 } }),
-  },
-]
-
 export const BODIES: BodyCase[] = [
   ...charges,
   ...customers,
@@ -381,6 +370,6 @@ export const BODIES: BodyCase[] = [
   ...webhooks,
   ...money,
   ...recurrences,
-  ...sandbox,
+  ...sandboxBodies,
   ...companyBodies({ NAME, EMAIL, URL }),
 ]

@@ -2,7 +2,7 @@ import { payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'
-import { makePaid, makeUnmatched } from '../support/payments.ts'
+import { codeOf, makePaid, makeUnmatched, returnOf, SANDBOX_PAYMENT } from '../support/payments.ts'
 import {
   makeCustomer,
   makeRecurring,
@@ -187,6 +187,20 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
   },
   cancelWithdrawal: async (client, api) => bare(`${await waiting(client, api)}/cancel`),
   resendWithdrawalCode: async (client, api) => bare(`${await waiting(client, api)}/resend`),
+  receivePayment: async () => ({
+    method: 'POST',
+    path: SANDBOX_PAYMENT,
+    body: { amount: 700 },
+    other: { amount: 701 },
+  }),
+  returnPayment: async (client, api) => ({
+    method: 'POST',
+    path: returnOf((await makePaid(api, client, 1990)).endToEndId),
+    body: { value: 500 },
+    other: { value: 501 },
+  }),
+  makeWithdrawalCode: async (client, api) =>
+    bare(codeOf((await waiting(client, api)).slice(PATH.length + 1))),
   // The last: what is due for a company whose clock is on its way waits until it is played.
   moveClock: async () => ({
     method: 'POST',

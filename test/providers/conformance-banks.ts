@@ -37,7 +37,15 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
     provider: simulator,
     payouts: simulator,
     agrees: true,
-    returnByItself: null,
+    async returnByItself(endToEndId, amount) {
+      const order = {
+        endToEndId,
+        amount: toCents(amount),
+        reason: 'FRAUD',
+        orderId: newId(),
+      } as const
+      return given(await simulator.returnByItself(payee, order))
+    },
     remembers: false,
     payee,
     clock,
@@ -92,7 +100,7 @@ export async function openBank(
     agrees: connection.profile.paths.rec !== null,
     pay: async (brCode, amount) => bank.payer.pay(brCode, { amount }).endToEndId,
     payKey: async (amount) => bank.payer.payKey(payee.pixKey, amount).endToEndId,
-    returnByItself: (endToEndId, amount) => {
+    returnByItself: async (endToEndId, amount) => {
       const { returnId, doneAt } = bank.returnByItself(endToEndId, { amount: toCents(amount) })
       // A bank may use a word that is newer than the document.
       const reason = bank.state().style.extras ? 'OTHER' : 'FRAUD'

@@ -16,8 +16,8 @@ export type Ground = {
   /** Pays a code, and returns the end-to-end id. */
   pay(brCode: string, amount: number): Promise<string>
   payKey(amount: number): Promise<string>
-  /** Returns money of a payment without an order. Null where the bank never does. */
-  returnByItself: ((endToEndId: string, amount: number) => PixReturn) | null
+  /** Returns money of a payment without an order. */
+  returnByItself(endToEndId: string, amount: number): Promise<PixReturn>
   decide(agreement: { id: Uuid; brCode: string }, decision: Decision): Promise<void>
   /** What payers' banks do today. */
   collect(pays: boolean): Promise<void>

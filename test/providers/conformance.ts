@@ -221,7 +221,6 @@ function refunds(guarantee: Guarantee): void {
 
   guarantee('a return that nobody has ordered is shown with its payment', async (ground) => {
     const { provider, payee, clock } = ground
-    if (!ground.returnByItself) return
     const other = await ground.payKey(100)
     const { brCode, id, txid } = await issue(ground)
     const endToEndId = await ground.pay(brCode, AMOUNT)
@@ -229,7 +228,7 @@ function refunds(guarantee: Guarantee): void {
     const own = { id: newId(), endToEndId, amount: toCents(34) }
     const { returnId } = given(await provider.refund(payee, own))
     clock.advance(20 * 24 * HOUR_s)
-    const byBank = ground.returnByItself(endToEndId, 1000)
+    const byBank = await ground.returnByItself(endToEndId, 1000)
     const ordered = { returnId, orderId: own.id, amount: own.amount, at: receivedAt }
     const pix: ReceivedPix = {
       endToEndId,

@@ -82,6 +82,9 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   changeCompany: () => [at('/company', { name: LONG.slice(0, 100) })],
   getClock: () => [at('/sandbox/clock')],
   moveClock: () => [at('/sandbox/clock', { advance: 1 })],
+  receivePayment: () => [at('/sandbox/payment', { amount: 500, payer: { name: LONG } })],
+  returnPayment: () => [at('/sandbox/payment/E1/return', { reason: 'FRAUD' })],
+  makeWithdrawalCode: ({ completed }) => [at(`/sandbox/withdraw/${completed}/code`)],
 }
 
 const pathOf = ({ url }: { url: string }) => new URL(url).pathname

@@ -5,6 +5,11 @@ import { type Client, payer, type Reply, type TestApi } from './api.ts'
 export const order = (api: TestApi, json: unknown): Promise<Reply> =>
   api.call('POST', '/bank/pix', { json })
 
+/** What only a sandbox company has. */
+export const SANDBOX_PAYMENT = '/sandbox/payment'
+export const returnOf = (endToEndId: string) => `${SANDBOX_PAYMENT}/${endToEndId}/return`
+export const codeOf = (withdrawal: string) => `/sandbox/withdraw/${withdrawal}/code`
+
 /** Pays a code at the simulated bank and gives the scheme's id of the payment. */
 export async function pay(
   api: TestApi,

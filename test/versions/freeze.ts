@@ -17,6 +17,7 @@ const VOLATILE: [RegExp, string][] = [
   [/(?<=")000201[\x20\x21\x23-\x7e]*6304[0-9A-F]{4}(?=")/g, 'brCode '],
   [/data:image\/png;base64,[\w+/=]+/g, 'png '],
   [/whsec_[\w+/=]{44}/g, 'secret '],
+  [/(?<="code":")\d{6}(?=")/g, 'code '],
   [/(?<=")A[\w-]{42}(?=")|(?<=after=)A[\w-]{42}/g, 'delivery '],
 ]
 

@@ -101,9 +101,11 @@ async function compareSent(
 ): Promise<string[]> {
   const ids = transfers.flatMap(({ orderId }) => orderId ?? [])
   const orders = new Map((await findOrders(db, companyId, ids)).map((order) => [order.id, order]))
-  // What a real bank has returned by itself is compared in `compareReturns`.
+  // What a bank has returned by itself is compared in `compareReturns`.
   const isOurs = ({ direction, orderId }: BankTransfer) =>
-    direction === 'sent' || provider === providers.simulator || orders.has(orderId ?? '')
+    direction === 'sent' ||
+    orders.has(orderId ?? '') ||
+    (provider === providers.simulator && orderId !== null)
   const sent = transfers.filter((one) => one.direction !== 'received' && isOurs(one))
   const refs = ids.flatMap((id) => [toPublic('wd', id), toPublic('rfnd', id)])
   const entries = await findPostings(db, companyId, ['WITHDRAWAL_PAID', 'REFUND_PAID'], refs)
@@ -118,25 +120,30 @@ async function compareSent(
 }
 
 /**
- * Checks that what the bank has returned by itself is booked. That counts only for returns before
- * the last time that the bank has listed them, because a later one may be on its way to us.
+ * Checks that what the bank has returned by itself is booked. At a real bank that counts only for
+ * returns before the last time that it has listed them, because a later one may be on its way.
  */
 async function compareReturns(
-  { db }: App,
-  { source }: Provider,
+  { db, providers }: App,
+  provider: Provider,
   companyId: Uuid,
   transfers: BankTransfer[],
 ): Promise<string[]> {
-  const returned = transfers.filter(({ direction }) => direction === 'returned')
-  const listedAt = returned.length > 0 ? await findReturnsListed(db, companyId) : null
-  if (!listedAt) return []
+  const { source } = provider
+  const isReal = provider !== providers.simulator
+  // Those that the simulated bank was ordered to make are compared in `compareSent`.
+  const isToCompare = ({ direction, orderId }: BankTransfer) =>
+    direction === 'returned' && (isReal || orderId === null)
+  const returned = transfers.filter(isToCompare)
+  const listedAt = isReal && returned.length > 0 ? await findReturnsListed(db, companyId) : null
+  if (returned.length === 0 || (isReal && !listedAt)) return []
   const ids = returned.map(({ paymentId }) => paymentId!)
   const known = new Set((await findByIds(db, companyId, source, ids)).map((one) => one.endToEndId))
   const refunds = await listOfPayments(db, companyId, source, ids)
-  const until = new Date(listedAt.getTime() - OVERLAP_MS)
+  const until = listedAt && new Date(listedAt.getTime() - OVERLAP_MS)
   return returned.flatMap((transfer) => {
     const { at, paymentId, endToEndId, orderId, amount } = transfer
-    if (at >= until || !known.has(paymentId!)) return []
+    if ((until && at >= until) || !known.has(paymentId!)) return []
     const own = refunds.find(({ id, returnId }) => id === orderId || returnId === endToEndId)
     return own?.amount === amount ? [] : [differs(transfer, String(own?.amount ?? 'nothing'))]
   })

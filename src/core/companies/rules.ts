@@ -3,7 +3,7 @@ import { EMAIL_FORM } from '../../lib/email-form.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { toCents } from '../../lib/money.ts'
-import { invalid, type Problem } from '../../lib/problems.ts'
+import { invalid, type Problem, problem } from '../../lib/problems.ts'
 import { isTaxIdShape, isValidTaxId, kindOfTaxId } from '../../pix/tax-id.ts'
 
 export type Mode = 'sandbox' | 'live'
@@ -55,6 +55,11 @@ export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
 export const SANDBOX_OPENING = toCents(100_000)
 export const DEFAULT_COLOR = '#0f766e'
 export const DEFAULT_CITY = 'Sao Paulo'
+
+/** Refuses what only a sandbox company has. Play money never meets real money. */
+export function requireSandbox({ mode }: Pick<Company, 'mode'>): void {
+  if (mode !== 'sandbox') throw problem('sandbox_only')
+}
 
 /** Play money may carry made-up documents; a live company and its payers need real check digits. */
 export function taxIdFault(mode: Mode, taxId: string): string | null {

@@ -11,6 +11,7 @@ import {
   type StoredCallback,
 } from './callback-store.ts'
 import {
+  type Callback,
   type CallbackResult,
   type Followers,
   type Item,
@@ -128,14 +129,25 @@ export async function receiveCallback(
   provider: string,
   body: unknown,
 ): Promise<{ processed: Promise<CallbackResult> }> {
+  const callback = await storeCallback(app, companyId, provider, body)
+  if (!callback) return { processed: Promise.resolve('unconfirmed') }
+  return { processed: app.callbacks.process({ app, callback }) }
+}
+
+/** Stores a callback that a task processes after a while. Null if it names nothing. */
+export async function storeCallback(
+  app: AppWithCallbacks,
+  companyId: Uuid,
+  provider: string,
+  body: unknown,
+): Promise<Callback | null> {
   const named = namedIn(body)
-  if (namesOf(named).length === 0) return { processed: Promise.resolve('unconfirmed') }
+  if (namesOf(named).length === 0) return null
   const [id, receivedAt] = [newId(), app.systemClock.now()]
   const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
   await app.callbacks.store({ companyId, id, provider, sealed, receivedAt, nextAttemptAt })
-  const callback = { companyId, id, provider, ...named }
-  return { processed: app.callbacks.process({ app, callback }) }
+  return { companyId, id, provider, ...named }
 }
 
 /**

@@ -3,8 +3,9 @@ import { post } from '../../ledger/post.ts'
 import { paymentAccepted } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import type { ReceivedPix } from '../../provider/port.ts'
+import type { PixPayer, ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
@@ -12,7 +13,7 @@ import { insertCode } from '../charges/openings-store.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
 import { simulation, withCode } from '../charges/rules.ts'
-import type { Company } from '../companies/rules.ts'
+import { type Company, requireSandbox } from '../companies/rules.ts'
 import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
 import { accept, undecidedOf } from './rules.ts'
@@ -53,6 +54,36 @@ export async function matchSimulated(
   const [match] = await matchPayments(tx, app, company, [pix], { source, now })
   assert(match?.kind === 'paid', 'an open charge is paid by its exact amount')
   return match.charge
+}
+
+/**
+ * Sends a sandbox company a Pix to its key, which names no charge. The same order again is the same
+ * payment. If this process dies before it is recorded, reconciliation finds it.
+ */
+export async function sendUnnamed(
+  { providers }: App,
+  company: Company,
+  { amount, payer }: { amount: number; payer?: PixPayer },
+  orderId: string,
+): Promise<ReceivedPix> {
+  requireSandbox(company)
+  const order = { txid: null, amount: toCents(amount), orderId, ...(payer ? { payer } : {}) }
+  const { endToEndId, txid, amount: sent, at } = await providers.simulator.pay(company, order)
+  return { endToEndId, txid, amount: sent, receivedAt: at, ...(payer ? { payer } : {}) }
+}
+
+/** Records a payment that names no charge. */
+export async function recordUnnamed(
+  tx: Tx,
+  app: App,
+  company: Company,
+  pix: ReceivedPix,
+): Promise<Payment> {
+  const { source } = app.providers.simulator
+  await matchPayments(tx, app, company, [pix], { source, now: app.clock.now() })
+  const [payment] = await store.findUnmatched(tx, company.id, [pix.endToEndId])
+  assert(payment, 'a payment that names no charge matches none')
+  return payment
 }
 
 /** Gives a dev-mode link the code that a simulated payment pays. */

@@ -65,8 +65,8 @@ const groupsOf = (callbacks: Callback[]): [Callback, ...Callback[]][] =>
 
 /**
  * Matches the payments of callbacks of the simulated bank, those of all companies together. The
- * result is null if a callback names more than payments, or if something of its company is locked
- * or fails: such a callback has to be processed alone.
+ * result is null if a callback names more than new payments, or if something of its company is
+ * locked or fails: such a callback has to be processed alone.
  */
 export async function processTogether(
   means: Means,
@@ -104,8 +104,8 @@ async function matchSimulated(
   return new Set((await Promise.all(done)).flat().map(({ id }) => id))
 }
 
-const namesOnlyPayments = ({ txids, agreements, collections }: Callback): boolean =>
-  txids.length + agreements.length + collections.length === 0
+const namesOnlyPayments = ({ returned, txids, agreements, collections }: Callback): boolean =>
+  returned.length + txids.length + agreements.length + collections.length === 0
 
 /** The companies of callbacks, and what the simulated bank has of the payments that they name. */
 async function loadTogether(db: Database, app: App, callbacks: Callback[]) {

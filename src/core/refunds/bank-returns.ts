@@ -36,17 +36,18 @@ export async function recordReturns(
   for (const pix of returned) {
     const own = recorded.filter(({ endToEndId }) => endToEndId === pix.endToEndId)
     if (rules.newReturns(pix.returns!, own).length === 0) continue
-    count += await app.db.transaction((tx) => recordOf(tx, app, company, source, pix))
+    count += await app.db.transaction((tx) => recordReturnsOf(tx, app, company, source, pix))
   }
   return count
 }
 
-async function recordOf(
+/** Records what the bank has returned of one payment. */
+export async function recordReturnsOf(
   tx: Tx,
   app: App,
   company: Company,
   source: Source,
-  { endToEndId, returns = [] }: ReceivedPix,
+  { endToEndId, returns = [] }: Pick<ReceivedPix, 'endToEndId' | 'returns'>,
 ): Promise<number> {
   const now = app.clock.now()
   const of = await lockPayment(tx, company.id, source, endToEndId)

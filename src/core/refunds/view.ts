@@ -16,6 +16,14 @@ export const NewRefund = Type.Object({
 
 export const NewPaymentRefund = Type.Object({ comment: Comment })
 
+/** What the simulated bank returns by itself. */
+export const NewBankReturn = Type.Object({
+  value: Type.Optional(Amount(1, 'Cents; when omitted all that is left of the payment')),
+  reason: Type.Optional(
+    Type.Enum([...RETURN_REASONS], { description: 'Why the bank returns it; FRAUD when omitted' }),
+  ),
+})
+
 export const RefundView = Type.Object({
   id: Type.String(),
   status: Type.Enum([...REFUND_STATES]),

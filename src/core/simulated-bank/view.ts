@@ -2,6 +2,17 @@ import Type from 'typebox'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { Amount, ShortText, TaxId, Timestamp } from '../fields.ts'
 
+const BankPayer = Type.Object(
+  { name: Type.Optional(ShortText), taxId: Type.Optional(TaxId) },
+  { description: 'Who pays, as the payer’s bank names them to the receiver’s' },
+)
+
+/** A Pix to the key of a company. */
+export const KeyPayment = Type.Object({
+  amount: Amount(1, 'Cents'),
+  payer: Type.Optional(BankPayer),
+})
+
 export const BankPayment = Type.Object({
   brCode: Type.String({ minLength: 1, maxLength: 512, description: 'A code to copy and paste' }),
   amount: Type.Optional(Amount(1, 'Cents; what the code asks for when omitted')),
@@ -13,12 +24,7 @@ export const BankPayment = Type.Object({
       'x-rule': `must be E, ${ISPB} (the simulated bank), 12 digits and 11 letters or digits, 32 characters in all`,
     }),
   ),
-  payer: Type.Optional(
-    Type.Object(
-      { name: Type.Optional(ShortText), taxId: Type.Optional(TaxId) },
-      { description: 'Who pays, as the payer’s bank names them to the receiver’s' },
-    ),
-  ),
+  payer: Type.Optional(BankPayer),
 })
 
 export const BankReceipt = Type.Object({

@@ -9,7 +9,7 @@ import type { Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
 import { codeEmailOf } from '../companies/changes.ts'
 import { toRealTime } from '../companies/clock.ts'
-import type { Company } from '../companies/rules.ts'
+import { type Company, requireSandbox } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../mails/letters.ts'
 import { DAY_S } from '../mails/rules.ts'
@@ -195,13 +195,32 @@ export async function resendCode(
   company: Company,
   id: Uuid,
 ): Promise<Withdrawal> {
+  const { withdrawal, code } = await renewCode(tx, app, company, id)
+  await mailCode(tx, app, company, withdrawal, code)
+  return withdrawal
+}
+
+/**
+ * Gives a withdrawal of a sandbox company a new code, and returns it instead of mailing it: nobody
+ * has to open a mailbox to try a withdrawal.
+ */
+export function showNewCode(
+  tx: Tx,
+  app: App,
+  company: Company,
+  id: Uuid,
+): Promise<{ withdrawal: Withdrawal; code: string }> {
+  requireSandbox(company)
+  return renewCode(tx, app, company, id)
+}
+
+async function renewCode(tx: Tx, app: App, company: Company, id: Uuid) {
   const code = rules.makeCode()
   const hash = hashOf(app.vault, company.id, id, code)
-  const withdrawal = await findWithdrawal(tx, company.id, id, 'for update')
-  const renewed = rules.renewCode(withdrawal, hash, app.clock.now())
-  await store.update(tx, renewed)
-  await mailCode(tx, app, company, renewed, code)
-  return renewed
+  const current = await findWithdrawal(tx, company.id, id, 'for update')
+  const withdrawal = rules.renewCode(current, hash, app.clock.now())
+  await store.update(tx, withdrawal)
+  return { withdrawal, code }
 }
 
 /** Returns whether it was due. */

@@ -16,6 +16,12 @@ export const Confirmation = Type.Object({
   }),
 })
 
+/** Only a sandbox company is shown a code. */
+export const WithdrawalCode = Type.Object({
+  code: Type.String({ description: 'The six digits that confirm the withdrawal' }),
+  expiresAt: Timestamp,
+})
+
 const Status = Type.Enum([...STATUSES])
 
 export const WithdrawalQuery = Type.Object({ ...PAGE, status: Type.Optional(Status) })

@@ -9,7 +9,8 @@ import { EventView } from '../../core/feed/view.ts'
 import { UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
 import * as recurrences from '../../core/recurrences/view.ts'
-import { NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
+import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
+import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import * as webhooks from '../../core/webhooks/view.ts'
 import * as withdrawals from '../../core/withdrawals/view.ts'
 import { withBlanks } from '../normalize.ts'
@@ -41,6 +42,8 @@ const BODIES = {
   NewWithdrawal: withdrawals.NewWithdrawal,
   WithdrawalConfirmation: withdrawals.Confirmation,
   ClockMove,
+  KeyPayment,
+  NewBankReturn,
 }
 
 const RESOURCES = {
@@ -77,6 +80,7 @@ const RESOURCES = {
   StartedWithdrawal: withdrawals.StartedWithdrawal,
   Company: CompanyView,
   Clock: ClockView,
+  WithdrawalCode: withdrawals.WithdrawalCode,
   Deleted,
 }
 

@@ -10,9 +10,12 @@ import { route } from '../route.ts'
 import { readPage } from '../slices.ts'
 
 /** The scheme's id of a payment, if it has the form of one. */
-function endToEndIdOf({ params }: { params: Record<string, string> }): string {
+export function endToEndIdOf(
+  { params }: { params: Record<string, string> },
+  noPayment = () => problem('payment_not_found'),
+): string {
   const id = params.endToEndId ?? ''
-  if (!/^[A-Za-z0-9]{1,64}$/.test(id)) throw problem('payment_not_found')
+  if (!/^[A-Za-z0-9]{1,64}$/.test(id)) throw noPayment()
   return id
 }
 

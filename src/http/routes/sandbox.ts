@@ -1,8 +1,19 @@
+import { createHash } from 'node:crypto'
 import { moveClock, oneMoveAtATime, readClock, untilAdvanced } from '../../core/clocks/commands.ts'
 import { moveFaults } from '../../core/clocks/rules.ts'
 import { ClockMove, ClockView, showClock } from '../../core/clocks/view.ts'
 import { waitUntilApplied } from '../../core/companies/announce.ts'
-import { route } from '../route.ts'
+import { recordUnnamed, sendUnnamed } from '../../core/payments/commands.ts'
+import { showUnmatched, UnmatchedPayment } from '../../core/payments/view.ts'
+import { noPayment, recordOwnReturn, returnAtSimulator } from '../../core/refunds/own-returns.ts'
+import { NewBankReturn, RefundView, showRefund } from '../../core/refunds/view.ts'
+import { KeyPayment } from '../../core/simulated-bank/view.ts'
+import { showNewCode } from '../../core/withdrawals/commands.ts'
+import { WithdrawalCode } from '../../core/withdrawals/view.ts'
+import { newId } from '../../lib/ids.ts'
+import { type Call, route } from '../route.ts'
+import { endToEndIdOf } from './payments.ts'
+import { withdrawalIdOf } from './withdrawals.ts'
 
 const get = route({
   method: 'GET',
@@ -52,4 +63,81 @@ const move = route({
   },
 })
 
-export const sandboxRoutes = [get, move]
+/** Names an order to the simulated bank. If a request is repeated by its key, so is the name. */
+function orderOf({ guard }: Pick<Call, 'guard'>): string {
+  if (!guard) return `api_${newId()}`
+  const hash = createHash('sha256').update(guard.fingerprint).update(guard.key)
+  return `api_${hash.digest('hex')}`
+}
+
+const receive = route({
+  method: 'POST',
+  path: '/sandbox/payment',
+  operationId: 'receivePayment',
+  tag: 'Sandbox',
+  summary: 'Receive a Pix that names no charge',
+  description:
+    'As if somebody typed the Pix key of the company instead of paying a code. It is an unmatched payment with the reason UNKNOWN, which can be accepted or refunded. For a sandbox company only.',
+  scope: 'payments:write',
+  body: KeyPayment,
+  example: { amount: 1990, payer: { name: 'Maria da Silva', taxId: '12345678909' } },
+  data: UnmatchedPayment,
+  status: 201,
+  message: 'Payment received.',
+  problems: ['sandbox_only', 'sandbox_limit_exceeded'],
+  async handle(call) {
+    const { app, company, body } = call
+    const pix = await sendUnnamed(app, company, body, orderOf(call))
+    return call.commit(async (tx) =>
+      showUnmatched(app.vault, await recordUnnamed(tx, app, company, pix)),
+    )
+  },
+})
+
+const returnOne = route({
+  method: 'POST',
+  path: '/sandbox/payment/{endToEndId}/return',
+  operationId: 'returnPayment',
+  tag: 'Sandbox',
+  summary: 'Let the bank return a payment by itself',
+  description:
+    'As banks do after a claim of fraud (MED), without an order of yours: `payment.returned` follows, and `charge.refunded` if the payment had paid a charge. The balance may become negative. For a sandbox company only.',
+  scope: 'payments:write',
+  body: NewBankReturn,
+  example: { reason: 'FRAUD' },
+  data: RefundView,
+  status: 201,
+  message: 'Payment returned.',
+  problems: ['sandbox_only', 'payment_not_found', 'refund_not_possible'],
+  async handle(call) {
+    const { app, company, body } = call
+    const id = endToEndIdOf(call, noPayment)
+    const returned = await returnAtSimulator(app, company, id, body, orderOf(call))
+    return call.commit(async (tx) => showRefund(await recordOwnReturn(tx, app, company, returned)))
+  },
+})
+
+const code = route({
+  method: 'POST',
+  path: '/sandbox/withdraw/{id}/code',
+  operationId: 'makeWithdrawalCode',
+  tag: 'Sandbox',
+  summary: 'Get a new one-time code of a withdrawal',
+  description:
+    'In place of the code that was mailed, so that a program can confirm a withdrawal of play money. It counts as one of the three codes that can be sent again. For a sandbox company only: nobody but the mailbox gets the code of a live one.',
+  scope: 'balance:write',
+  data: WithdrawalCode,
+  status: 201,
+  message: 'Code made.',
+  problems: ['sandbox_only', 'withdrawal_not_found', 'otp_expired', 'withdrawal_not_confirmable'],
+  async handle(call) {
+    const { app, company } = call
+    const id = withdrawalIdOf(call)
+    return call.commit(async (tx) => {
+      const { withdrawal, code } = await showNewCode(tx, app, company, id)
+      return { code, expiresAt: withdrawal.otpExpiresAt.toISOString() }
+    })
+  },
+})
+
+export const sandboxRoutes = [get, move, receive, returnOne, code]

@@ -23,7 +23,7 @@ import { page } from '../page.ts'
 import { route } from '../route.ts'
 import { readPage } from '../slices.ts'
 
-function withdrawalIdOf(call: { params: Record<string, string> }): Uuid {
+export function withdrawalIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('wd', call.params.id ?? '')
   if (id === null) throw problem('withdrawal_not_found')
   return id

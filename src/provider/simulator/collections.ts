@@ -196,6 +196,7 @@ const paymentOf = (collection: CollectionRecord, at: Date): Transfer => ({
   amount: collection.amount,
   at,
   payer: null,
+  reason: null,
 })
 
 function afterAttempt(

@@ -2,7 +2,7 @@ import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
-import type { Period } from '../port.ts'
+import type { Period, ReturnReason } from '../port.ts'
 
 /** A transfer in the records of the simulated bank. */
 export type Transfer = {
@@ -17,6 +17,8 @@ export type Transfer = {
   at: Date
   /** The payer, sealed; null when unknown. */
   payer: Buffer | null
+  /** Why the bank has returned it by itself; null for all else. */
+  reason: ReturnReason | null
 }
 
 type TransferRow = Row & {
@@ -29,6 +31,7 @@ type TransferRow = Row & {
   amount: number
   at: Date
   payer_sealed: Buffer | null
+  reason: ReturnReason | null
 }
 
 const toTransfer = (row: TransferRow): Transfer => ({
@@ -41,6 +44,7 @@ const toTransfer = (row: TransferRow): Transfer => ({
   amount: toCents(row.amount),
   at: row.at,
   payer: row.payer_sealed,
+  reason: row.reason,
 })
 
 /** R$ 100 billion: ten times the largest charge, and far below the limit of our books. */
@@ -69,8 +73,8 @@ export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
   await tx.query({
     text: `insert into simulated_bank.transfers
              (account_id, end_to_end_id, direction, order_id, txid, returns, amount, at,
-              payer_sealed)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
+              payer_sealed, reason)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
     values: [
       transfer.accountId,
       transfer.endToEndId,
@@ -81,6 +85,7 @@ export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
       transfer.amount,
       transfer.at,
       transfer.payer,
+      transfer.reason,
     ],
   })
   const rows = await tx.query<TransferRow>({
@@ -145,6 +150,35 @@ export async function findByIds(
     name: 'find_transfers',
     text: `select * from simulated_bank.transfers
            where account_id = $1 and end_to_end_id = any ($2::text[])`,
+    values: [accountId, endToEndIds],
+  })
+  return rows.map(toTransfer)
+}
+
+/** Locks a received payment, so that no two returns exceed it together. */
+export async function lockReceived(
+  tx: Tx,
+  accountId: Uuid,
+  endToEndId: string,
+): Promise<Transfer | null> {
+  const rows = await tx.query<TransferRow>({
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and end_to_end_id = $2 and direction = 'received' for update`,
+    values: [accountId, endToEndId],
+  })
+  return rows[0] ? toTransfer(rows[0]) : null
+}
+
+/** The returns of payments, the oldest first. */
+export async function listReturns(
+  tx: Tx,
+  accountId: Uuid,
+  endToEndIds: string[],
+): Promise<Transfer[]> {
+  const rows = await tx.query<TransferRow>({
+    text: `select * from simulated_bank.transfers
+           where account_id = $1 and returns = any ($2::text[]) and direction = 'returned'
+           order by at, end_to_end_id`,
     values: [accountId, endToEndIds],
   })
   return rows.map(toTransfer)

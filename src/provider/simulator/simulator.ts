@@ -10,6 +10,7 @@ import type {
   BankTransfer,
   Payee,
   Payouts,
+  Period,
   PixPayer,
   Provider,
   ReceivedPix,
@@ -21,6 +22,7 @@ import { accept, answer, refused, reject } from './answers.ts'
 import { type CollectingDue, collecting } from './collections.ts'
 import type { Transfer } from './records.ts'
 import * as records from './records.ts'
+import { type Returning, refundOf, returning, withReturns } from './returns.ts'
 import { isOwnId, schemeId } from './scheme.ts'
 
 const LOCATION_PATH = '/cob/'
@@ -42,7 +44,8 @@ export type Payment = {
 export type Simulator = Provider &
   Payouts &
   Deciding &
-  CollectingDue & {
+  CollectingDue &
+  Returning & {
     /** Throws a problem if the account would hold too much. */
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
     /** What several accounts have received of the payments that are named, by account. */
@@ -96,6 +99,7 @@ export function createSimulator(
     ...sending(books, nowOf),
     ...agreeing(books, host, nowOf),
     ...collecting(books, nowOf),
+    ...returning(books, nowOf),
   }
 }
 
@@ -118,24 +122,24 @@ function reading(books: Tx, vault: Vault): Reading {
     return { endToEndId, txid, amount, receivedAt, ...opened }
   }
   const isReceived = ({ direction }: Transfer) => direction === 'received'
+  const show = async (accountId: Uuid, found: Transfer[]) =>
+    withReturns(books, accountId, found.filter(isReceived).map(toReceived))
+  const list = async (accountId: Uuid, period: Period) =>
+    show(accountId, await records.listTransfers(books, accountId, period))
   return {
-    findReceived: async ({ id }, endToEndIds) => {
-      const found = await records.findByIds(books, id, endToEndIds)
-      return accept(found.filter(isReceived).map(toReceived))
-    },
+    findReceived: async ({ id }, endToEndIds) =>
+      accept(await show(id, await records.findByIds(books, id, endToEndIds))),
+    // For new payments, of which nothing is returned yet.
     findReceivedOfMany: async (wanted) => {
       const found = (await records.findMany(books, wanted)).filter(isReceived)
       const byAccount = Map.groupBy(found, ({ accountId }) => accountId)
       return new Map([...byAccount].map(([id, own]) => [id, own.map(toReceived)]))
     },
     findPaid: async ({ id }, charge) =>
-      accept((await records.findByTxid(books, id, chargeTxid(charge))).map(toReceived)),
-    listReceived: async ({ id }, period) => {
-      const found = await records.listTransfers(books, id, period)
-      return accept(found.filter(isReceived).map(toReceived))
-    },
-    // The simulated bank returns only what it is ordered to.
-    listReturned: async () => accept([]),
+      accept(await show(id, await records.findByTxid(books, id, chargeTxid(charge)))),
+    listReceived: async ({ id }, period) => accept(await list(id, period)),
+    listReturned: async ({ id }, period) =>
+      accept((await list(id, period)).filter(({ returns }) => returns !== undefined)),
     listTransfers: async ({ id }, period) =>
       accept((await records.listTransfers(books, id, period)).map(toBankTransfer)),
   }
@@ -143,20 +147,21 @@ function reading(books: Tx, vault: Vault): Reading {
 
 type Sending = Pick<Provider & Payouts, 'refund' | 'findRefund' | 'send' | 'findSent'>
 
-function sending(books: Tx, nowOf: (payee: Payee) => Date): Sending {
+function sending(books: Database, nowOf: (payee: Payee) => Date): Sending {
   const find = (accountId: Uuid, orderId: string) => records.findByOrder(books, accountId, orderId)
   return {
-    async refund(payee, order) {
-      const { id: accountId } = payee
-      const orderId = refundId(order)
-      const done = await find(accountId, orderId)
-      if (done) return accept({ returnId: done.endToEndId })
-      const refusal = (await refusalOf(books, accountId, order)) ?? refused(order)
-      if (refusal) return reject(refusal)
-      const transfer = outgoing('returned', accountId, { ...order, orderId }, nowOf(payee))
-      const { endToEndId: returnId } = await records.record(books, transfer)
-      return answer(order, { returnId })
-    },
+    refund: (payee, order) =>
+      books.transaction(async (tx) => {
+        const { id: accountId } = payee
+        const orderId = refundId(order)
+        const done = await records.findByOrder(tx, accountId, orderId)
+        if (done) return accept({ returnId: done.endToEndId })
+        const refusal = (await refusalOf(tx, accountId, order)) ?? refused(order)
+        if (refusal) return reject(refusal)
+        const transfer = outgoing('returned', accountId, { ...order, orderId }, nowOf(payee))
+        const { endToEndId: returnId } = await records.record(tx, transfer)
+        return answer(order, { returnId })
+      }),
     async findRefund({ id: accountId }, order) {
       const done = await find(accountId, refundId(order))
       return accept(done && { returnId: done.endToEndId })
@@ -183,10 +188,10 @@ const refundId = ({ id }: { id: Uuid }) => toPublic('rfnd', id)
 const sendId = ({ id }: { id: Uuid }) => toPublic('wd', id)
 
 /** Why a refund is not possible; null when it is. No more is returned than was received. */
-async function refusalOf(books: Tx, accountId: Uuid, order: RefundOrder): Promise<string | null> {
-  const [payment] = await records.findByIds(books, accountId, [order.endToEndId])
-  if (payment?.direction !== 'received') return 'the bank knows no such payment'
-  const returned = await records.returnedOf(books, accountId, order.endToEndId)
+async function refusalOf(tx: Tx, accountId: Uuid, order: RefundOrder): Promise<string | null> {
+  const payment = await records.lockReceived(tx, accountId, order.endToEndId)
+  if (!payment) return 'the bank knows no such payment'
+  const returned = await records.returnedOf(tx, accountId, order.endToEndId)
   return returned + order.amount > payment.amount ? 'more than was received' : null
 }
 
@@ -194,7 +199,7 @@ function received(accountId: Uuid, payment: Payment, at: Date): Transfer {
   const { txid, amount, endToEndId = schemeId('E', at), orderId = null } = payment
   assert(isOwnId(endToEndId), 'a simulated payment has an id of the simulated bank')
   const sides = { accountId, endToEndId, direction: 'received', orderId, txid } as const
-  return { ...sides, returns: null, amount, at, payer: null }
+  return { ...sides, returns: null, amount, at, payer: null, reason: null }
 }
 
 function outgoing(
@@ -206,7 +211,7 @@ function outgoing(
   const id = schemeId(direction === 'sent' ? 'E' : 'D', at)
   const returns = endToEndId ?? null
   const sides = { accountId, endToEndId: id, direction, orderId, txid: null }
-  return { ...sides, returns, amount, at, payer: null }
+  return { ...sides, returns, amount, at, payer: null, reason: null }
 }
 
 const toBankTransfer = ({
@@ -227,4 +232,4 @@ const toBankTransfer = ({
   orderId: direction === 'received' ? null : orderOf(orderId ?? ''),
 })
 
-const orderOf = (text: string): Uuid | null => fromPublic('wd', text) ?? fromPublic('rfnd', text)
+const orderOf = (text: string): Uuid | null => fromPublic('wd', text) ?? refundOf(text)

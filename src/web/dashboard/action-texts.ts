@@ -39,6 +39,18 @@ const OPERATIONS: Record<string, Words> = {
   resendWithdrawalCode: { pt: 'Código do saque reenviado', en: 'Code of a withdrawal sent again' },
   changeCompany: { pt: 'Dados da empresa alterados', en: 'Company changed' },
   moveClock: { pt: 'Relógio de testes adiantado', en: 'Test clock moved' },
+  receivePayment: {
+    pt: 'Pix de teste sem cobrança recebido',
+    en: 'Test Pix for no charge received',
+  },
+  returnPayment: {
+    pt: 'Pix devolvido pelo banco simulado',
+    en: 'Pix returned by the simulated bank',
+  },
+  makeWithdrawalCode: {
+    pt: 'Código de teste do saque gerado',
+    en: 'Test code of a withdrawal made',
+  },
 }
 
 /** Everything else that people change. */

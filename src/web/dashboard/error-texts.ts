@@ -45,6 +45,11 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Fale com quem opera este serviço. As consultas continuam, e pagamentos que chegam são registrados.',
     en: 'Ask whoever operates this service. Reading goes on, and payments that arrive are recorded.',
   },
+  sandbox_only: {
+    means: 'Só uma empresa de testes (sandbox) tem esta operação.',
+    pt: 'Use a chave de uma empresa de testes: a operação movimenta dinheiro fictício.',
+    en: 'Use the key of a sandbox company: the operation moves play money.',
+  },
   insufficient_scope: {
     means: 'A chave não tem a permissão que esta operação exige.',
     pt: 'Use outra chave ou crie uma com a permissão que a resposta indica.',

@@ -100,8 +100,8 @@ function impossible(kind: Kind): string[] {
 const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/charge') || path.startsWith('/refund')) return 'charge'
   if (path.startsWith('/pix-automatic')) return 'rec'
-  if (path.startsWith('/payment/unmatched')) return 'payment'
-  if (path.startsWith('/account-balance/withdraw')) return 'wd'
+  if (/^.(payment.unmatched|sandbox.payment)/.test(path)) return 'payment'
+  if (/^.(account-balance|sandbox).withdraw/.test(path)) return 'wd'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook/delivery')) return 'delivery'

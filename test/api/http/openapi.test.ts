@@ -192,6 +192,8 @@ test('a body is said to be required where it has a field that is', () => {
     startWithdrawal: true,
     confirmWithdrawal: true,
     moveClock: false,
+    receivePayment: true,
+    returnPayment: false,
     createRecurrence: true,
     createRecurrenceTemplate: true,
     changeCompany: false,
