@@ -7,7 +7,8 @@
  */
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { verify, WebhookVerificationError } from 'vintem/webhooks'
+// In your shop: from '@vintem/client'.
+import { unwrapWebhook, WebhookVerificationError } from '../packages/client/src/webhooks.js'
 
 const { SECRET, PORT = '4000' } = process.env
 const print = (line) => process.stdout.write(`${line}\n`)
@@ -24,7 +25,7 @@ function handle(id, event) {
 const server = createServer(async (request, response) => {
   try {
     const body = await buffer(request)
-    const event = verify(SECRET.split(' '), request.headers, body)
+    const event = await unwrapWebhook(body, request.headers, SECRET.split(' '))
     handle(request.headers['webhook-id'], event)
     response.writeHead(204).end()
   } catch (fault) {

@@ -4,9 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
-const sources = globSync(['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'], {
-  cwd: ROOT,
-}).sort()
+const CODE = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts']
+const sources = globSync([...CODE, 'packages/client/src/*.{ts,js}'], { cwd: ROOT }).sort()
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const product = sources.filter((path) => path.startsWith('src/') && !/\.test/.test(path))
 
@@ -166,7 +165,7 @@ const ORDINARY = /chromium\.launch|stand-in|on our team|'heard\? '|'vintem_heard
 const texts = [
   ...sources,
   ...globSync(
-    ['*.md', 'docs/**/*.md', 'scripts/*.mjs', 'web/*.*', 'webhooks/*', 'examples/**/*.*'],
+    ['*.md', 'docs/**/*.md', 'scripts/*.mjs', 'web/*.*', 'packages/client/*.md', 'examples/**/*.*'],
     {
       cwd: ROOT,
       exclude: ['docs/decisions/**', 'README.pt-BR.md'],

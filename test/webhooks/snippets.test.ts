@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { buildClient } from '../../scripts/client/build.ts'
 import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -13,6 +14,8 @@ import { openShop } from './shop.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8')
+const CLIENT = temporaryFolder()
+buildClient(CLIENT)
 const shop = await openShop()
 
 /** The only block of the guide in a language. */
@@ -69,11 +72,11 @@ type Snippet = {
   stop(): Promise<void>
 }
 
-/** Runs a block of the guide as it is there, in a folder where `vintem` is installed. */
+/** Runs a block of the guide as it is there, in a folder where the client is installed. */
 async function runSnippet(language: Language, port: number, secrets: string): Promise<Snippet> {
   const folder = temporaryFolder()
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(ROOT, join(folder, 'node_modules', 'vintem'))
+  mkdirSync(join(folder, 'node_modules/@vintem'), { recursive: true })
+  symlinkSync(CLIENT, join(folder, 'node_modules/@vintem/client'))
   writeFileSync(join(folder, language.file), blockOf(language.block))
   const child = spawn(language.program, language.args(language.file, port), {
     cwd: folder,

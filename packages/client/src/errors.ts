@@ -79,7 +79,7 @@ export class ServerError extends VintemError {}
 /** 503: the bank or the database cannot be reached. */
 export class UnavailableError extends ServerError {}
 
-/** The class of each status; other statuses from 500 on are a ServerError, the rest a VintemError. */
+/** Any other status from 500 on is a ServerError, and the rest a VintemError. */
 const CLASSES: Record<number, typeof VintemError> = {
   400: BadRequestError,
   401: AuthenticationError,

@@ -3,3 +3,11 @@ export type { CallOptions, Method, Parts } from './call.ts'
 export { Vintem, type VintemOptions } from './client.ts'
 export * from './errors.ts'
 export * from './generated/resources.ts'
+export {
+  type RefusalReason,
+  type UnwrapOptions,
+  unwrapWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhooks.js'

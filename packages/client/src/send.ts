@@ -1,7 +1,7 @@
 import type { WithResponse } from './answer.ts'
 import type { CallOptions, Method } from './call.ts'
 import { ConnectionError, errorOf, TimeoutError, VintemError } from './errors.ts'
-import { randomName } from './web-crypto.ts'
+import { randomName } from './web-crypto.js'
 
 export type Settings = {
   url: string
