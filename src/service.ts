@@ -7,6 +7,7 @@ import { createLateActivity } from './core/activity/batch.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
+import { createFeedWaits } from './core/feed/waits.ts'
 import type { FullApp } from './core/full-app.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { limitPasswords } from './core/people/sign-in.ts'
@@ -18,6 +19,7 @@ import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
+import { openServerNotifications } from './http/notifications.ts'
 import { createOperate, OPERATIONS } from './http/operate.ts'
 import { buildOperator } from './http/operator.ts'
 import { buildServer } from './http/server.ts'
@@ -108,7 +110,8 @@ export function createApp({
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   const passwords = limitPasswords(limits, config)
   const requestLog = createRequestLog(db, metrics.registry)
-  const batched = { charges, callbacks, lateActivity, requestLog }
+  const feedWaits = createFeedWaits(db, limits, log)
+  const batched = { charges, callbacks, lateActivity, requestLog, feedWaits }
   return { config, db, ...time, vault, log, ...outward, ...batched, passwords, alarm, publicUrl }
 }
 
@@ -144,7 +147,9 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
   // Queries of requests whose company is not known yet get the share of one company.
   const app = { ...anyApp, db: anyApp.db.of('') }
   // Keys have a share of their own, so that requests without a key do not delay their lookup.
-  const keys = createKeyRing(anyApp.db.of('keys'), app.vault, databaseUrl, app.log)
+  const notifications = openServerNotifications(databaseUrl, app.log)
+  const keys = createKeyRing(anyApp.db.of('keys'), app.vault, notifications)
+  app.feedWaits.attach(notifications)
   const state = { closing: false }
   const readiness = createReadiness(app, databaseUrl, () => state.closing)
   const pages = createPages(app, {
@@ -167,6 +172,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     keys,
     async close() {
       state.closing = true
+      app.feedWaits.close()
       await drain(server)
       const late = setTimeout(
         () => server.server.closeAllConnections(),
@@ -181,7 +187,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       await Promise.all(groups.map((group) => group.idle()))
       await Promise.all([app.lateActivity.idle(), app.requestLog.idle()])
       await keys.flush().catch(() => {})
-      await keys.close()
+      await notifications.close()
     },
   }
 }

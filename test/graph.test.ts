@@ -56,7 +56,7 @@ const MAY_USE: Record<string, string[]> = {
   customers: ['app.ts', 'companies', 'fields.ts'],
   deliveries: ['app.ts', 'companies', 'events.ts', 'feed', 'fields.ts', 'tasks.ts', 'webhooks'],
   'events.ts': ['tasks.ts'],
-  feed: ['events.ts', 'fields.ts'],
+  feed: ['app.ts', 'events.ts', 'fields.ts'],
   'fields.ts': [],
   'full-app.ts': [
     'activity',
@@ -64,6 +64,7 @@ const MAY_USE: Record<string, string[]> = {
     'clocks',
     'companies',
     'deliveries',
+    'feed',
     'payments',
     'request-log',
   ],

@@ -163,10 +163,14 @@ export function testEvent(companyId: Uuid, webhookId: Uuid, at: Date): Event {
 export const modeOf = (event: string): string =>
   `coalesce(${event}.mode, (select mode from companies where id = ${event}.company_id))`
 
+/** Notifies the servers of companies with new events. */
+export const EVENTS_CHANNEL = 'vintem_events'
+
 /**
  * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
  * delivery of each to every active webhook that wants it. An event that exists already is skipped
- * with its deliveries, so that the statement can be repeated.
+ * with its deliveries, so that the statement can be repeated. If somebody follows the feed of the
+ * company, the servers are notified at the commit.
  */
 export const eventInsertSql = (first: number): string => `event as (
   insert into events (company_id, id, type, payload, created_at, mode, position)
@@ -183,7 +187,16 @@ export const eventInsertSql = (first: number): string => `event as (
   from event e join webhooks w on w.company_id = e.company_id
   where w.status = 'ACTIVE' and e.type = any (w.events)
   returning event_id
+), notified as materialized (
+  select pg_notify('${EVENTS_CHANNEL}', e.company_id::text)
+  from (select distinct company_id from event) e
+  where exists (
+    select from followed_feeds f where f.company_id = e.company_id and f.until > now())
 )`
+
+/** Ends a statement with these parts. What it does not name would not be done. */
+export const EVENT_RESULT = `select (select count(*) from delivery) as deliveries,
+  (select count(*) from notified) as notified`
 
 /**
  * Writes events and their deliveries in the transaction of the change they report: none of them
@@ -193,7 +206,7 @@ export async function emit(tx: Tx, events: Event[]): Promise<void> {
   if (events.length === 0) return
   const [written] = await tx.query<{ deliveries: number }>({
     name: 'emit',
-    text: `with ${eventInsertSql(1)} select count(*) as deliveries from delivery`,
+    text: `with ${eventInsertSql(1)} ${EVENT_RESULT}`,
     values: eventColumns(events),
   })
   if (written!.deliveries > 0) tx.wake(TASK.deliver)

@@ -3,6 +3,7 @@ import type { AppWithCharges } from './charges/group.ts'
 import type { AppWithDue, DueSource } from './clocks/due.ts'
 import type { Company } from './companies/rules.ts'
 import type { AppWithDeliveries } from './deliveries/metrics.ts'
+import type { AppWithFeed } from './feed/waits.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
@@ -20,5 +21,6 @@ export type FullApp = AppWithActivity &
   AppWithCharges &
   AppWithCallbacks &
   AppWithDeliveries &
+  AppWithFeed &
   AppWithRequestLog &
   AppWithDue<DueTask>

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Author } from '../core/activity/rules.ts'
-import { listen } from '../core/companies/announce.ts'
+import { receiveChanges } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import { findActiveKeys, touchKeys } from '../core/companies/store.ts'
 import type { Database } from '../db/database.ts'
+import type { Notifications } from '../db/notifications.ts'
 import { createBatcher } from '../lib/batch.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import { describeError, type Log } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
 
@@ -28,7 +28,6 @@ export type KeyRing = {
   find(text: string): Promise<Session | null>
   /** Writes when keys were last used to the database. */
   flush(): Promise<void>
-  close(): Promise<void>
 }
 
 /** How long a key is cached. If a change of its company is announced, the entry is removed. */
@@ -38,7 +37,7 @@ const NO_HASH = Buffer.alloc(32)
 /** Lookups are grouped, so that guessed keys cost one query for many. */
 const LOOKUPS = { max: 100, concurrency: 2 }
 
-export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, log: Log): KeyRing {
+export function createKeyRing(db: Database, vault: Vault, notifications: Notifications): KeyRing {
   const cached = new Map<string, { session: Session; until_ms: number }>()
   const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
   // Counts announced changes, so that a lookup that began before a change is not cached.
@@ -50,14 +49,12 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
     }
   }
   // If the connection that receives changes is lost, nothing is cached.
-  const listener = listen(databaseUrl, invalidate, (error) =>
-    log.warn(describeError(error), 'lost the connection that receives changes of companies'),
-  )
+  receiveChanges(notifications, invalidate)
 
   const findActive = createBatcher((ids: Uuid[]) => findActiveKeys(db, ids), LOOKUPS)
 
   async function look(text: string): Promise<Session | null> {
-    const before = listener.alive() ? changes : Number.NaN
+    const before = notifications.alive() ? changes : Number.NaN
     // Look up, hash and compare in any case, so that the time does not show whether a key exists.
     const found = await findActive(keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
@@ -95,7 +92,6 @@ export function createKeyRing(db: Database, vault: Vault, databaseUrl: string, l
       uses.clear()
       await touchKeys(db, written)
     },
-    close: () => listener.close(),
   }
 }
 

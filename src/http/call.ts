@@ -8,6 +8,7 @@ import type { Version } from '../versions/history.ts'
 import { changeOf } from './activity.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
+import type { Rest } from './gate.ts'
 import { safeHeaders } from './headers.ts'
 import {
   type Answer,
@@ -146,7 +147,7 @@ function answerCall(
   const { company, author } = session(request)
   const from = { ...author, address: addressOf(request) }
   const asked = { route, path, params, company, author: from }
-  const call = makeCall(app, asked, input, idempotency)
+  const call = makeCall(app, asked, input, idempotency, request.ticket!.rest)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
@@ -191,6 +192,7 @@ export function makeCall(
   { route, path, params, company, author }: Asked,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
+  rest: Rest = (wait) => wait(new AbortController().signal),
 ): Call {
   /** What it changes and its entry in the activity log are committed together. */
   const recording = (act: (tx: Tx) => Promise<unknown>) => async (tx: Tx) => {
@@ -212,6 +214,7 @@ export function makeCall(
     body,
     headers: {},
     longPage: longPageOf(company.id),
+    rest,
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     commit: (act) =>
       idempotency ? idempotency.commit(recording(act)) : app.db.transaction(recording(act)),

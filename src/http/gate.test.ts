@@ -59,3 +59,37 @@ test('several processes together let in no more than one would', () => {
   const few = { running: 2, waiting: 0, inAll: 3 }
   assert.deepEqual(divideLimits(few, 4), { running: 1, waiting: 0, inAll: 1 })
 })
+
+test('a request that rests gives up its slot, and then takes the next that is free', async () => {
+  const enter = openGate({ waiting: 0 })
+  const resting = enter('one')
+  resting.ticket!.begin()
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const rested = resting.ticket!.rest(() => promise)
+  const other = enter('one')
+  other.ticket!.begin()
+  resolve('there')
+  assert.throws(() => enter('one'), { code: 'rate_limited' }, 'the one that comes back waits')
+  other.ticket!.end()
+  other.close()
+  assert.equal(await rested, 'there')
+  assert.throws(() => enter('one'), { code: 'rate_limited' })
+  resting.ticket!.end()
+  resting.close()
+  assert.ok(enter('one').ticket)
+})
+
+test('a request whose client leaves while it rests takes no slot any more', async () => {
+  const enter = openGate({ waiting: 0 })
+  const resting = enter('one')
+  resting.ticket!.begin()
+  const rested = resting.ticket!.rest(
+    (closed) => new Promise<void>((resolve) => closed.addEventListener('abort', () => resolve())),
+  )
+  resting.close()
+  await rested
+  const other = enter('one')
+  assert.ok(other.ticket)
+  resting.ticket!.end()
+  assert.throws(() => enter('one'), { code: 'rate_limited' }, 'it gives back nothing twice')
+})

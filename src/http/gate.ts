@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { problem } from '../lib/problems.ts'
-import { type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
+import { FREE, type LoopShares, type Spender, UNLIMITED } from './loop-shares.ts'
 
 /** How many requests of one company are processed and wait, and how many of all companies. */
 export type GateLimits = { running: number; waiting: number; inAll: number }
@@ -25,7 +25,14 @@ export type Ticket = {
   /** The work has begun. The request keeps its slot until `end`, even if the client leaves. */
   begin(): void
   end(): void
+  /**
+   * Gives up the slot while the request waits for something that may take long. Then it takes the
+   * next that is free. The signal aborts if the client leaves.
+   */
+  rest: Rest
 }
+
+export type Rest = <R>(wait: (closed: AbortSignal) => Promise<R>) => Promise<R>
 
 type Company = {
   name: string
@@ -50,15 +57,19 @@ const tooManyInAll = () =>
     RETRY,
   )
 
-/**
- * Admits requests before their body is read. Of each company some are processed at the same time,
- * some wait in order, and further ones are refused. If a company has used its share of the event
- * loop, its requests wait too.
- */
-export function createGate(
-  { running, waiting, inAll }: GateLimits,
-  shares: LoopShares = UNLIMITED,
-) {
+/** The place of a request among those of its company. */
+type Slot = {
+  spender: Spender | null
+  /** Throws if there are too many requests. */
+  check(): void
+  take(): void
+  leave(): void
+}
+
+/** Makes the slot of a request of this company. `start` is called when it may begin. */
+type MakeSlot = (name: string, bytes: number, start: () => void) => Slot
+
+function createSlots({ running, waiting, inAll }: GateLimits, shares: LoopShares): MakeSlot {
   const companies = new Map<string, Company>()
   let present = 0
 
@@ -90,38 +101,95 @@ export function createGate(
     companies.delete(company.name)
   }
 
+  return (name, bytes, start) => {
+    const company = companies.get(name) ?? { name, running: 0, waiting: new Map(), timer: null }
+    const isFree = company.running < running && company.waiting.size === 0
+    const mayRun = isFree && shares.wait_ms(name, bytes) === 0
+    const begin = () => {
+      slot.spender = shares.begin(name, bytes)
+      start()
+    }
+    const slot: Slot = {
+      spender: null,
+      check() {
+        if (!mayRun && company.waiting.size >= waiting) throw tooManyOfOne()
+        if (present >= inAll) throw tooManyInAll()
+      },
+      take() {
+        companies.set(name, company)
+        present++
+        if (mayRun) company.running++
+        else company.waiting.set(begin, bytes)
+        if (mayRun) begin()
+        else beginNext(company)
+      },
+      leave() {
+        slot.spender?.end()
+        leave(company, begin, slot.spender !== null)
+      },
+    }
+    return slot
+  }
+}
+
+/**
+ * Admits requests before their body is read. Of each company some are processed at the same time,
+ * some wait in order, and further ones are refused. If a company has used its share of the event
+ * loop, its requests wait too.
+ */
+export function createGate(limits: GateLimits, shares: LoopShares = UNLIMITED) {
+  const makeSlot = createSlots(limits, shares)
+
   /**
    * Calls `admit` when the request may begin. Throws if there are too many. A request leaves when
    * its connection is closed and its work has ended, whichever comes last.
    */
   function enter(name: string, response: ServerResponse, admit: (ticket: Ticket) => void): void {
-    const company = companies.get(name) ?? { name, running: 0, waiting: new Map(), timer: null }
-    const isFree = company.running < running && company.waiting.size === 0
-    const bytes = bodyBytes(response)
-    const mayRun = isFree && shares.wait_ms(name, bytes) === 0
-    if (!mayRun && company.waiting.size >= waiting) throw tooManyOfOne()
-    if (present >= inAll) throw tooManyInAll()
-    companies.set(name, company)
-    present++
-    let spender: Spender | null = null
-    const watch = watchRequest(response, () => {
-      spender?.end()
-      leave(company, start, spender !== null)
-    })
-    const start = () => {
-      spender = shares.begin(name, bytes)
-      admit({ spender, begin: watch.begin, end: watch.end })
+    let slot: Slot | null = makeSlot(name, bodyBytes(response), () => admit(ticket))
+    slot.check()
+    const leave = () => {
+      slot?.leave()
+      slot = null
     }
-    if (mayRun) {
-      company.running++
-      start()
-    } else {
-      company.waiting.set(start, bytes)
-      beginNext(company)
+    // Who comes back is not refused. Seats bound how many rest.
+    const comeBack = () =>
+      new Promise<void>((resolve) => {
+        slot = makeSlot(name, 0, resolve)
+        slot.take()
+      })
+    const watch = watchRequest(response, leave)
+    const ticket: Ticket = {
+      spender: spenderOf(() => slot?.spender ?? FREE),
+      begin: watch.begin,
+      end: watch.end,
+      async rest(wait) {
+        leave()
+        const closed = abortOnClose(response)
+        try {
+          return await wait(closed)
+        } finally {
+          if (!closed.aborted) await comeBack()
+        }
+      },
     }
+    slot.take()
     watch.check()
   }
   return { enter }
+}
+
+/** A request has another slot after it has rested. */
+const spenderOf = (current: () => Spender): Spender => ({
+  spend: (ms) => current().spend(ms),
+  take: (ms) => current().take(ms),
+  end: () => current().end(),
+})
+
+function abortOnClose(response: ServerResponse): AbortSignal {
+  const closed = new AbortController()
+  response.once('close', () => closed.abort())
+  if (response.destroyed) closed.abort()
+  return closed.signal
 }
 
 /** The length of the body as announced. A chunked body has no announced length. */

@@ -54,7 +54,8 @@ export type LoopShares = {
   begin(name: string, bodyBytes: number): Spender
 }
 
-const FREE: Spender = { spend() {}, take: async () => {}, end() {} }
+/** Counts nothing. */
+export const FREE: Spender = { spend() {}, take: async () => {}, end() {} }
 
 /** Limits nothing. */
 export const UNLIMITED: LoopShares = { wait_ms: () => 0, begin: () => FREE }

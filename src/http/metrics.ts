@@ -11,6 +11,18 @@ import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 export function watchProcess(app: FullApp): void {
   watchPool(app.metrics.registry, app)
   watchLoop(app.metrics.registry)
+  watchFeed(app.metrics.registry, app)
+}
+
+function watchFeed(registry: Registry, { feedWaits }: FullApp): void {
+  new Gauge({
+    name: 'vintem_waiting_feed_requests',
+    help: 'Requests that wait for the next event of the feed',
+    registers: [registry],
+    collect() {
+      this.set(feedWaits.waiting())
+    },
+  })
 }
 
 /** Adds the metrics that are read from the database, which are the same for all processes. */

@@ -6,6 +6,7 @@ import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { ProblemCode } from '../lib/problems.ts'
+import type { Rest } from './gate.ts'
 import type { LongPage } from './long-pages.ts'
 
 /** A request with a company, a version and a valid body. */
@@ -23,6 +24,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   headers: Record<string, string>
   /** The slot that a list needs before it reads a long page. */
   longPage: LongPage
+  /** For a request that waits: others of its company are worked on meanwhile. */
+  rest: Rest
   /** The hash of path and body as they were sent, by which a repeated request is recognized. */
   fingerprint(): Buffer
   /** Runs a command in one transaction, in which the answer is stored under the Idempotency-Key. */

@@ -5,7 +5,7 @@ import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
-import { type Event, eventColumns, eventInsertSql } from '../events.ts'
+import { EVENT_RESULT, type Event, eventColumns, eventInsertSql } from '../events.ts'
 import type { StoredResponse } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
 import { mailColumns, mailInsertSql } from '../mails/store.ts'
@@ -165,7 +165,7 @@ const ANSWERS = `, response as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
   select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)})
 )
-select count(*) as deliveries from delivery`
+${EVENT_RESULT}`
 const INSERT = PARTS + ANSWERS
 
 /** Only for a group with mails, because most have none. */

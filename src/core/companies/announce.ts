@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { Database, Tx } from '../../db/database.ts'
+import type { Notifications } from '../../db/notifications.ts'
 import { createClient } from '../../db/servers.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
@@ -15,7 +16,6 @@ export const CONFIRMATIONS = 'vintem_heard'
 export const LISTENER = 'vintem listen'
 export const QUESTION = 'heard? '
 
-const RECONNECT_MS = 500
 const CONNECT_MS = 30_000
 const CONFIRM_MS = 3_000
 
@@ -23,64 +23,15 @@ export async function announceChange(tx: Tx, companyId: Uuid): Promise<void> {
   await tx.query({ text: 'select pg_notify($1, $2)', values: [CHANGES, companyId] })
 }
 
-export type Listener = { alive(): boolean; close(): Promise<void> }
-
 /** Calls `forget` for each changed company, and with null when a change may have been missed. */
-export function listen(
-  url: string,
+export function receiveChanges(
+  notifications: Notifications,
   forget: (companyId: Uuid | null) => void,
-  onLost: (error: Error) => void,
-): Listener {
-  let client: pg.Client | null = null
-  let alive = false
-  let closed = false
-  /** Questions are answered one after the other: a connection does one thing at a time. */
-  let answering = Promise.resolve()
-
-  function lost(error?: Error): void {
-    if (error && !closed) onLost(error)
-    alive = false
-    client = null
-    forget(null)
-    if (!closed) setTimeout(connect, RECONNECT_MS).unref()
-  }
-
-  async function connect(): Promise<void> {
-    if (closed || client) return
-    const own = createClient(url, {
-      application_name: LISTENER,
-      connectionTimeoutMillis: CONNECT_MS,
-    })
-    client = own
-    own.on('notification', ({ payload = '' }) => {
-      if (!payload.startsWith(QUESTION)) return forget(payload)
-      answering = answering.then(() => answer(own, payload.slice(QUESTION.length)))
-    })
-    own.on('end', () => {
-      if (client === own) lost()
-    })
-    try {
-      await own.connect()
-      await own.query(`listen ${CHANGES}`)
-      alive = true
-    } catch (error) {
-      own.end().catch(() => {})
-      if (client === own) lost(error as Error)
-    }
-  }
-
-  connect()
-  return {
-    alive: () => alive,
-    async close() {
-      closed = true
-      await client?.end().catch(() => {})
-    },
-  }
-}
-
-async function answer(client: pg.Client, question: string): Promise<void> {
-  await client.query('select pg_notify($1, $2)', [CONFIRMATIONS, question]).catch(() => {})
+): void {
+  notifications.on(CHANGES, (payload) => {
+    if (!payload?.startsWith(QUESTION)) forget(payload)
+    else notifications.notify(CONFIRMATIONS, payload.slice(QUESTION.length))
+  })
 }
 
 /** Waits until every server has applied all announced changes; false if one does not answer. */

@@ -41,6 +41,9 @@ export const toEvent = (row: EventRow): WrittenEvent => ({
   createdAt: row.created_at,
 })
 
+/** A part of the feed, and the position up to which it shows everything. */
+export type FeedPart = { events: WrittenEvent[]; horizon: number }
+
 /**
  * Events in the order of their transactions, oldest first, up to the first transaction that is
  * still open, because its events come before those of later transactions.
@@ -49,15 +52,18 @@ export async function readFeed(
   tx: Tx,
   companyId: Uuid,
   filter: { after: FeedPosition; type: AnyEventType | null; limit: number },
-): Promise<WrittenEvent[]> {
-  const rows = await tx.query<EventRow>({
-    text: `select company_id, id, type, payload, created_at, ${modeOf('events')} as mode from events
-           where company_id = $1 and (position, id) > ($2::bigint, $3::uuid)
-             and position < (select feed_horizon()) and ($4::text is null or type = $4)
-           order by position, id limit $5`,
+): Promise<FeedPart> {
+  const rows = await tx.query<EventRow & { horizon: number }>({
+    text: `select * from (select feed_horizon() as horizon offset 0) h left join lateral (
+             select company_id, id, type, payload, created_at, ${modeOf('events')} as mode
+             from events
+             where company_id = $1 and (position, id) > ($2::bigint, $3::uuid)
+               and position < h.horizon and ($4::text is null or type = $4)
+             order by position, id limit $5) e on true`,
     values: [companyId, filter.after.position, filter.after.id, filter.type, filter.limit],
   })
-  return rows.map(toEvent)
+  const events = rows.filter(({ id }) => id !== null)
+  return { events: events.map(toEvent), horizon: rows[0]!.horizon }
 }
 
 /** Ids that were made within so long after another one are near it. */

@@ -6,12 +6,23 @@ import type { WrittenEvent } from './store.ts'
 
 export const AnyType = Type.Enum([...EVENT_TYPES, TEST_EVENT])
 
+/** The longest time that a request waits for events. */
+export const MAX_WAIT_S = 30
+
 export const FeedQuery = Type.Object({
   limit: PAGE.limit,
   after: Type.Optional(
     Type.String({ maxLength: 255, description: 'The id of the last event that you have' }),
   ),
   type: Type.Optional(AnyType),
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_WAIT_S,
+      description:
+        'If there is nothing new, answer when there is, or with an empty list after so many seconds',
+    }),
+  ),
 })
 
 export const EventView = Type.Object({

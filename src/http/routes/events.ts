@@ -1,11 +1,13 @@
-import Type from 'typebox'
-import { findPosition, readFeed, START } from '../../core/feed/store.ts'
+import Type, { type Static } from 'typebox'
+import { type FeedPosition, findPosition, readFeed, START } from '../../core/feed/store.ts'
 import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
 import { type Part, page } from '../page.ts'
-import { route } from '../route.ts'
+import { type Call, route } from '../route.ts'
 import { readPage } from '../slices.ts'
+
+type FeedCall = Call<Static<typeof FeedQuery>, undefined, Static<typeof EventView>[]>
 
 const list = route({
   method: 'GET',
@@ -14,7 +16,7 @@ const list = route({
   tag: 'Events',
   summary: 'Read the feed of events, oldest first',
   description:
-    'All events in one order that never changes. If you always send the id of the last event as `after`, you get every event once, and miss none; an empty list means that there is nothing new yet.',
+    'All events in one order that never changes. If you always send the id of the last event as `after`, you get every event once, and miss none; an empty list means that there is nothing new yet. With `wait` the answer comes as soon as there is something new, so you need not ask again and again. At most 100 requests of a company wait at once.',
   scope: 'webhooks:read',
   query: FeedQuery,
   data: Type.Array(EventView),
@@ -22,15 +24,56 @@ const list = route({
   message: 'Events listed.',
   problems: [],
   async handle(call) {
-    const { app, company, query } = call
-    const type = query.type ?? null
-    const read = async ({ limit, after }: Part<Uuid>) => {
-      const position = after ? await findPosition(app.db, company.id, after) : START
-      if (!position) throw invalid('after: must be the id of an event of this company')
-      return readFeed(app.db, company.id, { limit, after: position, type })
+    const { wait } = call.query
+    const feed = feedOf(call)
+    if (!wait) return feed.list()
+    const deadline_ms = performance.now() + wait * 1000
+    const seat = await call.app.feedWaits.take(call.company.id)
+    try {
+      for (;;) {
+        const events = await feed.list()
+        if (events.length > 0) return events
+        const wanted = { from: feed.horizon(), type: call.query.type ?? null, deadline_ms }
+        if (!(await call.rest((closed) => seat.next({ ...wanted, closed })))) return []
+      }
+    } finally {
+      seat.leave()
     }
-    return readPage(page(call, 'evt'), read, showEvent)
   },
 })
+
+/** The page of the feed that a request asks for. It may be read again while it is empty. */
+function feedOf(call: FeedCall) {
+  const { app, company, query } = call
+  const { type = null } = query
+  let horizon = 0
+  let isFirst = true
+  const positions = new Map<Uuid | null, FeedPosition>([[null, START]])
+
+  async function positionOf(after: Uuid | null): Promise<FeedPosition> {
+    const position = positions.get(after) ?? (await findPosition(app.db, company.id, after!))
+    if (!position) throw invalid('after: must be the id of an event of this company')
+    positions.set(after, position)
+    return position
+  }
+  async function read({ limit, after }: Part<Uuid>) {
+    const position = await positionOf(after)
+    const filter = { limit, after: position, type }
+    const readOnce = () => readFeed(app.db, company.id, filter)
+    // Those who waited for the same read it together.
+    const name = [company.id, position.position, position.id, type, limit].join()
+    const part = await (isFirst ? readOnce() : app.feedWaits.share(name, readOnce))
+    horizon = part.horizon
+    return part.events
+  }
+  return {
+    async list() {
+      const events = await readPage(page(call, 'evt'), read, showEvent)
+      isFirst = false
+      return events
+    },
+    horizon: () => horizon,
+  }
+}
 
 export const eventRoutes = [list]

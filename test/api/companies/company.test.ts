@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changeCompany } from '../../../src/core/companies/commands.ts'
 import { createKeyRing } from '../../../src/http/auth.ts'
+import { openServerNotifications } from '../../../src/http/notifications.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { advance } from '../../support/clocks.ts'
 import { lettersOf } from '../../support/mail.ts'
@@ -67,8 +68,9 @@ describe('PUT /company', () => {
 
   test('is seen by every server once it is answered', async () => {
     const { db, vault, log } = api.app
-    const other = createKeyRing(db, vault, api.databaseUrl, log)
-    api.atEnd(() => other.close())
+    const notifications = openServerNotifications(api.databaseUrl, log)
+    const other = createKeyRing(db, vault, notifications)
+    api.atEnd(() => notifications.close())
     const client = await api.client()
     for (const name of ['Um', 'Dois', 'Três']) {
       // A server remembers companies only while it listens to changes.

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createCallbackFinder } from '../../../src/core/banks/commands.ts'
 import type { Query, Tx } from '../../../src/db/database.ts'
 import { createKeyRing } from '../../../src/http/auth.ts'
+import { openServerNotifications } from '../../../src/http/notifications.ts'
 import { newId, packPair } from '../../../src/lib/ids.ts'
 import { until } from '../../deliveries/until.ts'
 import { startApi } from '../../support/api.ts'
@@ -44,13 +45,14 @@ test('keys that come together are looked up together, so that guesses are cheap'
   const client = await api.client()
   const { db, names } = noting(api.app.db)
   const { vault, log } = api.app
-  const ring = createKeyRing(db, vault, api.databaseUrl, log)
+  const notifications = openServerNotifications(api.databaseUrl, log)
+  const ring = createKeyRing(db, vault, notifications)
   const guesses = Array.from({ length: 60 }, () => `vk_sandbox_${newId().replaceAll('-', '')}`)
   const found = await Promise.all([...guesses, client.key].map((key) => ring.find(key)))
   assert.ok(found.slice(0, -1).every((session) => session === null))
   assert.equal(found.at(-1)?.company.id, client.company.id)
   assert.deepEqual(names, ['find_active_keys'])
-  await ring.close()
+  await notifications.close()
 })
 
 test('tokens of callbacks that come together are looked up together', async () => {

@@ -1,0 +1,57 @@
+import { integers, texts, uuids } from '../../db/arrays.ts'
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { AnyEventType } from '../events.ts'
+
+/** From now on, whoever writes events of these companies notifies the servers for so long. */
+export async function followFeeds(tx: Tx, companyIds: Uuid[], seconds: number): Promise<void> {
+  await tx.query({
+    name: 'follow_feeds',
+    text: `insert into followed_feeds (company_id, until)
+           select company_id, now() + $2 * interval '1 second'
+           from unnest($1::uuid[]) f (company_id) order by company_id
+           on conflict (company_id) do update
+             set until = greatest(followed_feeds.until, excluded.until)`,
+    values: [uuids(companyIds), seconds],
+  })
+}
+
+/** Events of a type, or of any, from a position on. */
+export type Looked = { companyId: Uuid; type: AnyEventType | null; from: number }
+
+export type Found = {
+  /** Whether the feed shows one. */
+  isThere: boolean
+  /** Whether one is written that waits for an older transaction. */
+  isHeldBack: boolean
+  /** The position up to which the feed shows everything. */
+  horizon: number
+}
+
+/** Looks at many feeds at once. Answers in their order. */
+export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
+  const rows = await tx.query<{ there: boolean; held_back: boolean; horizon: number }>({
+    name: 'look_at_feeds',
+    text: `with h as materialized (select feed_horizon() as horizon)
+           select h.horizon,
+             exists (
+               select from events e where e.company_id = l.company_id
+                 and e.position >= l.first and e.position < h.horizon
+                 and (l.type is null or e.type = l.type)) as there,
+             exists (
+               select from events e where e.company_id = l.company_id
+                 and e.position >= h.horizon and (l.type is null or e.type = l.type)) as held_back
+           from unnest($1::uuid[], $2::int8[], $3::text[]) with ordinality
+             l (company_id, first, type, place) cross join h order by l.place`,
+    values: [
+      uuids(looked.map(({ companyId }) => companyId)),
+      integers(looked.map(({ from }) => from)),
+      texts(looked.map(({ type }) => type)),
+    ],
+  })
+  return rows.map(({ there, held_back, horizon }) => ({
+    isThere: there,
+    isHeldBack: held_back,
+    horizon,
+  }))
+}

@@ -1,0 +1,236 @@
+import type { Database } from '../../db/database.ts'
+import type { Notifications } from '../../db/notifications.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Limits } from '../../lib/limits.ts'
+import { describeError, type Log } from '../../lib/log.ts'
+import { problem } from '../../lib/problems.ts'
+import type { App } from '../app.ts'
+import { type AnyEventType, EVENTS_CHANNEL } from '../events.ts'
+import { lookAtFeeds } from './follow-store.ts'
+import { createFollows } from './follows.ts'
+
+/** Requests of one company that wait for events, and of all companies. */
+const MAX_OF_COMPANY = 100
+const MAX_WAITING = 5_000
+/** Between two looks there is a pause, however many events are written. */
+const PAUSE_MS = 10
+/** Events of a transaction that waits for an older one are looked for again, ever more seldom. */
+const MAX_PAUSE_MS = 100
+/** The companies of one query. */
+const MAX_LOOKED = 500
+/** How often is looked without notifications, because their connection is lost. */
+const LOOK_MS = 2_000
+
+/** What a request waits for: events of a type, or of any, from this position on. */
+export type Wanted = {
+  from: number
+  type: AnyEventType | null
+  deadline_ms: number
+  /** Aborts when nobody waits for the answer any more. */
+  closed: AbortSignal
+}
+
+/** The place of one request among those that wait for events. */
+export type Seat = {
+  /** Resolves true as soon as the feed has such an event, and false when the time is over. */
+  next(wanted: Wanted): Promise<boolean>
+  leave(): void
+}
+
+export type FeedWaits = {
+  /** Takes a seat. Whatever is written from now on ends the wait of this seat. */
+  take(companyId: Uuid): Promise<Seat>
+  /** Reads once for all who ask for the same while it is read. */
+  share<R>(name: string, read: () => Promise<R>): Promise<R>
+  /** How many requests of this process wait. */
+  waiting(): number
+  /** Who receives notifications looks at the feed when there is one. */
+  attach(notifications: Notifications): void
+  /** Ends all waits, for the server stops. */
+  close(): void
+}
+
+export type AppWithFeed = App & { feedWaits: FeedWaits }
+
+type Waiting = { from: number; type: AnyEventType | null; end(isThere: boolean): void }
+/** A company with seats: who of them waits, and how often its feed may have changed. */
+type Company = { seats: number; waiting: Set<Waiting>; changes: number }
+
+const tooMany = (what: string) =>
+  problem('rate_limited', `Too many requests of ${what} wait for events. Ask without wait.`, {
+    'Retry-After': '5',
+  })
+
+/**
+ * Requests that wait for events. They cost nothing while nothing happens: a transaction that writes
+ * events of a company with seats notifies this server, which looks once for all who wait.
+ */
+export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWaits {
+  const companies = new Map<Uuid, Company>()
+  const seats = createSeats(companies, limits)
+  const looks = createLooks(db, companies, log)
+  const follows = createFollows(db, log, looks.changed)
+  let alive = () => false
+  let isClosed = false
+
+  const timer = setInterval(() => {
+    for (const id of companies.keys()) if (!alive() || !follows.has(id)) looks.changed(id)
+  }, LOOK_MS).unref()
+
+  return {
+    async take(id) {
+      const company = await seats.take(id)
+      await follows.add(id)
+      let before = company.changes
+      return {
+        next(wanted) {
+          if (isClosed) return Promise.resolve(false)
+          const ended = waitIn(company, wanted)
+          // Something may have been written since the request has read.
+          if (company.changes !== before) looks.changed(id)
+          before = company.changes
+          return ended
+        },
+        leave: () => seats.leave(id),
+      }
+    },
+    share: createShare(),
+    waiting() {
+      const counts = [...companies.values()].map(({ waiting }) => waiting.size)
+      return counts.reduce((sum, count) => sum + count, 0)
+    },
+    attach(notifications) {
+      alive = notifications.alive
+      notifications.on(EVENTS_CHANNEL, (id) => {
+        if (id === null) follows.forget()
+        for (const changed of id === null ? companies.keys() : [id]) looks.changed(changed)
+      })
+    },
+    close() {
+      isClosed = true
+      clearInterval(timer)
+      for (const { waiting } of companies.values()) for (const one of [...waiting]) one.end(false)
+    },
+  }
+}
+
+function createSeats(companies: Map<Uuid, Company>, limits: Limits) {
+  const ofCompany = limits.count('waits for events of a company', MAX_OF_COMPANY)
+  const inAll = limits.count('waits for events', MAX_WAITING)
+  return {
+    async take(id: Uuid): Promise<Company> {
+      if (!(await ofCompany.add(id))) throw tooMany('this company')
+      if (!(await inAll.add('all'))) {
+        ofCompany.remove(id)
+        throw tooMany('all companies')
+      }
+      const company = companies.get(id) ?? { seats: 0, waiting: new Set(), changes: 0 }
+      companies.set(id, company)
+      company.seats += 1
+      return company
+    },
+    leave(id: Uuid): void {
+      ofCompany.remove(id)
+      inAll.remove('all')
+      const company = companies.get(id)!
+      company.seats -= 1
+      if (company.seats === 0) companies.delete(id)
+    },
+  }
+}
+
+function createShare(): FeedWaits['share'] {
+  const shared = new Map<string, Promise<unknown>>()
+  return <R>(name: string, read: () => Promise<R>) => {
+    const known = shared.get(name) ?? read().finally(() => shared.delete(name))
+    shared.set(name, known)
+    return known as Promise<R>
+  }
+}
+
+function waitIn(company: Company, { from, type, deadline_ms, closed }: Wanted): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isThere: boolean) => {
+      clearTimeout(timer)
+      closed.removeEventListener('abort', leave)
+      company.waiting.delete(waiting)
+      resolve(isThere)
+    }
+    const leave = () => end(false)
+    const waiting: Waiting = { from, type, end }
+    const timer = setTimeout(leave, Math.max(0, deadline_ms - performance.now()))
+    company.waiting.add(waiting)
+    closed.addEventListener('abort', leave)
+    if (closed.aborted) leave()
+  })
+}
+
+/** Looks whether feeds have what is waited for: one query at a time, for all companies together. */
+function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
+  const due = new Set<Uuid>()
+  let timer: NodeJS.Timeout | null = null
+  let [isLooking, pause_ms, next_ms] = [false, PAUSE_MS, 0]
+
+  function schedule(): void {
+    if (timer) clearTimeout(timer)
+    timer = null
+    if (isLooking || due.size === 0) return
+    timer = setTimeout(look, Math.max(0, next_ms - performance.now())).unref()
+  }
+
+  /** Returns whether something is written that the feed does not show yet. */
+  async function lookAt(ids: Uuid[]): Promise<boolean> {
+    const groups = ids.flatMap((id) => groupsOf(id, companies.get(id)?.waiting ?? new Set()))
+    if (groups.length === 0) return false
+    const found = await lookAtFeeds(db.light, groups)
+    for (const [i, { isThere, isHeldBack, horizon }] of found.entries()) {
+      const { companyId, waiting } = groups[i]!
+      for (const one of waiting) {
+        if (isThere) one.end(true)
+        else one.from = Math.max(one.from, horizon)
+      }
+      if (isHeldBack) due.add(companyId)
+    }
+    return found.some(({ isHeldBack }) => isHeldBack)
+  }
+
+  async function look(): Promise<void> {
+    timer = null
+    isLooking = true
+    const ids = [...due].slice(0, MAX_LOOKED)
+    for (const id of ids) due.delete(id)
+    let isMore = true
+    try {
+      isMore = await lookAt(ids)
+    } catch (error) {
+      log.warn(describeError(error), 'the feeds of waiting requests could not be read')
+      for (const id of ids) due.add(id)
+    }
+    isLooking = false
+    pause_ms = isMore ? Math.min(2 * pause_ms, MAX_PAUSE_MS) : PAUSE_MS
+    next_ms = performance.now() + pause_ms
+    schedule()
+  }
+
+  return {
+    /** The feed of a company may have changed. */
+    changed(companyId: Uuid): void {
+      const company = companies.get(companyId)
+      if (!company) return
+      company.changes += 1
+      if (company.waiting.size === 0) return
+      due.add(companyId)
+      // What is new is not kept waiting for what an older transaction holds back.
+      next_ms = Math.min(next_ms, performance.now() + PAUSE_MS)
+      schedule()
+    },
+  }
+}
+
+/** Those who wait for the same type are looked for together. */
+function groupsOf(companyId: Uuid, all: Set<Waiting>) {
+  return [...Map.groupBy(all, ({ type }) => type)].map(([type, waiting]) => {
+    const from = waiting.reduce((least, one) => Math.min(least, one.from), waiting[0]!.from)
+    return { companyId, type, from, waiting }
+  })
+}
