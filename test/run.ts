@@ -21,7 +21,6 @@ const ALONE = [
   'test/faults/*.test.ts',
   'test/journeys/*.test.ts',
   'test/attack/*.test.ts',
-  BROWSER,
   'test/start*.test.ts',
   'test/processes/*.test.ts',
   'test/install.test.ts',
@@ -49,6 +48,8 @@ const BANKS = [
   'src/provider/bacen/*.test.ts',
 ]
 const SHARING_BANKS = 2
+/** A browser takes seconds to start. */
+const SHARING_BROWSER = 3
 /** One more than most machines have cores at least, since many tests wait. */
 const AT_ONCE = 3
 
@@ -98,10 +99,12 @@ function filesToRun(): string[] {
   const banks = new Set(globSync(BANKS).sort())
   const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort())).difference(banks)
   const all = new Set(globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort())
-  const others = all.difference(alone).difference(banks)
-  for (const file of unseen()) alone.delete(file)
+  const browser = new Set(globSync(BROWSER).sort())
+  const others = all.difference(alone).difference(banks).difference(browser)
+  for (const file of unseen()) browser.delete(file)
   return [
     ...shared('banks', [...banks], SHARING_BANKS),
+    ...shared('browser', [...browser], SHARING_BROWSER),
     ...[...alone].map((file) => resolve(file)),
     ...shared('others', [...others], SHARING),
   ]

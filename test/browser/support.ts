@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { after, afterEach } from 'node:test'
+import { afterEach } from 'node:test'
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core'
 import { startChromium } from './chromium.ts'
 
@@ -35,13 +35,15 @@ const WINDOW = { width: 1280, height: 800 }
 const PHONE = { width: 360, height: 740 }
 const PATIENCE_MS = 120_000
 
+/** One browser for all files of a process. Playwright ends it with the process. */
+let browser: Promise<Browser> | null = null
+
 /**
- * One browser for all the tests of a file. A test fails when one of its pages has complained: of an
+ * Pages for the tests of a file. A test fails when one of its pages has complained: of an
  * error in a script, of something that its Content-Security-Policy forbids, of a file that is not
  * there; or when it has asked anybody but the server that it came from.
  */
 export function browsing(): Browsing {
-  let browser: Promise<Browser> | null = null
   let contexts: BrowserContext[] = []
   let complaints: string[] = []
   afterEach(async () => {
@@ -51,7 +53,6 @@ export function browsing(): Browsing {
     await Promise.all(open.map((context) => context.close()))
     assert.deepEqual(found, [], 'a page has complained')
   })
-  after(async () => (await browser)?.close())
 
   const visitor = async (visit: Visit = {}): Promise<Visitor> => {
     browser ??= startChromium()
