@@ -22,9 +22,10 @@ import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { openServerNotifications } from './http/notifications.ts'
 import { createOperate, OPERATIONS } from './http/operate.ts'
 import { buildOperator } from './http/operator.ts'
+import { ROUTES } from './http/routes/all.ts'
 import { buildServer } from './http/server.ts'
 import { watchDatabase } from './http/unresponsive-database.ts'
-import { compareVersions } from './http/version-changes.ts'
+import { compareVersions, diffVersions } from './http/version-changes.ts'
 import { type Alarm, createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
@@ -155,7 +156,8 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
   const pages = createPages(app, {
     operate: createOperate(anyApp),
     operations: OPERATIONS,
-    compareVersions,
+    compareVersions: (before, after) => compareVersions(ROUTES, before, after),
+    diffVersions: (actor, before, after) => diffVersions(anyApp, ROUTES, actor, before, after),
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })

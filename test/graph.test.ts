@@ -129,7 +129,7 @@ const MAY_USE: Record<string, string[]> = {
   'simulated-bank': ['app.ts', 'charges', 'companies', 'fields.ts', 'payments'],
   'tasks.ts': [],
   totals: ['app.ts', 'companies'],
-  'version-changes.ts': [],
+  'version-changes': ['fields.ts', 'operate.ts'],
   webhooks: ['app.ts', 'clocks', 'companies', 'events.ts', 'fields.ts', 'mails'],
   withdrawals: [
     'activity',

@@ -52,6 +52,7 @@ export const METHODS: Record<string, [resource: string, method: string]> = {
   resendWithdrawalCode: ['withdrawals', 'resendCode'],
   getCompany: ['company', 'get'],
   changeCompany: ['company', 'update'],
+  compareVersions: ['versions', 'diff'],
   getClock: ['sandbox', 'clock'],
   moveClock: ['sandbox', 'moveClock'],
   receivePayment: ['sandbox', 'receivePayment'],

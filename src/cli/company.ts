@@ -12,6 +12,7 @@ import { FIELD_OPTIONS, readFields, update } from './company-update.ts'
 import { asTyped } from './faults.ts'
 import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
 import { withDatabase } from './session.ts'
+import { diffOf, showDiff } from './version-diff.ts'
 
 /** The largest value of the column, about 68 years. */
 const MAX_SECONDS = 2_147_483_647
@@ -137,10 +138,13 @@ const pin: Command = {
   name: 'company pin',
   summary: 'Choose the API version that answers requests which name none.',
   operands: ['company-id', 'version'],
-  options: {},
-  async run({ operands: [id, version] }) {
+  options: {
+    'dry-run': { help: 'show how the answers that it uses would change, and change nothing' },
+  },
+  async run({ operands: [id, version], switches }) {
     const fault = versionFault(version!)
     if (fault) throw new Refusal(fault)
+    if (switches.has('dry-run')) return showDiff(await diffOf(id!, version!))
     const { company, notice } = await withDatabase(async ({ db, waitForServers }) => {
       const company = await db.transaction(async (tx) => {
         const found = await requireCompany(tx, id!)

@@ -144,9 +144,9 @@ function answerCall(
   const guard = guardOf(app, request, path, input)
   const idempotency = guard && createIdempotency(app, guard, render)
   const params = request.params as Call['params']
-  const { company, author } = session(request)
+  const { company, author, scopes } = session(request)
   const from = { ...author, address: addressOf(request) }
-  const asked = { route, path, params, company, author: from }
+  const asked = { route, path, params, company, author: from, scopes }
   const call = makeCall(app, asked, input, idempotency, request.ticket!.rest)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
@@ -185,11 +185,11 @@ function guardOf(
 }
 
 /** An operation, whose records it is for, and who asks for it. */
-type Asked = Pick<Call, 'path' | 'params' | 'company' | 'author'> & { route: Route }
+type Asked = Pick<Call, 'path' | 'params' | 'company' | 'author' | 'scopes'> & { route: Route }
 
 export function makeCall(
   app: FullApp,
-  { route, path, params, company, author }: Asked,
+  { route, path, params, company, author, scopes }: Asked,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
   rest: Rest = (wait) => wait(new AbortController().signal),
@@ -208,6 +208,7 @@ export function makeCall(
     app: withCompanyClock(app, company),
     company,
     author,
+    scopes,
     path,
     params,
     query,

@@ -38,7 +38,8 @@ export function createOperate(anyApp: FullApp): Operate {
     const fingerprint = app.vault.fingerprint([route.method, path, PAGES, canonical(input.sent)])
     const guard = { companyId: company.id, key: `${PAGES}:${once}`, fingerprint }
     const idempotency = once ? createIdempotency(app, guard, rendered) : null
-    const call = makeCall(app, { route, path, params, company, author }, input, idempotency)
+    const asked = { route, path, params, company, author, scopes: session.scopes }
+    const call = makeCall(app, asked, input, idempotency)
     try {
       const data = idempotency ? await actOnce(route, call, idempotency) : await route.handle(call)
       return { data: data as never, next: nextOf(call.headers.Link) }

@@ -16,6 +16,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   company: Company
   /** Who asks for it. */
   author: Author
+  /** What they may do. */
+  scopes: ReadonlySet<Scope>
   path: string
   params: Record<string, string>
   query: Query

@@ -1,5 +1,6 @@
 import type { Problem } from '../lib/problems.ts'
 import * as v20250101 from './2025-01-01.ts'
+import { CHANGES_2026_08_16, type Change } from './changes.ts'
 import { envelope, type Query, type Shapes } from './shapes.ts'
 
 /**
@@ -8,6 +9,8 @@ import { envelope, type Query, type Shapes } from './shapes.ts'
  */
 export type Version = {
   name: string
+  /** What it does otherwise than the version before it. */
+  changes: Change[]
   /** The body of a success, given the route's answer already serialized. */
   success(
     status: number,
@@ -25,6 +28,7 @@ export type Version = {
 
 const head: Version = {
   name: '2026-08-16',
+  changes: CHANGES_2026_08_16,
   // Messages are constants without special characters, so they need no escaping.
   success: (status, message, serialize, data) =>
     `{"status":${status},"message":"${message}","data":${serialize(data)},"errors":[]}`,
@@ -33,10 +37,24 @@ const head: Version = {
 }
 
 /** Oldest first. New companies are pinned to the last. */
-export const VERSIONS: readonly Version[] = [{ name: '2025-01-01', ...v20250101 }, head]
+export const VERSIONS: readonly Version[] = [
+  { name: '2025-01-01', changes: [], ...v20250101 },
+  head,
+]
 export const LATEST = head
 
 const BY_NAME = new Map(VERSIONS.map((version) => [version.name, version]))
 
 export const findVersion = (name: string): Version | null => BY_NAME.get(name) ?? null
 export const VERSION_NAMES = VERSIONS.map(({ name }) => name)
+
+/**
+ * What changes for a client that goes from one version to another. If it goes back, the same
+ * changes are undone.
+ */
+export function changesBetween(from: string, to: string): Change[] {
+  const [first, last] = [VERSION_NAMES.indexOf(from), VERSION_NAMES.indexOf(to)].sort(
+    (a, b) => a - b,
+  )
+  return VERSIONS.slice(first! + 1, last! + 1).flatMap(({ changes }) => changes)
+}

@@ -1,6 +1,6 @@
 import type { FullApp } from '../core/full-app.ts'
 import type { Operate, Operation } from '../core/operate.ts'
-import type { CompareVersions } from '../core/version-changes.ts'
+import type { CompareVersions, DiffVersions } from '../core/version-changes/rules.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { CountLimit } from '../lib/limits.ts'
 import type { Assets } from './assets.ts'
@@ -18,6 +18,8 @@ export type Site = {
   operations: Operation[]
   /** What changes between two versions of the API. */
   compareVersions: CompareVersions
+  /** How the answers that a company uses would change. */
+  diffVersions: DiffVersions
   /** Counts the files that people of a company read. */
   files: CountLimit
   /** Null if this is not local mode, or if the sandbox is not created yet. */

@@ -217,6 +217,16 @@ const company: Try[] = [
       (await another(client, api)).put('/company', { imageUrl: null }),
     invalid_value: (client) => client.put('/company', { email: 'dona', language: 'fr' }),
   }),
+  ...on('compareVersions', {
+    compared: async (client, _made, api) => {
+      const other = await another(client, api)
+      const id = idOf(await other.post('/charge/pix', { ...CHARGE, devMode: true }))
+      await other.get(`/charge/${id}/status`)
+      await api.app.requestLog.idle()
+      return other.get('/company/version-changes?from=2025-01-01&to=2026-08-16')
+    },
+    invalid_value: (client) => client.get('/company/version-changes?to=1999-01-01'),
+  }),
 ]
 
 /** Every operation, at least one success and one refusal each; a refusal is named by its code. */

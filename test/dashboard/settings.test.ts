@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { compareVersions } from '../../src/http/version-changes.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
@@ -120,12 +121,12 @@ test('the bank of a live company is shown with its certificate and the commands'
 })
 
 test('the comparison of versions follows from their shapes', () => {
-  const changes = compareVersions('2025-01-01', '2026-08-16')
-  const change = (operationId: string) => changes.find((one) => one.operationId === operationId)!
-  assert.ok(change('getCompany').hasOtherFrame && change('getCompany').hasOtherErrors)
-  assert.deepEqual(change('getCompany').values, [])
-  assert.deepEqual(change('getCharge').values, [{ before: 'RECIEVED', after: 'RECEIVED' }])
-  assert.deepEqual(compareVersions('2026-08-16', '2026-08-16'), [])
+  const changes = compareVersions(ROUTES, '2025-01-01', '2026-08-16')
+  const namesOf = (operationId: string) =>
+    changes.find((one) => one.operationId === operationId)!.changes.map(({ name }) => name)
+  assert.deepEqual(namesOf('getCompany'), ['envelope', 'errors'])
+  assert.deepEqual(namesOf('getCharge'), ['envelope', 'errors', 'received'])
+  assert.deepEqual(compareVersions(ROUTES, '2026-08-16', '2026-08-16'), [])
 })
 
 test('an owner reads what would change and pins a newer version', async () => {
@@ -144,6 +145,8 @@ test('an owner reads what would change and pins a newer version', async () => {
   assert.match(used.text, /GET \/company/)
   assert.match(used.text, /Somente as operações que esta empresa usou/)
   assert.doesNotMatch(used.text, /RECIEVED passa a ser RECEIVED/)
+  assert.match(used.text, /Um registro recente, antes e depois/)
+  assert.match(used.text, /&quot;apiVersion&quot;: &quot;2025-01-01&quot;/)
   const pinned = await owner.post('/settings/version/pin', { version: '2026-08-16' })
   assert.match(pinned.location!, /done=pinned$/)
   assert.equal((await client.get('/company')).body.data.apiVersion, '2026-08-16')

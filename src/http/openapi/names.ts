@@ -11,6 +11,7 @@ import { NewProduct, ProductChange, ProductView } from '../../core/products/view
 import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
 import { KeyPayment } from '../../core/simulated-bank/view.ts'
+import * as versions from '../../core/version-changes/view.ts'
 import * as webhooks from '../../core/webhooks/view.ts'
 import * as withdrawals from '../../core/withdrawals/view.ts'
 import { withBlanks } from '../normalize.ts'
@@ -81,6 +82,7 @@ const RESOURCES = {
   Company: CompanyView,
   Clock: ClockView,
   WithdrawalCode: withdrawals.WithdrawalCode,
+  VersionDiff: versions.VersionDiff,
   Deleted,
 }
 

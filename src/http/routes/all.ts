@@ -10,6 +10,7 @@ import { productRoutes } from './products.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
 import { sandboxRoutes } from './sandbox.ts'
+import { versionRoutes } from './versions.ts'
 import { webhookRoutes } from './webhooks.ts'
 import { withdrawalRoutes } from './withdrawals.ts'
 
@@ -27,5 +28,6 @@ export const ROUTES: readonly Route[] = [
   ...balanceRoutes,
   ...withdrawalRoutes,
   ...companyRoutes,
+  ...versionRoutes(() => ROUTES),
   ...sandboxRoutes,
 ]

@@ -17,9 +17,7 @@ type Texts = {
   operations: string
   operation: string
   change: string
-  frame: string
-  errors: string
-  value(before: string, after: string): string
+  example: string
   pin(version: string): string
   pinTitle(version: string): string
   pinText: string
@@ -51,9 +49,7 @@ const pt: Texts = {
   operations: 'Operações cujas respostas mudam',
   operation: 'Operação',
   change: 'O que muda',
-  frame: 'A resposta passa a vir em data, com status, message e errors ao redor.',
-  errors: 'Erros passam a ter outra forma.',
-  value: (before, after) => `${before} passa a ser ${after}.`,
+  example: 'Um registro recente, antes e depois (dados pessoais ocultos)',
   pin: (version) => `Fixar na versão ${version}`,
   pinTitle: (version) => `Fixar a empresa na versão ${version}?`,
   pinText:
@@ -86,9 +82,7 @@ const en: Texts = {
   operations: 'Operations whose answers change',
   operation: 'Operation',
   change: 'What changes',
-  frame: 'The answer is in data, with status, message and errors around it.',
-  errors: 'Errors have another form.',
-  value: (before, after) => `${before} becomes ${after}.`,
+  example: 'A recent record, before and after (personal data masked)',
   pin: (version) => `Pin to version ${version}`,
   pinTitle: (version) => `Pin the company to version ${version}?`,
   pinText:

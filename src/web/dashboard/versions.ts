@@ -1,7 +1,6 @@
 import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { pinVersion } from '../../core/companies/commands.ts'
-import { listUsedOperations } from '../../core/request-log/store.ts'
-import type { VersionChange } from '../../core/version-changes.ts'
+import type { UsedChange, VersionChange } from '../../core/version-changes/rules.ts'
 import { problem } from '../../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../../versions/history.ts'
 import { type Html, html } from '../html.ts'
@@ -12,15 +11,6 @@ import { sendSettings, settingsTabs } from './settings-tabs.ts'
 import { VERSION_PAGES } from './versions-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
-const LATELY_MS = 7 * 24 * 3600 * 1000
-
-/** The operations that the company has used lately. Null: it has used none. */
-async function usedOperations({ app, company }: Visit): Promise<Set<string> | null> {
-  const since = new Date(app.systemClock.now().getTime() - LATELY_MS)
-  const used = await listUsedOperations(app.db, company.id, since)
-  return used.length > 0 ? new Set(used.map(({ operation }) => operation)) : null
-}
-
 /** The versions after the one that the company is pinned to, oldest first. */
 const newerThan = (version: string): string[] =>
   VERSION_NAMES.slice(VERSION_NAMES.indexOf(version) + 1)
@@ -28,44 +18,44 @@ const newerThan = (version: string): string[] =>
 async function show(visit: Visit) {
   const { company, language } = visit
   const texts = VERSION_PAGES[language]
-  const used = await usedOperations(visit)
   const newer = newerThan(company.apiVersion)
+  const cards: Html[] = []
   const mayPin = visit.can(['owner'])
+  for (const version of newer) cards.push(await changesCard(visit, version, mayPin))
   const body = html`${heading(texts.title)}${settingsTabs(visit, '/version')}
 ${doneNotice(visit, { pinned: texts.done })}
 ${card(null, html`<p>${texts.intro}</p>${facts([[texts.pinned, html`<code>${company.apiVersion}</code>`]])}${newer.length === 0 && html`<p class="soft">${texts.isNewest}</p>`}`)}
-${newer.map((version) => changesCard(visit, version, used, mayPin))}
+${cards}
 ${card(texts.history, history(visit, mayPin))}`
   return sendSettings(visit, { title: texts.title, body })
 }
 
 /** What would change in the answers of the operations that the company uses. */
-function changesCard(
-  visit: Visit,
-  version: string,
-  used: Set<string> | null,
-  mayPin: boolean,
-): Html {
+async function changesCard(visit: Visit, version: string, mayPin: boolean): Promise<Html> {
   const { company, site, language } = visit
   const texts = VERSION_PAGES[language]
-  const changes = site
-    .compareVersions(company.apiVersion, version)
-    .filter(({ operationId }) => !used || used.has(operationId))
+  const used = await site.diffVersions(visit, company.apiVersion, version)
+  const all: ShownChange[] =
+    used.length > 0 ? used : site.compareVersions(company.apiVersion, version)
+  const changes = all.filter((change) => change.changes.length > 0)
   const pin =
     mayPin &&
     html`<div class="actions"><a class="button slim" href="${pinUrl(visit, version)}">${texts.pin(version)}</a></div>`
-  const content = html`<p class="soft">${used ? texts.usedOnly : texts.allOperations} ${texts.tryFirst}</p>
-${changes.length > 0 ? changeTable(visit, changes) : html`<p>${texts.nothing}</p>`}${pin}`
+  const content = html`<p class="soft">${used.length > 0 ? texts.usedOnly : texts.allOperations} ${texts.tryFirst}</p>
+${changes.length > 0 ? changeTable(visit, changes, version) : html`<p>${texts.nothing}</p>`}${pin}`
   return card(texts.wouldChange(version), content)
 }
 
-function changeTable({ language }: Visit, changes: VersionChange[]): Html {
+/** With a recent answer, if the company has used the operation. */
+type ShownChange = VersionChange & Partial<Pick<UsedChange, 'answer'>>
+
+function changeTable({ language, company }: Visit, changes: ShownChange[], version: string): Html {
   const texts = VERSION_PAGES[language]
-  const lines = ({ hasOtherFrame, hasOtherErrors, values }: VersionChange) => [
-    ...(hasOtherFrame ? [texts.frame] : []),
-    ...values.map(({ before, after }) => texts.value(before, after)),
-    ...(hasOtherErrors ? [texts.errors] : []),
-  ]
+  const example = ({ answer }: ShownChange) =>
+    answer &&
+    html`<details class="small"><summary>${texts.example}</summary>
+<h4>${company.apiVersion}</h4><pre>${indented(answer.before)}</pre>
+<h4>${version}</h4><pre>${indented(answer.after)}</pre></details>`
   return table(
     texts.operations,
     [
@@ -78,12 +68,18 @@ function changeTable({ language }: Visit, changes: VersionChange[]): Html {
       {
         title: texts.change,
         of: (change) =>
-          html`<ul class="plain-list small">${lines(change).map((line) => html`<li>${line}</li>`)}</ul>`,
+          html`<ul class="plain-list small">${change.changes.map(({ summary }) => html`<li>${withCode(summary[language])}</li>`)}</ul>${example(change)}`,
       },
     ],
     changes,
   )
 }
+
+const indented = (body: string): string => JSON.stringify(JSON.parse(body), null, 2)
+
+/** A sentence of the history: what is between backticks is code. */
+const withCode = (sentence: string): (Html | string)[] =>
+  sentence.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))
 
 function history(visit: Visit, mayPin: boolean): Html {
   const { company, language } = visit
