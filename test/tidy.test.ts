@@ -139,7 +139,7 @@ const OLD_NAMES = [
   'pump|colleagues?|enlist\\w*|hasten|revive|shelve|Stranded|inTimeOf|hasCome|clocksOf|KeptAnswer',
   'Guarded|isOfOne|isOfRows|overtaken|atOnce|BankSilent|isAtHome|MOST_\\w+|giveBack|putOff',
   'withdrawCode|settleApart|settleTogether|type Lines|unleash|beset|hasty|flights',
-  'Postman|Tenure|Rival|closeToGuests|moveIn|fateOf|lastWords|watchSilence|isSilent|openPulse',
+  'Tenure|Rival|closeToGuests|moveIn|fateOf|lastWords|watchSilence|isSilent|openPulse',
   'patience(?:_ms|With\\w+)|findKept|keepAfter|takeTurns|hearEverywhere|waitUntilHeard',
 ]
 

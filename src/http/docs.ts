@@ -7,6 +7,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, VERSIONS } from '../versions/history.ts'
+import { collection } from './collection.ts'
 import { documentPath, openApiDocument } from './openapi.ts'
 
 /** Per address. A page of the docs takes four requests, and most of them once an hour. */
@@ -31,6 +32,11 @@ export function registerDocs(server: FastifyInstance, app: FullApp): void {
         return reply.type('application/json; charset=utf-8').send(document)
       })
     }
+    let requests: string | undefined
+    scope.get('/collection.json', async (_request, reply) => {
+      requests ??= JSON.stringify(collection(app.publicUrl))
+      return reply.type('application/json; charset=utf-8').send(requests)
+    })
     registerPages(scope)
   })
 }

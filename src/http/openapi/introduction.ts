@@ -52,6 +52,7 @@ is missing, wait longer each time.
 
 A company is pinned to a version. \`X-Api-Version\` chooses another one for a single request, and every
 answer names its own. Within a version answers only gain fields, so ignore fields you do not know.
+\`GET /company/version-changes\` shows how your own answers would change.
 This document describes ${version}; ${others}.${version === '2025-01-01' ? MISSPELLED : ''}
 
 ## Events
@@ -64,5 +65,6 @@ record when you need its current state. \`GET /event\` lists every event in orde
 ## Trying out
 
 A sandbox company has play money and a simulated bank. Create a charge with \`devMode: true\`, pay it
-with \`POST /charge/{chargeId}/simulate-payment\`, and move time with \`POST /sandbox/clock\`.
+with \`POST /charge/{chargeId}/simulate-payment\`, and move time with \`POST /sandbox/clock\`. All requests
+as a collection for Postman or Bruno are at \`/collection.json\`.
 `

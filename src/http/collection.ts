@@ -1,0 +1,233 @@
+import { LATEST } from '../versions/history.ts'
+import { openApiDocument } from './openapi.ts'
+
+/**
+ * A collection of requests that clients such as Postman and Bruno import, made from the OpenAPI
+ * document. Sent from the first to the last, each request has what it needs.
+ */
+
+type Parameter = { name: string; in: string; description?: string; schema: { enum?: unknown[] } }
+type Operation = {
+  operationId: string
+  summary: string
+  description: string
+  parameters: (Parameter | { $ref: string })[]
+  requestBody?: { content: { 'application/json': { example: object } } }
+}
+type Found = { method: string; path: string; operation: Operation }
+
+/** A request to an operation. */
+type Step = {
+  operationId: string
+  /** If it is not the summary of the operation. */
+  name?: string
+  /** The variable that each parameter of the path comes from. */
+  path?: string
+  /** In place of the example of the document, or fields of it. */
+  body?: Record<string, unknown>
+  /** Variables that are set from the answer, by the field in `data` that they come from. */
+  keep?: Record<string, string>
+}
+
+const step = (operationId: string, more: Omit<Step, 'operationId'> = {}): Step => ({
+  operationId,
+  ...more,
+})
+
+const PLAN = {
+  name: 'Clube do pão',
+  description: 'Pão todo dia',
+  price: 4990,
+  type: 'RECURRING',
+  frequency: 'MONTHLY',
+}
+const AGREED = { productId: '{{planId}}', customerId: '{{customerId}}' }
+
+/** In an order in which each record is created before it is used, and deleted last. */
+const FOLDERS: Record<string, Step[]> = {
+  Company: [step('getCompany'), step('changeCompany'), step('compareVersions')],
+  Customers: [
+    step('createCustomer', { keep: { customerId: 'id' } }),
+    step('listCustomers'),
+    step('getCustomer', { path: 'customerId' }),
+    step('changeCustomer', { body: { id: '{{customerId}}' } }),
+  ],
+  Products: [
+    step('createProduct', { keep: { productId: 'id' } }),
+    step('listProducts'),
+    step('getProduct', { path: 'productId' }),
+    step('changeProduct', { path: 'productId' }),
+  ],
+  Charges: [
+    step('createPixCharge', { keep: { chargeId: 'id' } }),
+    step('getCharge', { path: 'chargeId' }),
+    step('simulatePayment', { path: 'chargeId' }),
+    step('getChargeStatus', { path: 'chargeId' }),
+    step('listCharges'),
+    step('summarizeCharges'),
+    step('createPaymentLink'),
+    step('duplicateCharge', { path: 'chargeId', keep: { duplicateId: 'id' } }),
+    step('cancelCharge', { path: 'duplicateId' }),
+    step('createStaticCode'),
+    step('getSalesLimits'),
+  ],
+  Subscriptions: [
+    step('createProduct', {
+      name: 'Create a product that is charged every month',
+      body: PLAN,
+      keep: { planId: 'id' },
+    }),
+    step('createRecurrence', { body: AGREED, keep: { subscriptionId: 'id' } }),
+    step('createRecurrenceTemplate', { body: { productId: '{{planId}}' } }),
+    step('listRecurrences'),
+    step('getRecurrence', { path: 'subscriptionId' }),
+    step('cancelRecurrence', { path: 'subscriptionId' }),
+  ],
+  Webhooks: [
+    step('createWebhook', { keep: { webhookId: 'id', webhookSecret: 'secret' } }),
+    step('listWebhooks'),
+    step('getWebhook', { path: 'webhookId' }),
+    step('changeWebhook', { path: 'webhookId' }),
+    step('testWebhook', { path: 'webhookId', keep: { deliveryId: 'id' } }),
+    step('listDeliveries', { path: 'webhookId' }),
+    step('redeliver', { path: 'deliveryId' }),
+    step('replayDeliveries', { path: 'webhookId' }),
+    step('rotateWebhookSecret', { path: 'webhookId', keep: { webhookSecret: 'secret' } }),
+  ],
+  Events: [step('listEvents')],
+  Refunds: [step('refundCharge', { path: 'chargeId' }), step('listRefunds', { path: 'chargeId' })],
+  Payments: [
+    step('receivePayment', { keep: { endToEndId: 'endToEndId' } }),
+    step('listUnmatchedPayments'),
+    step('acceptPayment', { path: 'endToEndId' }),
+    step('returnPayment', { path: 'endToEndId' }),
+    step('receivePayment', {
+      name: 'Receive another payment, to return it',
+      keep: { endToEndId: 'endToEndId' },
+    }),
+    step('refundPayment', { path: 'endToEndId' }),
+  ],
+  Balance: [
+    step('getBalance'),
+    step('getStatement'),
+    step('startWithdrawal', { keep: { withdrawalId: 'withdrawId' } }),
+    step('listWithdrawals'),
+    step('getWithdrawal', { path: 'withdrawalId' }),
+    step('resendWithdrawalCode', { path: 'withdrawalId' }),
+    step('cancelWithdrawal', { path: 'withdrawalId' }),
+    step('startWithdrawal', {
+      name: 'Start another withdrawal, to confirm it',
+      keep: { withdrawalId: 'withdrawId' },
+    }),
+    step('makeWithdrawalCode', { path: 'withdrawalId', keep: { otp: 'code' } }),
+    step('confirmWithdrawal', { path: 'withdrawalId', body: { otp: '{{otp}}' } }),
+  ],
+  Sandbox: [step('getClock'), step('moveClock')],
+  Deleting: [
+    step('deleteWebhook', { path: 'webhookId' }),
+    step('deleteProduct', { path: 'productId' }),
+    step('deleteCustomer', { path: 'customerId' }),
+  ],
+}
+
+const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
+
+const text = (key: string, value: string) => ({ key, value, type: 'string' })
+
+export function collection(publicUrl: string): unknown {
+  const found = operationsOf(publicUrl)
+  const folders = Object.entries(FOLDERS).map(([name, steps]) => ({
+    name,
+    item: steps.map((one) => itemOf(one, found.get(one.operationId)!)),
+  }))
+  const kept = Object.values(FOLDERS).flatMap((steps) =>
+    steps.flatMap(({ keep = {} }) => Object.keys(keep)),
+  )
+  return {
+    info: {
+      name: `Vintém ${LATEST.name}`,
+      description: `Every operation, in an order in which each request has what it needs. Set \`key\` to a key of a sandbox company; the other variables are set from the answers.\n\nThe reference is at ${publicUrl}/docs.`,
+      schema: SCHEMA,
+    },
+    auth: {
+      type: 'apikey',
+      apikey: [text('key', 'X-API-KEY'), text('value', '{{key}}'), text('in', 'header')],
+    },
+    variable: [
+      text('baseUrl', publicUrl),
+      { ...text('key', ''), description: 'A key of a sandbox company, vk_sandbox_…' },
+      ...[...new Set(kept)].map((name) => text(name, '')),
+    ],
+    item: folders,
+  }
+}
+
+function operationsOf(publicUrl: string): Map<string, Found> {
+  const { paths } = openApiDocument(publicUrl) as {
+    paths: Record<string, Record<string, Operation>>
+  }
+  return new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Found] => [
+        operation.operationId,
+        { method: method.toUpperCase(), path, operation },
+      ]),
+    ),
+  )
+}
+
+function itemOf(one: Step, { method, path, operation }: Found): unknown {
+  const parts = path
+    .replaceAll(/\{\w+\}/g, `{{${one.path}}}`)
+    .slice(1)
+    .split('/')
+  const example = operation.requestBody?.content['application/json'].example
+  const body = example && { ...example, ...one.body }
+  const isChange = method !== 'GET'
+  const header = [
+    { key: 'X-Api-Version', value: LATEST.name },
+    ...(isChange ? [{ key: 'Idempotency-Key', value: '{{$guid}}' }] : []),
+    ...(body ? [{ key: 'Content-Type', value: 'application/json' }] : []),
+  ]
+  const query = operation.parameters.flatMap((parameter) =>
+    'in' in parameter && parameter.in === 'query' ? [queryOf(parameter)] : [],
+  )
+  const raw = JSON.stringify(body, null, 2)
+  const request = {
+    method,
+    header,
+    url: {
+      raw: `{{baseUrl}}/${parts.join('/')}`,
+      host: ['{{baseUrl}}'],
+      path: parts,
+      ...(query.length > 0 && { query }),
+    },
+    description: operation.description,
+    ...(body && { body: { mode: 'raw', raw, options: { raw: { language: 'json' } } } }),
+  }
+  const event = one.keep && [keeping(one.keep)]
+  return { name: one.name ?? operation.summary, ...(event && { event }), request, response: [] }
+}
+
+/** Filters are off, so that a list has everything. */
+const queryOf = ({ name, description = '', schema }: Parameter) => ({
+  key: name,
+  value: String(schema.enum?.[0] ?? ''),
+  description,
+  disabled: true,
+})
+
+/**
+ * Sets variables from the answer. Bruno replaces `pm` by its own functions, except that of
+ * variables of a collection; those of Postman are kept after the request only there.
+ */
+function keeping(fields: Record<string, string>): unknown {
+  const lines = Object.entries(fields).flatMap(([variable, field]) => {
+    return [
+      `  pm.variables.set('${variable}', data.${field});`,
+      `  if (typeof pm !== 'undefined') pm.collectionVariables.set('${variable}', data.${field});`,
+    ]
+  })
+  const exec = ['const { data } = pm.response.json();', 'if (data) {', ...lines, '}']
+  return { listen: 'test', script: { type: 'text/javascript', exec } }
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
+import { ROUTES } from '../../src/http/routes/all.ts'
+import { startApi } from '../support/api.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape is what is under test
+type Any = any
+
+// Nobody moves clocks here.
+const api = await startApi({ CLOCK_WAIT_SECONDS: '0' })
+const { body: json, headers } = await api.call('GET', '/collection.json')
+const requests: Any[] = json.item.flatMap(({ item }: Any) => item)
+
+test('it has the form that clients import: folders of requests, a key and variables', () => {
+  assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.match(json.info.schema, /collection\/v2\.1\.0\/collection\.json$/)
+  assert.deepEqual(json.auth.apikey, [
+    { key: 'key', value: 'X-API-KEY', type: 'string' },
+    { key: 'value', value: '{{key}}', type: 'string' },
+    { key: 'in', value: 'header', type: 'string' },
+  ])
+  const known = new Set(json.variable.map(({ key }: Any) => key))
+  assert.ok(known.has('baseUrl') && known.has('key'))
+  const names = new Set<string>()
+  for (const { name, request, event } of requests) {
+    assert.ok(!names.has(name), `${name} is there once`)
+    names.add(name)
+    assert.equal(request.url.raw, `{{baseUrl}}/${request.url.path.join('/')}`)
+    const isChange = request.method !== 'GET'
+    const key = request.header.find((one: Any) => one.key === 'Idempotency-Key')
+    assert.equal(key?.value, isChange ? '{{$guid}}' : undefined, name)
+    for (const [, variable] of JSON.stringify({ request, event }).matchAll(/\{\{(\w+)\}\}/g)) {
+      assert.ok(known.has(variable), `${name}: ${variable}`)
+    }
+    if (request.body) assert.equal(typeof JSON.parse(request.body.raw), 'object', name)
+    for (const one of request.url.query ?? []) assert.equal(one.disabled, true)
+  }
+})
+
+const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '{{\\w+}}')}$`)
+
+test('every operation is in it, and every request is an operation', () => {
+  const asked = requests.map(({ request }) => `${request.method} /${request.url.path.join('/')}`)
+  const unasked = ROUTES.filter(({ method, path }) => {
+    const pattern = patternOf(`${method} ${path}`)
+    return !asked.some((one) => pattern.test(one))
+  })
+  assert.deepEqual(
+    unasked.map(({ operationId }) => operationId),
+    [],
+  )
+  const known = ROUTES.map(({ method, path }) => patternOf(`${method} ${path}`))
+  for (const one of asked)
+    assert.ok(
+      known.some((pattern) => pattern.test(one)),
+      one,
+    )
+})
+
+test('sent from the first to the last, every request works', async () => {
+  const client = await api.client()
+  const variables = new Map<string, string>(
+    json.variable.map(({ key, value }: Any) => [key, value] as const),
+  )
+  variables.set('baseUrl', api.url).set('key', client.key)
+  const fill = (text: string) =>
+    text.replaceAll(/\{\{(\$?\w+)\}\}/g, (_all, name: string) =>
+      name === '$guid' ? randomUUID() : variables.get(name)!,
+    )
+  const [, name] = json.auth.apikey[1].value.match(/^\{\{(\w+)\}\}$/)
+  for (const { name: title, request, event = [] } of requests) {
+    const sent = request.header.map((one: Any) => [one.key, fill(one.value)])
+    const reply = await fetch(fill(request.url.raw), {
+      method: request.method,
+      headers: { ...Object.fromEntries(sent), 'X-API-KEY': variables.get(name)! },
+      body: request.body ? fill(request.body.raw) : null,
+    })
+    const text = await reply.text()
+    assert.ok(reply.ok, `${title}: ${reply.status} ${text}`)
+    const set = (key: string, value: string) => variables.set(key, value)
+    const pm = {
+      response: { json: () => JSON.parse(text) },
+      variables: { set },
+      collectionVariables: { set },
+    }
+    for (const { script } of event) runInNewContext(script.exec.join('\n'), { pm })
+  }
+  const empty = [...variables].filter(([, value]) => value === '').map(([key]) => key)
+  assert.deepEqual(empty, [])
+})
