@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
+import { answerWith, type Copy, makeCopy } from '../lib/copies.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, VERSIONS } from '../versions/history.ts'
 import { collection } from './collection.ts'
@@ -55,57 +54,37 @@ function limitReads(scope: FastifyInstance, app: FullApp): void {
 }
 
 /** The payload of a route, and the bytes that are sent for it. */
-type Copy = {
-  of: string | Buffer
-  plain: Buffer
-  packed: Buffer
-  tag: string
-  policy: string | null
-}
+type Payload = { of: string | Buffer; copy: Copy; policy: string | null }
 
-/**
- * Encodes, compresses and hashes each payload once, because it does not change while the server
- * runs. The scripts have megabytes, so they are compressed on another thread.
- */
+/** Encodes, compresses and hashes each payload once. */
 function cacheAnswers(scope: FastifyInstance): void {
-  const copies = new Map<string, Promise<Copy>>()
+  const payloads = new Map<string, Promise<Payload>>()
   scope.addHook('onSend', async (request, reply, payload) => {
     const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
     if (reply.statusCode !== 200 || !isText) return payload
     const path = request.routeOptions.url ?? ''
-    const making = copies.get(path)
+    const making = payloads.get(path)
     if (making) {
-      const copy = await making
-      if (copy.of === payload) return answer(request, reply, copy)
+      const known = await making
+      if (known.of === payload) return answer(request, reply, known)
     }
-    const made = copyOf(payload, String(reply.getHeader('content-type')))
-    copies.set(path, made)
+    const made = prepare(payload, String(reply.getHeader('content-type')))
+    payloads.set(path, made)
     return answer(request, reply, await made)
   })
 }
 
-const pack = promisify(gzip)
-
-async function copyOf(payload: string | Buffer, type: string): Promise<Copy> {
-  const plain = Buffer.from(payload as string)
-  const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
-  const isPage = type.startsWith('text/html')
-  const policy = isPage ? policyOf(String(payload)) : null
-  return { of: payload, plain, packed: await pack(plain), tag: `W/"${hash}"`, policy }
+async function prepare(payload: string | Buffer, type: string): Promise<Payload> {
+  const policy = type.startsWith('text/html') ? policyOf(String(payload)) : null
+  return { of: payload, copy: await makeCopy(payload), policy }
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, copy: Copy): Buffer | null {
-  reply.headers({ 'Cache-Control': CACHED, ETag: copy.tag, Vary: 'Accept-Encoding' })
-  if (copy.policy) reply.header('Content-Security-Policy', copy.policy)
-  const known = String(request.headers['if-none-match'] ?? '').split(/\s*,\s*/)
-  if (known.includes(copy.tag) || known.includes('*')) {
-    reply.code(304).removeHeader('content-length')
-    return null
-  }
+function answer(request: FastifyRequest, reply: FastifyReply, known: Payload): Buffer | null {
+  const { status, headers, body } = answerWith(known.copy, request.headers)
+  reply.code(status).headers({ ...headers, 'Cache-Control': CACHED })
+  if (known.policy) reply.header('Content-Security-Policy', known.policy)
   reply.removeHeader('content-length')
-  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return copy.plain
-  reply.header('Content-Encoding', 'gzip')
-  return copy.packed
+  return body
 }
 
 /** The page runs only its own scripts, connects only to this server, and is shown in no frame. */

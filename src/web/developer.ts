@@ -17,20 +17,38 @@ export function isLocalHost({ app }: Site, { hostname }: FastifyRequest): boolea
 }
 
 const NAMES = {
-  pt: { nav: 'Páginas', front: 'Início', docs: 'Documentação', bank: 'Banco', mailbox: 'E-mails' },
-  en: { nav: 'Pages', front: 'Home', docs: 'Docs', bank: 'Bank', mailbox: 'Mail' },
+  pt: {
+    nav: 'Páginas',
+    front: 'Início',
+    guides: 'Guias',
+    docs: 'API',
+    bank: 'Banco',
+    mailbox: 'E-mails',
+  },
+  en: {
+    nav: 'Pages',
+    front: 'Home',
+    guides: 'Guides',
+    docs: 'API',
+    bank: 'Bank',
+    mailbox: 'Mail',
+  },
 } as const
 
-type Link = { path: string; name: 'front' | 'docs' | 'bank' | 'mailbox' }
+type Link = { path: string; name: 'front' | 'guides' | 'docs' | 'bank' | 'mailbox' }
 
 const LINKS: Link[] = [
   { path: '/', name: 'front' },
   { path: '/bank', name: 'bank' },
   { path: '/mailbox', name: 'mailbox' },
+  { path: '/guides', name: 'guides' },
   { path: '/docs', name: 'docs' },
 ]
 
-function navigation(
+/** Pages without a language of their own. */
+const ONE_LANGUAGE = ['guides', 'docs']
+
+export function navigation(
   { language, chosen }: PageLanguage,
   here: Link['name'],
   isLocal: boolean,
@@ -40,7 +58,7 @@ function navigation(
   const current = html` aria-current="page"`
   return html`<nav class="places" aria-label="${names.nav}">${shown.map(
     ({ path, name }) =>
-      html`<a href="${name === 'docs' ? path : inLanguage(path, chosen)}"${name === here && current}>${names[name]}</a>`,
+      html`<a href="${ONE_LANGUAGE.includes(name) ? path : inLanguage(path, chosen)}"${name === here && current}>${names[name]}</a>`,
   )}</nav>`
 }
 

@@ -10,7 +10,7 @@ type Texts = {
   mode: { local: string; served: string }
   worker(count: number): string
   links: string
-  link: Record<'docs' | 'bank' | 'mailbox', { name: string; text: string }>
+  link: Record<'guides' | 'docs' | 'bank' | 'mailbox', { name: string; text: string }>
   dashboard: Record<'title' | 'local' | 'served' | 'open', string>
   key: { title: string; text: string; name: string }
   ownKey: string
@@ -44,7 +44,11 @@ const pt: Texts = {
       : `Rodando${count > 1 ? ` (${count})` : ''}`,
   links: 'Acesso rápido',
   link: {
-    docs: { name: 'Documentação', text: 'Todas as operações da API, com exemplos.' },
+    guides: {
+      name: 'Guias',
+      text: 'A primeira cobrança em um minuto, webhooks, assinaturas, com exemplos em quatro linguagens.',
+    },
+    docs: { name: 'Referência da API', text: 'Todas as operações da API, com exemplos.' },
     bank: {
       name: 'Banco simulado',
       text: 'O lado de quem paga: pague, pague com atraso, autorize uma assinatura, avance o relógio.',
@@ -107,7 +111,11 @@ const en: Texts = {
       : `Running${count > 1 ? ` (${count})` : ''}`,
   links: 'Quick links',
   link: {
-    docs: { name: 'Documentation', text: 'Every operation of the API, with examples.' },
+    guides: {
+      name: 'Guides',
+      text: 'The first charge in a minute, webhooks, subscriptions, with samples in four languages.',
+    },
+    docs: { name: 'API reference', text: 'Every operation of the API, with examples.' },
     bank: {
       name: 'Simulated bank',
       text: 'The payer’s side: pay, pay late, approve a subscription, move the clock forward.',

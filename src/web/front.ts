@@ -101,6 +101,7 @@ function linksCard(
   const places = [
     ...(hasBank ? [{ path: inLanguage('/bank', chosen), ...link.bank }] : []),
     ...(config.local ? [{ path: inLanguage('/mailbox', chosen), ...link.mailbox }] : []),
+    { path: '/guides', ...link.guides },
     { path: '/docs', ...link.docs },
   ]
   return html`<section class="card" aria-labelledby="links">

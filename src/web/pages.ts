@@ -12,6 +12,7 @@ import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
 import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
+import { registerGuides } from './guides/register.ts'
 import { faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerLogos } from './logos.ts'
@@ -63,10 +64,11 @@ export function createPages(app: FullApp, own: Omit<Site, 'app' | 'assets' | 'fi
   }
 }
 
-/** The front page, the simulated bank and the mails. */
+/** The front page, the guides, the simulated bank and the mails. */
 function registerForDevelopers(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope, site.app.publicUrl, 'refused')
   registerFront(scope, site)
+  registerGuides(scope, site)
   registerReset(scope, site)
   registerSandboxSignIn(scope, site)
   registerBank(scope, site)

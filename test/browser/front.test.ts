@@ -20,7 +20,8 @@ test('the front page says where one is and what runs, and leads everywhere', asy
   for (const [name, path] of [
     ['Banco simulado', '/bank'],
     ['E-mails enviados', '/mailbox'],
-    ['Documentação', '/docs'],
+    ['Guias', '/guides'],
+    ['Referência da API', '/docs'],
   ] as const) {
     const link = page.getByRole('main').getByRole('link', { name })
     assert.equal(await link.getAttribute('href'), path)

@@ -106,6 +106,8 @@ export const OPEN_ASKS: Record<string, (store: FullStore) => Ask[]> = {
   'GET /docs': () => [at('/docs')],
   'GET /docs/': () => [at('/docs/')],
   'GET /docs/js/scalar.js': () => [at('/docs/js/scalar.js')],
+  'GET /guides': () => [at('/guides'), at('/guides?q=e%20a%20i%20o%20r%20s%20t%20n')],
+  'GET /guides/*': () => [at('/guides/connect-a-bank'), at('/guides/decisions')],
   'GET /assets/:name': ({ asset }) => [at(asset)],
   'GET /assets/theme/:file': ({ theme }) => [at(theme)],
   'GET /preview/:company/:file': ({ preview }) => [at(preview)],

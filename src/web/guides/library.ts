@@ -1,0 +1,101 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, posix } from 'node:path'
+import { setImmediate as pause } from 'node:timers/promises'
+import type { Language } from '../../lib/language.ts'
+import { html } from '../html.ts'
+import { type Article, readArticle } from './markdown.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../docs')
+
+/** A page of the guides. Its `file` is its path in `docs/`. */
+export type Guide = Article & { file: string; path: string; language: Language; group: string }
+
+export type Library = {
+  /** In the order of the menu. */
+  guides: Guide[]
+  find(path: string): Guide | null
+}
+
+const INTRODUCTION = 'introducao.md'
+const DECISIONS = 'decisions/'
+
+/**
+ * The groups of the menu, and the files of each in their order. A folder has its files that are not
+ * named before it.
+ */
+const GROUPS: [group: string, files: string[]][] = [
+  ['Start', [INTRODUCTION, 'start.md']],
+  ['Guides', ['guides/webhooks.md', 'guides/subscriptions.md', 'guides/dashboard.md', 'guides/']],
+  ['Concepts', ['concepts/']],
+  ['Reference', ['reference/']],
+  ['Operation', ['operating.md', '']],
+  ['Decisions', [DECISIONS]],
+]
+
+/** The groups whose pages the menu lists. The decisions have a page that lists them. */
+export const LISTED = GROUPS.map(([group]) => group).filter((group) => group !== 'Decisions')
+
+export const HOME = '/guides'
+export const DECISIONS_PATH = `${HOME}/decisions`
+
+/** `guides/webhooks.md` is shown at `/guides/webhooks`, and the introduction at `/guides`. */
+function pathOf(file: string): string {
+  if (file === INTRODUCTION) return HOME
+  return `${HOME}/${file.replace(/^guides\//, '').replace(/\.md$/, '')}`
+}
+
+/** Reads and renders all files, and lets other requests be worked on after each. */
+export async function readLibrary(): Promise<Library> {
+  const names = await readdir(FOLDER, { recursive: true })
+  const files = names.map((name) => name.replaceAll('\\', '/')).filter((name) => /\.md$/.test(name))
+  const guides: Guide[] = []
+  for (const { file, group } of inOrder(files)) {
+    const markdown = await readFile(join(FOLDER, file), 'utf8')
+    const article = readArticle(markdown.normalize('NFC'), (href) => resolveLink(file, href, files))
+    const language = file === INTRODUCTION ? 'pt' : 'en'
+    guides.push({ ...article, file, path: pathOf(file), language, group })
+    await pause()
+  }
+  const first = guides.findIndex(({ group }) => group === 'Decisions')
+  guides.splice(first, 0, listOfDecisions(guides.slice(first)))
+  const byPath = new Map(guides.map((guide) => [guide.path, guide]))
+  return { guides, find: (path) => byPath.get(path) ?? null }
+}
+
+function inOrder(files: string[]): { file: string; group: string }[] {
+  const rest = new Set(files.toSorted())
+  return GROUPS.flatMap(([group, places]) =>
+    places.flatMap((place) => {
+      const isIn = (file: string) =>
+        place.endsWith('.md') ? file === place : dirname(file) === (place.slice(0, -1) || '.')
+      const found = [...rest].filter(isIn)
+      for (const file of found) rest.delete(file)
+      return found.map((file) => ({ file, group }))
+    }),
+  )
+}
+
+/** Links to other files become links to their pages, and those to the source become text. */
+function resolveLink(from: string, href: string, files: string[]): string | null {
+  if (/^(https:\/\/|#|\/(?!\/))/.test(href)) return href
+  const [path = '', anchor] = href.split('#')
+  const file = posix.join(posix.dirname(from), path)
+  if (!files.includes(file)) return null
+  return anchor === undefined ? pathOf(file) : `${pathOf(file)}#${anchor}`
+}
+
+function listOfDecisions(decisions: Guide[]): Guide {
+  const title = 'Decisions'
+  const text = 'Why Vintém is built as it is, one page for each decision.'
+  const links = decisions.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>\n`)
+  return {
+    file: '',
+    path: DECISIONS_PATH,
+    language: 'en',
+    group: 'Decisions',
+    title,
+    headings: [],
+    sections: [{ id: null, heading: title, text }],
+    body: html`<h1>${title}</h1>\n<p>${text}</p>\n<ul class="plain-list">${links}</ul>`,
+  }
+}

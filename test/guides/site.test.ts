@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { startApi } from '../support/api.ts'
+import { stopTime } from '../support/stopped-time.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const api = await startApi()
+
+type Crawled = { links: Map<string, string[]>; ids: Map<string, Set<string>> }
+
+/** Reads every page of the guides that a link leads to, from the first one on. */
+async function crawl(): Promise<Crawled> {
+  const links = new Map<string, string[]>()
+  const ids = new Map<string, Set<string>>()
+  const paths = ['/guides']
+  for (const path of paths) {
+    const { status, text } = await api.call('GET', path)
+    assert.equal(status, 200, path)
+    const own = [...text.matchAll(/<a\b[^>]*\shref="([^"]*)"/g)].map(([, href]) => href!)
+    links.set(path, own)
+    ids.set(path, new Set([...text.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!)))
+    for (const href of own) {
+      const [target] = href.split('#')
+      if (/^\/guides(\/|$)/.test(target!) && !paths.includes(target!)) paths.push(target!)
+    }
+  }
+  return { links, ids }
+}
+
+test('every file of docs is a page, and every link leads to a page and to a place on it', async () => {
+  const { links, ids } = await crawl()
+  const files = globSync('**/*.md', { cwd: join(ROOT, 'docs') })
+  // One more: the page that lists the decisions.
+  assert.equal(links.size, files.length + 1)
+  const others = new Set<string>()
+  for (const [path, own] of links) {
+    for (const href of own) {
+      const [target, anchor] = href.split('#')
+      const page = target === '' ? path : target!
+      if (/^https:\/\//.test(page)) continue
+      if (!ids.has(page)) others.add(page)
+      else if (anchor !== undefined) {
+        assert.ok(ids.get(page)!.has(decodeURIComponent(anchor)), `${path} links to ${href}`)
+      }
+    }
+  }
+  for (const path of others) assert.equal((await api.call('GET', path)).status, 200, path)
+  assert.deepEqual([...others].sort(), ['/', '/bank', '/docs', '/mailbox'])
+})
+
+/** The text of a page as a reader sees it. */
+const textOf = (page: string): string =>
+  page
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+
+const search = async (query: string) => {
+  const { status, text } = await api.call('GET', `/guides?q=${encodeURIComponent(query)}`)
+  assert.equal(status, 200)
+  const found = [...text.matchAll(/<li[^>]*><a href="([^"]+)">(.*?)<\/a>.*?<p>(.*?)<\/p><\/li>/gs)]
+  return {
+    text,
+    title: textOf(/<h1>(.*?)<\/h1>/s.exec(text)![1]!),
+    found: found.map(([, path, heading, passage]) => ({ path, heading, passage: passage! })),
+  }
+}
+
+test('a search finds headings and paragraphs, whatever the accents and capitals', async () => {
+  const { found } = await search('rotate-SECRET')
+  assert.equal(found[0]!.path, '/guides/webhooks#change-the-secret')
+  assert.match(found[0]!.passage, /<mark>rotate-secret<\/mark>/)
+  for (const query of ['COBRANÇA em um minuto', 'cobranca minuto', 'cobranc\u0327a minuto']) {
+    const [first] = (await search(query)).found
+    assert.equal(first!.path, '/guides#a-primeira-cobrança-em-um-minuto', query)
+  }
+  // A word of the page's title need not be in the section too.
+  const [link] = (await search('start payment link')).found
+  assert.equal(link!.path, '/guides/start#a-payment-link')
+})
+
+test('a search for nothing is the first page, and one without a result says so', async () => {
+  const plain = await api.call('GET', '/guides')
+  for (const query of ['', '%20%20', '&q=webhook']) {
+    assert.equal((await api.call('GET', `/guides?q=${query}`)).text, plain.text)
+  }
+  const { title, found } = await search('xyzzy')
+  assert.deepEqual([title, found], ['Nada encontrado para “xyzzy”', []])
+})
+
+test('what somebody searches for is text, and is cut when it is long', async () => {
+  const { text, title } = await search('"><script>alert(1)</script>')
+  assert.doesNotMatch(text, /<script>/)
+  assert.equal(title, 'Nada encontrado para “"><script>alert(1)</script>”')
+  const { title: long } = await search('é'.repeat(1000))
+  assert.equal(long, `Nada encontrado para “${'é'.repeat(100)}”`)
+})
+
+test('a page is sent compressed, and not again to whom has it', async () => {
+  const { server } = api.service
+  const get = (headers: Record<string, string>) => server.inject({ url: '/guides/start', headers })
+  const first = await get({ 'accept-encoding': 'gzip' })
+  assert.equal(first.headers['content-encoding'], 'gzip')
+  const plain = await get({})
+  assert.equal(gunzipSync(first.rawPayload).toString(), plain.payload)
+  const again = await get({ 'if-none-match': String(first.headers.etag) })
+  assert.deepEqual([again.statusCode, again.payload], [304, ''])
+  for (const reply of [first, plain, again]) {
+    assert.match(String(reply.headers['content-security-policy']), /default-src 'none'/)
+    assert.equal(reply.headers['cache-control'], 'public, no-cache')
+  }
+})
+
+test('a path is found with the end of its file, and nothing outside of docs', async () => {
+  const { server } = api.service
+  const moved = await server.inject('/guides/webhooks.md')
+  assert.deepEqual([moved.statusCode, moved.headers.location], [301, '/guides/webhooks'])
+  for (const path of ['nothing', '../../package.json', '%2e%2e/%2e%2e/README', 'start/x', '%00']) {
+    const { statusCode } = await server.inject({
+      url: `/guides/${path}`,
+      remoteAddress: '192.0.2.1',
+    })
+    assert.equal(statusCode, 404, path)
+  }
+})
+
+test('searches are limited for each address, and for all together', async (t) => {
+  stopTime(t)
+  const limited = await startApi({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1' })
+  const { server } = limited.service
+  const ask = async (from: string, url = '/guides?q=pix') =>
+    (await server.inject({ url, headers: { 'x-forwarded-for': from } })).statusCode
+  const statuses = []
+  for (let n = 0; n < 101; n++) statuses.push(await ask(`2001:db8:5:1:${n.toString(16)}::1`))
+  assert.deepEqual([statuses[99], statuses[100]], [200, 429])
+  assert.equal(await ask('2001:db8:5:1::1', '/guides'), 200, 'pages are not searches')
+  for (let n = 0; n < 100; n++) statuses.push(await ask(`2001:db8:6:${n.toString(16)}::1`))
+  assert.equal(statuses.at(-1), 200)
+  assert.equal(await ask('2001:db8:7::1'), 429, 'all together')
+})
