@@ -34,6 +34,7 @@ const ALONE = [
   'test/export.test.ts',
   'src/pix/qr.test.ts',
   'test/webhooks/*.test.ts',
+  'test/guides/samples.test.ts',
 ]
 const SHARING = 6
 /** Files that need the stand-in bank stay together: to make its keys takes long in each process. */

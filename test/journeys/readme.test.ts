@@ -202,56 +202,9 @@ async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> 
   )
 }
 
-type Answered = { request: string; status: number; data: Any }
-
-/**
- * Does what a page shows from its first line to its last. An `export` with a … gets the field of the
- * answer before it that its comment names.
- */
-function follow(run: Script, page: string): Answered[] {
-  const answers: Answered[] = []
-  const exported = [KEY]
-  for (const part of blocksOf(page).flatMap((block) => block.trim().split('\n\n'))) {
-    if (part.startsWith('export')) {
-      for (const [, name, field] of part.matchAll(/^export (\w+)=.*….*# (?:the|its) (\w+)/gm)) {
-        exported.push(`export ${name}='${answers.at(-1)!.data[field!]}'`)
-      }
-    } else {
-      const { status, data } = JSON.parse(run([...exported, part].join('\n')))
-      answers.push({ request: part, status, data })
-    }
-  }
-  return answers
-}
-
-/** The README's line that takes the key. */
-const [KEY] = walkOf(README).first[0]!.split('\n')
-
 const statesOf = (charges: Any[]) =>
   charges.map(({ status, paymentStatus }) => [status, paymentStatus])
 const PAID = ['COMPLETED', 'RECEIVED']
-
-test('what the guide to subscriptions shows works as it is written', async () => {
-  const { run } = await openShell()
-  const answers = follow(run, GUIDE)
-  assert.deepEqual(
-    answers.filter(({ status }) => status >= 300),
-    [],
-  )
-  const answersTo = (part: string) =>
-    answers.filter(({ request }) => request.includes(part)).map(({ data }) => data)
-  const [, played] = answersTo('/recurrences/$SUBSCRIPTION -H')
-  assert.deepEqual(statesOf(played.charges), [PAID, PAID, PAID])
-  const [failed] = answersTo('paymentStatus=EXPIRED')
-  assert.deepEqual(statesOf(failed), [
-    ['EXPIRED', 'EXPIRED'],
-    ['EXPIRED', 'EXPIRED'],
-  ])
-  const [ended] = answersTo('/cancel')
-  assert.deepEqual([ended.status, ended.recurrenceAuthStatus], ['CANCELED', 'CANCELED'])
-  const [begun] = answersTo('$LINK/subscription')
-  assert.match(begun.emv, /^000201/)
-})
 
 /** What a subscription or its charge is when an event names it. */
 const ENDS: Record<string, string> = {

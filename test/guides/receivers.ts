@@ -1,117 +1,112 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { buildClient } from '../../scripts/client/build.ts'
 import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
-import { freePort, temporaryFolder } from '../support/process.ts'
+import { startPhp } from '../support/php.ts'
+import { freePort } from '../support/process.ts'
+import { startPython } from '../support/python.ts'
 import { register } from '../support/webhooks.ts'
-import { openShop } from './shop.ts'
+import { openShop } from '../webhooks/shop.ts'
+import { folderWithClient } from './client.ts'
+import { ROOT } from './samples.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8')
-const CLIENT = temporaryFolder()
-buildClient(CLIENT)
 const shop = await openShop()
 
-/** The only block of the guide in a language. */
-function blockOf(language: string): string {
-  const blocks = [...GUIDE.matchAll(/```(\w+)\n([\s\S]*?)```/g)]
-  const own = blocks.filter(([, name]) => name === language).map(([, , text]) => text!)
-  assert.equal(own.length, 1, `the guide has one block of ${language}`)
-  return own[0]!
+/** The only block of a language under a heading of the guide. */
+export function blockOf(heading: string): string {
+  const section = GUIDE.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`))
+  const blocks = [...section!.matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, text]) => text!)
+  assert.equal(blocks.length, 1, `the guide has one receiver in ${heading}`)
+  return blocks[0]!
 }
 
-type Language = {
-  name: string
-  block: string
-  file: string
-  program: string
-  args(file: string, port: number): string[]
-  /** What it prints when it listens. */
-  ready: string
-}
-
-const LANGUAGES: Language[] = [
-  {
-    name: 'Node.js',
-    block: 'js',
-    file: 'receiver.mjs',
-    program: process.execPath,
-    args: (file) => [file],
-    ready: 'listening',
-  },
-  {
-    name: 'Python',
-    block: 'python',
-    file: 'receiver.py',
-    program: 'python3',
-    args: (file) => [file],
-    ready: 'listening',
-  },
-  {
-    name: 'PHP',
-    block: 'php',
-    file: 'receiver.php',
-    program: 'php',
-    args: (file, port) => ['-S', `127.0.0.1:${port}`, file],
-    ready: 'Development Server',
-  },
-]
-
-const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
-
-type Snippet = {
-  url: string
+/** A receiver of the guide that runs. */
+type Receiver = {
   /** Waits until it has printed something, and fails when it ends without. */
   printed(text: string): Promise<void>
-  stop(): Promise<void>
+  stop(): Promise<unknown>
 }
 
-/** Runs a block of the guide as it is there, in a folder where the client is installed. */
-async function runSnippet(language: Language, port: number, secrets: string): Promise<Snippet> {
-  const folder = temporaryFolder()
-  mkdirSync(join(folder, 'node_modules/@vintem'), { recursive: true })
-  symlinkSync(CLIENT, join(folder, 'node_modules/@vintem/client'))
-  writeFileSync(join(folder, language.file), blockOf(language.block))
-  const child = spawn(language.program, language.args(language.file, port), {
+type Language = { name: string; run: (port: number, secrets: string) => Receiving }
+
+type Receiving = Promise<Receiver>
+
+const LANGUAGES: Language[] = [
+  { name: 'TypeScript', run: runTypeScript },
+  { name: 'Python', run: runPython },
+  { name: 'PHP', run: runPhp },
+]
+
+async function runTypeScript(port: number, secrets: string): Receiving {
+  const folder = folderWithClient()
+  writeFileSync(join(folder, 'receiver.ts'), blockOf('TypeScript'))
+  const child = spawn(process.execPath, ['receiver.ts'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, SECRET: secrets, PORT: String(port) },
   })
-  after(() => stop(child))
-  const printed = outputOf(child)
-  await printed(language.ready)
-  return { url: `http://127.0.0.1:${port}/`, printed, stop: () => stop(child) }
+  const output = collect()
+  child.stdout.on('data', output.add)
+  child.stderr.on('data', output.add)
+  child.once('exit', output.end)
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill()
+    await ended
+  }
+  after(stop)
+  await output.printed('listening')
+  return { printed: output.printed, stop }
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill()
-  await ended
+async function runPython(port: number, secrets: string): Receiving {
+  const output = collect()
+  const python = await startPython()
+  const environment = { SECRET: secrets, PORT: String(port) }
+  const ended = python.run(blockOf('Python'), environment, output.add)
+  ended.then(output.end, (fault) => output.end(fault))
+  await output.printed('listening')
+  const stop = () => {
+    python.stop()
+    return ended
+  }
+  return { printed: output.printed, stop }
 }
 
-function outputOf(child: ChildProcess): (text: string) => Promise<void> {
+async function runPhp(port: number, secrets: string): Receiving {
+  const output = collect()
+  const php = await startPhp()
+  php.write('receiver.php', blockOf('PHP'))
+  const environment = { SECRET: secrets }
+  const stop = await php.serve('receiver.php', port, { environment, onError: output.add })
+  return { printed: output.printed, stop: async () => stop() }
+}
+
+function collect() {
   let output = ''
   let onOutput = () => {}
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.on('data', (chunk) => {
-      output += chunk
+  let onEnd = (_reason: unknown) => {}
+  return {
+    add(part: unknown) {
+      output += part
       onOutput()
-    })
+    },
+    end: (reason: unknown) => onEnd(reason),
+    printed: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        onOutput = () => {
+          if (output.includes(text)) resolve()
+        }
+        onEnd = (reason) => reject(new Error(`it has ended: ${reason} ${output}`))
+        onOutput()
+      }),
   }
-  return (text) =>
-    new Promise((resolve, reject) => {
-      onOutput = () => {
-        if (output.includes(text)) resolve()
-      }
-      child.once('exit', () => reject(new Error(`it has ended: ${output}`)))
-      onOutput()
-    })
 }
 
 const body = '{"event":"Charge.Paid","charge":{"id":"charge_1","status":"PAID","total":1990}}'
@@ -164,24 +159,22 @@ function letters(secret: string): Letter[] {
 async function takesOurs(language: Language): Promise<void> {
   const port = await freePort()
   const webhook = await register(shop.client, `http://127.0.0.1:${port}/`, ['charge.paid'])
-  const snippet = await runSnippet(language, port, `${makeSecret()} ${webhook.secret}`)
+  const receiver = await language.run(port, `${makeSecret()} ${webhook.secret}`)
   const sold = await shop.sell(1990)
   const { body: log } = await shop.client.get(`/webhook/${webhook.id}/deliveries`)
   const [delivery, ...more] = log.data
   assert.deepEqual(more, [])
   assert.deepEqual([delivery.status, delivery.attempts[0].status], ['DELIVERED', 204])
-  await snippet.printed(`${delivery.eventId} ${sold.event}`)
+  await receiver.printed(`${delivery.eventId} ${sold.event}`)
   for (const { what, headers, text = body, status } of letters(webhook.secret)) {
-    const reply = await fetch(snippet.url, { method: 'POST', headers, body: text })
+    const reply = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })
     assert.equal(reply.status, status, what)
   }
-  await snippet.stop()
+  await receiver.stop()
   await shop.client.delete(`/webhook/${webhook.id}`)
 }
 
 for (const language of LANGUAGES) {
-  const { name, program } = language
-  const skip = isThere(program) ? false : `there is no ${program} on this machine`
-  const title = `the guide's receiver in ${name} takes a real delivery and nothing forged`
-  test(`${title}, where ${name} is installed`, { skip }, () => takesOurs(language))
+  const title = `the guide's receiver in ${language.name} takes a real delivery and nothing forged`
+  test(title, () => takesOurs(language))
 }

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { startWorker } from '../../src/worker/worker.ts'
+import { type Client, startApi } from '../support/api.ts'
+import { startPhp } from '../support/php.ts'
+import { inherited, temporaryFolder } from '../support/process.ts'
+import { startPython } from '../support/python.ts'
+import { folderWithClient } from './client.ts'
+import { blockOf } from './receivers.ts'
+import {
+  fileOf,
+  LANGUAGES,
+  type Language,
+  PAGES,
+  type Page,
+  programOf,
+  ROOT,
+  withoutSamples,
+} from './samples.ts'
+
+const run = promisify(execFile)
+const api = await startApi({ CLOCK_WAIT_SECONDS: '120' })
+const worker = startWorker(api.app)
+api.atEnd(() => worker.stop())
+
+const shown = PAGES.filter(({ samples }) => samples.length > 0)
+
+/** Where the samples find the server here. */
+const place = (code: string) => code.replaceAll('http://127.0.0.1:3000', api.url)
+
+/** The files that a page says to save. They are the same on every page. */
+function filesOf(language: Language): Record<string, string> {
+  const files: Record<string, string> = {}
+  for (const code of shown.flatMap(({ samples }) => samples.map((sample) => sample[language]))) {
+    const name = fileOf(code)
+    if (name === null) continue
+    assert.equal(files[name] ?? code, code, `every page shows the same ${name}`)
+    files[name] = code
+  }
+  return files
+}
+
+test('a guide that shows a call shows it in every language', () => {
+  assert.deepEqual(
+    shown.map(({ path }) => path).filter((path) => !/coming-from/.test(path)),
+    [
+      'docs/guides/subscriptions.md',
+      'docs/guides/webhooks.md',
+      'docs/introducao.md',
+      'docs/start.md',
+    ],
+  )
+  for (const page of PAGES) {
+    const [call] = /^.*curl.*127\.0\.0\.1:3000.*$/m.exec(withoutSamples(page)) ?? []
+    // The way to the first version is shown by the page for those who come from it.
+    if (/coming-from/.test(page.path)) continue
+    assert.equal(call, undefined, `${page.path} shows a call in one language only`)
+    for (const name of Object.keys(LANGUAGES)) {
+      assert.ok(!withoutSamples(page).includes(`**${name}**\n`), `${page.path}: a lone ${name}`)
+    }
+  }
+})
+
+type Runner = (page: Page, client: Client) => Promise<string>
+
+const RUNNERS: Record<Language, Runner> = {
+  curl: runCurl,
+  TypeScript: runTypeScript,
+  Python: runPython,
+  PHP: runPhp,
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of a body
+type Any = any
+
+/**
+ * Runs the lines one after the other. An `export` with a … gets the field of the answer before it
+ * that its comment names.
+ */
+async function runCurl(page: Page, { key }: Client): Promise<string> {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, '.data'))
+  writeFileSync(join(folder, '.data', 'sandbox.json'), JSON.stringify({ apiKey: key }))
+  const exported = page.text.includes('VINTEM_KEY=') ? [] : [`export VINTEM_KEY=${key}`]
+  const answers: Any[] = []
+  for (const part of programOf(page, 'curl').trim().split(/\n\n+/)) {
+    const fields = [...part.matchAll(/^export (\w+)=.*….*# (?:the|its|o) (\w+)/gm)]
+    for (const [, name, field] of fields) {
+      const value = String(answers.at(-1).data[field!]).replace(api.app.publicUrl, api.url)
+      exported.push(`export ${name}='${value}'`)
+    }
+    if (part.startsWith('export')) {
+      if (fields.length === 0) exported.push(part)
+      continue
+    }
+    const script = ['set -euo pipefail', ...exported, place(part)].join('\n')
+    const { stdout } = await run('bash', ['--norc', '-c', script], { cwd: folder, env: inherited })
+    const answer = JSON.parse(stdout)
+    assert.ok(answer.status < 300, `${part}\n${stdout}`)
+    answers.push(answer)
+  }
+  return JSON.stringify(answers)
+}
+
+const installed = folderWithClient()
+
+const fileNameOf = ({ path }: Page): string => `${path.replaceAll('/', '-')}.ts`
+
+async function runTypeScript(page: Page, { key }: Client): Promise<string> {
+  const file = fileNameOf(page)
+  writeFileSync(join(installed, file), place(programOf(page, 'TypeScript')))
+  const env = { ...inherited, VINTEM_KEY: key }
+  const { stdout } = await run(process.execPath, [file], { cwd: installed, env })
+  return stdout
+}
+
+async function runPython(page: Page, { key }: Client): Promise<string> {
+  const python = await startPython()
+  for (const [name, text] of Object.entries(filesOf('Python'))) python.write(name, place(text))
+  return python.run(programOf(page, 'Python'), { VINTEM_KEY: key })
+}
+
+async function runPhp(page: Page, { key }: Client): Promise<string> {
+  const php = await startPhp()
+  for (const [name, text] of Object.entries(filesOf('PHP'))) php.write(name, place(text))
+  return php.run(programOf(page, 'PHP'), { VINTEM_KEY: key })
+}
+
+/**
+ * What is the same in every language: the lines without ids and codes. The feed of events may be
+ * behind, so its lines are left out.
+ */
+const comparable = (output: string): string[] =>
+  output
+    .toLowerCase()
+    .trim()
+    .split('\n')
+    .filter((line) => !/^(charge|payment)\.\w+$/.test(line))
+    .map((line) => line.replace(/^000201.*|\S{20,}/g, '…'))
+
+const PAID = 'completed received'
+const MISSED = 'expired expired'
+
+/** What the samples of a page print. */
+const PRINTED: Record<string, string[]> = {
+  'docs/introducao.md': ['…', 'completed paid'],
+  'docs/start.md': [
+    '…',
+    'completed paid',
+    '…',
+    '…',
+    'duplicate 700',
+    '500 one was missing',
+    'true',
+    '…',
+    '0',
+  ],
+  'docs/guides/subscriptions.md': [
+    '…',
+    '…',
+    'approved',
+    PAID,
+    PAID,
+    PAID,
+    String(100_000 + 3 * 4990),
+    MISSED,
+    MISSED,
+    'canceled canceled',
+    '…',
+    '…',
+  ],
+}
+
+for (const page of shown) {
+  test(`the samples of ${page.path} do the same in every language`, async () => {
+    const names = Object.keys(LANGUAGES) as Language[]
+    const outputs = await Promise.all(
+      names.map(async (name) => [name, await RUNNERS[name](page, await api.client())] as const),
+    )
+    const { curl, TypeScript, Python, PHP } = Object.fromEntries(outputs) as Record<
+      Language,
+      string
+    >
+    assert.ok(JSON.parse(curl).length > 0)
+    const printed = comparable(TypeScript)
+    assert.deepEqual(printed, PRINTED[page.path] ?? printed, 'TypeScript')
+    assert.ok(printed.length > 0)
+    assert.deepEqual(comparable(Python), printed, 'Python')
+    assert.deepEqual(comparable(PHP), printed, 'PHP')
+  })
+}
+
+test('the samples in TypeScript have the right types', async () => {
+  for (const page of shown) {
+    writeFileSync(join(installed, fileNameOf(page)), programOf(page, 'TypeScript'))
+  }
+  writeFileSync(join(installed, 'receiver.ts'), blockOf('TypeScript'))
+  const config = { extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] }
+  writeFileSync(join(installed, 'tsconfig.json'), JSON.stringify(config))
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const { stdout } = await run(process.execPath, [compiler, '--pretty', 'false'], {
+    cwd: installed,
+  }).catch((fault: { stdout: string }) => fault)
+  assert.equal(stdout, '')
+})
