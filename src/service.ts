@@ -20,7 +20,7 @@ import { type Database, openDatabase } from './db/database.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { openServerNotifications } from './http/notifications.ts'
-import { createOperate, OPERATIONS } from './http/operate.ts'
+import { createActOnce, createOperate, OPERATIONS } from './http/operate.ts'
 import { buildOperator } from './http/operator.ts'
 import { ROUTES } from './http/routes/all.ts'
 import { buildServer } from './http/server.ts'
@@ -36,6 +36,7 @@ import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { createVault } from './lib/vault.ts'
+import { createAgents } from './mcp/agents.ts'
 import { type Limits as BankLimits, createBacen } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
@@ -154,16 +155,17 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
   const state = { closing: false }
   const readiness = createReadiness(app, databaseUrl, () => state.closing)
   const pages = createPages(app, {
-    operate: createOperate(anyApp),
+    operate: createOperate(anyApp, 'pages'),
     operations: OPERATIONS,
     compareVersions: (before, after) => compareVersions(ROUTES, before, after),
     diffVersions: (actor, before, after) => diffVersions(anyApp, ROUTES, actor, before, after),
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
+  const agents = createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce(anyApp, 'mcp'))
   const database = watchDatabase(app.db.heartbeat)
   const isReady = readiness.check
-  const server = await buildServer({ app, keys, isReady, state, pages, database })
+  const server = await buildServer({ app, keys, isReady, state, pages, agents, database })
   const operator = await buildOperator(app.metrics.text, readiness.check)
   watchProcess(app)
   // If there are several processes, the parent looks it up for all.

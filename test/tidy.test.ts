@@ -70,10 +70,11 @@ test('imports point one way: main → http, worker, cli → core → ledger, pro
   assert.deepEqual(upward, [])
 })
 
-test('the pages and the API do not know each other', () => {
+test('the pages do not know the API and agents, and those do not know the pages', () => {
   const crossing = product.filter((path) => {
-    const other = path.startsWith('src/web/') ? 'http' : path.startsWith('src/http/') ? 'web' : null
-    return other !== null && new RegExp(`from '(\\.\\./)+${other}/`).test(textOf(path))
+    const isEdge = /^src\/(web|http|mcp)\//.test(path)
+    const others = path.startsWith('src/web/') ? '(?:http|mcp)' : 'web'
+    return isEdge && new RegExp(`from '(?:\\.\\./)+${others}/`).test(textOf(path))
   })
   assert.deepEqual(crossing, [])
 })

@@ -1,7 +1,7 @@
 import type { Author } from './activity/rules.ts'
 import type { Company, Scope } from './companies/rules.ts'
 
-/** Whose records are read or changed, what the person may do, and who they are. */
+/** Whose records are read or changed, what the person or agent may do, and who they are. */
 export type Actor = { company: Company; scopes: readonly Scope[]; author: Author }
 
 /** An operation of the API, as the reference names it. */
@@ -12,7 +12,7 @@ export type OperationInput = {
   /** As in a URL: every value is a text. */
   query?: Record<string, string>
   body?: object
-  /** The text that one form has for itself. If the form is sent again, nothing is done again. */
+  /** The text that one change has for itself. If it is sent again, nothing is done again. */
   once?: string | undefined
 }
 
@@ -25,3 +25,13 @@ export type Operate = <Data>(
   actor: Actor,
   input?: OperationInput,
 ) => Promise<Operated<Data>>
+
+/**
+ * Does what is no operation of the API once for each text. If it is asked for again, it answers
+ * what it answered before. `act` must be repeatable, because it commits by itself.
+ */
+export type ActOnce = <Data>(
+  company: Company,
+  asked: { name: string; input: object; once: string },
+  act: () => Promise<Data>,
+) => Promise<Data>

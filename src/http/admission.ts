@@ -5,7 +5,7 @@ import type { RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
 import { createArrivals } from './arrivals.ts'
-import { type KeyRing, requireScope, type Session } from './auth.ts'
+import { type KeyRing, keyIn, requireScope, type Session } from './auth.ts'
 import { createGate, divideLimits } from './gate.ts'
 import { readKey } from './idempotency.ts'
 import { createLoopShares } from './loop-shares.ts'
@@ -21,11 +21,22 @@ export const requestedVersion = (request: FastifyRequest): Version | null => {
   return typeof name === 'string' ? findVersion(name) : null
 }
 
+/** Calls `done` when a request may begin, or with what it is refused with. */
+export type Admit = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  /** Null: an agent asks, whose body says what it asks for. */
+  route: Route | null,
+  done: (error?: Error) => void,
+) => void
+
+const noBearer = () => problem('missing_api_key', 'Send the API key as Authorization: Bearer KEY.')
+
 /**
  * Checks key, limit, version, scope and the form of the Idempotency-Key, in this order and before
  * the body is read.
  */
-export function admission({ app, keys }: ServerParts) {
+export function admission({ app, keys }: ServerParts): Admit {
   const { rateLimit, requests, processes } = app.config
   const { rate } = app.limits
   const byKey = rateLimit && rate('keys', rateLimit.perSecond, rateLimit.burst)
@@ -39,21 +50,16 @@ export function admission({ app, keys }: ServerParts) {
 
   const look = keyFinder(app, keys, byAddress)
 
-  return (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    route: Route,
-    done: (error?: Error) => void,
-  ): void => {
-    const key = request.headers['x-api-key']
-    if (typeof key !== 'string' || key === '') {
-      done(problem('missing_api_key'))
+  return (request, reply, route, done) => {
+    const key = keyIn(request.headers, route === null)
+    if (key === null) {
+      done(route ? problem('missing_api_key') : noBearer())
       return
     }
     const enter = (session: Session, wait_s: number) => {
       try {
         limit(wait_s)
-        accept(request, route, session)
+        if (route) accept(request, route, session)
         gate.enter(session.company.id, reply.raw, (ticket) => {
           request.ticket = ticket
           done()

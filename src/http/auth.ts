@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Author } from '../core/activity/rules.ts'
 import { receiveChanges } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
@@ -93,6 +94,13 @@ export function createKeyRing(db: Database, vault: Vault, notifications: Notific
       await touchKeys(db, written)
     },
   }
+}
+
+/** The key in X-API-KEY. Agents send it as a bearer token instead, as their protocol wants it. */
+export function keyIn(headers: IncomingHttpHeaders, takesBearer: boolean): string | null {
+  const key = headers['x-api-key']
+  if (typeof key === 'string' && key !== '') return key
+  return takesBearer ? (/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? null) : null
 }
 
 export function requireScope(session: Session, scope: Scope): void {

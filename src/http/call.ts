@@ -235,7 +235,7 @@ export function makeCall(
 }
 
 /** An IPv4 address in IPv6 notation is written as the IPv4 address. */
-const addressOf = ({ ip }: FastifyRequest): string => ip.replace(/^::ffff:/, '')
+export const addressOf = ({ ip }: FastifyRequest): string => ip.replace(/^::ffff:/, '')
 
 /** Notes whether anything is written in a transaction. */
 function watchWrites(tx: Tx): { tx: Tx; hasWritten(): boolean } {

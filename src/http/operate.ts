@@ -1,12 +1,12 @@
 import { forCompany } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
-import type { Operate, Operation } from '../core/operate.ts'
+import type { ActOnce, Operate, Operation } from '../core/operate.ts'
 import { type ErrorItem, Problem } from '../lib/problems.ts'
 import { requireScope } from './auth.ts'
 import { canonical } from './body.ts'
 import { makeCall, readerOf } from './call.ts'
 import { createIdempotency, type Idempotency, isStorable } from './idempotency.ts'
-import type { Call, Route } from './route.ts'
+import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
 /** All operations, for pages that name them. */
@@ -16,14 +16,14 @@ export const OPERATIONS: Operation[] = ROUTES.map(({ operationId, method, path }
   path,
 }))
 
-/** Names what people do in pages, where API clients name a version. */
-const PAGES = 'pages'
+/** Names who asks, where API clients name a version. */
+type Via = 'pages' | 'mcp'
 
 /**
- * Carries out operations of the API for a person instead of an API key: with the same validation,
- * commands and scopes. A form that is sent twice acts once.
+ * Carries out operations of the API for people and agents: with the same validation, commands and
+ * scopes. What is sent twice acts once.
  */
-export function createOperate(anyApp: FullApp): Operate {
+export function createOperate(anyApp: FullApp, via: Via): Operate {
   const operations = new Map(
     ROUTES.map((route) => [route.operationId, { route, read: readerOf(anyApp, route) }]),
   )
@@ -35,13 +35,14 @@ export function createOperate(anyApp: FullApp): Operate {
     const input = read({ query, body: body && { value: body, faults: [] }, session })
     const app = forCompany(anyApp, company)
     const path = pathOf(route, params)
-    const fingerprint = app.vault.fingerprint([route.method, path, PAGES, canonical(input.sent)])
-    const guard = { companyId: company.id, key: `${PAGES}:${once}`, fingerprint }
+    const fingerprint = app.vault.fingerprint([route.method, path, via, canonical(input.sent)])
+    const guard = { companyId: company.id, key: `${via}:${once}`, fingerprint }
     const idempotency = once ? createIdempotency(app, guard, rendered) : null
     const asked = { route, path, params, company, author, scopes: session.scopes }
     const call = makeCall(app, asked, input, idempotency)
     try {
-      const data = idempotency ? await actOnce(route, call, idempotency) : await route.handle(call)
+      const act = () => route.handle(call)
+      const data = await (idempotency ? runOnce(act, idempotency) : act())
       return { data: data as never, next: nextOf(call.headers.Link) }
     } finally {
       call.longPage.end()
@@ -51,11 +52,21 @@ export function createOperate(anyApp: FullApp): Operate {
 
 const rendered = (data: unknown) => ({ status: 200, body: JSON.stringify({ data }) })
 
-/** What the form has done, now or when it was sent before. */
-async function actOnce(route: Route, call: Call, idempotency: Idempotency): Promise<unknown> {
+/** Does once, for each key, what is no operation of the API. */
+export function createActOnce(anyApp: FullApp, via: Via): ActOnce {
+  return async (company, { name, input, once }, act) => {
+    const app = forCompany(anyApp, company)
+    const fingerprint = app.vault.fingerprint([name, via, canonical(input)])
+    const guard = { companyId: company.id, key: `${via}:${once}`, fingerprint }
+    return (await runOnce(act, createIdempotency(app, guard, rendered))) as never
+  }
+}
+
+/** What was done, now or when it was asked for before. */
+async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency): Promise<unknown> {
   const { body } = await idempotency.run(async () => {
     try {
-      const data = await route.handle(call)
+      const data = await act()
       const made = idempotency.stored()
       return { ...(made ?? rendered(data)), headers: {}, stored: made !== null }
     } catch (error) {

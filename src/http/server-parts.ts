@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
+import type { Agents } from './agent-message.ts'
 import type { KeyRing } from './auth.ts'
 import type { DatabaseWatch } from './unresponsive-database.ts'
 
@@ -11,6 +12,7 @@ export type ServerParts = {
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
   database: DatabaseWatch
+  agents: Agents
   /** The pages for people, which need no key. */
   pages: {
     register(server: FastifyInstance): void

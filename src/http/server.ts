@@ -8,16 +8,18 @@ import { clientName } from '../lib/client-name.ts'
 import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
-import { admission, requestedVersion } from './admission.ts'
+import { type Admit, admission, requestedVersion } from './admission.ts'
+import type { AgentCall } from './agent-message.ts'
+import { registerAgents } from './agents.ts'
 import { createArrivals } from './arrivals.ts'
-import type { KeyRing, Session } from './auth.ts'
+import { type KeyRing, keyIn, type Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import type { Ticket } from './gate.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
-import { spending } from './loop-shares.ts'
+import { holdSlot } from './hold-slot.ts'
 import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
 import type { Route } from './route.ts'
@@ -33,6 +35,8 @@ declare module 'fastify' {
     idempotencyKey: string | null
     route: Route | null
     ticket: Ticket | null
+    /** What an agent asks for. Null for others. */
+    agentCall: AgentCall | null
     /** Of the catalogue, if the answer is an error. */
     errorCode: string | null
   }
@@ -77,12 +81,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       refuse(error, request as FastifyRequest, reply as FastifyReply)
     },
   })
-  server.decorateRequest('version')
-  server.decorateRequest('session', null)
-  server.decorateRequest('idempotencyKey', null)
-  server.decorateRequest('route', null)
-  server.decorateRequest('ticket', null)
-  server.decorateRequest('errorCode', null)
+  decorateRequests(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
   const arrivals = app.config.rateLimit && createArrivals()
@@ -106,14 +105,26 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   registerOperations(server, parts)
   registerPayers(server, app)
   registerCallbacks(server, app)
-  registerRoutes(server, parts)
+  const admit = admission(parts)
+  registerRoutes(server, parts, admit)
+  registerAgents(server, parts, admit)
   parts.pages.register(server)
   await server.ready()
   return server
 }
 
-function registerRoutes(server: FastifyInstance, parts: ServerParts): void {
-  const admit = admission(parts)
+/** Names the fields of a request before the first one, so that all requests have the same form. */
+function decorateRequests(server: FastifyInstance): void {
+  server.decorateRequest('version')
+  server.decorateRequest('session', null)
+  server.decorateRequest('idempotencyKey', null)
+  server.decorateRequest('route', null)
+  server.decorateRequest('ticket', null)
+  server.decorateRequest('agentCall', null)
+  server.decorateRequest('errorCode', null)
+}
+
+function registerRoutes(server: FastifyInstance, parts: ServerParts, admit: Admit): void {
   for (const route of ROUTES) {
     server.route({
       method: route.method,
@@ -155,30 +166,9 @@ function parseBody(
 
 /** The company of a cached key, otherwise the address. */
 function senderOf({ headers, ip }: FastifyRequest, keys: KeyRing): string {
-  const key = headers['x-api-key']
-  const session = typeof key === 'string' ? keys.findCached(key) : null
+  const key = keyIn(headers, true)
+  const session = key === null ? null : keys.findCached(key)
   return session?.company.id ?? clientName(ip)
-}
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-
-/**
- * Holds the slot of a request until its work ends, even if the client closes the connection. The
- * time before the first wait, which includes validation, counts for the company, and slices too.
- */
-function holdSlot(handle: Handler): Handler {
-  return async (request, reply) => {
-    const { spender, begin, end } = request.ticket!
-    begin()
-    try {
-      const start_ms = performance.now()
-      const handling = spending.run(spender, handle, request, reply)
-      spender.spend(performance.now() - start_ms)
-      await handling
-    } finally {
-      end()
-    }
-  }
 }
 
 /** Whether the request is from a browser that shows pages. */
@@ -191,7 +181,9 @@ const unknownRoute = (request: FastifyRequest) =>
 
 /** Writes a log line, a metric and an entry of the request log, from named fields only. */
 function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
-  const { route } = request
+  const { route, agentCall } = request
+  const operation = agentCall?.operation ?? route?.operationId
+  const status = agentCall?.status ?? reply.statusCode
   const seconds = reply.elapsedTime / 1000
   app.metrics.request(
     request.method,
@@ -199,11 +191,11 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
     reply.statusCode,
     seconds,
   )
-  if (!route) return
+  if (operation === undefined) return
   app.log.request({
     reqId: request.id,
-    op: route.operationId,
-    status: reply.statusCode,
+    op: operation,
+    status,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     company: request.session?.company.id,
     key: request.session?.keyId,
@@ -213,8 +205,8 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
     companyId: request.session.company.id,
     id: idOfSuffix(request.id)!,
     keyId: request.session.keyId,
-    operation: route.operationId,
-    status: reply.statusCode,
+    operation,
+    status,
     errorCode: request.errorCode,
     ms: Math.round(reply.elapsedTime),
   })

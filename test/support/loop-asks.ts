@@ -97,8 +97,29 @@ const pix = Array.from({ length: 380 }, (_, n) => ({
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 const LARGE_FORM = form({ name: LONG, taxId: '1'.repeat(BODY_LIMIT_BYTES / 2) })
 
-/** The dearest requests to what needs no key, by method and address as the server has them. */
+/** A tool that an agent calls. */
+const call = (name: string, args: object): Ask =>
+  at('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+
+const AGENT_ASKS = ({ link, paid, refunded, approved, product }: FullStore): Ask[] => [
+  at('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  call('find_charges', { limit: 50 }),
+  call('find_charges', { text: 'Maria', limit: 50 }),
+  ...[link.id, paid.id, refunded].map((id) => call('explain_charge', { id })),
+  call('list_statement', { limit: 50 }),
+  call('list_unmatched_payments', { limit: 50 }),
+  call('list_withdrawals', { limit: 50 }),
+  call('list_subscriptions', { limit: 50 }),
+  call('explain_subscription', { id: approved.id }),
+  call('webhook_health', {}),
+  call('create_payment_link', { ...largeLink(product), idempotencyKey: 'large' }),
+]
+
+/** The dearest requests to what is no operation, by method and address as the server has them. */
 export const OPEN_ASKS: Record<string, (store: FullStore) => Ask[]> = {
+  'POST /mcp': AGENT_ASKS,
+  'GET /mcp': () => [at('/mcp')],
+  'DELETE /mcp': () => [at('/mcp')],
   'GET /health': () => [at('/health')],
   'GET /ready': () => [at('/ready')],
   'GET /openapi.json': () => [at('/openapi.json')],

@@ -4,6 +4,7 @@ import { toCents } from '../../lib/money.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { parse } from '../../pix/brcode.ts'
 import { callbackBody } from '../../provider/callback.ts'
+import { ISPB } from '../../provider/simulator/scheme.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
 import { findStaticCode } from '../charges/static-store.ts'
@@ -46,6 +47,12 @@ export async function payCode(
   const { processed } = await receiveCallback(app, company.id, app.providers.simulator.name, body)
   await processed
   return showReceipt(code, transfer)
+}
+
+/** The scheme's id of a payment that is the same for the same seed, so that it can be repeated. */
+export function repeatableId(at: Date, seed: Buffer): string {
+  const minute = at.toISOString().replace(/\D/g, '').slice(0, 12)
+  return `E${ISPB}${minute}${seed.toString('hex').slice(0, 11)}`
 }
 
 function requireSame(transfer: Transfer, { txid, amount }: { txid: string; amount: number }) {

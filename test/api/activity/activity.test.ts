@@ -98,7 +98,7 @@ test('what is refused or repeated leaves no entry', async () => {
 test('an operation from a page is the act of the person', async () => {
   const { company } = await api.client()
   const { person } = await signIn(api, company)
-  const operate = createOperate(api.app)
+  const operate = createOperate(api.app, 'pages')
   const author = { kind: 'person', id: person.id, name: person.email, address: '::1' } as const
   await operate(
     'createProduct',

@@ -8,7 +8,7 @@ import { makeCharge } from '../../support/payments.ts'
 
 const api = await startApi()
 const { company, ...client } = await api.client()
-const operate = createOperate(api.app)
+const operate = createOperate(api.app, 'pages')
 const author = { kind: 'person', id: company.id, name: 'ana@example.com', address: null } as const
 const owner = { company, scopes: SCOPES_OF.owner, author }
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : error)

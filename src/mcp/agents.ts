@@ -1,0 +1,87 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import type { FullApp } from '../core/full-app.ts'
+import type { ActOnce, Operate } from '../core/operate.ts'
+import type { Agents } from '../http/agent-message.ts'
+import { VERSION } from '../lib/version.ts'
+import { createCall, type Exchange, toolsOf } from './call.ts'
+import { instructionsFor } from './instructions.ts'
+
+const INFO = { name: 'vintem', title: 'Vintém', version: VERSION }
+
+const HEADERS = {
+  accept: 'application/json, text/event-stream',
+  'content-type': 'application/json',
+}
+
+/**
+ * Answers agents in the Model Context Protocol. A tool is an operation of the API, or reads what
+ * the dashboard reads, and the key of the API says which tools there are.
+ */
+export function createAgents(anyApp: FullApp, operate: Operate, actOnce: ActOnce): Agents {
+  const call = createCall(anyApp, operate, actOnce)
+
+  function serverOf(exchange: Exchange): Server {
+    const { session } = exchange.asked
+    const instructions = instructionsFor(session.company)
+    const server = new Server(INFO, { capabilities: { tools: {} }, instructions })
+    server.setRequestHandler('tools/list', () => ({ tools: toolsOf(session) }))
+    server.setRequestHandler('tools/call', ({ params }) =>
+      call(exchange, params.name, params.arguments ?? {}),
+    )
+    return server
+  }
+
+  // It opens no streams, so nobody can subscribe.
+  const current = createMcpHandler(
+    ({ authInfo }) => serverOf(authInfo!.extra!.exchange as Exchange),
+    { legacy: 'reject', maxSubscriptions: 0 },
+  )
+
+  /** Answers a client of before July 2026, which begins with `initialize`. */
+  async function answerOlder(request: Request, exchange: Exchange): Promise<Response> {
+    const server = serverOf(exchange)
+    // Without a session, and with one JSON object instead of a stream.
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport)
+    try {
+      return await transport.handleRequest(request, { parsedBody: exchange.asked.message })
+    } finally {
+      await server.close()
+    }
+  }
+
+  async function respond(exchange: Exchange): Promise<Response> {
+    const { message, session, headers } = exchange.asked
+    // A batch would be many requests for the price of one.
+    if (Array.isArray(message)) return Response.json(NO_BATCH, { status: 400 })
+    const request = new Request('http://agents.invalid/mcp', {
+      method: 'POST',
+      headers: { ...headers, ...HEADERS },
+    })
+    if (await isLegacyRequest(request, message)) return answerOlder(request, exchange)
+    const authInfo = { token: '', clientId: session.keyId, scopes: [], extra: { exchange } }
+    return current.fetch(request, { parsedBody: message, authInfo })
+  }
+
+  return {
+    async answer(asked) {
+      const exchange: Exchange = { asked, operation: 'mcp', refusal: null }
+      const response = await respond(exchange)
+      const text = await response.text()
+      const { operation, refusal } = exchange
+      return { status: response.status, body: text === '' ? null : text, operation, refusal }
+    },
+  }
+}
+
+const NO_BATCH = {
+  jsonrpc: '2.0',
+  error: { code: ProtocolErrorCode.InvalidRequest, message: 'Send one message in each request.' },
+  id: null,
+}

@@ -1,0 +1,55 @@
+import type { TObject } from 'typebox'
+import { ignoredFields } from '../http/ignored.ts'
+import { inputReader } from '../http/input.ts'
+import { invalid } from '../lib/problems.ts'
+
+/** The keywords that agents read. Their validators do not know our own keywords and formats. */
+const KEYWORDS = new Set([
+  'type',
+  'enum',
+  'description',
+  'properties',
+  'required',
+  'items',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'pattern',
+  'default',
+])
+
+export type JsonSchema = { type: 'object'; [keyword: string]: unknown }
+
+/** A schema of ours as plain JSON Schema. */
+export const schemaOf = (schema: TObject): JsonSchema =>
+  ({ ...plain(schema), type: 'object' }) as JsonSchema
+
+function plain(schema: object): object {
+  const entries = Object.entries(schema).filter(([keyword]) => KEYWORDS.has(keyword))
+  return Object.fromEntries(
+    entries.map(([keyword, value]) => {
+      if (keyword === 'items') return [keyword, plain(value)]
+      if (keyword !== 'properties') return [keyword, value]
+      const fields = Object.entries(value as object).map(([name, field]) => [name, plain(field)])
+      return [keyword, Object.fromEntries(fields)]
+    }),
+  )
+}
+
+/**
+ * Creates the reader of a tool's arguments. All violations are reported together. An argument that
+ * the tool does not have is refused, because an agent may rely on it.
+ */
+export function argumentsReader(schema: TObject): (given: unknown) => object {
+  const read = inputReader({ body: schema })
+  return (given) => {
+    const { body } = read({ body: { value: given, faults: [] }, query: {}, session: null })
+    const ignored = ignoredFields(schema, given)
+    if (ignored === null) return body as object
+    const known = Object.keys(schema.properties).join(', ') || 'none'
+    throw invalid(`${ignored.split(', ')[0]}: is not an argument of this tool, which has ${known}`)
+  }
+}

@@ -1,0 +1,200 @@
+import Type, { type Static } from 'typebox'
+import { findCharges, type SoughtText } from '../../core/charges/find.ts'
+import { type Meaning, SOUGHT } from '../../core/charges/meanings.ts'
+import { asOf, type Charge } from '../../core/charges/rules.ts'
+import { SummaryQuery } from '../../core/charges/search-view.ts'
+import {
+  ChargeView,
+  CreatedLink,
+  CreatedPixCharge,
+  NewLink,
+  NewPixCharge,
+  PaymentState,
+  showCharge,
+} from '../../core/charges/view.ts'
+import { NewRefund, RefundView } from '../../core/refunds/view.ts'
+import type { Part } from '../../http/page.ts'
+import { readPage } from '../../http/slices.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
+import { formatReais } from '../../lib/money.ts'
+import { invalid } from '../../lib/problems.ts'
+import { createPage } from '../page.ts'
+import {
+  type Caller,
+  count,
+  Id,
+  Next,
+  onceOf,
+  PAGE,
+  PAGE_SIZE,
+  pick,
+  type Tool,
+  tool,
+  writing,
+} from '../tool.ts'
+
+/** Without images and addresses of people, which an agent has no use for. */
+const SHOWN = [
+  'id',
+  'status',
+  'paymentStatus',
+  'total',
+  'url',
+  'paymentDate',
+  'devMode',
+  'brCode',
+  'createdAt',
+  'expiresAt',
+  'externalId',
+  'description',
+  'endToEndId',
+  'refunded',
+  'correlationID',
+  'customer',
+  'isRecurring',
+  'recurrenceChargeId',
+] as const
+
+export const AgentCharge = Type.Object(pick(ChargeView.properties, SHOWN))
+
+export function showToAgent({ app, company }: Caller, charge: Charge): Static<typeof AgentCharge> {
+  const { vault, publicUrl, clock } = app
+  const around = { company, vault, publicUrl, now: clock.now() }
+  return pick(showCharge(charge, around, { image: false }), SHOWN)
+}
+
+export const ChargeId = Id('The id of the charge, charge_…')
+
+const { status, paymentStatus, kind, createdFrom, createdTo, paidFrom, paidTo } =
+  SummaryQuery.properties
+
+const findTool = tool({
+  name: 'find_charges',
+  title: 'Find charges',
+  description:
+    'Finds charges, newest first: by any text that names one, by filters, or both. explain_charge says more about one of them.',
+  scope: 'payments:read',
+  input: Type.Object({
+    text: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description:
+          'An id, txid, endToEndId, externalId, CPF or CNPJ, e-mail address, amount such as 19,90, name of a payer, or the address of a payment page',
+      }),
+    ),
+    as: Type.Optional(
+      Type.Enum([...SOUGHT], {
+        description: 'What the text is, if it may be several things; the `searchedAs` of a page',
+      }),
+    ),
+    status,
+    paymentStatus,
+    kind,
+    createdFrom,
+    createdTo,
+    paidFrom,
+    paidTo,
+    ...PAGE,
+  }),
+  output: Type.Object({
+    searchedAs: Type.Optional(
+      Type.Enum([...SOUGHT], { description: 'What the text was taken for' }),
+    ),
+    charges: Type.Array(AgentCharge),
+    next: Next,
+  }),
+  async run(caller, { text = '', as, limit = PAGE_SIZE, after, ...filters }) {
+    const { app, company } = caller
+    const start = after === undefined ? null : fromPublic('charge', after)
+    if (after !== undefined && start === null) throw invalid('after: must be the `next` of a page')
+    const now = app.clock.now()
+    const where = { db: app.db, vault: app.vault, companyId: company.id, now }
+    let sought: SoughtText = { text, as }
+    let meaning: Meaning | null = null
+    const page = createPage(company, limit, start)
+    const read = async (part: Part<Uuid>) => {
+      const found = await findCharges(where, sought, filters, part)
+      meaning ??= found.meaning
+      // The parts that follow search for the same thing.
+      if (meaning) sought = { text, as: meaning.kind }
+      return found.charges
+    }
+    const show = (charge: Charge) => showToAgent(caller, asOf(charge, now))
+    const charges = await readPage(page, read, show).finally(page.long.end)
+    const next = page.next()
+    return {
+      text: `${count(charges.length, 'charge')} found${next ? ', and there are more' : ''}.`,
+      data: { ...searchedAs(meaning), charges, next: next && toPublic('charge', next) },
+    }
+  },
+})
+
+const searchedAs = (meaning: Meaning | null) => (meaning ? { searchedAs: meaning.kind } : {})
+
+const CREATED = ['id', 'status', 'amount', 'brCode', 'url', 'createdAt', 'expiresAt'] as const
+const OWN_TEXTS = ['externalId', 'description', 'devMode'] as const
+
+const createTool = tool({
+  name: 'create_charge',
+  title: 'Create a Pix charge',
+  description:
+    'Creates a charge with a Pix code to copy and paste and a payment page. The amount is in cents.',
+  scope: 'payments:write',
+  input: writing(NewPixCharge.properties),
+  output: Type.Object(pick(CreatedPixCharge.properties, [...CREATED, ...OWN_TEXTS])),
+  async run({ operate }, args) {
+    const made = await operate<Static<typeof CreatedPixCharge>>('createPixCharge', onceOf(args))
+    const { id, amount, expiresAt } = made.data
+    return {
+      text: `Charge ${id} of ${formatReais(amount)} created. It can be paid until ${expiresAt}.`,
+      data: pick(made.data, [...CREATED, ...OWN_TEXTS]),
+    }
+  },
+})
+
+const createLinkTool = tool({
+  name: 'create_payment_link',
+  title: 'Create a payment link',
+  description:
+    'Creates a link to a payment page, for exactly one of customer and customerId. The total is in cents, or calculated from items.',
+  scope: 'payments:write',
+  input: writing(NewLink.properties),
+  output: CreatedLink,
+  async run({ operate }, args) {
+    const { data } = await operate<Static<typeof CreatedLink>>('createPaymentLink', onceOf(args))
+    return { text: `Payment link ${data.id} of ${formatReais(data.total)} created.`, data }
+  },
+})
+
+const cancelTool = tool({
+  name: 'cancel_charge',
+  title: 'Cancel an open charge',
+  description: 'After this nobody can pay the charge. It cannot be undone.',
+  scope: 'payments:write',
+  isDestructive: true,
+  input: writing({ id: ChargeId }),
+  output: PaymentState,
+  async run({ operate }, { id, idempotencyKey: once }) {
+    const asked = { params: { id }, once }
+    const { data } = await operate<Static<typeof PaymentState>>('cancelCharge', asked)
+    return { text: `Charge ${data.id} is ${data.status}.`, data }
+  },
+})
+
+const refundTool = tool({
+  name: 'refund_charge',
+  title: 'Refund a paid charge',
+  description:
+    'Returns the money of a paid charge to its payer, whole or in part. It cannot be undone: ask the person first. The value is in cents.',
+  scope: 'payments:write',
+  isDestructive: true,
+  input: writing({ chargeId: ChargeId, ...NewRefund.properties }),
+  output: RefundView,
+  async run({ operate }, { chargeId, ...args }) {
+    const asked = { params: { chargeId }, ...onceOf(args) }
+    const { data } = await operate<Static<typeof RefundView>>('refundCharge', asked)
+    return { text: `Refund ${data.id} of ${formatReais(data.value)} started.`, data }
+  },
+})
+
+export const chargeTools: Tool[] = [findTool, createTool, createLinkTool, cancelTool, refundTool]

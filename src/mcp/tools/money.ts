@@ -1,0 +1,141 @@
+import Type, { type Static } from 'typebox'
+import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
+import { UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
+import { NewPaymentRefund, RefundView } from '../../core/refunds/view.ts'
+import {
+  NewWithdrawal,
+  StartedWithdrawal,
+  WithdrawalQuery,
+  WithdrawalView,
+} from '../../core/withdrawals/view.ts'
+import { formatReais } from '../../lib/money.ts'
+import { count, Id, Next, onceOf, PAGE, queryOf, type Tool, tool, writing } from '../tool.ts'
+
+const balanceTool = tool({
+  name: 'get_balance',
+  title: 'Get the balance',
+  description: 'The balance of the company, in cents.',
+  scope: 'balance:read',
+  input: Type.Object({}),
+  output: BalanceView,
+  async run({ operate }) {
+    const { data } = await operate<Static<typeof BalanceView>>('getBalance')
+    const { available, pending } = data
+    return {
+      text: `${formatReais(available)} can be withdrawn, ${formatReais(pending)} will be later.`,
+      data,
+    }
+  },
+})
+
+const { from, to, type, account, after } = StatementQuery.properties
+
+const statementTool = tool({
+  name: 'list_statement',
+  title: 'List the statement',
+  description:
+    'The entries of the ledger, newest first: amounts in cents, and the balances after each entry. `next` is the `after` of the next page.',
+  scope: 'balance:read',
+  input: Type.Object({ from, to, type, account, limit: PAGE.limit, after }),
+  output: Type.Object({ entries: Type.Array(EntryView), next: Next }),
+  async run({ operate }, args) {
+    const asked = { query: queryOf(args) }
+    const { data, next } = await operate<Static<typeof EntryView>[]>('getStatement', asked)
+    return { text: `Entries: ${data.length}.`, data: { entries: data, next } }
+  },
+})
+
+const unmatchedTool = tool({
+  name: 'list_unmatched_payments',
+  title: 'List unmatched payments',
+  description:
+    'Money that arrived late, twice, in another amount or for no charge, and waits for a decision.',
+  scope: 'payments:read',
+  input: Type.Object({ status: UnmatchedQuery.properties.status, ...PAGE }),
+  output: Type.Object({ payments: Type.Array(UnmatchedPayment), next: Next }),
+  async run({ operate }, args) {
+    const asked = { query: queryOf(args) }
+    const found = await operate<Static<typeof UnmatchedPayment>[]>('listUnmatchedPayments', asked)
+    const { data: payments, next } = found
+    return { text: `${count(payments.length, 'payment')}.`, data: { payments, next } }
+  },
+})
+
+const EndToEndId = Id('The scheme’s id of the payment, as list_unmatched_payments shows it')
+
+const acceptTool = tool({
+  name: 'accept_unmatched_payment',
+  title: 'Keep an unmatched payment',
+  description:
+    'The money becomes available. Its charge stays as it is. It cannot be undone: ask the person first.',
+  scope: 'payments:write',
+  input: writing({ endToEndId: EndToEndId }),
+  output: UnmatchedPayment,
+  async run({ operate }, { endToEndId, idempotencyKey: once }) {
+    const asked = { params: { endToEndId }, once }
+    const { data } = await operate<Static<typeof UnmatchedPayment>>('acceptPayment', asked)
+    return { text: `The payment of ${formatReais(data.amount)} is ${data.status}.`, data }
+  },
+})
+
+const returnTool = tool({
+  name: 'refund_unmatched_payment',
+  title: 'Return an unmatched payment',
+  description:
+    'Returns the money to the account that it came from. It cannot be undone: ask the person first.',
+  scope: 'payments:write',
+  isDestructive: true,
+  input: writing({ endToEndId: EndToEndId, ...NewPaymentRefund.properties }),
+  output: RefundView,
+  async run({ operate }, { endToEndId, ...args }) {
+    const asked = { params: { endToEndId }, ...onceOf(args) }
+    const { data } = await operate<Static<typeof RefundView>>('refundPayment', asked)
+    return { text: `Refund ${data.id} of ${formatReais(data.value)} started.`, data }
+  },
+})
+
+const startTool = tool({
+  name: 'start_withdrawal',
+  title: 'Start a withdrawal',
+  description:
+    'Holds the money and mails a one-time code to the company. Only a person can confirm the withdrawal with that code, in the dashboard or by the API: never ask for the code. The value is in cents.',
+  scope: 'balance:write',
+  isDestructive: true,
+  input: writing(NewWithdrawal.properties),
+  output: StartedWithdrawal,
+  async run({ operate }, args) {
+    const { data } = await operate<Static<typeof StartedWithdrawal>>(
+      'startWithdrawal',
+      onceOf(args),
+    )
+    return {
+      text: `Withdrawal ${data.withdrawId} waits for a person, who confirms it with the code from the mail within 10 minutes.`,
+      data,
+    }
+  },
+})
+
+const withdrawalsTool = tool({
+  name: 'list_withdrawals',
+  title: 'List withdrawals',
+  description: 'Withdrawals and what each waits for, newest first. Values are in cents.',
+  scope: 'balance:read',
+  input: Type.Object({ status: WithdrawalQuery.properties.status, ...PAGE }),
+  output: Type.Object({ withdrawals: Type.Array(WithdrawalView), next: Next }),
+  async run({ operate }, args) {
+    const asked = { query: queryOf(args) }
+    const found = await operate<Static<typeof WithdrawalView>[]>('listWithdrawals', asked)
+    const { data: withdrawals, next } = found
+    return { text: `${count(withdrawals.length, 'withdrawal')}.`, data: { withdrawals, next } }
+  },
+})
+
+export const moneyTools: Tool[] = [
+  balanceTool,
+  statementTool,
+  unmatchedTool,
+  acceptTool,
+  returnTool,
+  startTool,
+  withdrawalsTool,
+]
