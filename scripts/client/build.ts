@@ -11,8 +11,8 @@ export function buildClient(folder = CLIENT): void {
   rmSync(dist, { recursive: true, force: true })
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', CLIENT, '--outDir', dist], { stdio: 'inherit' })
-  // The compiler names .ts files in declarations, which only new compilers of users understand.
-  for (const path of globSync(join(dist, '**/*.d.ts'))) {
+  // The compiler leaves .ts in declarations, which only new compilers of users understand.
+  for (const path of globSync(join(dist, '**/*.{js,ts}'))) {
     const text = readFileSync(path, 'utf8')
     writeFileSync(path, text.replace(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'"))
   }

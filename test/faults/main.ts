@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util'
 
 /**
  * The long version of the tests in this folder, for which `npm test` has no time:
- * `npm run test:faults -- --kills 200 --failovers 20 --operations 5000 --seed 7`, or KILLS,
- * FAILOVERS, BANK_OPERATIONS and SEED in the environment.
+ * `npm run test:faults -- --kills 200 --failovers 20 --operations 5000 --creations 1000 --seed 7`,
+ * or KILLS, FAILOVERS, BANK_OPERATIONS, CREATIONS and SEED in the environment.
  */
 const { values } = parseArgs({
   options: {
@@ -17,9 +17,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: process.env.SEED ?? String(randomInt(2 ** 31)) },
     load: { type: 'string', default: process.env.LOAD ?? '250' },
     operations: { type: 'string', default: process.env.BANK_OPERATIONS ?? '5000' },
+    creations: { type: 'string', default: process.env.CREATIONS ?? '1000' },
   },
 })
-const { kills, failovers, seed, load, operations } = values
+const { kills, failovers, seed, load, operations, creations } = values
 for (const [name, value] of Object.entries(values)) {
   if (!/^\d{1,10}$/.test(value)) throw new Error(`--${name} must be a whole number`)
 }
@@ -30,7 +31,9 @@ const report = join(mkdtempSync(join(tmpdir(), 'vintem-faults-')), 'report.json'
 console.log(
   `${kills} kills and ${failovers} failovers with seed ${seed}; the report will be ${report}`,
 )
-const FILES = ['money-kill', 'failover', 'bank'].map((name) => `test/faults/${name}.test.ts`)
+const FILES = ['money-kill', 'failover', 'bank', 'client'].map(
+  (name) => `test/faults/${name}.test.ts`,
+)
 const child = spawn(process.execPath, ['test/run.ts', ...FILES], {
   stdio: 'inherit',
   env: {
@@ -41,6 +44,7 @@ const child = spawn(process.execPath, ['test/run.ts', ...FILES], {
     LOAD: load,
     REPORT: report,
     BANK_OPERATIONS: operations,
+    CREATIONS: creations,
     TEST_TIMEOUT_MS: String(600_000 + (Number(kills) + Number(failovers)) * MAX_MS),
   },
 })

@@ -7,6 +7,10 @@ export type WithResponse<T> = {
   requestId: string | null
 }
 
+/** Like that of a promise, so that a handler may name the type it expects. */
+// biome-ignore lint/suspicious/noExplicitAny: promises reject with anything
+type OnError<B> = ((error: any) => B | PromiseLike<B>) | null
+
 /** The promise of an answer: await it, or ask it for the headers too. */
 export class Answer<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Answer'
@@ -24,12 +28,12 @@ export class Answer<T> implements Promise<T> {
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   then<A = T, B = never>(
     onData?: ((data: T) => A | PromiseLike<A>) | null,
-    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+    onError?: OnError<B>,
   ): Promise<A | B> {
     return this.#whole.then(({ data }) => data).then(onData, onError)
   }
 
-  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+  catch<B = never>(onError?: OnError<B>): Promise<T | B> {
     return this.then(null, onError)
   }
 

@@ -54,17 +54,18 @@ function addressOf({ url }: Settings, { path, query }: Request): URL {
 async function headersOf(
   { key, version }: Settings,
   { method, body }: Request,
-  { headers, idempotencyKey }: CallOptions,
-): Promise<Record<string, string>> {
-  return {
-    ...headers,
-    accept: 'application/json',
-    'user-agent': USER_AGENT,
-    'x-api-key': key,
-    'x-api-version': version,
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...(method !== 'GET' && { 'idempotency-key': idempotencyKey ?? (await randomName()) }),
+  options: CallOptions,
+): Promise<Headers> {
+  const headers = new Headers(options.headers)
+  headers.set('accept', 'application/json')
+  headers.set('user-agent', USER_AGENT)
+  headers.set('x-api-key', key)
+  headers.set('x-api-version', version)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (method !== 'GET') {
+    headers.set('idempotency-key', options.idempotencyKey ?? (await randomName()))
   }
+  return headers
 }
 
 /** One attempt, ended by the caller's signal or when its time is over. */

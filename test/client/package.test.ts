@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { buildClient } from '../../scripts/client/build.ts'
+import { startApi } from '../support/api.ts'
+import { inherited, temporaryFolder } from '../support/process.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
+const README = readFileSync(join(ROOT, 'packages/client/README.md'), 'utf8')
+const blocks = [...README.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text!)
+const api = await startApi()
+const run = promisify(execFile)
+
+/** A project of somebody else, in which the package is installed as npm packs it. */
+const project = temporaryFolder()
+const installed = join(project, 'node_modules/@vintem/client')
+{
+  const made = temporaryFolder()
+  buildClient(made)
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', project], { cwd: made })
+  mkdirSync(installed, { recursive: true })
+  const [file] = globSync(join(project, '*.tgz'))
+  execFileSync('tar', ['-xzf', file!, '--strip-components=1', '-C', installed])
+}
+writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+
+/** Our own Node, and the one of the machine, which may be older. */
+const nodes = new Set([process.execPath, machineNode()])
+
+function machineNode(): string {
+  const path = (process.env.PATH ?? '')
+    .split(':')
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(':')
+  const print = 'process.stdout.write(process.execPath)'
+  return execFileSync('node', ['-e', print], { env: { PATH: path }, encoding: 'utf8' })
+}
+
+test('the package has no runtime dependencies, and holds only what is needed', () => {
+  const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(installed, 'package.json'), 'utf8'),
+  )
+  assert.deepEqual([dependencies, peerDependencies, optionalDependencies], Array(3).fill(undefined))
+  const files = globSync('**/*', { cwd: installed, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+  const odd = files.filter((name) => !/\.(js|d\.ts)$/.test(name))
+  assert.deepEqual(odd.sort(), ['LICENSE', 'README.md', 'package.json'])
+})
+
+test('it imports nothing but itself, and names nothing that only Node has', () => {
+  for (const file of globSync(join(installed, 'dist/**/*.js'))) {
+    const text = readFileSync(file, 'utf8')
+    const imports = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, to]) => to!)
+    assert.deepEqual(
+      imports.filter((to) => !/^\.\.?\/[\w./-]+\.js$/.test(to)),
+      [],
+      file,
+    )
+    assert.doesNotMatch(text, /\b(Buffer|process|require|__dirname)\b\s*[.(]/, file)
+  }
+})
+
+for (const node of nodes) {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+
+  test(`Node ${version} imports it, also without Web Crypto as a global, as Node 18 is`, () => {
+    const script = `
+      delete globalThis.crypto
+      const { Vintem, unwrapWebhook, NotFoundError } = await import('@vintem/client')
+      const { WebhookVerificationError } = await import('@vintem/client/webhooks')
+      const seen = []
+      const fetch = async (_, { headers }) => {
+        seen.push(headers.get('idempotency-key'))
+        return Response.json({ data: { id: 'charge_1' } })
+      }
+      const vintem = new Vintem({ url: 'http://vintem.test', key: 'vk_1', fetch })
+      await vintem.charges.cancel('charge_1')
+      const secret = 'whsec_' + btoa('k'.repeat(32))
+      const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+        'webhook-signature': 'v1,' + btoa('s'.repeat(32)) }
+      const refused = await unwrapWebhook('{}', headers, secret).catch((error) => error)
+      console.log(seen[0].length, refused instanceof WebhookVerificationError, refused.reason)`
+    const args = ['--input-type=module', '-e', script]
+    const output = execFileSync(node, args, { cwd: project, encoding: 'utf8' })
+    assert.equal(output.trim(), '32 true wrong-signature')
+  })
+}
+
+/** Compiles the code of the README and more in the project of somebody else. */
+function compile(name: string, options: object, declared = ''): void {
+  const folder = join(project, name)
+  mkdirSync(folder)
+  for (const [i, text] of blocks.entries()) writeFileSync(join(folder, `block-${i}.ts`), text)
+  writeFileSync(join(folder, 'types.ts'), TYPES)
+  writeFileSync(join(folder, 'declared.d.ts'), declared)
+  const compilerOptions = {
+    strict: true,
+    target: 'es2022',
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    exactOptionalPropertyTypes: true,
+    outDir: join(folder, 'out'),
+    ...options,
+  }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+  )
+  execFileSync(process.execPath, [TSC, '-p', folder], { stdio: 'pipe' })
+}
+
+/** What the types promise, checked by the compiler. */
+const TYPES = `
+import { type Charge, type List, Vintem, type WebhookEvent } from '@vintem/client'
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+const [url, key] = ['http://vintem.test', 'vk_1']
+const [latest, old] = [new Vintem({ url, key }), new Vintem({ url, key, version: '2025-01-01' })]
+type StatusOf<V extends { charges: { get(id: string): PromiseLike<{ paymentStatus: string }> } }> =
+  Awaited<ReturnType<V['charges']['get']>>['paymentStatus']
+export const isTyped: Same<
+  [StatusOf<typeof latest>, StatusOf<typeof old>],
+  [
+    'PENDING' | 'PROCESSING' | 'PAID' | 'RECEIVED' | 'EXPIRED' | 'REFUNDED',
+    'PENDING' | 'PROCESSING' | 'PAID' | 'RECIEVED' | 'EXPIRED' | 'REFUNDED',
+  ]
+> = true
+export const isTheLatest: Same<typeof latest.version, '2026-08-16'> = true
+export const list: List<Charge> = latest.charges.list({ paymentStatus: 'RECEIVED' })
+export const asPromise: Promise<Charge> = latest.charges.get('charge_1')
+// @ts-expect-error the older version spells it otherwise
+old.charges.list({ paymentStatus: 'RECEIVED' })
+// @ts-expect-error there is no such version
+new Vintem({ url, key, version: '2024-01-01' })
+// @ts-expect-error the payer is missing
+latest.charges.createPix({ amount: 1990 })
+// @ts-expect-error cents are a number
+latest.charges.createStatic({ amount: '1990' })
+export const idOf = (event: WebhookEvent): string =>
+  event.event === 'Withdrawal.Failed' ? event.withdrawal.id : ''
+`
+
+test('the code of its README compiles for users of Node, and pays a charge in the sandbox', async () => {
+  compile('node', {
+    types: ['node'],
+    lib: ['es2022'],
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+  })
+  const client = await api.client()
+  const env = { ...inherited, VINTEM_URL: api.url, VINTEM_KEY: client.key }
+  for (const node of nodes) {
+    const { stdout } = await run(node, [join(project, 'node/out/block-0.js')], { env })
+    const [, id] = /^(charge_\w+) PAID$/m.exec(stdout) ?? []
+    const { body } = await client.get(`/charge/${id}`)
+    assert.deepEqual([body.data.total, body.data.paymentStatus], [1990, 'PAID'])
+  }
+})
+
+test('its types need no types of Node, and are whole', () => {
+  const declared = 'declare const process: { env: Record<string, string | undefined> }\n'
+  compile(
+    'dom',
+    {
+      types: [],
+      lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'],
+      skipLibCheck: false,
+    },
+    declared,
+  )
+})
