@@ -27,8 +27,8 @@ export type FaultProxy = {
 }
 
 /**
- * A proxy before the service that is unreliable in every way that a network is: it treats every
- * second request badly.
+ * A proxy before the service that is unreliable in every way that a network is: it treats
+ * every second request badly, and the first ones in each way.
  */
 export async function startFaultProxy(target: string, random: Random): Promise<FaultProxy> {
   const counts = Object.fromEntries([...FATES, 'passed'].map((fate) => [fate, 0])) as Record<
@@ -36,8 +36,11 @@ export async function startFaultProxy(target: string, random: Random): Promise<F
     number
   >
   const agent = new Agent({ keepAlive: true })
+  let requests = 0
   const server = createServer(async (incoming, outgoing) => {
-    const fate = random.onceIn(2) ? 'passed' : FATES[random.below(FATES.length)]!
+    const first = FATES[requests++]
+    const other = random.onceIn(2) ? 'passed' : FATES[random.below(FATES.length)]!
+    const fate = first ?? other
     const part = random.part()
     counts[fate] += 1
     const body = await buffer(incoming)
