@@ -5,12 +5,16 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv'
 import type { FullApp } from '../core/full-app.ts'
 import type { ActOnce, Operate } from '../core/operate.ts'
 import type { Agents } from '../http/agent-message.ts'
 import { VERSION } from '../lib/version.ts'
 import { createCall, type Exchange, toolsOf } from './call.ts'
 import { instructionsFor } from './instructions.ts'
+
+// Shared, because a server would make one for each message, and creating it takes long.
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
 const INFO = { name: 'vintem', title: 'Vintém', version: VERSION }
 
@@ -29,7 +33,8 @@ export function createAgents(anyApp: FullApp, operate: Operate, actOnce: ActOnce
   function serverOf(exchange: Exchange): Server {
     const { session } = exchange.asked
     const instructions = instructionsFor(session.company)
-    const server = new Server(INFO, { capabilities: { tools: {} }, instructions })
+    const capabilities = { tools: {} }
+    const server = new Server(INFO, { capabilities, instructions, jsonSchemaValidator })
     server.setRequestHandler('tools/list', () => ({ tools: toolsOf(session) }))
     server.setRequestHandler('tools/call', ({ params }) =>
       call(exchange, params.name, params.arguments ?? {}),
