@@ -33,7 +33,7 @@ export async function send<T>(
   const init: RequestInit = { method: request.method, headers, body, redirect: 'manual' }
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await sendOnce<T>(settings.fetch, url, init, timeout_ms, signal)
+      return await sendOnce<T>(settings, url, init, timeout_ms, signal)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       const pause_ms = attempt < retries ? pauseAfter(error, attempt) : null
@@ -70,7 +70,7 @@ async function headersOf(
 
 /** One attempt, ended by the caller's signal or when its time is over. */
 async function sendOnce<T>(
-  fetch: Settings['fetch'],
+  { fetch, version }: Settings,
   url: URL,
   init: RequestInit,
   timeout_ms: number,
@@ -88,7 +88,7 @@ async function sendOnce<T>(
   try {
     if (signal?.aborted) throw signal.reason
     const response = await fetch(url, { ...init, signal: ending.signal })
-    return read(response, await response.text(), what)
+    return read(response, await response.text(), version, what)
   } catch (error) {
     if (error instanceof VintemError) throw error
     if (isLate) {
@@ -103,7 +103,7 @@ async function sendOnce<T>(
   }
 }
 
-function read<T>(response: Response, text: string, what: string): WithResponse<T> {
+function read<T>(response: Response, text: string, version: string, what: string): WithResponse<T> {
   const { status, headers } = response
   const requestId = headers.get('x-request-id')
   // A redirect is not followed, because it would take the key to another server.
@@ -116,11 +116,12 @@ function read<T>(response: Response, text: string, what: string): WithResponse<T
   if (headers.get('content-type')?.startsWith('text/csv')) {
     return { data: text as T, status, headers, requestId }
   }
-  if (body === undefined) {
-    const message = `${what}: the answer is not JSON; is this the address of Vintém?`
+  const data = dataOf(body, version)
+  if (data === undefined) {
+    const message = `${what}: the answer is none of Vintém; is this its address?`
     throw new ConnectionError({ message, code: 'unreadable_answer', status, requestId, headers })
   }
-  return { data: dataOf(body, headers) as T, status, headers, requestId }
+  return { data: data as T, status, headers, requestId }
 }
 
 function parse(text: string): unknown {
@@ -132,8 +133,8 @@ function parse(text: string): unknown {
 }
 
 /** Version 2025-01-01 answers with the bare resource, later ones put it into an envelope. */
-const dataOf = (body: unknown, headers: Headers): unknown =>
-  headers.get('x-api-version') === '2025-01-01' ? body : (body as { data?: unknown })?.data
+const dataOf = (body: unknown, version: string): unknown =>
+  version === '2025-01-01' ? body : (body as { data?: unknown } | null | undefined)?.data
 
 /** Node says only in the cause why there was no connection. */
 function reasonOf(error: unknown): string {
