@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
@@ -17,6 +18,8 @@ export type Library = {
 }
 
 const INTRODUCTION = 'introducao.md'
+/** It is outside of `docs/`, because it belongs to the package. */
+const CLIENT = '../packages/client/README.md'
 const DECISIONS = 'decisions/'
 
 /**
@@ -25,7 +28,10 @@ const DECISIONS = 'decisions/'
  */
 const GROUPS: [group: string, files: string[]][] = [
   ['Start', [INTRODUCTION, 'start.md']],
-  ['Guides', ['guides/webhooks.md', 'guides/subscriptions.md', 'guides/dashboard.md', 'guides/']],
+  [
+    'Guides',
+    ['guides/webhooks.md', 'guides/subscriptions.md', CLIENT, 'guides/dashboard.md', 'guides/'],
+  ],
   ['Concepts', ['concepts/']],
   ['Reference', ['reference/']],
   ['Operation', ['operating.md', '']],
@@ -41,13 +47,16 @@ export const DECISIONS_PATH = `${HOME}/decisions`
 /** `guides/webhooks.md` is shown at `/guides/webhooks`, and the introduction at `/guides`. */
 function pathOf(file: string): string {
   if (file === INTRODUCTION) return HOME
+  if (file === CLIENT) return `${HOME}/client`
   return `${HOME}/${file.replace(/^guides\//, '').replace(/\.md$/, '')}`
 }
 
 /** Reads and renders all files, and lets other requests be worked on after each. */
 export async function readLibrary(): Promise<Library> {
   const names = await readdir(FOLDER, { recursive: true })
-  const files = names.map((name) => name.replaceAll('\\', '/')).filter((name) => /\.md$/.test(name))
+  const files = [...names, CLIENT]
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => /\.md$/.test(name) && existsSync(join(FOLDER, name)))
   const guides: Guide[] = []
   for (const { file, group } of inOrder(files)) {
     const markdown = await readFile(join(FOLDER, file), 'utf8')

@@ -83,7 +83,7 @@ function menu({ guides }: Library, language: Language, here: string, query: stri
   })
   return html`<div class="side"><search><form class="search" action="${HOME}">
 <label class="hide" for="q">${texts.search}</label>
-<input type="search" id="q" name="q" value="${query}" maxlength="${MAX_QUERY}" placeholder="${texts.search}" autocomplete="off">
+<input type="search" id="q" name="q" value="${query}" maxlength="${MAX_QUERY}" placeholder="${texts.find}" autocomplete="off">
 <button class="button slim" aria-label="${texts.find}">${icon('search')}</button>
 </form></search>
 <nav aria-label="${texts.menu}"><details class="folded"><summary>${texts.menu}</summary>

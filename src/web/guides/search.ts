@@ -45,24 +45,24 @@ export function createSearch({ guides }: Library): Search {
   }
 }
 
+/** The words of a query. A single letter is in almost every text, so it is left out. */
 export const wordsOf = (query: string): string[] => [
   ...new Set(
     fold(query.slice(0, MAX_QUERY).normalize('NFC'))
       .split(/\s+/)
-      .filter(Boolean)
+      .filter((word) => word.length > 1)
       .slice(0, MAX_WORDS),
   ),
 ]
 
 /** Without accents and capitals, and as long as the text, so that places are the same in both. */
-export function fold(text: string): string {
-  let folded = ''
-  for (const character of text.split('')) {
-    const [base = character] = character.normalize('NFD').toLowerCase()
-    folded += base.length === 1 ? base : character
-  }
-  return folded
-}
+export const fold = (text: string): string =>
+  text
+    .replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
+    .replace(/[^\0-\x7f]/g, (character) => {
+      const base = character.normalize('NFD').toLowerCase().charAt(0)
+      return base === '' ? character : base
+    })
 
 /**
  * Zero if a word is missing. A word in a heading counts more than one in the text. The title of the
