@@ -33,6 +33,22 @@ test('every package is locked by its hash, and none comes from an address', () =
   assert.deepEqual(open, [])
 })
 
+test('what makes the types of the client is locked too, and runs only to make them', () => {
+  const client = JSON.parse(read('packages/client/package.json'))
+  const { packages } = JSON.parse(read('packages/client/package-lock.json'))
+  const { '': root, ...others } = packages
+  assert.deepEqual(root.devDependencies, client.devDependencies)
+  for (const [name, version] of Object.entries(client.devDependencies)) {
+    assert.equal(others[`node_modules/${name}`].version, version)
+  }
+  const open = Object.entries<Record<string, unknown>>(others).filter(
+    ([, { integrity, resolved, dev }]) =>
+      !/^sha512-[\w+/]{86}==$/.test(String(integrity)) || resolved || !dev,
+  )
+  assert.deepEqual(open, [])
+  assert.match(read('packages/client/.npmrc'), /^ignore-scripts=true$/m)
+})
+
 test('every version in package.json is exact, and is the locked one', () => {
   for (const kind of KINDS) {
     assert.deepEqual(locked['']![kind], own[kind], 'package-lock.json is of another package.json')

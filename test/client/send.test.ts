@@ -193,6 +193,16 @@ test('an answer that does not come, or does not end, is a TimeoutError', async (
   }
 })
 
+test('a call without an end to its time is not ended at once', async () => {
+  const fetch: typeof globalThis.fetch = (_, init) =>
+    new Promise((resolve, reject) => {
+      init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason))
+      setTimeout(() => resolve(Response.json({ data: {} })), 20)
+    })
+  const vintem = new Vintem({ url: 'http://vintem.test', key: KEY, retries: 0, fetch })
+  await vintem.balance.get({ timeout_ms: Number.POSITIVE_INFINITY })
+})
+
 test('a signal ends a call before it, in it, and in a pause, with its own reason', async (t) => {
   const reason = new Error('enough')
   const ended = AbortSignal.abort(reason)

@@ -1,6 +1,14 @@
 import type { WithResponse } from './answer.ts'
 import type { CallOptions, Method } from './call.ts'
-import { ConnectionError, errorOf, TimeoutError, VintemError } from './errors.ts'
+import {
+  ConnectionError,
+  errorOf,
+  RateLimitError,
+  RequestTimeoutError,
+  ServerError,
+  TimeoutError,
+  VintemError,
+} from './errors.ts'
 import { randomName } from './web-crypto.js'
 
 export type Settings = {
@@ -18,6 +26,8 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8_000
 /** If a server asks for more patience than this, the caller decides. */
 const LONGEST_RETRY_AFTER_MS = 60_000
+/** Timers with more than this end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 const USER_AGENT = 'vintem-client/0.1.0'
 
 /** Sends a request until it is answered, all attempts with one Idempotency-Key. */
@@ -79,10 +89,13 @@ async function sendOnce<T>(
   const ending = new AbortController()
   const end = () => ending.abort(signal?.reason)
   let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    ending.abort()
-  }, timeout_ms)
+  const timer = setTimeout(
+    () => {
+      isLate = true
+      ending.abort()
+    },
+    Math.min(timeout_ms, LONGEST_TIMER_MS),
+  )
   signal?.addEventListener('abort', end)
   const what = `${init.method} ${url.origin}${url.pathname}`
   try {
@@ -153,13 +166,12 @@ function pauseAfter(error: unknown, attempt: number): number | null {
   return Math.max(own_ms, asked_ms ?? 0)
 }
 
-const isTemporary = ({ status, code }: VintemError): boolean =>
-  status === null ||
-  status === 408 ||
-  status === 429 ||
-  status >= 500 ||
-  code === 'idempotency_in_progress' ||
-  (code === 'unreadable_answer' && status < 300)
+const isTemporary = (error: VintemError): boolean =>
+  error instanceof ConnectionError ||
+  error instanceof ServerError ||
+  error instanceof RateLimitError ||
+  error instanceof RequestTimeoutError ||
+  error.code === 'idempotency_in_progress'
 
 /** The header in milliseconds: seconds, or a date. */
 function retryAfter(headers: Headers | null): number | null {
