@@ -34,7 +34,8 @@ const OFFERED: Offered[] = TOOLS.map((tool) => ({
       destructiveHint: tool.isDestructive ?? false,
       // The same arguments have the same idempotency key, and so no further effect.
       idempotentHint: true,
-      openWorldHint: false,
+      // Payers and banks are outside.
+      openWorldHint: isWriting(tool) && !tool.isSandbox,
     },
   },
   read: argumentsReader(tool.input),

@@ -3,6 +3,7 @@ import { before, test } from 'node:test'
 import { SCOPES, type Scope } from '../../src/core/companies/rules.ts'
 import { isWriting } from '../../src/mcp/tool.ts'
 import { TOOLS } from '../../src/mcp/tools/all.ts'
+import { until } from '../deliveries/until.ts'
 import { type Agent, connectAgent } from '../support/agents.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { startPlaying } from '../support/clocks.ts'
@@ -94,7 +95,7 @@ const TRIES: Record<string, Try> = {
     args: async () => ({ limit: 2 }),
     check: ({ entries, next }) => {
       assert.equal(entries.length, 2)
-      assert.match(next, /^\d+$/)
+      assert.equal(next, entries[1].entry)
     },
   },
   list_unmatched_payments: {
@@ -284,12 +285,36 @@ test('a charge is found by whatever names it, and what strangers wrote stays dat
   }
 })
 
+test('a webhook that fails is explained, and so is a charge whose event has not arrived', async () => {
+  const shop = await api.client()
+  const helper = await connectAgent(api, shop)
+  const webhook = await register(shop, 'http://127.0.0.1:9', ['charge.paid'])
+  const { id } = await makePaid(api, shop, 900)
+  const { webhooks, lateDeliveries } = await until('the delivery has failed', async () => {
+    const health = await helper.data('webhook_health')
+    const isKnown = health.webhooks[0].failingSince !== undefined
+    return isKnown && health.lateDeliveries[0]?.attempts > 0 && health
+  })
+  assert.match(webhooks[0].explanation, /^Failing since 2026-/)
+  const [late] = lateDeliveries
+  assert.deepEqual([late.webhookId, late.event], [webhook.id, 'charge.paid'])
+  assert.ok(late.lastAttempt.error)
+  const { explanation, nextSteps } = await helper.data('explain_charge', { id })
+  assert.match(explanation, /^Paid: .* not arrived at a webhook: 1\.$/)
+  assert.deepEqual(nextSteps, ['webhook_health says why a webhook has not taken its events.'])
+  const again = { webhookId: webhook.id, ...once() }
+  assert.equal((await helper.data('replay_webhook', again)).replayed, 1)
+})
+
 test('a page says where the next one starts', async () => {
   const first = await agent!.data('find_charges', { limit: 2 })
   const second = await agent!.data('find_charges', { limit: 2, after: first.next })
   const ids = [...first.charges, ...second.charges].map(({ id }: { id: string }) => id)
   assert.equal(new Set(ids).size, 4)
   assert.equal(await agent!.refusal('find_charges', { after: 'nothing' }), 'invalid_value')
+  const { next } = await agent!.data('list_statement', { limit: 1 })
+  const { entries } = await agent!.data('list_statement', { limit: 1, after: next })
+  assert.equal(entries[0].entry, next - 1)
 })
 
 test('an explanation says why a charge is not paid, and what happened to it', async () => {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
+import { orNull } from '../../core/fields.ts'
 import { UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
 import { NewPaymentRefund, RefundView } from '../../core/refunds/view.ts'
 import {
@@ -37,11 +38,15 @@ const statementTool = tool({
     'The entries of the ledger, newest first: amounts in cents, and the balances after each entry. `next` is the `after` of the next page.',
   scope: 'balance:read',
   input: Type.Object({ from, to, type, account, limit: PAGE.limit, after }),
-  output: Type.Object({ entries: Type.Array(EntryView), next: Next }),
+  output: Type.Object({
+    entries: Type.Array(EntryView),
+    next: orNull(Type.Integer({ description: 'Where the next page starts; null: none' })),
+  }),
   async run({ operate }, args) {
     const asked = { query: queryOf(args) }
     const { data, next } = await operate<Static<typeof EntryView>[]>('getStatement', asked)
-    return { text: `Entries: ${data.length}.`, data: { entries: data, next } }
+    const last = next === null ? null : Number(next)
+    return { text: `Entries: ${data.length}.`, data: { entries: data, next: last } }
   },
 })
 
