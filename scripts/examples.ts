@@ -27,6 +27,8 @@ const SAMPLES: Record<string, (number: string) => string> = {
   returnId: (number) => `D99999999202608201500${pad(number, 11)}`,
   externalRecurrenceId: (number) => `RR9999999920260820${pad(number, 11)}`,
   code: (number) => pad(number, 6),
+  requestId: (number) => `01k3e8r8v0e008${pad(number, 12)}`,
+  moment: () => '2026-08-20T15:00:00.000Z',
   secret: (number) => `whsec_${Buffer.alloc(32, `vintem ${number}`).toString('base64')}`,
 }
 

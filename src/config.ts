@@ -146,7 +146,7 @@ export const OPTIONS = {
 } as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
-type Environment = Record<string, string | undefined>
+export type Environment = Record<string, string | undefined>
 
 export type Config = {
   /** No DATABASE_URL: embedded database, generated secret, private webhook targets allowed. */
@@ -390,8 +390,10 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** The configuration of this process. A `.env` file gives what the environment does not set. */
-export function loadConfig(): Config {
+/** The environment of this process. A `.env` file gives what it does not set. */
+export function loadEnvironment(): Environment {
   if (existsSync('.env')) loadEnvFile('.env')
-  return readConfig(process.env)
+  return process.env
 }
+
+export const loadConfig = (): Config => readConfig(loadEnvironment())

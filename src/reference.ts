@@ -1,3 +1,4 @@
+import { CLIENT_OPTIONS } from './cli/client/environment.ts'
 import { OPTIONS } from './config.ts'
 import { EVENT_REFERENCE } from './http/openapi/webhooks.ts'
 import { openApiDocument, TAGS } from './http/openapi.ts'
@@ -16,6 +17,7 @@ function configurationPage(): string {
     const from = secret ? `\`${name}\` or \`${name}_FILE\`` : `\`${name}\``
     return `| ${from} | ${shown} | ${reason} |`
   })
+  const clients = Object.entries(CLIENT_OPTIONS).map(([name, text]) => `| \`${name}\` | ${text} |`)
   return `# Configuration
 
 ${GENERATED}Options come from the environment, or from a \`.env\` file in the folder Vintém is started in; the environment
@@ -24,6 +26,13 @@ wins. Secrets can also be read from a file named by \`…_FILE\`. All faults are
 | option | default | reason |
 |---|---|---|
 ${rows.join('\n')}
+
+The commands of a client, which open no database, read these:
+see [the command line](../guides/command-line.md).
+
+| option | meaning |
+|---|---|
+${clients.join('\n')}
 `
 }
 

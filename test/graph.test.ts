@@ -124,7 +124,7 @@ const MAY_USE: Record<string, string[]> = {
     'payments',
     'tasks.ts',
   ],
-  'request-log': ['app.ts'],
+  'request-log': ['app.ts', 'fields.ts'],
   'setbacks.ts': [],
   'simulated-bank': ['app.ts', 'charges', 'companies', 'fields.ts', 'payments'],
   'tasks.ts': [],

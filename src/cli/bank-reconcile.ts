@@ -19,6 +19,8 @@ const DAY = { value: 'DATE', required: true } as const
 export const reconcile: Command = {
   name: 'bank reconcile',
   summary: 'Compare what a bank has moved in a period with the records here.',
+  example:
+    'vintem bank reconcile --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --from 2026-08-01 --to 2026-08-31',
   operands: [],
   options: {
     company: { value: 'COMPANY_ID', required: true, help: 'the company whose bank it is' },

@@ -25,6 +25,8 @@ const COMPANY = {
 const connect: Command = {
   name: 'bank connect',
   summary: 'Connect a live company to its bank, or give it new credentials, and check it.',
+  example:
+    'vintem bank connect --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --profile efi --client-id Client_Id_1 --client-secret-file secret.txt --certificate bank.p12',
   operands: [],
   options: CONNECT_OPTIONS,
   async run(args) {
@@ -69,6 +71,7 @@ async function requireLive({ db }: FullApp, id: string): Promise<Company> {
 const check: Command = {
   name: 'bank check',
   summary: 'Check the connection to a bank, register its callbacks, and say what to do.',
+  example: 'vintem bank check --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: COMPANY },
   run: ({ options }) =>
@@ -80,6 +83,7 @@ const check: Command = {
 const disconnect: Command = {
   name: 'bank disconnect',
   summary: 'Disconnect a company from its bank, and delete the credentials.',
+  example: 'vintem bank disconnect --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: COMPANY },
   run: ({ options }) =>
@@ -129,6 +133,7 @@ async function removeCallbacks(
 const show: Command = {
   name: 'bank show',
   summary: 'Show the bank of a company, or all banks and the ends of their certificates.',
+  example: 'vintem bank show --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: { value: 'COMPANY_ID', help: 'only this company (default all)' } },
   run: ({ options }) =>

@@ -1,12 +1,24 @@
 import { parseArgs } from 'node:util'
 
 /** An option. If `value` names its value, it takes one. Otherwise it is a switch. */
-export type Option = { value?: string; required?: true; help: string }
+export type Option = {
+  value?: string
+  required?: true
+  /** It can be given several times. */
+  many?: true
+  /** The values that it can have, if there are few. */
+  choices?: readonly string[]
+  help: string
+}
 
 export type Command = {
   name: string
   summary: string
+  /** A whole command, as somebody types it. */
+  example: string
   operands: string[]
+  /** The values that an operand can have, if there are few. */
+  choices?: Record<string, readonly string[]>
   options: Record<string, Option>
   /** Returns the answer. If it is too long, the command prints it in parts and returns null. */
   run(args: Args, print: Print): Promise<Answer | null>
@@ -19,6 +31,8 @@ export type Print = (text: string) => Promise<void>
 export type Args = {
   operands: string[]
   options: Record<string, string | undefined>
+  /** The values of options that can be given several times. */
+  lists: Record<string, string[] | undefined>
   switches: Set<string>
 }
 
@@ -31,33 +45,55 @@ export class UsageFault extends Error {}
 /** The command cannot be carried out, for a reason that the operator can fix. */
 export class Refusal extends Error {}
 
+/** A client cannot ask its server, or what was given to it is wrong. */
+export class ClientFault extends Error {}
+
 const JSON_OPTION = { json: { help: 'print JSON only' } } satisfies Record<string, Option>
 
-export function parse({ options, operands }: Command, argv: string[]): Args {
-  const { values, positionals } = split(argv, { ...options, ...JSON_OPTION })
-  const given = Object.entries(values)
+export function parse({ options, operands, choices = {} }: Command, argv: string[]): Args {
+  const known: Command['options'] = { ...options, ...JSON_OPTION }
+  const { values, positionals } = split(argv, known)
+  const given = Object.entries(values).map(([name, value]) => [name, [value].flat()] as const)
   const absent = Object.keys(options).filter((name) => options[name]!.required && !(name in values))
   const missing = [
     ...absent.map((name) => `--${name}`),
     ...operands.slice(positionals.length).map((name) => `<${name}>`),
   ]
-  const empty = given.filter(([, value]) => typeof value === 'string' && value.trim() === '')
+  const texts = given.map(([name, all]) => [name, all.filter(isText).map(trimmed)] as const)
+  const empty = texts.find(([, all]) => all.includes(''))
   const unexpected = positionals.slice(operands.length)
   if (missing.length > 0) throw new UsageFault(`Missing: ${missing.join(', ')}.`)
   if (unexpected.length > 0) throw new UsageFault(`Not understood: ${unexpected.join(' ')}.`)
-  if (empty.length > 0) throw new UsageFault(`--${empty[0]![0]} needs a value.`)
+  if (empty) throw new UsageFault(`--${empty[0]} needs a value.`)
+  for (const [name, all] of texts) requireChoice(`--${name}`, all, known[name]!.choices)
+  for (const [i, name] of operands.entries())
+    requireChoice(`<${name}>`, [positionals[i]!], choices[name])
+  const ofMany = (name: string) => known[name]!.many === true
   return {
     operands: positionals,
     options: Object.fromEntries(
-      given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
+      texts.flatMap(([name, [text]]) =>
+        text === undefined || ofMany(name) ? [] : [[name, text] as const],
+      ),
     ),
-    switches: new Set(given.flatMap(([name, value]) => (value === true ? [name] : []))),
+    lists: Object.fromEntries(texts.filter(([name]) => ofMany(name)).map(([n, all]) => [n, all])),
+    switches: new Set(given.flatMap(([name, all]) => (all.includes(true) ? [name] : []))),
   }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const trimmed = (text: string): string => text.trim()
+
+function requireChoice(what: string, texts: string[], choices: readonly string[] | undefined) {
+  const wrong = choices && texts.find((text) => !choices.includes(text))
+  if (wrong !== undefined)
+    throw new UsageFault(`${what} must be one of ${choices!.join(', ')}, and not ${wrong}.`)
 }
 
 function split(args: string[], options: Record<string, Option>) {
   const types = Object.entries(options).map(
-    ([name, { value }]) => [name, { type: value ? 'string' : 'boolean' }] as const,
+    ([name, { value, many = false }]) =>
+      [name, { type: value ? 'string' : 'boolean', multiple: many }] as const,
   )
   try {
     return parseArgs({ args, options: Object.fromEntries(types), allowPositionals: true })
@@ -75,19 +111,33 @@ export function usageOf({ name, operands, options }: Command): string {
   return `Usage: ${words.join(' ')} [options]\n`
 }
 
+/** The options of a command, and those that every command has. */
+export const allOptions = ({ options }: Command): [name: string, option: Option][] =>
+  Object.entries({ ...options, ...JSON_OPTION })
+
 export function helpOf(command: Command): string {
-  const rows = Object.entries({ ...command.options, ...JSON_OPTION } as Command['options']).map(
-    ([name, { value, help }]) => [`--${name}${value ? ` ${value}` : ''}`, help],
-  )
-  return `${command.summary}\n\n${usageOf(command)}\nOptions:\n${columns(rows, '  ')}`
+  const rows = allOptions(command).map(([name, { value, many, help }]) => [
+    `--${name}${value ? ` ${value}` : ''}`,
+    many ? `${help}; can be given several times` : help,
+  ])
+  const options = `Options:\n${columns(rows, '  ')}`
+  return `${command.summary}\n\n${usageOf(command)}\n${options}\nExample:\n  ${command.example}\n`
 }
 
-export function overviewOf(commands: Command[]): string {
-  const rows = commands.map(({ name, summary }) => [name, summary])
+/** Commands that belong together, under a heading. */
+export type Section = { heading: string; commands: Command[] }
+
+export function overviewOf(sections: Section[]): string {
+  const width = Math.max(...sections.flatMap(({ commands }) => commands.map((c) => c.name.length)))
+  const listed = sections
+    .filter(({ commands }) => commands.length > 0)
+    .map(({ heading, commands }) => {
+      const rows = commands.map(({ name, summary }) => [name.padEnd(width), summary])
+      return `${heading}\n${columns(rows, '  ')}\n`
+    })
   return (
-    'Usage: vintem <command> [options]\n\n' +
-    `Commands:\n${columns(rows, '  ')}\n` +
-    'vintem help <command> shows the options of a command, vintem --version the version.\n' +
+    `Usage: vintem <command> [options]\n\n${listed.join('')}` +
+    'vintem help <command> shows the options of a command and an example, vintem --version the version.\n' +
     'Configuration is read from the environment and from .env, as the server reads it.\n'
   )
 }

@@ -59,6 +59,7 @@ const untilFirstCharge = (name: 'tax-id' | 'pix-key'): Option => ({
 export const update: Command = {
   name: 'company update',
   summary: 'Change a company; what is not named stays.',
+  example: 'vintem company update 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --email dona@example.com',
   operands: ['company-id'],
   options: {
     ...FIELD_OPTIONS,

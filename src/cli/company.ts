@@ -20,6 +20,8 @@ const MAX_SECONDS = 2_147_483_647
 const create: Command = {
   name: 'company create',
   summary: 'Create a company and its first API key.',
+  example:
+    "vintem company create --name 'Padaria São João' --tax-id 11222333000181 --email dona@example.com",
   operands: [],
   options: {
     ...FIELD_OPTIONS,
@@ -98,6 +100,7 @@ function readWhole(options: Args['options'], name: string, max: number) {
 const list: Command = {
   name: 'company list',
   summary: 'List all companies.',
+  example: 'vintem company list --json',
   operands: [],
   options: {},
   async run() {
@@ -119,6 +122,7 @@ const list: Command = {
 const show: Command = {
   name: 'company show',
   summary: 'Show a company and its API keys.',
+  example: 'vintem company show 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: ['company-id'],
   options: {},
   run: ({ operands }) =>
@@ -137,6 +141,7 @@ const show: Command = {
 const pin: Command = {
   name: 'company pin',
   summary: 'Choose the API version that answers requests which name none.',
+  example: 'vintem company pin 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 2026-08-16',
   operands: ['company-id', 'version'],
   options: {
     'dry-run': { help: 'show how the answers that it uses would change, and change nothing' },
@@ -172,6 +177,7 @@ const suspension = (
 ): Command => ({
   name: `company ${name}`,
   summary,
+  example: `vintem company ${name} 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80`,
   operands: ['company-id'],
   options: {},
   async run({ operands: [id] }) {

@@ -14,6 +14,7 @@ const NO_SPACE_MIB = 100
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Check configuration, database, clock, provider and mail, and say what to do.',
+  example: 'vintem doctor',
   operands: [],
   options: {},
   run: async () => report(await diagnose()),

@@ -148,6 +148,7 @@ function exporting<T>(noun: string, what: string, table: Table<T>): Command {
   return {
     name: `export ${noun}`,
     summary: `Write ${what}, as CSV or with --json as JSON lines.`,
+    example: `vintem export ${noun} --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --from 2026-08-01 --to 2026-08-31 --output ${noun}.csv`,
     operands: [],
     options: {
       company: { value: 'COMPANY_ID', required: true, help: 'the company it belongs to' },

@@ -16,6 +16,8 @@ const MAX_NAME = 255
 const create: Command = {
   name: 'key create',
   summary: 'Create one more API key; the others keep working.',
+  example:
+    'vintem key create --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --name till --scopes payments:read,payments:write',
   operands: [],
   options: {
     company: COMPANY,
@@ -63,6 +65,7 @@ function readKey({ name = 'cli', scopes }: Args['options']): { name: string; sco
 const list: Command = {
   name: 'key list',
   summary: 'List the API keys of a company, the revoked ones too.',
+  example: 'vintem key list --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: COMPANY },
   run: ({ options }) =>
@@ -76,6 +79,8 @@ const list: Command = {
 const revoke: Command = {
   name: 'key revoke',
   summary: 'Revoke an API key: every server refuses it at once.',
+  example:
+    'vintem key revoke --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 019a8c5e-2f61-7c02-8d11-5b0f3a9e4c12',
   operands: ['key-id'],
   options: { company: COMPANY },
   async run({ options, operands }) {

@@ -8,6 +8,7 @@ import { withApp } from './session.ts'
 const audit: Command = {
   name: 'ledger audit',
   summary: 'Compare balances, postings, records and the bank, from the first entry on.',
+  example: 'vintem ledger audit --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: { value: 'COMPANY_ID', help: 'only this company (default all)' } },
   run: ({ options }) =>

@@ -1,29 +1,8 @@
 import { VERSION } from '../lib/version.ts'
-import { bankCommands } from './bank.ts'
+import { isClientFault, textOfClientFault } from './client/faults.ts'
 import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './command.ts'
-import { companyCommands } from './company.ts'
-import { doctor } from './doctor.ts'
-import { exportCommands } from './export.ts'
+import { findCommand, loadSections, QUICK_COMMANDS } from './commands.ts'
 import { isBug, textOfError } from './faults.ts'
-import { keyCommands } from './key.ts'
-import { ledgerCommands } from './ledger.ts'
-import { migrateDatabase } from './migrate.ts'
-import { personCommands } from './person.ts'
-import { sandboxCommands } from './sandbox.ts'
-import { withdrawalCommands } from './withdrawal.ts'
-
-const COMMANDS: Command[] = [
-  ...companyCommands,
-  ...keyCommands,
-  ...personCommands,
-  ...bankCommands,
-  ...withdrawalCommands,
-  ...exportCommands,
-  ...ledgerCommands,
-  ...sandboxCommands,
-  migrateDatabase,
-  doctor,
-]
 
 const OK = 0
 const FAILED = 1
@@ -31,26 +10,34 @@ const MISTYPED = 2
 
 const isHelp = (word: string): boolean => word === '--help' || word === '-h'
 
-function findCommand(words: string[]): Command | undefined {
-  return COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
-}
-
 /** The help for one command, for the commands of one noun, or for all. */
-function helpFor(words: string[]): string {
-  const command = findCommand(words)
+async function helpFor(words: string[]): Promise<string> {
+  const sections = await loadSections()
+  const command = findCommand(
+    sections.flatMap(({ commands }) => commands),
+    words,
+  )
   if (command) return helpOf(command)
-  const ofNoun = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
-  return overviewOf(ofNoun.length > 0 ? ofNoun : COMMANDS)
+  const ofNoun = sections.map(({ heading, commands }) => ({
+    heading,
+    commands: commands.filter(({ name }) => name.startsWith(`${words[0]} `)),
+  }))
+  return overviewOf(ofNoun.some(({ commands }) => commands.length > 0) ? ofNoun : sections)
 }
 
 async function run(argv: string[]): Promise<number> {
   if (argv[0] === '--version') return printText(`${VERSION}\n`)
-  if (argv[0] === 'help') return printText(helpFor(argv.slice(1)))
-  if (argv.some(isHelp)) return printText(helpFor(argv))
-  const command = findCommand(argv)
+  if (argv[0] === 'help') return printText(await helpFor(argv.slice(1)))
+  if (argv.some(isHelp)) return printText(await helpFor(argv))
+  const command =
+    findCommand(QUICK_COMMANDS, argv) ??
+    findCommand(
+      (await loadSections()).flatMap(({ commands }) => commands),
+      argv,
+    )
   if (command) return runCommand(command, argv.slice(command.name.split(' ').length))
   const unknown = argv.length > 0 ? `Unknown command: ${argv.slice(0, 2).join(' ')}\n\n` : ''
-  process.stderr.write(unknown + helpFor(argv))
+  process.stderr.write(unknown + (await helpFor(argv)))
   return MISTYPED
 }
 
@@ -64,13 +51,20 @@ async function runCommand(command: Command, argv: string[]): Promise<number> {
     return failed ? FAILED : OK
   } catch (error) {
     if (isPipeClosed(error)) return OK
-    process.stderr.write(`${isBug(error) ? (error as Error).stack : textOfError(error)}\n`)
-    if (!(error instanceof UsageFault)) return FAILED
-    process.stderr.write(
-      `\n${usageOf(command)}Run "vintem help ${command.name}" for all options.\n`,
-    )
+    return report(command, error)
+  }
+}
+
+/** Prints what is wrong. Only a bug of ours is shown with its stack. */
+function report(command: Command, error: unknown): number {
+  if (isClientFault(error)) {
+    process.stderr.write(`${textOfClientFault(error)}\n`)
     return MISTYPED
   }
+  process.stderr.write(`${isBug(error) ? (error as Error).stack : textOfError(error)}\n`)
+  if (!(error instanceof UsageFault)) return FAILED
+  process.stderr.write(`\n${usageOf(command)}Run "vintem help ${command.name}" for all options.\n`)
+  return MISTYPED
 }
 
 function printText(text: string): number {

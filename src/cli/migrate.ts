@@ -6,6 +6,7 @@ import { openConnection } from './session.ts'
 export const migrateDatabase: Command = {
   name: 'migrate',
   summary: 'Bring the database to this version of Vintém.',
+  example: 'vintem migrate',
   operands: [],
   options: {},
   async run() {

@@ -41,6 +41,7 @@ const recordOf = ({ id }: Person) => ({ type: 'person', id }) as const
 const link: Command = {
   name: 'person link',
   summary: 'Print an address at which a person signs in once, within 15 minutes.',
+  example: 'vintem person link --email dona@example.com',
   operands: [],
   options: {
     email: { value: 'EMAIL', help: 'whose (default in local mode: the person of the sandbox)' },
@@ -69,6 +70,8 @@ function defaultEmail({ local }: Config): string {
 const invite: Command = {
   name: 'person invite',
   summary: 'Invite somebody by mail to a company, or to operate the whole installation.',
+  example:
+    'vintem person invite --email ana@example.com --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --role developer',
   operands: [],
   options: {
     email: EMAIL,
@@ -133,6 +136,7 @@ function languageOf(text: string | undefined): 'pt' | 'en' | null {
 const list: Command = {
   name: 'person list',
   summary: 'List everybody who can sign in, or the people of a company.',
+  example: 'vintem person list --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: { value: 'COMPANY_ID', help: 'only its people' } },
   async run({ options }) {
@@ -159,6 +163,8 @@ function peopleTable(people: ListedPerson[]): string {
 const role: Command = {
   name: 'person role',
   summary: 'Change what a person may do in a company. It ends their sessions.',
+  example:
+    'vintem person role --email ana@example.com --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --role finance',
   operands: [],
   options: { email: EMAIL, company: COMPANY, role: { ...ROLE, required: true } },
   async run({ options }) {
@@ -183,6 +189,8 @@ const role: Command = {
 const remove: Command = {
   name: 'person remove',
   summary: 'Remove a person from a company. It ends their sessions.',
+  example:
+    'vintem person remove --email ana@example.com --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { email: EMAIL, company: COMPANY },
   async run({ options }) {
@@ -206,6 +214,7 @@ const remove: Command = {
 const reset: Command = {
   name: 'person reset-factors',
   summary: 'Remove the second factors of somebody who has lost theirs. It ends their sessions.',
+  example: 'vintem person reset-factors --email ana@example.com',
   operands: [],
   options: { email: EMAIL },
   async run({ options }) {

@@ -12,6 +12,7 @@ import { withApp } from './session.ts'
 const reset: Command = {
   name: 'sandbox reset',
   summary: 'Start again with a new sandbox company and key (local mode).',
+  example: 'vintem sandbox reset',
   operands: [],
   options: {},
   async run() {
@@ -33,6 +34,7 @@ const reset: Command = {
 const code: Command = {
   name: 'sandbox code',
   summary: 'Print the newest one-time code that was mailed (local mode).',
+  example: 'vintem sandbox code',
   operands: [],
   options: {},
   async run() {

@@ -12,6 +12,7 @@ import { withApp, withDatabase } from './session.ts'
 const list: Command = {
   name: 'withdrawal list',
   summary: 'List the withdrawals that wait for you to send them.',
+  example: 'vintem withdrawal list --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
   options: { company: { value: 'COMPANY_ID', help: 'only of this company (default all)' } },
   run: ({ options }) =>
@@ -60,6 +61,8 @@ function table(waiting: WaitingPayout[]): string {
 const complete: Command = {
   name: 'withdrawal complete',
   summary: 'Say that you have sent a withdrawal: its money has left.',
+  example:
+    'vintem withdrawal complete wd_01k4d5cjd4fv8sgzq9bqyr0vzj --end-to-end-id E12345678202608161200abcdefghijk',
   operands: ['withdrawal-id'],
   options: {
     'end-to-end-id': { value: 'ID', required: true, help: 'of the Pix: E and 31 more characters' },
@@ -70,6 +73,7 @@ const complete: Command = {
 const fail: Command = {
   name: 'withdrawal fail',
   summary: 'Say that a withdrawal cannot be sent: its money is available again.',
+  example: "vintem withdrawal fail wd_01k4d5cjd4fv8sgzq9bqyr0vzj --reason 'The account is closed'",
   operands: ['withdrawal-id'],
   options: {
     reason: { value: 'TEXT', required: true, help: 'why, for the company, which gets it by mail' },

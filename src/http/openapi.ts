@@ -22,6 +22,7 @@ export const TAGS: Record<Route['tag'], string> = {
   Balance: 'The balance, its statement, and withdrawals.',
   Company: 'The company of the key.',
   Sandbox: 'What only a sandbox company can do.',
+  Requests: 'The requests that the company has sent, to find out why one failed.',
 }
 
 /** Description and example of the parameter of a path, by the start of the path. */
@@ -31,6 +32,7 @@ const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = 
   [/^\/product/, 'A product', 'prod_01k3e8r8v0e008000000000001'],
   [/^\/webhook\/delivery/, 'A delivery', 'AZjcjCNgcACAAAAAAAAAAQGY3IwjYHAAgAAAAAAAAAI'],
   [/^\/webhook/, 'A webhook', '0198dc8c-2360-7000-8000-000000000001'],
+  [/^\/event/, 'An event', 'evt_01k3e8r8v0e008000000000001'],
   [/^\/pix-automatic/, 'A subscription', 'rec_01k3e8r8v0e008000000000001'],
   [/^\/payment/, 'The scheme’s id of the payment', 'E9999999920260820150000000000001'],
   [/^\/account-balance/, 'A withdrawal', 'wd_01k3e8r8v0e008000000000001'],

@@ -1,6 +1,14 @@
 import { deliveryIdOf, readDeliveryId } from '../core/deliveries/view.ts'
 import { PAGE_SIZE } from '../core/fields.ts'
-import { fromPublic, isUuid, type Prefix, toPublic, type Uuid } from '../lib/ids.ts'
+import {
+  fromPublic,
+  idOfSuffix,
+  isUuid,
+  type Prefix,
+  suffixOf,
+  toPublic,
+  type Uuid,
+} from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
 import type { LongPage } from './long-pages.ts'
 import type { Call } from './route.ts'
@@ -41,6 +49,15 @@ export function deliveryPage(
   const start = after === undefined ? null : readDeliveryId(after)
   if (after !== undefined && start?.webhookId !== webhookId) throw notOfThisList()
   return keyset(call, start?.eventId ?? null, ({ eventId }) => eventId, deliveryIdOf)
+}
+
+/** One page of the request log, whose ids are those that answers have in X-Request-Id. */
+export function requestPage(call: PageCall<string>): Page<Uuid, { id: Uuid }> {
+  const { after } = call.query
+  const start = after === undefined ? null : idOfSuffix(after)
+  if (after !== undefined && start === null) throw notOfThisList()
+  const idOf = ({ id }: { id: Uuid }) => id
+  return keyset(call, start, idOf, (request) => suffixOf(request.id))
 }
 
 /** One page of a list whose entries are numbered. */

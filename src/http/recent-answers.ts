@@ -157,6 +157,13 @@ const asList =
     return record && [record]
   }
 
+const newestEvent: Find = async ({ app, companyId }) => {
+  const period = { from: null, to: null, firstId: null, beforeId: null }
+  const filter = { limit: 1, after: null, type: null, period }
+  const [event] = (await listNewest(app.db, companyId, filter)).events
+  return event ? showEvent(event) : null
+}
+
 /** Where the recent answer of each operation comes from. Only a new webhook shows a secret. */
 const FINDS: Record<string, Find> = {
   createPixCharge: changed('getCharge', (charge) => ({
@@ -221,12 +228,10 @@ const FINDS: Record<string, Find> = {
     const done = await last('testWebhook')
     return done && first('listDeliveries', { params: { id: done.id } })
   },
-  async listEvents({ app, companyId }) {
-    const period = { from: null, to: null, firstId: null, beforeId: null }
-    const filter = { limit: 1, after: null, type: null, period }
-    const { events } = await listNewest(app.db, companyId, filter)
-    return events.length === 0 ? null : events.map(showEvent)
-  },
+  listEvents: asList(newestEvent),
+  getEvent: newestEvent,
+  listEventDeliveries: asList(delivered),
+  listRequests: listed,
   getBalance: itself,
   getStatement: listed,
   startWithdrawal: changed('getWithdrawal', ({ id }) => ({ withdrawId: id })),

@@ -73,6 +73,7 @@ export type Route = {
     | 'Payments'
     | 'Subscriptions'
     | 'Sandbox'
+    | 'Requests'
   summary: string
   description?: string
   scope: Scope

@@ -21,6 +21,7 @@ export const CATALOGUE = {
   customer_not_found: [404, 'The company has no customer with this id.'],
   product_not_found: [404, 'The company has no product with this id.'],
   webhook_not_found: [404, 'The company has no webhook with this id.'],
+  event_not_found: [404, 'The company has no event with this id.'],
   recurrence_not_found: [404, 'The company has no subscription with this id.'],
   payment_not_found: [404, 'The company has no unmatched payment with this id.'],
   withdrawal_not_found: [404, 'The company has no withdrawal with this id.'],

@@ -11,6 +11,7 @@ const WEBHOOK = {
   events: ['charge.paid', 'charge.expired'],
 }
 const NO_WEBHOOK = '00000000-0000-7000-8000-000000000000'
+const NO_EVENT = 'evt_00000000000000000000000000'
 const NO_DELIVERY = packPair(NO_WEBHOOK, newId())
 
 type Webhooks = Pick<Made, 'webhook' | 'listening' | 'inactive' | 'delivered' | 'retrying'>
@@ -34,6 +35,12 @@ export async function prepareWebhooks(api: TestApi, client: Client): Promise<Web
   const inactive = await make()
   await client.put(`/webhook/${inactive}`, { status: 'INACTIVE' })
   return { listening: webhook.id, delivered, retrying, inactive, webhook: await make() }
+}
+
+/** The first test event that was delivered. */
+async function testEventOf(client: Client): Promise<string> {
+  const reply = await client.get('/event?order=newest&type=webhook.test')
+  return dataOf(reply).at(-1).id
 }
 
 const webhooks: Try[] = [
@@ -93,17 +100,35 @@ const deliveries: Try[] = [
   }),
 ]
 
-const events: Try[] = on('listEvents', {
-  'one page': async (client, _made, api) => {
-    await feedCaughtUp(api)
-    return client.get('/event?limit=2')
-  },
-  'of one type': async (client, _made, api) => {
-    await feedCaughtUp(api)
-    return client.get('/event?type=webhook.test')
-  },
-  nothing: (client) => client.get('/event?type=subscription.rejected'),
-  invalid_value: (client) => client.get('/event?after=x&limit=2'),
-})
+const events: Try[] = [
+  ...on('listEvents', {
+    'one page': async (client, _made, api) => {
+      await feedCaughtUp(api)
+      return client.get('/event?limit=2')
+    },
+    'of one type': async (client, _made, api) => {
+      await feedCaughtUp(api)
+      return client.get('/event?type=webhook.test')
+    },
+    nothing: (client) => client.get('/event?type=subscription.rejected'),
+    'the newest first': (client) => client.get('/event?order=newest&type=webhook.test&limit=1'),
+    invalid_value: (client) => client.get('/event?after=x&limit=2'),
+  }),
+  ...on('getEvent', {
+    found: async (client) => client.get(`/event/${await testEventOf(client)}`),
+    event_not_found: (client) => client.get(`/event/${NO_EVENT}`),
+  }),
+  ...on('listEventDeliveries', {
+    listed: async (client) => client.get(`/event/${await testEventOf(client)}/deliveries`),
+    event_not_found: (client) => client.get(`/event/${NO_EVENT}/deliveries`),
+  }),
+  ...on('listRequests', {
+    'one page': async (client, _made, api) => {
+      await api.app.requestLog.idle()
+      return client.get('/request-log?limit=2&status=REFUSED&operation=listEventDeliveries')
+    },
+    invalid_value: (client) => client.get('/request-log?status=LOST&keyId=x'),
+  }),
+]
 
 export const WEBHOOK_TRIES: Try[] = [...webhooks, ...deliveries, ...events]

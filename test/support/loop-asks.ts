@@ -66,7 +66,10 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   redeliver: ({ delivered }) => [at(`/webhook/delivery/${delivered}/redeliver`)],
   replayDeliveries: ({ listening }) => [at(`/webhook/${listening}/replay`, { status: 'ALL' })],
   testWebhook: ({ listening }) => [at(`/webhook/${listening}/test`)],
-  listEvents: () => list('/event', 'type=charge.paid'),
+  listEvents: () => list('/event', 'type=charge.paid', 'order=newest&type=charge.paid'),
+  getEvent: () => [at('/event/evt_00000000000000000000000000')],
+  listEventDeliveries: () => [at('/event/evt_00000000000000000000000000/deliveries')],
+  listRequests: () => list('/request-log', 'status=REFUSED', 'operation=listCharges'),
   getBalance: () => [at('/account-balance')],
   getStatement: () =>
     list('/account-balance/statement', 'format=csv', 'format=csv&dialect=br', 'account=available'),

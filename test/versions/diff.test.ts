@@ -59,7 +59,11 @@ test('every operation that was used is shown in both versions, by a record of th
   assert.deepEqual([reply.body.from, reply.body.to], [OLD, NEW])
   const used = operations.map(({ operationId }) => operationId)
   const known = ROUTES.map(({ operationId }) => operationId).sort()
-  assert.deepEqual(used, known)
+  // The request log leaves out whoever reads it.
+  assert.deepEqual(
+    used,
+    known.filter((one) => one !== 'listRequests'),
+  )
   const [old, head] = [documentOf(OLD!), documentOf(NEW!)]
   const without = operations.filter(({ answer }) => !answer)
   // The record of the first would be this answer. The second was only refused.

@@ -18,6 +18,8 @@ const VOLATILE: [RegExp, string][] = [
   [/data:image\/png;base64,[\w+/=]+/g, 'png '],
   [/whsec_[\w+/=]{44}/g, 'secret '],
   [/(?<="code":")\d{6}(?=")/g, 'code '],
+  [/(?<="id":"|after=)[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, 'requestId '],
+  [/(?<="requestedAt":")[^"]+/g, 'moment '],
   [/(?<=")A[\w-]{42}(?=")|(?<=after=)A[\w-]{42}/g, 'delivery '],
 ]
 

@@ -23,6 +23,9 @@ export const FeedQuery = Type.Object({
         'If there is nothing new, answer when there is, or with an empty list after so many seconds',
     }),
   ),
+  order: Type.Optional(
+    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which come first' }),
+  ),
 })
 
 export const EventView = Type.Object({

@@ -10,6 +10,7 @@ import { UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
 import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
+import { RequestView } from '../../core/request-log/view.ts'
 import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import * as versions from '../../core/version-changes/view.ts'
 import * as webhooks from '../../core/webhooks/view.ts'
@@ -75,6 +76,7 @@ const RESOURCES = {
   Replayed,
   Event: EventView,
   EventBody: EventView.properties.data,
+  LoggedRequest: RequestView,
   Balance: BalanceView,
   StatementEntry: EntryView,
   Withdrawal: withdrawals.WithdrawalView,

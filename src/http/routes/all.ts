@@ -9,6 +9,7 @@ import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
+import { requestRoutes } from './requests.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { versionRoutes } from './versions.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -30,4 +31,5 @@ export const ROUTES: readonly Route[] = [
   ...companyRoutes,
   ...versionRoutes(() => ROUTES),
   ...sandboxRoutes,
+  ...requestRoutes((wanted) => ROUTES.find(({ operationId }) => operationId === wanted)),
 ]

@@ -1,13 +1,12 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { type FeedPosition, findPosition, readFeed, START } from '../../core/feed/store.ts'
 import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
 import { type Part, page } from '../page.ts'
-import { type Call, route } from '../route.ts'
+import { route } from '../route.ts'
 import { readPage } from '../slices.ts'
-
-type FeedCall = Call<Static<typeof FeedQuery>, undefined, Static<typeof EventView>[]>
+import { browseEventRoutes, type FeedCall, listNewestEvents } from './browse-events.ts'
 
 const list = route({
   method: 'GET',
@@ -16,7 +15,7 @@ const list = route({
   tag: 'Events',
   summary: 'Read the feed of events, oldest first',
   description:
-    'All events in one order that never changes. If you always send the id of the last event as `after`, you get every event once, and miss none; an empty list means that there is nothing new yet. With `wait` the answer comes as soon as there is something new, so you need not ask again and again. At most 100 requests of a company wait at once.',
+    'All events in one order that never changes. If you always send the id of the last event as `after`, you get every event once, and miss none; an empty list means that there is nothing new yet. With `wait` the answer comes as soon as there is something new, so you need not ask again and again. At most 100 requests of a company wait at once. With `order=newest` the latest come first, to be looked at; a page of one type may then have fewer events than `limit`, and the Link header leads on.',
   scope: 'webhooks:read',
   query: FeedQuery,
   data: Type.Array(EventView),
@@ -24,7 +23,8 @@ const list = route({
   message: 'Events listed.',
   problems: [],
   async handle(call) {
-    const { wait } = call.query
+    const { wait, order } = call.query
+    if (order === 'newest') return listNewestEvents(call)
     const feed = feedOf(call)
     if (!wait) return feed.list()
     const deadline_ms = performance.now() + wait * 1000
@@ -76,4 +76,4 @@ function feedOf(call: FeedCall) {
   }
 }
 
-export const eventRoutes = [list]
+export const eventRoutes = [list, ...browseEventRoutes]

@@ -85,6 +85,11 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Confira o id: o webhook pode ter sido excluído.',
     en: 'Check the id: the webhook may have been deleted.',
   },
+  event_not_found: {
+    means: 'A empresa não tem evento com este id.',
+    pt: 'Confira o id e se a chave é da empresa certa.',
+    en: 'Check the id, and whether the key is of the right company.',
+  },
   recurrence_not_found: {
     means: 'A empresa não tem assinatura com este id.',
     pt: 'Confira o id e se a chave é da empresa certa.',

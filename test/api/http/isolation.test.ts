@@ -22,8 +22,8 @@ const api = await startApi()
 const owner = await api.client()
 const stranger = await api.client({ name: 'Outra Loja' })
 
-type Kind = 'charge' | 'rec' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'wd' | 'payment'
-type Records = Record<Kind | 'event', string>
+type Kind = 'charge' | 'rec' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'evt' | 'wd' | 'payment'
+type Records = Record<Kind | 'request', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
   rec: 'recurrence_not_found',
@@ -31,6 +31,7 @@ const CODES: Record<Kind, string> = {
   prod: 'product_not_found',
   webhook: 'webhook_not_found',
   delivery: 'webhook_not_found',
+  evt: 'event_not_found',
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
 }
@@ -54,7 +55,8 @@ async function makeRecords(client: Client): Promise<Records> {
     prod: idOf(await client.post('/product', product)),
     webhook,
     delivery: idOf(tried),
-    event: tried.body.data.eventId,
+    evt: tried.body.data.eventId,
+    request: tried.headers.get('x-request-id')!,
   }
 }
 
@@ -106,6 +108,7 @@ const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook/delivery')) return 'delivery'
   if (path.startsWith('/webhook')) return 'webhook'
+  if (path.startsWith('/event')) return 'evt'
   throw new Error(`No record is known for ${path}: name its kind here.`)
 }
 
@@ -180,6 +183,7 @@ test('every id that a body or a query can name is tried here', () => {
     'createRecurrenceTemplate productId',
     'listCharges customerId',
     'listCharges endToEndId',
+    'listRequests keyId',
     'summarizeCharges customerId',
     'summarizeCharges endToEndId',
   ])
@@ -249,7 +253,8 @@ const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/product', 'prod', records.prod.replace(/.$/, 'z')],
   ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
   ['/webhook/{id}/deliveries', 'delivery', ({ delivery }) => delivery],
-  ['/event', 'event', ({ event }) => event],
+  ['/event', 'evt', ({ evt }) => evt],
+  ['/request-log', 'request', ({ request }) => request],
   ['/payment/unmatched', 'payment', LAST],
   ['/account-balance/withdraw', 'wd', records.wd.replace(/.$/, 'z')],
   ['/account-balance/statement', 'payment', '1000'],
@@ -264,6 +269,7 @@ test('lists show a company’s own records and never another’s', async () => {
     assert.equal((await client.post(`/refund/${charge}`, { value: 100 })).status, 201)
   }
   await feedCaughtUp(api)
+  await api.app.requestLog.idle()
   const pathOf = (list: string, { webhook, charge }: Records) =>
     list.replace('{id}', webhook).replace('{chargeId}', charge)
   for (const [list, kind, place] of LISTS) {

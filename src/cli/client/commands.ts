@@ -1,0 +1,15 @@
+import type { Command } from '../command.ts'
+import { chargeCommands } from './charges.ts'
+import { eventCommands } from './events.ts'
+import { logCommands } from './logs.ts'
+import { profileCommands } from './profile.ts'
+import { webhookCommands } from './webhooks.ts'
+
+/** The commands of a client: they ask a server and open no database. */
+export const CLIENT_COMMANDS: Command[] = [
+  ...profileCommands,
+  ...chargeCommands,
+  ...eventCommands,
+  ...webhookCommands,
+  ...logCommands,
+]

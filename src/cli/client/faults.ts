@@ -1,0 +1,23 @@
+import { ConnectionError, VintemError } from '../../../packages/client/src/index.ts'
+import { ClientFault } from '../command.ts'
+import { asSentence, textOfError } from '../faults.ts'
+import { plainLines } from './output.ts'
+
+/** Whether a command of a client failed for a reason that its user can fix. */
+export const isClientFault = (error: unknown): boolean =>
+  error instanceof ClientFault || error instanceof VintemError
+
+/** What is wrong and what to do, without a stack. */
+export function textOfClientFault(error: unknown): string {
+  return plainLines(error instanceof VintemError ? textOfAnswer(error) : textOfError(error))
+}
+
+function textOfAnswer(error: VintemError): string {
+  const { status, message, errors, requestId } = error
+  if (error instanceof ConnectionError)
+    return `${asSentence(message)} Check --url, VINTEM_URL or the profile.`
+  if (status === 401)
+    return 'The server refuses the key: it is wrong or revoked. Check --key, VINTEM_KEY or the profile.'
+  const texts = errors.map(({ description }) => asSentence(description)).join('\n')
+  return status !== null && status >= 500 && requestId ? `${texts} Request: ${requestId}.` : texts
+}

@@ -1,0 +1,57 @@
+import { type Args, ClientFault, type Option } from '../command.ts'
+
+export const limitOption = (what: string): { limit: Option } => ({
+  limit: { value: 'NUMBER', help: `at most so many ${what} (default 20)` },
+})
+
+export const readLimit = ({ options }: Args): number => readWhole(options, 'limit', 1, 10_000) ?? 20
+
+/** A whole number that was typed. Undefined if it was not. */
+export function readWhole(
+  options: Args['options'],
+  name: string,
+  min: number,
+  max: number,
+): number | undefined {
+  const text = options[name]
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (/^\d{1,16}$/.test(text) && value >= min && value <= max) return value
+  throw new ClientFault(`--${name}: must be a whole number from ${min} to ${max}.`)
+}
+
+/** An amount in cents, as everywhere in the API. */
+export function readCents(options: Args['options'], name: string): number | undefined {
+  const text = options[name]
+  if (text === undefined || /^[1-9]\d{0,14}$/.test(text)) return text ? Number(text) : undefined
+  throw new ClientFault(`--${name}: must be in cents, such as 1990 for R$ 19,90.`)
+}
+
+/** The words of a list with commas. */
+export const readList = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((word) => word.trim())
+      .filter(Boolean),
+  ),
+]
+
+/** The first records of a list. Pages are read only as far as they are needed. */
+export async function take<T>(list: AsyncIterable<T>, count: number): Promise<T[]> {
+  const taken: T[] = []
+  for await (const record of list) {
+    taken.push(record)
+    if (taken.length >= count) break
+  }
+  return taken
+}
+
+/** So many records of a page are asked for. */
+export const pageOf = (count: number): number => Math.min(count, 100)
+
+/** An object without what was not given. */
+export const given = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }

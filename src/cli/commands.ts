@@ -1,0 +1,33 @@
+import { CLIENT_COMMANDS } from './client/commands.ts'
+import type { Command, Section } from './command.ts'
+import { completionFor, SHELL_NAMES, type Shell } from './completion.ts'
+
+const completion: Command = {
+  name: 'completion',
+  summary: 'Print a script that completes commands, options and values in your shell.',
+  example: 'vintem completion bash',
+  operands: ['shell'],
+  choices: { shell: SHELL_NAMES },
+  options: {},
+  async run({ operands }) {
+    const commands = (await loadSections()).flatMap((section) => section.commands)
+    const script = completionFor(operands[0] as Shell, commands)
+    return { json: { script }, text: script }
+  },
+}
+
+/** The commands that open no database. */
+export const QUICK_COMMANDS: Command[] = [...CLIENT_COMMANDS, completion]
+
+/** All commands. Those of the operator take long to load, so they are loaded only where needed. */
+export async function loadSections(): Promise<Section[]> {
+  const { OPERATOR_COMMANDS } = await import('./operator-commands.ts')
+  return [
+    { heading: 'Commands of a client, which ask a server:', commands: QUICK_COMMANDS },
+    { heading: 'Commands of the operator, which open the database:', commands: OPERATOR_COMMANDS },
+  ]
+}
+
+export function findCommand(commands: Command[], words: string[]): Command | undefined {
+  return commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+}

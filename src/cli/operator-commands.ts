@@ -1,0 +1,25 @@
+import { bankCommands } from './bank.ts'
+import type { Command } from './command.ts'
+import { companyCommands } from './company.ts'
+import { doctor } from './doctor.ts'
+import { exportCommands } from './export.ts'
+import { keyCommands } from './key.ts'
+import { ledgerCommands } from './ledger.ts'
+import { migrateDatabase } from './migrate.ts'
+import { personCommands } from './person.ts'
+import { sandboxCommands } from './sandbox.ts'
+import { withdrawalCommands } from './withdrawal.ts'
+
+/** The commands of whoever runs the installation. They open its database. */
+export const OPERATOR_COMMANDS: Command[] = [
+  ...companyCommands,
+  ...keyCommands,
+  ...personCommands,
+  ...bankCommands,
+  ...withdrawalCommands,
+  ...exportCommands,
+  ...ledgerCommands,
+  ...sandboxCommands,
+  migrateDatabase,
+  doctor,
+]

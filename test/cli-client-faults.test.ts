@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { CLIENT_COMMANDS } from '../src/cli/client/commands.ts'
+import { connectionOptions } from '../src/cli/client/connection.ts'
+import { startApi } from './support/api.ts'
+import { hostedVintemIn } from './support/cli.ts'
+import { freePort, temporaryFolder } from './support/process.ts'
+
+const api = await startApi()
+const client = await api.client()
+const reader = await api.client({}, { scopes: ['payments:read'] })
+
+/** Another web server, which knows nothing of the API. */
+const page = createServer((request, response) => {
+  const isMoved = request.url!.startsWith('/moved')
+  response.writeHead(isMoved ? 302 : 200, { location: 'http://127.0.0.1:1/' }).end('<h1>Hello</h1>')
+}).listen(0, '127.0.0.1')
+await once(page, 'listening')
+after(() => {
+  page.closeAllConnections()
+  page.close()
+})
+const pageUrl = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+
+/** A folder with a file of profiles, as it should not be. */
+function folderWith(text: string, mode: number): string {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'vintem'))
+  const path = join(folder, 'vintem', 'profiles.json')
+  writeFileSync(path, text)
+  chmodSync(path, mode)
+  return folder
+}
+
+const vintem = hostedVintemIn(temporaryFolder())
+const here = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: temporaryFolder() }
+const nowhere = { XDG_CONFIG_HOME: temporaryFolder() }
+const readable = { XDG_CONFIG_HOME: folderWith('{"profiles":{}}', 0o644) }
+const damaged = { XDG_CONFIG_HOME: folderWith('{"profiles":{"x":{"url":7}}}', 0o600) }
+const closed = `http://127.0.0.1:${await freePort()}`
+const NO_CHARGE = 'charge_00000000000000000000000000'
+const NO_EVENT = 'evt_00000000000000000000000000'
+
+/** What is typed, in which environment, and what is said of it. Each says it in one line. */
+const BAD: Record<string, [line: string, says: RegExp, env?: Record<string, string>]> = {
+  'a server that is away': [
+    `charges list --url ${closed}`,
+    /: no answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. Check --url, VINTEM_URL or/,
+  ],
+  'another web server': [`charges list --url ${pageUrl}`, /is this its address\? Check/],
+  'a server that redirects': [
+    `profile add x --key vk_1 --url ${pageUrl}/moved`,
+    /the server redirects to another address/,
+  ],
+  'an address that is none': ['charges list --url pix', /^--url: must be an address such as/],
+  'an address of another kind': ['events list --url ftp://x', /^--url: must be an address/],
+  'a wrong address in the environment': [
+    'charges list',
+    /^VINTEM_URL: must be an address/,
+    { ...here, VINTEM_URL: 'x' },
+  ],
+  'a wrong key': ['charges list --key vk_sandbox_x', /^The server refuses the key: it is wrong/],
+  'a key that is none': ['charges list --key ã', /^--key: is no API key/],
+  'a file of a key that is not there': [
+    'charges list',
+    /^VINTEM_KEY_FILE: \/no\/file is missing/,
+    { VINTEM_URL: api.url, VINTEM_KEY_FILE: '/no/file' },
+  ],
+  'a key without the scope': [
+    'webhooks list',
+    /lacks the scope webhooks:read|webhooks:read/,
+    { ...here, VINTEM_KEY: reader.key },
+  ],
+  'no server': ['charges list', /^No server is named: give --url and --key/, nowhere],
+  'a server without a key': [
+    `charges list --url ${api.url}`,
+    /^No key is saved for http:.*: give --key, or set VINTEM_KEY\.$/,
+    nowhere,
+  ],
+  'an unknown profile': ['charges list --profile shop', /^No profile is called shop\./],
+  'an unknown profile in the environment': [
+    'charges list',
+    /^No profile is called shop\./,
+    { ...nowhere, VINTEM_PROFILE: 'shop' },
+  ],
+  'a name of a profile with a slash': [`profile add a/b --url ${api.url}`, /^<name>: 1 to 64/],
+  'profiles that others can read': ['charges list', /run chmod 600 on it/, readable],
+  'profiles that are damaged': ['charges list', /profiles\.json is damaged/, damaged],
+  'a wrong key for a profile': [
+    `profile add x --url ${api.url} --key vk_sandbox_x`,
+    /^The server refuses the key/,
+  ],
+  'an unknown charge': [`charges show ${NO_CHARGE}`, /has no charge with this id\.$/],
+  'an unknown event': [`events show ${NO_EVENT}`, /has no event with this id\.$/],
+  'an event to send again that is unknown': [`events resend ${NO_EVENT}`, /has no event with/],
+  'an unknown webhook': ['webhooks show x', /has no webhook with this id\.$/],
+  'an unknown type of a webhook': [
+    'webhooks create --endpoint https://loja.example/ --events charge.eaten',
+    /^--events: there is no event charge\.eaten\. There are charge\.pending, /,
+  ],
+  'an endpoint that is none': [
+    'webhooks create --endpoint loja --events all',
+    /^--endpoint: must be an address/,
+  ],
+  'an amount in reais': [
+    'charges create --amount 19,90 --name Maria --tax-id 52998224725',
+    /^--amount: must be in cents, such as 1990 for R\$ 19,90\.$/,
+  ],
+  'a tax id that is none': [
+    'charges create --amount 1990 --name Maria --tax-id 1',
+    /^--tax-id: must be a CPF \(11 digits\)/,
+  ],
+  'a limit that is none': ['charges list --limit many', /^--limit: must be a whole number from 1/],
+}
+
+for (const [what, [line, says, env = here]] of Object.entries(BAD)) {
+  test(`${what}: one clear line and the exit code 2`, async () => {
+    const { code, stdout, stderr } = await vintem(line.split(' '), env)
+    assert.match(stderr.trimEnd(), says)
+    assert.equal(stderr.split('\n').length, 2, stderr)
+    assert.deepEqual([code, stdout], [2, ''])
+  })
+}
+
+test('what the parser refuses is followed by the usage', async () => {
+  const { code, stderr } = await vintem(['charges', 'list', '--status', 'LOST'], here)
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /^--status must be one of OPEN, COMPLETED.*LOST\.\n\nUsage: vintem charges l/,
+  )
+  const both = await vintem(['charges', 'list', '--profile', 'a', '--url', api.url], here)
+  assert.match(both.stderr, /^--profile names the server and the key/)
+  const nothing = await vintem(['webhooks', 'update', 'x'], here)
+  assert.match(nothing.stderr, /^Nothing to change: [\s\S]*Usage: vintem webhooks update/)
+})
+
+test('every command that asks a server refuses a wrong key in the same words', async () => {
+  const asking = CLIENT_COMMANDS.filter(({ options }) => options.key === connectionOptions.key)
+  assert.ok(asking.length > 15)
+  for (const { name, example } of asking) {
+    const words = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain!,
+    )
+    const wrong = [...words.slice(1), '--url', api.url, '--key', 'vk_sandbox_x']
+    const { code, stdout, stderr } = await vintem(wrong, nowhere)
+    assert.match(stderr, /^The server refuses the key: it is wrong or revoked\. [^\n]*\n$/, name)
+    assert.deepEqual([code, stdout], [2, ''], name)
+  }
+})
+
+test('what a server sends can do nothing to the terminal', async () => {
+  const name = 'Maria\u001b[2J\u202e'
+  await client.post('/charge/pix', { amount: 1990, customer: { name, taxId: '52998224725' } })
+  const { stdout } = await vintem(['charges', 'list'], here)
+  assert.match(stdout, /Maria\ufffd\[2J\ufffd/)
+  for (const sign of ['\u001b', '\u202e']) assert.ok(!stdout.includes(sign))
+})
