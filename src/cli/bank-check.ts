@@ -1,141 +1,95 @@
-import { renewalHorizon } from '../core/banks/certificates.ts'
-import { callbackUrl, openConnection } from '../core/banks/commands.ts'
-import { type BankRecord, findBank } from '../core/banks/store.ts'
+import { type BankCheck, checkBank as checkConnection, findConnected } from '../core/banks/check.ts'
+import type { BankRecord } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
-import type { CallbackState, Inspection } from '../provider/bacen/bacen.ts'
+import type { CallbackState } from '../provider/bacen/bacen.ts'
 import type { Connection } from '../provider/bacen/connection.ts'
-import { inspectDates, inspectGap } from './bank-clock.ts'
+import { describeDates, describeOwnGap } from './bank-clock.ts'
 import { Refusal } from './command.ts'
 import { asSentence } from './faults.ts'
-import type { Check, Finding } from './finding.ts'
+import type { Check } from './finding.ts'
 import { time } from './records.ts'
 
-const DAY_MS = 24 * 3600 * 1000
-
-const toCheck = (name: string, [state, detail]: Finding): Check => ({ name, state, detail })
-
 export async function requireBank(
-  { db, vault }: FullApp,
+  app: FullApp,
   company: Company,
 ): Promise<{ bank: BankRecord; connection: Connection }> {
-  const bank = await findBank(db, company.id)
-  const connection = bank && (await openConnection(db, vault, company.id))
-  if (bank && connection) return { bank, connection }
+  const found = await findConnected(app, company)
+  if (found) return found
   throw new Refusal(`No bank is connected to ${company.name}. Run vintem bank connect.`)
 }
 
 /** Checks all that is needed to receive payments, and says what to do where something is wrong. */
 export async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
-  const { bank, connection } = await requireBank(app, company)
-  const inspection = await app.providers.bacen.inspect(company)
-  const { faults, scopes, clockGap_ms, dates, agreementFault } = inspection
-  return [
-    toCheck('certificate', inspectCertificate(bank, app.clock.now())),
-    ...inspectAccess(faults),
-    ...(faults.length > 0 && clockGap_ms === null
-      ? []
-      : [toCheck('clock', inspectGap(clockGap_ms))]),
-    ...(faults.length > 0
-      ? []
-      : [toCheck('dates', inspectDates(dates)), toCheck('scopes', inspectScopes(scopes))]),
-    toCheck('subscriptions', inspectSubscriptions(connection, agreementFault)),
-    toCheck('withdrawals', inspectWithdrawals(bank, connection, scopes)),
-    ...(faults.length > 0
-      ? [NOT_ASKED]
-      : await inspectCallbacks(app, company, bank, agreementFault)),
-  ]
+  const { connection } = await requireBank(app, company)
+  const checks = (await checkConnection(app, company)) ?? []
+  const about = { title: connection.profile.title, publicUrl: app.publicUrl }
+  return checks.map((check) => ({
+    name: check.name,
+    state: check.state,
+    detail: describe(check, about),
+  }))
 }
 
-const NOT_ASKED = toCheck('callbacks', [
-  'warning',
-  'They are checked only if the bank gives access: run vintem bank check then.',
-])
+type About = { title: string; publicUrl: string }
 
-function inspectCertificate({ certificateEndsAt: end }: BankRecord, now: Date): Finding {
-  const days = Math.floor((end.getTime() - now.getTime()) / DAY_MS)
-  const renew = 'Get a new one from the bank, then run vintem bank connect with it.'
-  if (end <= now) return ['failed', `It has ended on ${time(end)}. ${renew}`]
-  const detail = `It ends on ${time(end)}, in ${days} ${days === 1 ? 'day' : 'days'}.`
-  return end < renewalHorizon(now) ? ['warning', `${detail} ${renew}`] : ['ok', detail]
+function describe(check: BankCheck, about: About): string {
+  switch (check.name) {
+    case 'certificate':
+      return describeCertificate(check)
+    case 'access':
+      return check.fault === null
+        ? 'The bank gives access, and shows what it has received.'
+        : `${asSentence(check.fault)} ${REMEDY}`
+    case 'clock':
+      return describeOwnGap(check.gap_ms)
+    case 'dates':
+      return describeDates(check.dates)
+    case 'scopes':
+      return describeScopes(check)
+    case 'subscriptions':
+      return describeSubscriptions(check, about)
+    case 'withdrawals':
+      return describeWithdrawals(check, about)
+    case 'callbacks':
+      return describeCallbacks(check, about)
+  }
 }
 
 const REMEDY = 'Fix what it names, then run vintem bank connect with the right values.'
 
-/** Whether the bank gives a token and shows the received payments. */
-const inspectAccess = (faults: string[]): Check[] =>
-  faults.length === 0
-    ? [toCheck('access', ['ok', 'The bank gives access, and shows what it has received.'])]
-    : faults.map((fault) => toCheck('access', ['failed', `${asSentence(fault)} ${REMEDY}`]))
+type Of<Name extends BankCheck['name']> = Extract<BankCheck, { name: Name }>
 
-function inspectScopes({ granted, missing }: Inspection['scopes']): Finding {
-  if (granted === null) return ['ok', 'The bank does not say which scopes it grants.']
-  if (missing.length === 0) return ['ok', 'All needed scopes are granted.']
+function describeCertificate({ state, endsAt, days }: Of<'certificate'>): string {
+  const renew = 'Get a new one from the bank, then run vintem bank connect with it.'
+  if (state === 'failed') return `It has ended on ${time(endsAt)}. ${renew}`
+  const detail = `It ends on ${time(endsAt)}, in ${days} ${days === 1 ? 'day' : 'days'}.`
+  return state === 'warning' ? `${detail} ${renew}` : detail
+}
+
+function describeScopes({ state, isNamed, missing }: Of<'scopes'>): string {
+  if (!isNamed) return 'The bank does not say which scopes it grants.'
+  if (missing.length === 0) return 'All needed scopes are granted.'
   const detail = `The bank has not granted ${missing.join(', ')}. Allow them for the application in the bank’s portal`
-  // Many companies sell without subscriptions, and have no agreement with their bank about them.
-  return missing.every((scope) => /^(payloadlocation|webhook)?(rec|cobr)\./.test(scope))
-    ? ['warning', `${detail}, or sell without subscriptions.`]
-    : ['failed', `${detail}.`]
+  return state === 'warning' ? `${detail}, or sell without subscriptions.` : `${detail}.`
 }
 
-function inspectSubscriptions({ profile, account }: Connection, fault: string | null): Finding {
-  if (profile.paths.rec === null || profile.paths.cobr === null) {
-    return ['ok', `${profile.title} is used without Pix Automático: subscriptions are refused.`]
-  }
-  // Many companies sell without subscriptions, and have no contract with their bank about them.
-  if (fault) {
-    return [
-      'warning',
-      `${asSentence(fault)} Contract Pix Automático, or sell without subscriptions.`,
-    ]
-  }
-  if (account) return ['ok', 'Pix Automático is collected to the account that was given.']
-  return [
-    'warning',
-    'Pix Automático needs the account: run vintem bank connect with --account and --branch.',
-  ]
+function describeSubscriptions({ found, fault }: Of<'subscriptions'>, { title }: About): string {
+  if (found === 'not-offered')
+    return `${title} is used without Pix Automático: subscriptions are refused.`
+  if (found === 'fault')
+    return `${asSentence(fault!)} Contract Pix Automático, or sell without subscriptions.`
+  if (found === 'account') return 'Pix Automático is collected to the account that was given.'
+  return 'Pix Automático needs the account: run vintem bank connect with --account and --branch.'
 }
 
-function inspectWithdrawals(
-  { payouts }: BankRecord,
-  { profile }: Connection,
-  { unsent }: Inspection['scopes'],
-): Finding {
-  if (payouts === 'bank' && unsent.length > 0) {
-    const detail = `${profile.title} has not granted ${unsent.join(', ')}`
-    return ['failed', `${detail}. Allow it in the bank’s portal, or connect without --payouts.`]
+function describeWithdrawals({ state, by, unsent }: Of<'withdrawals'>, { title }: About): string {
+  if (state === 'failed') {
+    const detail = `${title} has not granted ${unsent.join(', ')}`
+    return `${detail}. Allow it in the bank’s portal, or connect without --payouts.`
   }
-  if (payouts === 'bank') return ['ok', `${profile.title} sends them by itself.`]
-  return ['ok', 'You send them by hand: vintem withdrawal list shows those that wait.']
-}
-
-/** Whether a bank has the right callback URL. Some banks add a suffix to it. */
-const isSame = ({ kind, url }: CallbackState, wanted: string): boolean =>
-  url === wanted || url === `${wanted}/${kind}`
-
-/** Registers what is not registered, or is registered elsewhere. */
-async function inspectCallbacks(
-  app: FullApp,
-  company: Company,
-  bank: BankRecord,
-  agreementFault: string | null,
-): Promise<Check[]> {
-  // The fault itself is reported with subscriptions.
-  const isUsable = ({ kind }: CallbackState) => kind === 'pix' || agreementFault === null
-  const { bacen } = app.providers
-  const wanted = callbackUrl(app.publicUrl, bank)
-  if (!wanted.startsWith('https://')) {
-    const detail = `PUBLIC_URL is ${app.publicUrl}, and banks call https addresses only: set it. Until then payments are found by asking, up to a minute late.`
-    return [toCheck('callbacks', ['warning', detail])]
-  }
-  const found = (await bacen.findCallbacks(company)).filter(isUsable)
-  if (found.length > 0 && found.every((state) => isSame(state, wanted))) {
-    return found.map((state) => checkOf(state, wanted, 'are registered'))
-  }
-  const registered = await bacen.registerCallbacks(company, wanted)
-  return registered
-    .filter(isUsable)
-    .map((state) => checkOf(state, wanted, 'have been registered now'))
+  if (by === 'bank') return `${title} sends them by itself.`
+  return 'You send them by hand: vintem withdrawal list shows those that wait.'
 }
 
 const KINDS: Record<CallbackState['kind'], string> = {
@@ -144,12 +98,19 @@ const KINDS: Record<CallbackState['kind'], string> = {
   cobr: 'Callbacks for charges of subscriptions',
 }
 
-function checkOf(state: CallbackState, wanted: string, done: string): Check {
-  const { kind, fault, url } = state
-  const what = KINDS[kind]
-  if (isSame(state, wanted) && fault === null)
-    return toCheck('callbacks', ['ok', `${what} ${done}.`])
-  const reason = fault ?? (url ? 'the bank has kept another address' : 'the bank has no address')
-  const detail = `${what} are not registered: ${reason}. Until they are, payments are found by asking, up to a minute late.`
-  return toCheck('callbacks', ['failed', detail])
+const LATE = 'payments are found by asking, up to a minute late.'
+
+function describeCallbacks(check: Of<'callbacks'>, { publicUrl }: About): string {
+  switch (check.found) {
+    case 'not-asked':
+      return 'They are checked only if the bank gives access: run vintem bank check then.'
+    case 'no-https':
+      return `PUBLIC_URL is ${publicUrl}, and banks call https addresses only: set it. Until then ${LATE}`
+    case 'registered':
+      return `${KINDS[check.kind]} are registered.`
+    case 'registered-now':
+      return `${KINDS[check.kind]} have been registered now.`
+    case 'missing':
+      return `${KINDS[check.kind]} are not registered: ${check.reason}. Until they are, ${LATE}`
+  }
 }

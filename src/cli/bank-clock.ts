@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../core/banks/check.ts'
 import { openConnection } from '../core/banks/commands.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
@@ -9,16 +10,14 @@ import { createBacen, type Dates } from '../provider/bacen/bacen.ts'
 import type { Connection } from '../provider/bacen/connection.ts'
 import type { Finding } from './finding.ts'
 
-/** Both clocks decide when tokens and charges expire, so they may differ by a few seconds only. */
-const TOLERANCE_MS = 10_000
 const AT_ONCE = 8
 const MAX_NAMED = 5
 
 /** What the date of a bank's answer says about our clock; null when there was none. */
-export function inspectGap(gap_ms: number | null): Finding {
-  if (gap_ms === null) return ['warning', 'The bank gives its answers no date to compare with.']
-  if (Math.abs(gap_ms) < TOLERANCE_MS) return ['ok', 'The bank’s clock and ours agree.']
-  return ['failed', `${describeGap('The bank’s clock', gap_ms)} ${SET_CLOCK}`]
+export function describeOwnGap(gap_ms: number | null): string {
+  if (gap_ms === null) return 'The bank gives its answers no date to compare with.'
+  if (Math.abs(gap_ms) < CLOCK_TOLERANCE_MS) return 'The bank’s clock and ours agree.'
+  return `${describeGap('The bank’s clock', gap_ms)} ${SET_CLOCK}`
 }
 
 const SET_CLOCK = 'Set this machine’s clock by NTP: charges would expire at the wrong moment.'
@@ -27,27 +26,18 @@ const describeGap = (whose: string, gap_ms: number): string =>
   `${whose} is ${Math.round(Math.abs(gap_ms) / 1000)} s ${gap_ms > 0 ? 'ahead of' : 'behind'} ours.`
 
 /** How the bank dates its payments, compared with the minute in the id of each. */
-export function inspectDates({ payments, unread, corrected, hours, odd }: Dates): Finding {
+export function describeDates({ payments, unread, corrected, hours, odd }: Dates): string {
   if (unread.length > 0) {
-    return [
-      'failed',
-      `The bank lists payments that are not understood, and not recorded: ${unread.slice(0, MAX_NAMED).join(', ')}. Report this, with what the bank answers for them.`,
-    ]
+    return `The bank lists payments that are not understood, and not recorded: ${unread.slice(0, MAX_NAMED).join(', ')}. Report this, with what the bank answers for them.`
   }
-  if (payments === 0) return ['ok', 'There is no payment of the last day to compare with its id.']
+  if (payments === 0) return 'There is no payment of the last day to compare with its id.'
   if (corrected > 0) {
     const wrong = hours === null ? 'whole hours' : countHours(hours)
     const detail = `${corrected} of ${payments} payments of the last day are dated ${wrong} wrong, and corrected by their ids.`
-    return [
-      'warning',
-      `${detail} If this goes on, the profile does not fit the bank’s clock: see offset and marksLocalAsUtc.`,
-    ]
+    return `${detail} If this goes on, the profile does not fit the bank’s clock: see offset and marksLocalAsUtc.`
   }
-  if (odd === 0) return ['ok', 'The dates of payments fit their ids.']
-  return [
-    'warning',
-    `${odd} of ${payments} payments of the last day are dated far from the minute in their ids, as if they had been held: ask the bank about its clock.`,
-  ]
+  if (odd === 0) return 'The dates of payments fit their ids.'
+  return `${odd} of ${payments} payments of the last day are dated far from the minute in their ids, as if they had been held: ask the bank about its clock.`
 }
 
 function countHours(hours: number): string {
@@ -74,7 +64,7 @@ export async function inspectBankClocks(db: Database, vault: Vault): Promise<Fin
     await bacen.close()
   }
   const apart = gaps.flatMap(({ title, gap_ms }) =>
-    gap_ms !== null && Math.abs(gap_ms) >= TOLERANCE_MS
+    gap_ms !== null && Math.abs(gap_ms) >= CLOCK_TOLERANCE_MS
       ? [describeGap(`The clock of ${title}`, gap_ms)]
       : [],
   )

@@ -1,9 +1,9 @@
-import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { NewBank } from '../core/banks/commands.ts'
+import { type BankRule, type GivenBank, readGiven } from '../core/banks/given.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
-import type { Account, Certificate } from '../provider/bacen/connection.ts'
+import type { Certificate } from '../provider/bacen/connection.ts'
 import { customProfile, urlFault } from '../provider/bacen/custom-profile.ts'
 import type { Profile } from '../provider/bacen/profile.ts'
 import { findProfile, PROFILE_NAMES, withUrls } from '../provider/bacen/profiles.ts'
@@ -11,7 +11,6 @@ import type { Args, Option } from './command.ts'
 import { asTyped, requireNone, textOfError } from './faults.ts'
 
 const FILE = { value: 'FILE' } as const
-const ACCOUNT_TYPES = ['CORRENTE', 'POUPANCA', 'PAGAMENTO'] as const
 const MAX_FILE_BYTES = 256 * 1024
 
 export const CONNECT_OPTIONS: Record<string, Option> = {
@@ -66,33 +65,6 @@ const readPassphrase = (typed: Typed): string | null =>
     .replace(/\r?\n$/, '') ?? null
 
 const isPem = (bytes: Buffer): boolean => bytes.includes('-----BEGIN ')
-
-/** Some banks give the certificate without its key, in binary form (.cer or .der). */
-function toPem(bytes: Buffer): string | null {
-  try {
-    return new X509Certificate(bytes).toString()
-  } catch {
-    return null
-  }
-}
-
-/** Reads the certificate. Its content decides whether it is PFX or PEM, not the file name. */
-function readIdentity(typed: Typed): Certificate | null {
-  const { fault } = typed
-  const [file, key] = [readBytes(typed, 'certificate'), readBytes(typed, 'key')]
-  const passphrase = readPassphrase(typed)
-  if (!file) return null
-  const certificate = isPem(file) ? file.toString('utf8') : key && toPem(file)
-  if (!certificate) {
-    if (key) return fault('--key: a PFX file holds its key: leave --key out')
-    return { kind: 'pfx', pfx: file.toString('base64'), passphrase }
-  }
-  const hasKey = /-----BEGIN [A-Z ]*PRIVATE KEY/.test(certificate)
-  const own = key?.toString('utf8') ?? (hasKey ? certificate : null)
-  if (own) return { kind: 'pem', certificate, key: own, passphrase }
-  // If the key could not be read, that is already a fault.
-  return typed.options.key ? null : fault('--key: a PEM certificate needs its private key')
-}
 
 function readEnd({ fault }: Typed, certificate: Certificate, now: Date): Date | null {
   try {
@@ -155,51 +127,51 @@ function readJson(typed: Typed, name: string): object | null {
   }
 }
 
-/** Whether a profile needs a value of the connection. */
-const needs = ({ headers, query, token }: Profile, name: string): boolean =>
-  JSON.stringify([headers, query, token.headers]).includes(`{${name}}`)
-
-function requireSecrets({ options, fault }: Typed, profile: Profile): void {
-  const { title, token } = profile
-  if (token.client !== 'id only' && !options['client-secret-file']) {
-    fault(`--client-secret-file: ${title} needs a client secret`)
-  }
-  if (needs(profile, 'appKey') && !options['app-key-file']) {
-    fault(`--app-key-file: ${title} needs the key of the application`)
-  }
-}
-
-function readAccount({ options, fault }: Typed): Account | null {
-  const { account, branch = null, 'account-type': typed = 'corrente' } = options
-  const type = ACCOUNT_TYPES.find((one) => one === typed.toUpperCase())
-  const number = account?.replace(/[.\s-]/g, '').toUpperCase()
-  if (!type) fault('--account-type: must be corrente, poupanca or pagamento')
-  if (branch && !/^\d{1,4}$/.test(branch)) fault('--branch: must be up to 4 digits')
-  if (!number) return branch ? fault('--branch: is only used with --account') : null
-  if (!/^\d{1,19}[\dX]$/.test(number)) fault('--account: must be its number, with the digit')
-  return { number, branch, type: type ?? 'CORRENTE' }
-}
-
-function readPayouts({ options, fault }: Typed, profile: Profile | null): NewBank['payouts'] {
-  const { payouts = 'manual' } = options
-  if (payouts !== 'manual' && payouts !== 'bank') fault('--payouts: must be manual or bank')
-  else if (payouts === 'bank' && profile?.payouts === null) {
-    fault(`--payouts: withdrawals cannot be sent through ${profile.title}: leave them to manual`)
-  } else return payouts
-  return 'manual'
-}
-
-function readPayoutKey({ options, fault }: Typed): string | null {
-  const { 'payout-key': key } = options
-  if (key === undefined || /^[\x21-\x7e]{1,77}$/.test(key)) return key ?? null
-  return fault('--payout-key: 1 to 77 characters without spaces')
-}
-
 function readAuthorities(typed: Typed): string | null {
   const bytes = readBytes(typed, 'ca')
   if (!bytes) return null
   return isPem(bytes) ? bytes.toString('utf8') : typed.fault('--ca: must be certificates as PEM')
 }
+
+/** The option for each field. */
+const OPTION_OF: Record<keyof GivenBank, string> = {
+  profile: 'profile',
+  clientId: 'client-id',
+  clientSecret: 'client-secret-file',
+  appKey: 'app-key-file',
+  certificate: 'certificate',
+  key: 'key',
+  passphrase: 'passphrase-file',
+  ca: 'ca',
+  account: 'account',
+  branch: 'branch',
+  accountType: 'account-type',
+  payouts: 'payouts',
+  payoutKey: 'payout-key',
+}
+
+const RULES: Record<BankRule, (title: string) => string> = {
+  'client-id': () => 'up to 255 characters without spaces',
+  'secret-missing': (title) => `${title} needs a client secret`,
+  'secret-form': () => 'the file must hold the secret alone',
+  'app-key-missing': (title) => `${title} needs the key of the application`,
+  'app-key-form': () => 'the file must hold the secret alone',
+  'certificate-missing': () => 'is missing',
+  'key-missing': () => 'a PEM certificate needs its private key',
+  'key-beside-pfx': () => 'a PFX file holds its key: leave --key out',
+  'account-type': () => 'must be corrente, poupanca or pagamento',
+  account: () => 'must be its number, with the digit',
+  branch: () => 'must be up to 4 digits',
+  'branch-alone': () => 'is only used with --account',
+  payouts: () => 'must be manual or bank',
+  'payouts-impossible': (title) =>
+    `withdrawals cannot be sent through ${title}: leave them to manual`,
+  'payout-key': () => '1 to 77 characters without spaces',
+  'payout-key-missing': () => PAYOUT_KEY_MISSING,
+}
+
+export const PAYOUT_KEY_MISSING =
+  'a bank that sends withdrawals needs the Pix key they go to, another than the one by which the company collects.'
 
 /** Reads the options. All faults are reported together, before a database or a bank is used. */
 export function readBank({ options }: Args, now: Date): NewBank {
@@ -209,24 +181,34 @@ export function readBank({ options }: Args, now: Date): NewBank {
     return null
   }
   const typed = { options, fault }
-  const profile = readProfile(typed)
-  if (profile) requireSecrets(typed, profile)
-  const certificate = readIdentity(typed)
-  const read = {
-    clientId: options['client-id']!,
-    clientSecret: readSecret(typed, 'client-secret-file'),
-    appKey: readSecret(typed, 'app-key-file'),
-    ca: readAuthorities(typed),
-    account: readAccount(typed),
-    payouts: readPayouts(typed, profile),
-    payoutKey: readPayoutKey(typed),
+  const given = readTyped(typed)
+  const { bank, certificate, faults: broken } = readGiven(given)
+  const title = given.profile?.title ?? ''
+  for (const { field, rule } of broken) {
+    const option = `--${OPTION_OF[field]}:`
+    // If a file could not be read, that is a fault already.
+    if (!faults.some((text) => text.startsWith(option))) fault(`${option} ${RULES[rule](title)}`)
   }
   const certificateEndsAt = certificate && readEnd(typed, certificate, now)
   requireNone(faults)
+  return { ...bank!, certificateEndsAt: certificateEndsAt! }
+}
+
+function readTyped(typed: Typed): GivenBank {
+  const { options } = typed
   return {
-    ...read,
-    profile: profile!,
-    certificate: certificate!,
-    certificateEndsAt: certificateEndsAt!,
+    profile: readProfile(typed),
+    clientId: options['client-id']!,
+    clientSecret: readSecret(typed, 'client-secret-file'),
+    appKey: readSecret(typed, 'app-key-file'),
+    certificate: readBytes(typed, 'certificate'),
+    key: readBytes(typed, 'key'),
+    passphrase: readPassphrase(typed),
+    ca: readAuthorities(typed),
+    account: options.account ?? null,
+    branch: options.branch ?? null,
+    accountType: options['account-type'] ?? 'corrente',
+    payouts: options.payouts ?? 'manual',
+    payoutKey: options['payout-key'] ?? null,
   }
 }

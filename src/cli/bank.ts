@@ -1,5 +1,7 @@
 import { recordActivity } from '../core/activity/record.ts'
+import { removeCallbacks } from '../core/banks/check.ts'
 import { callbackUrl, connectBank, disconnectBank, type NewBank } from '../core/banks/commands.ts'
+import { connectFault } from '../core/banks/given.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
@@ -8,11 +10,10 @@ import { systemClock } from '../lib/clock.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
 import { commandAuthor } from './author.ts'
 import { checkBank, requireBank } from './bank-check.ts'
-import { CONNECT_OPTIONS, readBank } from './bank-options.ts'
+import { CONNECT_OPTIONS, PAYOUT_KEY_MISSING, readBank } from './bank-options.ts'
 import { reconcile } from './bank-reconcile.ts'
 import { report } from './checks.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
-import { textOfError } from './faults.ts'
 import { requireCompany, time } from './records.ts'
 import { waitForServersOf, withApp } from './session.ts'
 
@@ -33,8 +34,8 @@ const connect: Command = {
     const now = systemClock.now()
     const fields = readBank(args, now)
     return withApp(async (app) => {
-      const found = await requireLive(app, args.options.company!)
-      requirePayoutKey(found, fields)
+      const found = await requireCompany(app.db, args.options.company!)
+      requireConnectable(found, fields)
       await app.db.transaction(async (tx) => {
         await connectBank(tx, app.vault, found.id, fields, now)
         await recordActivity(tx, found.id, commandAuthor(), {
@@ -52,20 +53,14 @@ const connect: Command = {
   },
 }
 
-/** A withdrawal must go to another key than the one that collects. */
-function requirePayoutKey({ pixKey }: Company, { payouts, payoutKey }: NewBank): void {
-  if (payouts === 'manual' || (payoutKey !== null && payoutKey !== pixKey)) return
-  throw new Refusal(
-    '--payout-key: a bank that sends withdrawals needs the Pix key they go to, another than the one by which the company collects.',
-  )
-}
-
-async function requireLive({ db }: FullApp, id: string): Promise<Company> {
-  const company = await requireCompany(db, id)
-  if (company.mode === 'live') return company
-  throw new Refusal(
-    `${company.name} is a sandbox, whose bank is the simulated one. Create a company with --live.`,
-  )
+function requireConnectable(company: Company, bank: NewBank): void {
+  const fault = connectFault(company, bank)
+  if (fault === 'sandbox') {
+    throw new Refusal(
+      `${company.name} is a sandbox, whose bank is the simulated one. Create a company with --live.`,
+    )
+  }
+  if (fault) throw new Refusal(`--payout-key: ${PAYOUT_KEY_MISSING}`)
 }
 
 const check: Command = {
@@ -90,7 +85,7 @@ const disconnect: Command = {
     withApp(async (app) => {
       const company = await requireCompany(app.db, options.company!)
       const { bank, connection } = await requireBank(app, company)
-      const fault = await removeCallbacks(app, company, callbackUrl(app.publicUrl, bank))
+      const fault = await removeCallbacks(app, company, bank)
       await app.db.transaction(async (tx) => {
         await disconnectBank(tx, company.id)
         const record = { type: 'bank', id: connection.profile.name } as const
@@ -110,24 +105,6 @@ const disconnect: Command = {
           `${callbacks}What is still paid there is found when it is connected again: vintem bank reconcile --settle.\n${notice}`,
       }
     }),
-}
-
-/** Null if none of our callbacks is left, otherwise the reason. Those of others stay. */
-async function removeCallbacks(
-  app: FullApp,
-  company: Company,
-  own: string,
-): Promise<string | null> {
-  const { bacen } = app.providers
-  try {
-    const found = await bacen.findCallbacks(company)
-    const isOurs = found.some(({ url, fault }) => fault !== null || url?.startsWith(own))
-    if (!isOurs) return null
-    const left = await bacen.removeCallbacks(company)
-    return left.find(({ fault }) => fault !== null)?.fault ?? null
-  } catch (error) {
-    return textOfError(error)
-  }
 }
 
 const show: Command = {

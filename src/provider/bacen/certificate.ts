@@ -3,12 +3,45 @@ import { Duplex } from 'node:stream'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import type { Certificate } from './connection.ts'
 
-export type CertificateFacts = { endsAt: Date; subject: string }
+export type CertificateFacts = {
+  endsAt: Date
+  subject: string
+  /** The kind of its key, such as `rsa`, and its length if it is one. */
+  key: { type: string; bits: number | null }
+}
 
-/** Reads the company's certificate. Throws an Error that says what is wrong and what to do. */
+export type CertificateRule =
+  | 'no-certificate'
+  | 'old-pfx'
+  | 'passphrase-missing'
+  | 'passphrase-wrong'
+  | 'no-pfx'
+  | 'no-pem'
+  | 'own-first'
+  | 'other-key'
+  | 'damaged'
+  | 'no-key'
+  | 'damaged-key'
+
+/** Why a certificate cannot be used. The message is for operators. */
+export class CertificateFault extends Error {
+  readonly rule: CertificateRule
+
+  constructor(rule: CertificateRule, message: string) {
+    super(message)
+    this.rule = rule
+  }
+}
+
+/** Reads the company's certificate. Throws a `CertificateFault` if it cannot be used. */
 export function readCertificate(certificate: Certificate): CertificateFacts {
   const own = certificate.kind === 'pfx' ? ownInPfx(certificate) : ownInPem(certificate)
-  return { endsAt: own.validToDate, subject: own.subject.replaceAll('\n', ', ') }
+  const { asymmetricKeyType: type = 'unknown', asymmetricKeyDetails } = own.publicKey
+  return {
+    endsAt: own.validToDate,
+    subject: own.subject.replaceAll('\n', ', '),
+    key: { type, bits: asymmetricKeyDetails?.modulusLength ?? null },
+  }
 }
 
 type Pfx = Extract<Certificate, { kind: 'pfx' }>
@@ -27,37 +60,60 @@ function ownInPfx({ pfx, passphrase }: Pfx): X509Certificate {
     socket.destroy()
     if (own) return own
   } catch (error) {
-    throw new Error(pfxFault(error as NodeJS.ErrnoException, passphrase))
+    throw pfxFault(error as NodeJS.ErrnoException, passphrase)
   }
-  throw new Error('the PFX file holds no certificate; export it again with its key')
+  throw new CertificateFault(
+    'no-certificate',
+    'the PFX file holds no certificate; export it again with its key',
+  )
 }
 
-function pfxFault({ code, message }: NodeJS.ErrnoException, passphrase: string | null): string {
+function pfxFault(
+  { code, message }: NodeJS.ErrnoException,
+  passphrase: string | null,
+): CertificateFault {
   if (code === 'ERR_CRYPTO_UNSUPPORTED_OPERATION' || /unsupported/i.test(message)) {
-    return (
+    return new CertificateFault(
+      'old-pfx',
       'the PFX file is encrypted in an old way; convert it: ' +
-      'openssl pkcs12 -legacy -in old.p12 -nodes -out plain.pem && ' +
-      'openssl pkcs12 -export -in plain.pem -out new.p12, then delete plain.pem'
+        'openssl pkcs12 -legacy -in old.p12 -nodes -out plain.pem && ' +
+        'openssl pkcs12 -export -in plain.pem -out new.p12, then delete plain.pem',
     )
   }
-  if (/mac verify|bad decrypt/i.test(message)) {
-    return passphrase === null
-      ? 'the PFX file needs its passphrase; give it with --passphrase-file'
-      : 'the passphrase of the PFX file is wrong'
+  if (!/mac verify|bad decrypt/i.test(message)) {
+    return new CertificateFault(
+      'no-pfx',
+      'the file is no PFX (.p12 or .pfx) file; certificate and key as PEM are two files',
+    )
   }
-  return 'the file is no PFX (.p12 or .pfx) file; certificate and key as PEM are two files'
+  return passphrase === null
+    ? new CertificateFault(
+        'passphrase-missing',
+        'the PFX file needs its passphrase; give it with --passphrase-file',
+      )
+    : new CertificateFault('passphrase-wrong', 'the passphrase of the PFX file is wrong')
 }
 
 function ownInPem({ certificate, key, passphrase }: Pem): X509Certificate {
   const chain = certificatesIn(certificate)
   const own = chain[0]
   const privateKey = readKey(key, passphrase)
-  if (!own) throw new Error('the certificate is no PEM file: it has no BEGIN CERTIFICATE line')
+  if (!own) {
+    throw new CertificateFault(
+      'no-pem',
+      'the certificate is no PEM file: it has no BEGIN CERTIFICATE line',
+    )
+  }
   if (own.checkPrivateKey(privateKey)) return own
-  throw new Error(
-    chain.some((other) => other.checkPrivateKey(privateKey))
-      ? "the company's own certificate must be the first in its file, before those of authorities"
-      : 'the key does not belong to the certificate; both must come from the same request',
+  if (chain.some((other) => other.checkPrivateKey(privateKey))) {
+    throw new CertificateFault(
+      'own-first',
+      "the company's own certificate must be the first in its file, before those of authorities",
+    )
+  }
+  throw new CertificateFault(
+    'other-key',
+    'the key does not belong to the certificate; both must come from the same request',
   )
 }
 
@@ -66,21 +122,23 @@ function certificatesIn(text: string): X509Certificate[] {
   try {
     return blocks.map((block) => new X509Certificate(block))
   } catch {
-    throw new Error('the certificate cannot be read: its file is damaged')
+    throw new CertificateFault('damaged', 'the certificate cannot be read: its file is damaged')
   }
 }
 
 function readKey(key: string, passphrase: string | null): KeyObject {
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
-    throw new Error('the key is no PEM file: it has no BEGIN PRIVATE KEY line')
+    throw new CertificateFault('no-key', 'the key is no PEM file: it has no BEGIN PRIVATE KEY line')
   }
   try {
     return createPrivateKey({ key, ...(passphrase === null ? {} : { passphrase }) })
   } catch {
-    const isEncrypted = /ENCRYPTED/.test(key)
-    if (isEncrypted && passphrase === null) {
-      throw new Error('the key needs its passphrase; give it with --passphrase-file')
-    }
-    throw new Error(isEncrypted ? 'the passphrase of the key is wrong' : 'the key cannot be read')
+    if (!/ENCRYPTED/.test(key)) throw new CertificateFault('damaged-key', 'the key cannot be read')
+    throw passphrase === null
+      ? new CertificateFault(
+          'passphrase-missing',
+          'the key needs its passphrase; give it with --passphrase-file',
+        )
+      : new CertificateFault('passphrase-wrong', 'the passphrase of the key is wrong')
   }
 }
