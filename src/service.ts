@@ -48,6 +48,8 @@ import { DUE_TASKS } from './worker/due.ts'
 
 /** How many clocks are moved at the same time. Each move reads what is due of its company. */
 const CLOCK_MOVES = 2
+/** How many certificates are read at once, each in a process of its own. */
+const CERTIFICATES = 2
 /** Between moves there is a rest of so many times their length while other moves wait. */
 const CLOCK_REST = 4
 /** How long clients have to close the connections that they keep open. */
@@ -111,10 +113,15 @@ export function createApp({
   const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
   const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   const passwords = limitPasswords(limits, config)
+  const bankPages = {
+    certificates: limits.shares('certificates', CERTIFICATES, 1, 0),
+    checks: limits.count('bank checks', 1),
+  }
   const requestLog = createRequestLog(db, metrics.registry)
   const feedWaits = createFeedWaits(db, limits, log)
   const batched = { charges, callbacks, lateActivity, requestLog, feedWaits }
-  return { config, db, ...time, vault, log, ...outward, ...batched, passwords, alarm, publicUrl }
+  const limited = { passwords, bankPages }
+  return { config, db, ...time, vault, log, ...outward, ...batched, ...limited, alarm, publicUrl }
 }
 
 async function timeOf(db: Database): Promise<Date> {

@@ -4,7 +4,7 @@ import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ClockWatch } from '../lib/clock-watch.ts'
 import type { Sender } from '../lib/http-sender.ts'
-import type { Limits, RateLimit, Slots } from '../lib/limits.ts'
+import type { CountLimit, Limits, RateLimit, Slots } from '../lib/limits.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
 import type { Mailer } from '../lib/mailer.ts'
@@ -44,6 +44,7 @@ export type App = {
   /** Where companies move their clocks: each one at a time, and few at once. */
   clockMoves: Slots
   passwords: PasswordLimits
+  bankPages: BankPageLimits
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }
@@ -56,4 +57,12 @@ export type PasswordLimits = {
   byAddress: RateLimit | null
   /** Guesses by the e-mail of the account, wherever they come from. */
   byAccount: RateLimit
+}
+
+/** What limits how people connect and check banks in pages. */
+export type BankPageLimits = {
+  /** Where certificates are read, each in a process: few at once, one of a company. */
+  certificates: Slots
+  /** Banks that are asked for a page: one of a company at a time. */
+  checks: CountLimit
 }

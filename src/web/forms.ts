@@ -24,6 +24,8 @@ export type Field = {
   maxlength?: number
   /** A control of the browser instead of a text. A password is never sent back to the page. */
   type?: 'date' | 'datetime-local' | 'search' | 'email' | 'password'
+  /** If it is given, the control is a file of these types, such as `.pem,.p12`. */
+  accept?: string
   options?: Option[]
   /** If it is given, the control is a text of so many lines. */
   rows?: number
@@ -63,6 +65,7 @@ function control(given: Field, { described, isFirstFault }: Context): Html {
   if (given.rows) {
     return html`<textarea ${shared} rows="${given.rows}" maxlength="${given.maxlength ?? 255}">${'\n'}${value}</textarea>`
   }
+  if (given.accept) return html`<input ${shared} type="file" accept="${given.accept}">`
   return html`<input ${shared} type="${given.type ?? 'text'}" inputmode="${given.inputmode ?? 'text'}" maxlength="${given.maxlength ?? 255}"${given.type !== 'password' && html` value="${value}"`}>`
 }
 

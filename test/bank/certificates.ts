@@ -1,4 +1,10 @@
-import { generateKeyPair } from 'node:crypto'
+import {
+  createCipheriv,
+  createPrivateKey,
+  generateKeyPair,
+  pbkdf2Sync,
+  randomBytes,
+} from 'node:crypto'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
 
@@ -115,4 +121,47 @@ export function toPfx({ certificate, key }: Identity, passphrase: string): strin
     { algorithm: 'aes256' },
   )
   return forge.util.encode64(forge.asn1.toDer(asn1).getBytes())
+}
+
+/** One value of DER. */
+function der(tag: number, ...parts: Buffer[]): Buffer {
+  const value = Buffer.concat(parts)
+  const { length } = value
+  const long = length > 0xff ? [0x82, length >> 8, length & 0xff] : [0x81, length]
+  return Buffer.concat([Buffer.from([tag, ...(length > 0x7f ? long : [length])]), value])
+}
+
+/** A positive number, in as few bytes as it needs. */
+function integer(value: number): Buffer {
+  const hex = value.toString(16)
+  return der(INTEGER, Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex'))
+}
+
+const [SEQUENCE, OCTETS, INTEGER] = [0x30, 0x04, 0x02]
+const oid = (hex: string) => Buffer.from(hex, 'hex')
+const PBES2 = oid('06092a864886f70d01050d')
+const PBKDF2 = oid('06092a864886f70d01050c')
+const HMAC_SHA256 = oid('06082a864886f70d02090500')
+const AES_256_CBC = oid('060960864801650304012a')
+
+/** A key as PEM whose passphrase takes so many rounds to check. */
+export function toSlowKey({ key }: Identity, passphrase: string, rounds: number): string {
+  const [salt, iv] = [randomBytes(16), randomBytes(16)]
+  const cipher = createCipheriv(
+    'aes-256-cbc',
+    pbkdf2Sync(passphrase, salt, rounds, 32, 'sha256'),
+    iv,
+  )
+  const plain = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' })
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+  const derivation = der(
+    SEQUENCE,
+    PBKDF2,
+    der(SEQUENCE, der(OCTETS, salt), integer(rounds), der(SEQUENCE, HMAC_SHA256)),
+  )
+  const encryption = der(SEQUENCE, AES_256_CBC, der(OCTETS, iv))
+  const scheme = der(SEQUENCE, PBES2, der(SEQUENCE, derivation, encryption))
+  const text = der(SEQUENCE, scheme, der(OCTETS, sealed)).toString('base64')
+  const lines = text.match(/.{1,64}/g)!.join('\n')
+  return `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${lines}\n-----END ENCRYPTED PRIVATE KEY-----\n`
 }

@@ -172,3 +172,27 @@ export async function removeCallbacks(
     return (error as Error).message
   }
 }
+
+/** Whoever looks at a page waits no longer for a bank. */
+const PAGE_MS = 20_000
+
+/**
+ * Asks a bank for somebody who waits at a page: one at a time for a company, and not for long. What
+ * is late goes on, because the bank may have begun with it.
+ */
+export async function askForPage<T>(
+  { bankPages: { checks } }: Pick<App, 'bankPages'>,
+  { id }: Pick<Company, 'id'>,
+  ask: () => Promise<T>,
+): Promise<{ answer: T } | 'running' | 'late'> {
+  if (!(await checks.add(id))) return 'running'
+  const asked = ask().finally(() => checks.remove(id))
+  const { promise: late, resolve } = Promise.withResolvers<'late'>()
+  const timer = setTimeout(resolve, PAGE_MS, 'late')
+  try {
+    return await Promise.race([asked.then((answer) => ({ answer })), late])
+  } finally {
+    clearTimeout(timer)
+    asked.catch(() => {})
+  }
+}

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import type { Account, Certificate } from '../../provider/bacen/connection.ts'
+import type { Account, Certificate, Connection } from '../../provider/bacen/connection.ts'
 import type { Profile } from '../../provider/bacen/profile.ts'
 import type { Company } from '../companies/rules.ts'
 import type { NewBank } from './commands.ts'
+import type { BankRecord } from './store.ts'
 
 /** What somebody gives to connect a bank, as it was typed or read from files. */
 export type GivenBank = {
@@ -160,4 +161,30 @@ export function connectFault(
   if (mode !== 'live') return 'sandbox'
   if (payouts === 'manual' || (payoutKey !== null && payoutKey !== pixKey)) return null
   return 'payout-key-missing'
+}
+
+type Credentials = Pick<
+  GivenBank,
+  'clientId' | 'clientSecret' | 'appKey' | 'certificate' | 'key' | 'passphrase'
+>
+
+/** The bank that is connected, with new credentials. What is left empty stays as it is. */
+export function withCredentials(
+  { profile, ca, account, ...connection }: Connection,
+  { payouts, payoutKey }: Pick<BankRecord, 'payouts' | 'payoutKey'>,
+  { clientId, clientSecret, appKey, ...identity }: Credentials,
+): GivenBank {
+  return {
+    ...identity,
+    profile,
+    ca,
+    clientId: clientId || connection.clientId,
+    clientSecret: clientSecret ?? connection.clientSecret,
+    appKey: appKey ?? connection.appKey,
+    account: account?.number ?? null,
+    branch: account?.branch ?? null,
+    accountType: account?.type ?? 'CORRENTE',
+    payouts,
+    payoutKey,
+  }
 }

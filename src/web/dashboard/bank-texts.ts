@@ -26,11 +26,6 @@ type Texts = {
   fine: string
   differs: string
   differsText: string
-  change: string
-  changeText: string
-  why: string
-  commands: { connect: string; renew: string; check: string; reconcile: string; disconnect: string }
-  copy: string
 }
 
 const pt: Texts = {
@@ -61,17 +56,6 @@ const pt: Texts = {
   differs: 'Há uma diferença',
   differsText:
     'Enquanto houver diferença, nenhum dinheiro sai da empresa. Fale com quem opera a instalação.',
-  change: 'Conectar ou alterar',
-  changeText: 'Quem opera a instalação faz isso no servidor, com estes comandos:',
-  why: 'O certificado e a chave privada do banco não passam pelo navegador: são lidos de arquivos no servidor e guardados cifrados.',
-  commands: {
-    connect: 'Conectar a um banco',
-    renew: 'Trocar o certificado: o mesmo comando, com o novo arquivo',
-    check: 'Verificar a conexão e registrar os avisos do banco',
-    reconcile: 'Conferir um período com o banco',
-    disconnect: 'Desconectar',
-  },
-  copy: 'o comando',
 }
 
 const en: Texts = {
@@ -102,17 +86,6 @@ const en: Texts = {
   differs: 'There is a difference',
   differsText:
     'While there is a difference, no money leaves the company. Ask whoever operates the installation.',
-  change: 'Connect or change',
-  changeText: 'Whoever operates the installation does this on the server, with these commands:',
-  why: 'The certificate and the private key do not go through a browser: they are read from files on the server and stored encrypted.',
-  commands: {
-    connect: 'Connect to a bank',
-    renew: 'Renew the certificate: the same command, with the new file',
-    check: 'Check the connection and register the callbacks',
-    reconcile: 'Compare a period with the bank',
-    disconnect: 'Disconnect',
-  },
-  copy: 'the command',
 }
 
 export const BANK: Record<Language, Texts> = { pt, en }

@@ -2,13 +2,14 @@ import { findLastAudit } from '../../core/audits/store.ts'
 import { renewalHorizon } from '../../core/banks/certificates.ts'
 import { type BankRecord, findBank } from '../../core/banks/store.ts'
 import { findAskedUntil } from '../../core/reconciliation-schedule.ts'
-import { localDateOf } from '../../pix/local-time.ts'
 import { findProfile } from '../../provider/bacen/profiles.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import { BANK_CHANGES } from './bank-change-texts.ts'
+import { bankCheckRoutes, checkForm } from './bank-check.ts'
+import { bankConnectRoutes } from './bank-connect.ts'
 import { BANK } from './bank-texts.ts'
-import { copyable } from './developers.ts'
-import { card, heading, moment, notice, pill } from './parts.ts'
+import { card, doneNotice, heading, moment, notice, pill } from './parts.ts'
 import { BANK_ROLES, sendSettings, settingsTabs } from './settings-tabs.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -34,10 +35,11 @@ async function show(visit: Visit) {
   ])
   const isLive = company.mode === 'live'
   const body = html`${heading(texts.title)}${settingsTabs(visit, '/bank')}
+${doneNotice(visit, BANK_CHANGES[language].done)}${visit.query.done === 'running' && notice(BANK_CHANGES[language].running, 'warn')}
 ${audit?.difference && notice(texts.differsText, 'bad')}
 <div class="columns settings">
 <div class="stack">${card(texts.state, bank ? connection(visit, bank) : without(visit))}${card(texts.audit, checks)}</div>
-${isLive && card(texts.change, commands(visit, bank))}
+${isLive && card(BANK_CHANGES[language].change, changes(visit, bank))}
 </div>`
   return sendSettings(visit, { title: texts.title, body })
 }
@@ -66,28 +68,22 @@ function connection({ app, language }: Visit, bank: BankRecord): Html {
   ])}`
 }
 
-/**
- * The commands that change the connection. There is no form for it: the private key of the
- * company's certificate would go through a browser, and the command tries the connection as well.
- */
-function commands(visit: Visit, bank: BankRecord | null): Html {
-  const texts = BANK[visit.language]
-  const { id } = visit.company
-  const today = localDateOf(visit.app.systemClock.now())
-  const connect = `vintem bank connect --company ${id} --profile ${bank?.profile ?? 'efi'} --client-id ID --client-secret-file SECRET --certificate FILE.p12`
-  const shown: [title: string, command: string][] = [
-    [bank ? texts.commands.renew : texts.commands.connect, connect],
-    [texts.commands.check, `vintem bank check --company ${id}`],
-    [
-      texts.commands.reconcile,
-      `vintem bank reconcile --company ${id} --from ${today} --to ${today}`,
-    ],
-    [texts.commands.disconnect, `vintem bank disconnect --company ${id}`],
-  ]
-  const listed = bank ? shown : shown.slice(0, 2)
-  return html`<p>${texts.changeText}</p>${listed.map(([title, command]) => html`<h3>${title}</h3>${copyable(command, texts.copy, visit)}`)}<p class="soft small">${texts.why}</p>`
+/** What an owner can do. Others see how it is. */
+function changes(visit: Visit, bank: BankRecord | null): Html {
+  const texts = BANK_CHANGES[visit.language]
+  if (!visit.can(['owner'])) return html`<p class="soft">${texts.onlyOwners}</p>`
+  const link = (path: string, label: string, kind: string) =>
+    html`<a class="button ${kind} slim" href="${visit.url(`/settings/bank/${path}`)}">${label}</a>`
+  const elsewhere = html`<p class="soft small">${texts.elsewhere}</p>`
+  if (!bank) {
+    return html`<p>${BANK[visit.language].noneText}</p><div class="actions">${link('connect', texts.connectTitle, '')}</div>${elsewhere}`
+  }
+  return html`<p>${texts.checkText}</p><div class="actions">${checkForm(visit, texts.check)}</div>
+<div class="actions">${link('renew', texts.renew, 'quiet')}${link('connect', texts.other, 'quiet')}${link('disconnect', texts.disconnect, 'quiet')}</div>${elsewhere}`
 }
 
 export const bankRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/settings/bank', needs: BANK_ROLES, handle: show },
+  ...bankCheckRoutes,
+  ...bankConnectRoutes,
 ]

@@ -3,15 +3,16 @@ import { problem } from '../../lib/problems.ts'
 import type { Form } from '../site.ts'
 
 /** The files of forms, by the request that sent them. */
-const files = new WeakMap<FastifyRequest, Buffer>()
+const files = new WeakMap<FastifyRequest, Map<string, Buffer>>()
 
-/** The file that a form has sent; empty if none was chosen, null if the form has no file. */
-export const fileOf = (request: FastifyRequest): Buffer | null => files.get(request) ?? null
+/** A file that a form has sent; empty if none was chosen, null if the form has no such file. */
+export const fileOf = (request: FastifyRequest, name = 'file'): Buffer | null =>
+  files.get(request)?.get(name) ?? null
 
 /** Marks the routes whose forms have a file. To others such a form is of an unknown type. */
 export const TAKES_FILE = { takesFile: true } as const
 
-/** Reads forms with one file. */
+/** Reads forms with files. */
 export function readUploads(scope: FastifyInstance): void {
   scope.addContentTypeParser(
     'multipart/form-data',
@@ -26,8 +27,8 @@ export function readUploads(scope: FastifyInstance): void {
 
 const notAForm = () => problem('invalid_value', 'body: is not a form')
 
-/** A form of ours has two hidden fields and a file. */
-const MAX_PARTS = 8
+/** The longest form of ours connects a bank: fifteen fields, two of them files. */
+const MAX_PARTS = 20
 const MAX_HEAD_BYTES = 4096
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const DASHES = Buffer.from('--')
@@ -54,9 +55,11 @@ async function readMultipart(request: FastifyRequest, body: Buffer): Promise<For
     throw notAForm()
   })
   const form: Form = Object.create(null)
+  const sent = new Map<string, Buffer>()
   for (const [name, value] of parsed) {
     if (typeof value === 'string') form[name] ??= value.replaceAll('\0', '').toWellFormed()
-    else if (!files.has(request)) files.set(request, Buffer.from(await value.arrayBuffer()))
+    else if (!sent.has(name)) sent.set(name, Buffer.from(await value.arrayBuffer()))
   }
+  files.set(request, sent)
   return form
 }

@@ -1,0 +1,276 @@
+import type { FastifyReply } from 'fastify'
+import { askForPage, findConnected, removeCallbacks } from '../../core/banks/check.ts'
+import { connectBank, disconnectBank, type NewBank } from '../../core/banks/commands.ts'
+import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
+import { changeCompany } from '../../core/companies/commands.ts'
+import type { Tx } from '../../db/database.ts'
+import { problem } from '../../lib/problems.ts'
+import { weighCertificate } from '../../provider/bacen/weigh-certificate.ts'
+import { html } from '../html.ts'
+import type { Form } from '../site.ts'
+import { BANK_CHANGES } from './bank-change-texts.ts'
+import { connectFields, type Faults, faultsOf, OFFERED, renewFields } from './bank-form.ts'
+import type { FieldName, WebRule } from './bank-form-texts.ts'
+import { commitOnce } from './commit-once.ts'
+import { textOf } from './fields.ts'
+import { type FormFault, tryForm } from './form-faults.ts'
+import { backLink, confirmation, formButtons } from './form-parts.ts'
+import { card, heading, notice } from './parts.ts'
+import { sendSettings } from './settings-tabs.ts'
+import { DASHBOARD } from './texts.ts'
+import { fileOf } from './uploads.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
+
+const BANK = '/settings/bank'
+const CONNECT = `${BANK}/connect`
+const RENEW = `${BANK}/renew`
+const DISCONNECT = `${BANK}/disconnect`
+
+/** A certificate or a key is a few kilobytes. */
+const MAX_FILE_BYTES = 64 * 1024
+/** A larger form is refused before it is read. */
+const MAX_FORM_BYTES = 256 * 1024
+const CERTIFICATE_WAIT_MS = 10_000
+
+/** What of a form is shown again. Secrets and files are not. */
+const SHOWN = [
+  'profile',
+  'pixKey',
+  'clientId',
+  'account',
+  'branch',
+  'accountType',
+  'payouts',
+  'payoutKey',
+] as const
+
+const typedIn = (form: Form): Form =>
+  Object.fromEntries(SHOWN.map((name) => [name, form[name] ?? '']))
+
+const NO_FAULTS: Faults = new Map()
+
+type Shown = { typed: Form; faults: Faults; fault?: FormFault | null }
+
+function showConnect(visit: Visit, { typed, faults, fault = null }: Shown): FastifyReply {
+  const texts = BANK_CHANGES[visit.language]
+  const form = visit.formOf(
+    visit.url(CONNECT),
+    html`${connectFields(visit, typed, faults)}${formButtons(texts.connect)}`,
+    { kind: 'card-form', hasFile: true },
+  )
+  return sendForm(visit, texts.connectTitle, texts.connectText, form, faults, fault)
+}
+
+function sendForm(
+  visit: Visit,
+  title: string,
+  intro: string,
+  form: ReturnType<Visit['formOf']>,
+  faults: Faults,
+  fault: FormFault | null,
+): FastifyReply {
+  const texts = BANK_CHANGES[visit.language]
+  const wrong =
+    faults.size > 0 && notice(`${DASHBOARD[visit.language].check} ${texts.again}`, 'bad')
+  const body = html`${backLink(visit, BANK, texts.back)}${heading(title)}
+${faults.size > 0 ? wrong : fault?.notice(visit.language)}
+${card(null, html`<p class="soft">${intro}</p>${form}`, 'narrow-card')}`
+  const status = faults.size > 0 ? 400 : (fault?.problem.status ?? 200)
+  return sendSettings(visit, { title, body, status })
+}
+
+function startConnect(visit: Visit): FastifyReply {
+  const { company } = visit
+  if (company.mode !== 'live') return visit.redirect(BANK)
+  const typed = { pixKey: company.pixKey, accountType: 'corrente', payouts: 'manual' }
+  return showConnect(visit, { typed, faults: NO_FAULTS })
+}
+
+/** A file of the form, or null if none was chosen. */
+function fileIn({ request }: Visit, name: 'certificate' | 'key'): Buffer | null {
+  const file = fileOf(request, name)
+  return file && file.length > 0 ? file : null
+}
+
+/** The secrets and files of a form. A passphrase may have spaces around it. */
+const credentialsIn = (visit: Visit) => ({
+  clientId: textOf(visit.form, 'clientId') ?? '',
+  clientSecret: textOf(visit.form, 'clientSecret') ?? null,
+  appKey: textOf(visit.form, 'appKey') ?? null,
+  certificate: fileIn(visit, 'certificate'),
+  key: fileIn(visit, 'key'),
+  passphrase: visit.form.passphrase || null,
+})
+
+function givenIn(visit: Visit): GivenBank {
+  const { form } = visit
+  return {
+    ...credentialsIn(visit),
+    profile: OFFERED.find(({ name }) => name === form.profile) ?? null,
+    ca: null,
+    account: textOf(form, 'account') ?? null,
+    branch: textOf(form, 'branch') ?? null,
+    accountType: form.accountType ?? '',
+    payouts: form.payouts ?? '',
+    payoutKey: textOf(form, 'payoutKey') ?? null,
+  }
+}
+
+/** The field where a fault of the certificate is shown. */
+const FIELD_OF: Partial<Record<WebRule, FieldName>> = {
+  'passphrase-missing': 'passphrase',
+  'passphrase-wrong': 'passphrase',
+  'other-key': 'key',
+  'no-key': 'key',
+  'damaged-key': 'key',
+}
+
+/** Reads what was given, with the end of its certificate, or all that is wrong with it. */
+async function readBank(
+  visit: Visit,
+  given: GivenBank,
+  pixKey: string,
+): Promise<{ bank: NewBank; faults: null } | { bank: null; faults: Faults }> {
+  const { bank, faults: broken } = readGiven(given)
+  const faults = faultsOf(broken)
+  if (!given.profile) faults.set('profile', 'profile')
+  for (const name of ['certificate', 'key'] as const) {
+    if ((given[name]?.length ?? 0) > MAX_FILE_BYTES) faults.set(name, 'file-large')
+  }
+  if (bank && connectFault({ mode: visit.company.mode, pixKey }, bank)) {
+    faults.set('payoutKey', 'payout-key-missing')
+  }
+  if (!bank || faults.size > 0) return { bank: null, faults }
+  const read = await readEnd(visit, bank.certificate)
+  if ('endsAt' in read) return { bank: { ...bank, certificateEndsAt: read.endsAt }, faults: null }
+  const field = FIELD_OF[read.fault] ?? 'certificate'
+  return { bank: null, faults: new Map([[field, read.fault]]) }
+}
+
+async function readEnd(
+  { app, company }: Visit,
+  certificate: NewBank['certificate'],
+): Promise<{ endsAt: Date } | { fault: WebRule }> {
+  const late = () => problem('rate_limited', undefined, { 'Retry-After': '10' })
+  const read = await app.bankPages.certificates.during(company.id, CERTIFICATE_WAIT_MS, late, () =>
+    weighCertificate(certificate),
+  )
+  if ('endsAt' in read && read.endsAt <= app.systemClock.now()) {
+    return { fault: 'certificate-ended' }
+  }
+  return read
+}
+
+async function connect(visit: Visit): Promise<FastifyReply> {
+  const { company, form } = visit
+  if (company.mode !== 'live') return visit.redirect(BANK)
+  const typed = typedIn(form)
+  const pixKey = textOf(form, 'pixKey') ?? ''
+  const { fault, done } = await tryForm(() => readBank(visit, givenIn(visit), pixKey))
+  if (fault) return showConnect(visit, { typed, faults: NO_FAULTS, fault })
+  if (!done.bank) return showConnect(visit, { typed, faults: done.faults })
+  const { bank } = done
+  const { fault: refused } = await tryForm(() =>
+    commitOnce(visit, typed, async (tx) => {
+      await save(visit, tx, bank)
+      if (pixKey !== company.pixKey) await changeKey(visit, tx, pixKey)
+      return {}
+    }),
+  )
+  if (!refused) return visit.redirect(BANK, 'connected')
+  if (!refused.isWrong('pixKey'))
+    return showConnect(visit, { typed, faults: NO_FAULTS, fault: refused })
+  const rule = refused.problem.message.includes('any more') ? 'pix-key-fixed' : 'pix-key'
+  return showConnect(visit, { typed, faults: new Map([['pixKey', rule]]) })
+}
+
+async function save(visit: Visit, tx: Tx, bank: NewBank): Promise<void> {
+  const { app, company } = visit
+  await connectBank(tx, app.vault, company.id, bank, app.systemClock.now())
+  const record = { type: 'bank', id: bank.profile.name } as const
+  await visit.record(tx, 'bank.connect', record, { payouts: bank.payouts })
+}
+
+/** An owner who has just proved who they are may say where money goes, as an operator may. */
+async function changeKey(visit: Visit, tx: Tx, pixKey: string): Promise<void> {
+  const { app, company } = visit
+  await changeCompany(tx, app.vault, company.id, { pixKey }, 'operator', app.systemClock.now())
+  const record = { type: 'company', id: company.id } as const
+  await visit.record(tx, 'company.update', record, { fields: ['pixKey'] })
+}
+
+async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
+  const { app, company, language, form } = visit
+  const found = company.mode === 'live' ? await findConnected(app, company) : null
+  if (!found) return visit.redirect(BANK)
+  const { bank: record, connection } = found
+  const texts = BANK_CHANGES[language]
+  const show = (faults: Faults, fault: FormFault | null = null) => {
+    const fields = renewFields(visit, typedIn(form), faults, connection.profile)
+    const content = html`${fields}${formButtons(texts.renew)}`
+    const options = { kind: 'card-form', hasFile: true }
+    const shown = visit.formOf(visit.url(RENEW), content, options)
+    const intro = texts.renewText(connection.profile.title)
+    return sendForm(visit, texts.renewTitle, intro, shown, faults, fault)
+  }
+  if (!isSent) return show(NO_FAULTS)
+  const given = withCredentials(connection, record, credentialsIn(visit))
+  const { fault, done } = await tryForm(() => readBank(visit, given, company.pixKey))
+  if (fault) return show(NO_FAULTS, fault)
+  const { bank, faults } = done
+  if (!bank) return show(faults)
+  await commitOnce(visit, typedIn(form), async (tx) => {
+    await save(visit, tx, bank)
+    return {}
+  })
+  return visit.redirect(BANK, 'renewed')
+}
+
+async function askToDisconnect(visit: Visit): Promise<FastifyReply> {
+  const found = await findConnected(visit.app, visit.company)
+  if (!found) return visit.redirect(BANK)
+  const texts = BANK_CHANGES[visit.language]
+  const { title } = found.connection.profile
+  const body = confirmation(visit, {
+    title: texts.disconnectTitle(title),
+    text: texts.disconnectText,
+    action: DISCONNECT,
+    button: texts.disconnect,
+    back: BANK,
+  })
+  return sendSettings(visit, { title: texts.disconnectTitle(title), body })
+}
+
+async function disconnect(visit: Visit): Promise<FastifyReply> {
+  const { app, company } = visit
+  const found = await findConnected(app, company)
+  if (!found) return visit.redirect(BANK)
+  const removed = await askForPage(app, company, () => removeCallbacks(app, company, found.bank))
+  if (removed === 'running') return visit.redirect(BANK, 'running')
+  await commitOnce(visit, {}, async (tx) => {
+    await disconnectBank(tx, company.id)
+    const record = { type: 'bank', id: found.connection.profile.name } as const
+    await visit.record(tx, 'bank.disconnect', record)
+    return {}
+  })
+  const isClean = removed !== 'late' && removed.answer === null
+  return visit.redirect(BANK, isClean ? 'disconnected' : 'callbacks-left')
+}
+
+/** Whoever decides where the money goes has just proved it, with more than a password. */
+const CHANGES = { needs: ['owner'], confirmed: true, movesMoney: true } as const
+
+export const bankConnectRoutes: DashboardRoute[] = [
+  { method: 'GET', path: CONNECT, ...CHANGES, handle: startConnect },
+  { method: 'POST', path: CONNECT, ...CHANGES, bodyBytes: MAX_FORM_BYTES, handle: connect },
+  { method: 'GET', path: RENEW, ...CHANGES, handle: (visit) => renew(visit, false) },
+  {
+    method: 'POST',
+    path: RENEW,
+    ...CHANGES,
+    bodyBytes: MAX_FORM_BYTES,
+    handle: (visit) => renew(visit, true),
+  },
+  { method: 'GET', path: DISCONNECT, ...CHANGES, handle: askToDisconnect },
+  { method: 'POST', path: DISCONNECT, ...CHANGES, handle: disconnect },
+]
