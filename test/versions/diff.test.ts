@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { Vintem } from '../../packages/client/src/index.ts'
 import { maskRecord } from '../../src/core/version-changes/rules.ts'
 import { FOUND_OPERATIONS } from '../../src/http/recent-answers.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
@@ -201,6 +202,14 @@ test('the same version changes nothing, and an unknown one is refused', async ()
   const refused = await client.get(`${PATH}?to=2024-01-01`)
   assert.equal(refused.status, 400)
   for (const name of VERSION_NAMES) assert.ok(refused.body.message.includes(name))
+})
+
+test('the typed client has the same', async () => {
+  const vintem = new Vintem({ url: api.url, key: client.key, version: '2025-01-01' })
+  const diff = await vintem.versions.diff({ to: '2026-08-16' })
+  assert.deepEqual([diff.from, diff.to], [OLD, NEW])
+  const charge = diff.operations.find(({ operationId }) => operationId === 'getCharge')!
+  assert.deepEqual(charge.answer, usedOf('getCharge').answer)
 })
 
 test('company pin --dry-run prints the same, and changes nothing', async () => {

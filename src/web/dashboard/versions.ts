@@ -54,8 +54,8 @@ function changeTable({ language, company }: Visit, changes: ShownChange[], versi
   const example = ({ answer }: ShownChange) =>
     answer &&
     html`<details class="small"><summary>${texts.example}</summary>
-<h4>${company.apiVersion}</h4><pre>${indented(answer.before)}</pre>
-<h4>${version}</h4><pre>${indented(answer.after)}</pre></details>`
+<p class="small soft">${company.apiVersion}</p><pre class="code" tabindex="0">${indented(answer.before)}</pre>
+<p class="small soft">${version}</p><pre class="code" tabindex="0">${indented(answer.after)}</pre></details>`
   return table(
     texts.operations,
     [
