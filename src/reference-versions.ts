@@ -66,7 +66,8 @@ fields. Nothing changes for a company until it is pinned to another version.
 
 Before you change it, look at your own answers. \`GET /company/version-changes\` shows, for each operation
 that the company used in the last 7 days, a recent record of it before and after, with texts masked.
-\`vintem company pin <company-id> ${LATEST.name} --dry-run\` and the page *API version* of the dashboard
-show the same.
+With a server and a key \`vintem versions diff\` and \`vintem company pin --dry-run\` show the same, with the
+database \`vintem company pin <company-id> ${LATEST.name} --dry-run\`, in a program \`versions.diff()\` of the typed
+client, and for people the page *API version* of the dashboard.
 
 ${VERSIONS.map(versionSection).toReversed().join('\n')}`

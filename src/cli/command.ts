@@ -17,6 +17,8 @@ export type Command = {
   /** A whole command, as somebody types it. */
   example: string
   operands: string[]
+  /** The operands may be left out. The command checks them by itself. */
+  mayOmitOperands?: true
   /** The values that an operand can have, if there are few. */
   choices?: Record<string, readonly string[]>
   options: Record<string, Option>
@@ -50,14 +52,15 @@ export class ClientFault extends Error {}
 
 const JSON_OPTION = { json: { help: 'print JSON only' } } satisfies Record<string, Option>
 
-export function parse({ options, operands, choices = {} }: Command, argv: string[]): Args {
+export function parse(command: Command, argv: string[]): Args {
+  const { options, operands, choices = {}, mayOmitOperands = false } = command
   const known: Command['options'] = { ...options, ...JSON_OPTION }
   const { values, positionals } = split(argv, known)
   const given = Object.entries(values).map(([name, value]) => [name, [value].flat()] as const)
   const absent = Object.keys(options).filter((name) => options[name]!.required && !(name in values))
   const missing = [
     ...absent.map((name) => `--${name}`),
-    ...operands.slice(positionals.length).map((name) => `<${name}>`),
+    ...(mayOmitOperands ? [] : operands.slice(positionals.length).map((name) => `<${name}>`)),
   ]
   const texts = given.map(([name, all]) => [name, all.filter(isText).map(trimmed)] as const)
   const empty = texts.find(([, all]) => all.includes(''))

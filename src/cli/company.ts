@@ -7,12 +7,14 @@ import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
 import { commandAuthor } from './author.ts'
-import { type Args, type Command, columns, Refusal } from './command.ts'
+import { connectionOptions } from './client/connection.ts'
+import { askDiff, showDiff } from './client/versions.ts'
+import { type Args, type Command, columns, Refusal, UsageFault } from './command.ts'
 import { FIELD_OPTIONS, readFields, update } from './company-update.ts'
 import { asTyped } from './faults.ts'
 import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
 import { withDatabase } from './session.ts'
-import { diffOf, showDiff } from './version-diff.ts'
+import { diffOf } from './version-diff.ts'
 
 /** The largest value of the column, about 68 years. */
 const MAX_SECONDS = 2_147_483_647
@@ -143,21 +145,30 @@ const pin: Command = {
   summary: 'Choose the API version that answers requests which name none.',
   example: 'vintem company pin 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 2026-08-16',
   operands: ['company-id', 'version'],
+  mayOmitOperands: true,
   options: {
-    'dry-run': { help: 'show how the answers that it uses would change, and change nothing' },
+    'dry-run': {
+      help: 'show how the answers that it uses would change, and change nothing; without a company it is that of --key, and the newest version',
+    },
+    ...connectionOptions,
   },
-  async run({ operands: [id, version], switches }) {
-    const fault = versionFault(version!)
+  async run(args) {
+    const [id, version] = args.operands
+    const isDryRun = args.switches.has('dry-run')
+    if (isDryRun && id === undefined) return askDiff(args)
+    if (id === undefined || version === undefined)
+      throw new UsageFault('Missing: <company-id>, <version>.')
+    const fault = versionFault(version)
     if (fault) throw new Refusal(fault)
-    if (switches.has('dry-run')) return showDiff(await diffOf(id!, version!))
+    if (isDryRun) return showDiff(await diffOf(id, version))
     const { company, notice } = await withDatabase(async ({ db, waitForServers }) => {
       const company = await db.transaction(async (tx) => {
-        const found = await requireCompany(tx, id!)
-        await pinVersion(tx, found.id, version!, systemClock.now())
+        const found = await requireCompany(tx, id)
+        await pinVersion(tx, found.id, version, systemClock.now())
         await recordActivity(tx, found.id, commandAuthor(), {
           action: 'company.pin-version',
           record: { type: 'company', id: found.id },
-          details: { version: version! },
+          details: { version },
         })
         return found
       })

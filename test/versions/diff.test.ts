@@ -234,3 +234,23 @@ test('company pin --dry-run prints the same, and changes nothing', async () => {
   assert.match(text, /Nothing was changed\.\n$/)
   assert.equal((await client.get('/company')).body.apiVersion, OLD)
 })
+
+test('with a server and a key alone, the commands need no database', async () => {
+  const vintem = hostedVintemIn(temporaryFolder())
+  const asked = ['--url', api.url, '--key', client.key, '--json']
+  for (const words of [
+    ['company', 'pin', '--dry-run'],
+    ['versions', 'diff', '--to', NEW!],
+  ]) {
+    const { code, stdout, stderr } = await vintem([...words, ...asked], {})
+    assert.deepEqual([code, stderr], [0, ''])
+    const { from, to, operations: shown } = JSON.parse(stdout)
+    assert.deepEqual([from, to, shown.length], [OLD, NEW, operations.length])
+  }
+  const wrong = await vintem(['versions', 'diff', '--to', '1999-01-01', ...asked], {})
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /--to must be one of 2025-01-01, 2026-08-16/)
+  const missing = await vintem(['company', 'pin'], {})
+  assert.equal(missing.code, 2)
+  assert.match(missing.stderr, /Missing: <company-id>, <version>\./)
+})

@@ -3,6 +3,7 @@ import { chargeCommands } from './charges.ts'
 import { eventCommands } from './events.ts'
 import { logCommands } from './logs.ts'
 import { profileCommands } from './profile.ts'
+import { versionCommands } from './versions.ts'
 import { webhookCommands } from './webhooks.ts'
 
 /** The commands of a client: they ask a server and open no database. */
@@ -12,4 +13,5 @@ export const CLIENT_COMMANDS: Command[] = [
   ...eventCommands,
   ...webhookCommands,
   ...logCommands,
+  ...versionCommands,
 ]
