@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { connectBank } from '../src/core/banks/commands.ts'
+import { createCompany, createKey } from '../src/core/companies/commands.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
@@ -15,6 +16,7 @@ import type { Uuid } from '../src/lib/ids.ts'
 import { createVault } from '../src/lib/vault.ts'
 import { readCertificate } from '../src/provider/bacen/certificate.ts'
 import type { Connection } from '../src/provider/bacen/connection.ts'
+import { LATEST } from '../src/versions/history.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
@@ -112,6 +114,30 @@ async function connect(url: string, companyId: Uuid, { id: _, ...bank }: Connect
   const fields = { ...bank, payouts: 'manual', certificateEndsAt } as const
   await db.transaction((tx) => connectBank(tx, vault, companyId, fields, new Date()))
   await db.end()
+}
+
+/** Sandbox companies with a key each. */
+export async function makeKeys(url: string, count: number): Promise<string[]> {
+  const db = openDatabase(url, 1)
+  const vault = createVault(Buffer.from(SECRET_KEY, 'base64'))
+  const now = new Date()
+  const keys: string[] = []
+  for (let n = 0; n < count; n += 1) {
+    const fields = {
+      name: `Bench ${n}`,
+      taxId: '11222333000181',
+      email: 'bench@example.com',
+      mode: 'sandbox',
+      apiVersion: LATEST.name,
+    } as const
+    await db.transaction(async (tx) => {
+      const company = await createCompany(tx, fields, now)
+      const { text } = await createKey(tx, vault, company, { name: 'bench' }, now)
+      keys.push(text)
+    })
+  }
+  await db.end()
+  return keys
 }
 
 /** Another server script of this folder. */

@@ -1,4 +1,6 @@
 import { deliveryIdOf, readDeliveryId } from '../core/deliveries/view.ts'
+import type { FeedEntry, FeedPosition } from '../core/feed/store.ts'
+import { cursorOf as feedCursorOf, readRedeliveryCursor } from '../core/feed/view.ts'
 import { PAGE_SIZE } from '../core/fields.ts'
 import {
   fromPublic,
@@ -38,6 +40,13 @@ export function page(
   const publicCursorOf = ({ id }: { id: Uuid }) => (prefix ? toPublic(prefix, id) : id)
   const start = after === undefined ? null : cursor(prefix, after)
   return keyset(call, start, ({ id }) => id, publicCursorOf, size)
+}
+
+/** One page of the feed. The first cursor may be the id of an event. */
+export function feedPage(call: PageCall<string>): Page<Uuid | FeedPosition, FeedEntry> {
+  const { after } = call.query
+  const start = after === undefined ? null : (readRedeliveryCursor(after) ?? cursor('evt', after))
+  return keyset(call, start, ({ at }: FeedEntry) => at, feedCursorOf)
 }
 
 /** One page of the deliveries to a webhook, which are ordered by their events. */

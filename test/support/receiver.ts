@@ -17,7 +17,7 @@ export type Receiver = {
 }
 
 /** A real HTTP server on loopback that keeps what it gets. */
-export async function openReceiver(): Promise<Receiver> {
+export async function openReceiver(ownPort = 0): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk) => chunks.push(chunk))
@@ -29,7 +29,7 @@ export async function openReceiver(): Promise<Receiver> {
       receiver.answer(response, got)
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(ownPort, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const receiver: Receiver = {

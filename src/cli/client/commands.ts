@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 import { chargeCommands } from './charges.ts'
 import { eventCommands } from './events.ts'
+import { listen } from './listen.ts'
 import { logCommands } from './logs.ts'
 import { profileCommands } from './profile.ts'
 import { versionCommands } from './versions.ts'
@@ -14,4 +15,5 @@ export const CLIENT_COMMANDS: Command[] = [
   ...webhookCommands,
   ...logCommands,
   ...versionCommands,
+  listen,
 ]

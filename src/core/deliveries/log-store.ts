@@ -1,6 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { AnyEventType } from '../events.ts'
+import { type AnyEventType, EVENTS_CHANNEL } from '../events.ts'
 import type { WebhookKey } from '../webhooks/rules.ts'
 import type { Attempt, Delivery, DeliveryState } from './rules.ts'
 
@@ -80,6 +80,25 @@ export async function insert(tx: Tx, key: DeliveryKey, now: Date): Promise<void>
 /** The last 50 attempts, because a company may ask for a delivery again without limit. */
 const HISTORY = `jsonb_path_query_array(attempts, '$[last - 49 to last]')`
 
+/**
+ * Parts of a statement that show the redelivered rows to those who follow the feed of the company
+ * `$1`, in the order of their events. `$2` is the webhook. What is a week old is removed.
+ */
+const noteRedeliveries = (rows: string, now: string): string => `followed as materialized (
+    select until from followed_feeds where company_id = $1 and until > now()
+  ), noted as (
+    insert into redeliveries (company_id, position, id, webhook_id, event_id, asked_at)
+    select $1, (select event_position()),
+      (lpad(to_hex(row_number() over (order by event_id)), 12, '0')
+        || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid, $2, event_id, ${now}
+    from ${rows} where exists (select from followed)
+  ), forgotten as (
+    delete from redeliveries where company_id = $1 and written_at < now() - interval '7 days'
+  ), notified as materialized (
+    select pg_notify('${EVENTS_CHANNEL}', $1::uuid::text)
+    where exists (select from ${rows}) and exists (select from followed)
+  )`
+
 /** Which deliveries are sent again. `from` is included, `to` is not. */
 export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | null }
 
@@ -100,8 +119,8 @@ export async function makeDueNow(
                and ($4::timestamptz is null or created_at >= $4)
                and ($5::timestamptz is null or created_at < $5) and next_attempt_at > $6
              returning event_id
-           )
-           select count(*) as updated from updated`,
+           ), ${noteRedeliveries('updated', '$6')}
+           select count(*) as updated, (select count(*) from notified) from updated`,
     values: [companyId, webhookId, eventId, from, to, now],
   })
   return row!.updated
@@ -127,8 +146,8 @@ export async function requeue(
              select company_id, webhook_id, event_id, ${HISTORY}, $7, created_at from ended
              order by event_id
              returning event_id
-           )
-           select count(*) as requeued from requeued`,
+           ), ${noteRedeliveries('requeued', '$7')}
+           select count(*) as requeued, (select count(*) from notified) from requeued`,
     values: [companyId, webhookId, eventId, status, from, to, now],
   })
   return row!.requeued

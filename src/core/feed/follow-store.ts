@@ -1,4 +1,4 @@
-import { integers, texts, uuids } from '../../db/arrays.ts'
+import { booleans, integers, texts, uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { AnyEventType } from '../events.ts'
@@ -16,8 +16,13 @@ export async function followFeeds(tx: Tx, companyIds: Uuid[], seconds: number): 
   })
 }
 
-/** Events of a type, or of any, from a position on. */
-export type Looked = { companyId: Uuid; type: AnyEventType | null; from: number }
+/** Events of a type, or of any, from a position on, and redeliveries if they are wanted. */
+export type Looked = {
+  companyId: Uuid
+  type: AnyEventType | null
+  redeliveries: boolean
+  from: number
+}
 
 export type Found = {
   /** Whether the feed shows one. */
@@ -37,16 +42,23 @@ export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
              exists (
                select from events e where e.company_id = l.company_id
                  and e.position >= l.first and e.position < h.horizon
-                 and (l.type is null or e.type = l.type)) as there,
+                 and (l.type is null or e.type = l.type))
+             or l.redeliveries and exists (
+               select from redeliveries r where r.company_id = l.company_id
+                 and r.position >= l.first and r.position < h.horizon) as there,
              exists (
                select from events e where e.company_id = l.company_id
-                 and e.position >= h.horizon and (l.type is null or e.type = l.type)) as held_back
-           from unnest($1::uuid[], $2::int8[], $3::text[]) with ordinality
-             l (company_id, first, type, place) cross join h order by l.place`,
+                 and e.position >= h.horizon and (l.type is null or e.type = l.type))
+             or l.redeliveries and exists (
+               select from redeliveries r where r.company_id = l.company_id
+                 and r.position >= h.horizon) as held_back
+           from unnest($1::uuid[], $2::int8[], $3::text[], $4::bool[]) with ordinality
+             l (company_id, first, type, redeliveries, place) cross join h order by l.place`,
     values: [
       uuids(looked.map(({ companyId }) => companyId)),
       integers(looked.map(({ from }) => from)),
       texts(looked.map(({ type }) => type)),
+      booleans(looked.map(({ redeliveries }) => redeliveries)),
     ],
   })
   return rows.map(({ there, held_back, horizon }) => ({

@@ -41,30 +41,73 @@ export const toEvent = (row: EventRow): WrittenEvent => ({
   createdAt: row.created_at,
 })
 
+/** A delivery that was asked for again. */
+export type Redelivery = { webhookId: Uuid; askedAt: Date }
+
+/** An event in the feed, at the position of its transaction or of a redelivery. */
+export type FeedEntry = {
+  event: WrittenEvent
+  at: FeedPosition
+  redelivery: Redelivery | null
+}
+
 /** A part of the feed, and the position up to which it shows everything. */
-export type FeedPart = { events: WrittenEvent[]; horizon: number }
+export type FeedPart = { entries: FeedEntry[]; horizon: number }
+
+export type FeedFilter = {
+  after: FeedPosition
+  type: AnyEventType | null
+  limit: number
+  /** Whether events that are sent again are shown once more. */
+  redeliveries: boolean
+}
+
+type EntryRow = EventRow & {
+  horizon: number
+  position: number
+  place_id: Uuid | null
+  webhook_id: Uuid | null
+  asked_at: Date | null
+}
+
+const COLUMNS = `e.company_id, e.id, e.type, e.payload, e.created_at, ${modeOf('e')} as mode`
+
+/** Redeliveries, each with its event, in the columns of the feed. */
+const REDELIVERIES = `union all (
+  select ${COLUMNS}, r.position, r.id as place_id, r.webhook_id, r.asked_at
+  from redeliveries r join events e on e.company_id = r.company_id and e.id = r.event_id
+  where r.company_id = $1 and (r.position, r.id) > ($2::bigint, $3::uuid)
+    and r.position < h.horizon and ($4::text is null or e.type = $4)
+  order by r.position, r.id limit $5)`
 
 /**
  * Events in the order of their transactions, oldest first, up to the first transaction that is
  * still open, because its events come before those of later transactions.
  */
-export async function readFeed(
-  tx: Tx,
-  companyId: Uuid,
-  filter: { after: FeedPosition; type: AnyEventType | null; limit: number },
-): Promise<FeedPart> {
-  const rows = await tx.query<EventRow & { horizon: number }>({
+export async function readFeed(tx: Tx, companyId: Uuid, filter: FeedFilter): Promise<FeedPart> {
+  const { after, type, limit, redeliveries } = filter
+  const rows = await tx.query<EntryRow>({
     text: `select * from (select feed_horizon() as horizon offset 0) h left join lateral (
-             select company_id, id, type, payload, created_at, ${modeOf('events')} as mode
-             from events
-             where company_id = $1 and (position, id) > ($2::bigint, $3::uuid)
-               and position < h.horizon and ($4::text is null or type = $4)
-             order by position, id limit $5) e on true`,
-    values: [companyId, filter.after.position, filter.after.id, filter.type, filter.limit],
+             select * from ((
+               select ${COLUMNS}, e.position, e.id as place_id, null::uuid as webhook_id,
+                 null::timestamptz as asked_at
+               from events e
+              where e.company_id = $1 and (e.position, e.id) > ($2::bigint, $3::uuid)
+                and e.position < h.horizon and ($4::text is null or e.type = $4)
+              order by e.position, e.id limit $5)
+             ${redeliveries ? REDELIVERIES : ''}) found
+             order by position, place_id limit $5) e on true`,
+    values: [companyId, after.position, after.id, type, limit],
   })
-  const events = rows.filter(({ id }) => id !== null)
-  return { events: events.map(toEvent), horizon: rows[0]!.horizon }
+  const found = rows.filter(({ place_id }) => place_id !== null)
+  return { entries: found.map(toEntry), horizon: rows[0]!.horizon }
 }
+
+const toEntry = (row: EntryRow): FeedEntry => ({
+  event: toEvent(row),
+  at: { position: row.position, id: row.place_id! },
+  redelivery: row.webhook_id ? { webhookId: row.webhook_id, askedAt: row.asked_at! } : null,
+})
 
 /** Ids that were made within so long after another one are near it. */
 const NEAR_MS = 60_000

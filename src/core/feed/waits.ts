@@ -25,6 +25,8 @@ const LOOK_MS = 2_000
 export type Wanted = {
   from: number
   type: AnyEventType | null
+  /** Whether events that are sent again count too, of whatever type. */
+  redeliveries: boolean
   deadline_ms: number
   /** Aborts when nobody waits for the answer any more. */
   closed: AbortSignal
@@ -52,7 +54,7 @@ export type FeedWaits = {
 
 export type AppWithFeed = App & { feedWaits: FeedWaits }
 
-type Waiting = { from: number; type: AnyEventType | null; end(isThere: boolean): void }
+type Waiting = Pick<Wanted, 'from' | 'type' | 'redeliveries'> & { end(isThere: boolean): void }
 /** A company with seats: who of them waits, and how often its feed may have changed. */
 type Company = { seats: number; waiting: Set<Waiting>; changes: number }
 
@@ -148,7 +150,8 @@ function createShare(): FeedWaits['share'] {
   }
 }
 
-function waitIn(company: Company, { from, type, deadline_ms, closed }: Wanted): Promise<boolean> {
+function waitIn(company: Company, wanted: Wanted): Promise<boolean> {
+  const { from, type, redeliveries, deadline_ms, closed } = wanted
   return new Promise((resolve) => {
     const end = (isThere: boolean) => {
       clearTimeout(timer)
@@ -157,7 +160,7 @@ function waitIn(company: Company, { from, type, deadline_ms, closed }: Wanted): 
       resolve(isThere)
     }
     const leave = () => end(false)
-    const waiting: Waiting = { from, type, end }
+    const waiting: Waiting = { from, type, redeliveries, end }
     const timer = setTimeout(leave, Math.max(0, deadline_ms - performance.now()))
     company.waiting.add(waiting)
     closed.addEventListener('abort', leave)
@@ -227,10 +230,12 @@ function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
   }
 }
 
-/** Those who wait for the same type are looked for together. */
+/** Those who wait for the same are looked for together. */
 function groupsOf(companyId: Uuid, all: Set<Waiting>) {
-  return [...Map.groupBy(all, ({ type }) => type)].map(([type, waiting]) => {
+  const byWanted = Map.groupBy(all, ({ type, redeliveries }) => `${type} ${redeliveries}`)
+  return [...byWanted.values()].map((waiting) => {
+    const { type, redeliveries } = waiting[0]!
     const from = waiting.reduce((least, one) => Math.min(least, one.from), waiting[0]!.from)
-    return { companyId, type, from, waiting }
+    return { companyId, type, redeliveries, from, waiting }
   })
 }

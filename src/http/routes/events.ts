@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { type FeedPosition, findPosition, readFeed, START } from '../../core/feed/store.ts'
-import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
+import { EventView, FeedQuery, showEntry } from '../../core/feed/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
-import { type Part, page } from '../page.ts'
+import { feedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
 import { readPage } from '../slices.ts'
 import { browseEventRoutes, type FeedCall, listNewestEvents } from './browse-events.ts'
@@ -24,6 +24,7 @@ const list = route({
   problems: [],
   async handle(call) {
     const { wait, order } = call.query
+    if (wait && order === 'newest') throw invalid('wait: only with the oldest events first')
     if (order === 'newest') return listNewestEvents(call)
     const feed = feedOf(call)
     if (!wait) return feed.list()
@@ -33,7 +34,7 @@ const list = route({
       for (;;) {
         const events = await feed.list()
         if (events.length > 0) return events
-        const wanted = { from: feed.horizon(), type: call.query.type ?? null, deadline_ms }
+        const wanted = { ...feed.wanted(), deadline_ms }
         if (!(await call.rest((closed) => seat.next({ ...wanted, closed })))) return []
       }
     } finally {
@@ -46,33 +47,37 @@ const list = route({
 function feedOf(call: FeedCall) {
   const { app, company, query } = call
   const { type = null } = query
+  const redeliveries = query.include === 'redeliveries'
+  const known = new Map<Uuid, FeedPosition>()
   let horizon = 0
   let isFirst = true
-  const positions = new Map<Uuid | null, FeedPosition>([[null, START]])
 
-  async function positionOf(after: Uuid | null): Promise<FeedPosition> {
-    const position = positions.get(after) ?? (await findPosition(app.db, company.id, after!))
+  async function positionOf(after: Uuid | FeedPosition | null): Promise<FeedPosition> {
+    if (after === null) return START
+    if (typeof after !== 'string') return after
+    const position = known.get(after) ?? (await findPosition(app.db, company.id, after))
     if (!position) throw invalid('after: must be the id of an event of this company')
-    positions.set(after, position)
+    known.set(after, position)
     return position
   }
-  async function read({ limit, after }: Part<Uuid>) {
+  async function read({ limit, after }: Part<Uuid | FeedPosition>) {
     const position = await positionOf(after)
-    const filter = { limit, after: position, type }
+    const filter = { limit, after: position, type, redeliveries }
     const readOnce = () => readFeed(app.db, company.id, filter)
     // Those who waited for the same read it together.
-    const name = [company.id, position.position, position.id, type, limit].join()
+    const name = [company.id, position.position, position.id, type, limit, redeliveries].join()
     const part = await (isFirst ? readOnce() : app.feedWaits.share(name, readOnce))
     horizon = part.horizon
-    return part.events
+    return part.entries
   }
   return {
     async list() {
-      const events = await readPage(page(call, 'evt'), read, showEvent)
+      const shown = await readPage(feedPage(call), read, showEntry)
       isFirst = false
-      return events
+      return shown
     },
-    horizon: () => horizon,
+    /** What to wait for, if nothing was there. */
+    wanted: () => ({ from: horizon, type, redeliveries }),
   }
 }
 

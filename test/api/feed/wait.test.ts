@@ -5,7 +5,7 @@ import { type Event, emit, testEvent } from '../../../src/core/events.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
 import { until } from '../../deliveries/until.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
-import { feedCaughtUp } from '../../support/webhooks.ts'
+import { feedCaughtUp, makeReceiver, openDeliveryWorker } from '../../support/webhooks.ts'
 
 const api = await startApi({ COMPANY_REQUESTS: '1', COMPANY_QUEUE: '20' })
 /** Another server of the same database, as another process or machine is. */
@@ -13,6 +13,7 @@ const other = await startApi({}, { databaseUrl: api.databaseUrl })
 
 const makeEvent = ({ company }: Client): Event => testEvent(company.id, newId(), api.clock.now())
 const write = (...events: Event[]) => api.app.db.transaction((tx) => emit(tx, events))
+const PAID = 'charge.paid' as const
 const publicId = ({ id }: Event) => toPublic('evt', id)
 
 /** Asks for events, and gives their ids. */
@@ -218,6 +219,47 @@ test('who follows by waiting gets every event once, in the order of the feed', a
   await Promise.all(writers)
   await feedCaughtUp(api)
   assert.deepEqual([after, ...got], await ask(client, 'limit=1000'))
+})
+
+test('events that are redelivered or replayed are shown again to those who ask for it', async () => {
+  const { client, after } = await follower()
+  const { receiver, webhook } = await makeReceiver(client)
+  const events = Array.from({ length: 3 }, () => ({ ...makeEvent(client), type: PAID }))
+  for (const event of events) await write(event)
+  const ids = events.map(publicId)
+  await openDeliveryWorker(api).run()
+  assert.equal(receiver.received.length, 3)
+  await feedCaughtUp(api)
+  const list = async (query: string) => (await client.get(`/event?${query}`)).body.data
+  const again = (cursor: string) => list(`wait=30&include=redeliveries&after=${cursor}`)
+
+  const asked = again(ids[2]!)
+  await untilWaiting(1)
+  const delivery = (await client.get(`/webhook/${webhook.id}/deliveries`)).body.data[1]
+  assert.equal((await client.post(`/webhook/delivery/${delivery.id}/redeliver`)).status, 200)
+  const [entry, ...others] = await asked
+  assert.deepEqual([others, entry.id, entry.type], [[], ids[1], PAID])
+  const { id: cursor, ...more } = entry.redelivery
+  assert.deepEqual(more, { webhookId: webhook.id, requestedAt: api.clock.now().toISOString() })
+  await openDeliveryWorker(api).run()
+  assert.equal(receiver.received.length, 4)
+
+  const next = again(cursor)
+  await untilWaiting(1)
+  const replay = await client.post(`/webhook/${webhook.id}/replay`, { status: 'ALL' })
+  assert.equal(replay.body.data.replayed, 3)
+  const replayed: { id: string; redelivery: { id: string } }[] = await next
+  assert.deepEqual(
+    replayed.map(({ id }) => id),
+    ids,
+  )
+  const rest = await list(`include=redeliveries&after=${replayed[0]!.redelivery.id}`)
+  assert.deepEqual(rest, replayed.slice(1), 'it continues after each of them')
+  assert.deepEqual(await ask(client, `after=${after}`), ids, 'others get every event once')
+  const paged = await client.get('/event?limit=5&include=redeliveries')
+  assert.match(paged.headers.get('link') ?? '', /after=rdl_\d+_\w{26}/)
+  for (const wrong of ['rdl_1', 'rdl_1_x', `rdl_1_${'!'.repeat(26)}`])
+    assert.equal((await client.get(`/event?after=${wrong}`)).status, 400)
 })
 
 test('a server that stops answers those who wait at once', async () => {

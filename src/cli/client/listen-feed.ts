@@ -1,0 +1,155 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  BadRequestError,
+  ConnectionError,
+  type Event,
+  type Vintem,
+  VintemError,
+} from '../../../packages/client/src/index.ts'
+import { fromPublic, timeOf } from '../../lib/ids.ts'
+import { ClientFault } from '../command.ts'
+import { given } from './input.ts'
+
+/** Where a listener begins: after an event, at a time, with what comes next, or with the first. */
+export type Since = { event: string } | { at: Date } | 'now' | 'start'
+
+const AGO = /^(\d{1,6})([smhd])$/
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 }
+const TIME = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
+
+export function readSince(text: string, now = new Date()): Since {
+  if (text === 'now' || text === 'start') return text
+  if (/^evt_[0-9a-z]{26}$/.test(text)) return { event: text }
+  const [, count, unit] = AGO.exec(text) ?? []
+  if (count) {
+    const ago_s = Number(count) * SECONDS[unit as keyof typeof SECONDS]
+    return { at: new Date(now.getTime() - ago_s * 1000) }
+  }
+  const at = new Date(text)
+  if (TIME.test(text) && !Number.isNaN(at.getTime())) return { at }
+  throw new ClientFault(
+    '--since: must be an event such as evt_01k4d5cjd4fv8sgzq9bqyr0vzj, a time such as 2026-08-20T15:00:00Z, so long ago such as 10m, 2h or 1d, or the word start or now.',
+  )
+}
+
+/** Where the feed is read from, and which of the events that follow are wanted. */
+export type Start = { after: string | null; isWanted(event: Event): boolean }
+
+/** No transaction is open for longer. Events of one may be in the feed before newer ones. */
+const MARGIN_MS = 60_000
+/** So many of the last events are looked at, however many there were just now. */
+const MAX_LATEST = 2_000
+const PAGE = 100
+
+const all = () => true
+const timeOfEvent = ({ id }: Event): number => timeOf(fromPublic('evt', id)!).getTime()
+
+export async function findStart(vintem: Vintem, since: Since): Promise<Start> {
+  if (since === 'start') return { after: null, isWanted: all }
+  if (since === 'now') return startNow(vintem)
+  if ('event' in since) {
+    await requireEvent(vintem, since.event)
+    return { after: since.event, isWanted: all }
+  }
+  const from_ms = since.at.getTime()
+  const isWanted = ({ createdAt, redelivery }: Event) =>
+    Date.parse(redelivery?.requestedAt ?? createdAt) >= from_ms
+  for await (const event of vintem.events.list({ order: 'newest', limit: PAGE })) {
+    if (Date.parse(event.createdAt) < from_ms - MARGIN_MS) return { after: event.id, isWanted }
+  }
+  return { after: null, isWanted }
+}
+
+/**
+ * What is not there yet. An event that is committed later may be before the newest in the feed, so
+ * it is read from a little earlier, without those that are there.
+ */
+async function startNow(vintem: Vintem): Promise<Start> {
+  const latest = new Set<string>()
+  const isWanted = ({ id, redelivery }: Event) => redelivery !== undefined || !latest.has(id)
+  let newest_ms = 0
+  for await (const event of vintem.events.list({ order: 'newest', limit: PAGE })) {
+    newest_ms = Math.max(newest_ms, timeOfEvent(event))
+    const isOld = timeOfEvent(event) < newest_ms - MARGIN_MS
+    if (isOld || latest.size >= MAX_LATEST) return { after: event.id, isWanted }
+    latest.add(event.id)
+  }
+  return { after: null, isWanted }
+}
+
+async function requireEvent(vintem: Vintem, id: string): Promise<void> {
+  if (await isKnown(vintem, id)) return
+  throw new ClientFault(`--since: the company of this key has no event ${id}.`)
+}
+
+/** Whether the feed has this event. The feed of a sandbox that was reset has others. */
+export async function isKnown(vintem: Vintem, id: string): Promise<boolean> {
+  try {
+    await vintem.events.list({ after: id, limit: 1 })
+    return true
+  } catch (error) {
+    if (error instanceof BadRequestError) return false
+    throw error
+  }
+}
+
+/** How long one request waits for events, and how long its answer may take. */
+const WAIT_S = 30
+const TIMEOUT_MS = 45_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+/** A server that answers at once although nothing is there is about to stop. */
+const SHORT_MS = 500
+
+const EVERYTHING = { limit: PAGE, wait: WAIT_S, include: 'redeliveries' } as const
+
+/** What continues after an event, or after one that was sent again. */
+export const cursorOf = ({ id, redelivery }: Event): string => redelivery?.id ?? id
+
+export type Watcher = {
+  signal: AbortSignal
+  /** The server does not answer. It is asked again until it does. */
+  onLost(error: Error): void
+  onBack(): void
+}
+
+/** Every event after a position, in order and once, for as long as the signal lets it. */
+export async function* follow(
+  vintem: Vintem,
+  start: string | null,
+  { signal, onLost, onBack }: Watcher,
+): AsyncGenerator<Event> {
+  let after = start
+  for (let failures = 0; !signal.aborted; ) {
+    const begun_ms = performance.now()
+    let events: Event[] = []
+    try {
+      const query = given({ after: after ?? undefined, ...EVERYTHING })
+      events = await vintem.events.list(query, { retries: 0, timeout_ms: TIMEOUT_MS, signal })
+      if (failures > 0) onBack()
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      if (!isTemporary(error)) throw error
+      if (failures === 0) onLost(error as Error)
+      failures += 1
+    }
+    for (const event of events) {
+      yield event
+      after = cursorOf(event)
+    }
+    const isShort = events.length === 0 && performance.now() - begun_ms < SHORT_MS
+    if (failures > 0 || isShort) await rest(failures, signal)
+  }
+}
+
+async function rest(failures: number, signal: AbortSignal): Promise<void> {
+  const wait_ms = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1), LONGEST_PAUSE_MS)
+  await pause(wait_ms, undefined, { signal }).catch(() => {})
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true
+  const status = error instanceof VintemError ? (error.status ?? 0) : 0
+  return status >= 500 || status === 408 || status === 429
+}

@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process'
+import { type Event, Vintem } from '../../../packages/client/src/index.ts'
+import { EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
+import { makeSecret } from '../../core/webhooks/rules.ts'
+import { type Args, ClientFault, type Command, type Print } from '../command.ts'
+import { connectionOptions, targetOf } from './connection.ts'
+import { readEnvironment } from './environment.ts'
+import { readList } from './input.ts'
+import {
+  cursorOf,
+  findStart,
+  follow,
+  isKnown,
+  readSince,
+  type Since,
+  type Start,
+} from './listen-feed.ts'
+import {
+  createForwarder,
+  type Forwarder,
+  requireListening,
+  sendUntilAnswered,
+} from './listen-forward.ts'
+import { openScreen, type Terminal, type Wishes } from './listen-screen.ts'
+import { type ListenFile, listenFile } from './listen-state.ts'
+import { type Entry, lineView, type View } from './listen-view.ts'
+
+const TYPES = [...EVENT_TYPES, TEST_EVENT]
+
+export const listen: Command = {
+  name: 'listen',
+  summary:
+    'Follow the events of the company and forward each to an application, as a webhook gets it.',
+  example:
+    'vintem listen --forward-to http://localhost:4000 --events charge.paid,charge.refunded --route charge.paid=/paid --since 10m',
+  operands: [],
+  options: {
+    ...connectionOptions,
+    'forward-to': {
+      value: 'URL',
+      help: 'your application, such as http://localhost:4000/webhook; without it events are only shown',
+    },
+    events: {
+      value: 'TYPES',
+      help: 'only these, with commas between them, such as charge.paid or charge.* (default all)',
+    },
+    route: {
+      value: 'TYPE=PATH',
+      many: true,
+      help: 'a path of its own for a type, such as charge.paid=/paid',
+    },
+    since: {
+      value: 'EVENT|TIME',
+      help: 'send again what came after this event, or from this time on: evt_…, 2026-08-20T15:00:00Z, 10m, 2h, 1d, start or now (default where the last listener for this address ended, at first now)',
+    },
+    secret: {
+      value: 'SECRET',
+      help: 'sign with this secret, whsec_… (default one that is made once for this address, and shown)',
+    },
+  },
+  async run(args, print) {
+    const { stdin: input, stdout: output } = process
+    const isTerminal = input.isTTY && output.isTTY && !args.switches.has('json')
+    await listenWith(args, print, isTerminal ? { input, output } : null)
+    return null
+  },
+}
+
+/** What was typed. */
+type Listening = {
+  forwardTo: string | null
+  routes: Map<string, string>
+  types: Set<string>
+  since: Since | null
+  secret: string | null
+}
+
+const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
+
+function readListening({ options, lists }: Args): Listening {
+  const { secret = null, since, events } = options
+  const forwardTo = options['forward-to'] ? addressOf(options['forward-to']) : null
+  if (secret !== null && !SECRET.test(secret))
+    throw new ClientFault('--secret: must be whsec_ and base64, as a webhook shows it.')
+  return {
+    forwardTo,
+    routes: new Map((lists.route ?? []).flatMap((text) => readRoute(text, forwardTo))),
+    types: events === undefined ? new Set(TYPES) : readTypes('--events', readList(events)),
+    since: since === undefined ? null : readSince(since),
+    secret,
+  }
+}
+
+/** `localhost:4000` and `4000` are understood too. */
+function addressOf(text: string): string {
+  const whole = /^\d+$/.test(text) ? `localhost:${text}` : text
+  const url = URL.parse(whole.includes('://') ? whole : `http://${whole}`)
+  const isHttp = url !== null && /^https?:$/.test(url.protocol) && !/\s/.test(whole)
+  if (isHttp && url.username === '' && url.hash === '') return url.href
+  throw new ClientFault('--forward-to: must be an address such as http://localhost:4000.')
+}
+
+function readTypes(option: string, words: string[]): Set<string> {
+  const types = words.flatMap((word) => {
+    const prefix = word.endsWith('.*') ? word.slice(0, -1) : null
+    const found = TYPES.filter((type) => (prefix ? type.startsWith(prefix) : type === word))
+    if (found.length > 0) return found
+    throw new ClientFault(`${option}: there is no event ${word}. There are ${TYPES.join(', ')}.`)
+  })
+  return new Set(types)
+}
+
+function readRoute(text: string, forwardTo: string | null): [type: string, url: string][] {
+  const [, word, path] = /^([^=]+)=(\S+)$/.exec(text) ?? []
+  const url = path === undefined ? null : URL.parse(path, forwardTo ?? undefined)
+  if (!word || !url || !/^https?:$/.test(url.protocol))
+    throw new ClientFault(
+      '--route: must be a type and a path, such as charge.paid=/paid, with --forward-to.',
+    )
+  return [...readTypes('--route', [word])].map((type) => [type, url.href])
+}
+
+/** Follows the feed until it is stopped. Everything that can be wrong is checked before. */
+export async function listenWith(
+  args: Args,
+  print: Print,
+  terminal: Terminal | null,
+): Promise<void> {
+  const listening = readListening(args)
+  const target = targetOf(args)
+  const vintem = new Vintem(target)
+  const { forwardTo, routes } = listening
+  const file = listenFile(readEnvironment().folder, target, forwardTo ?? '')
+  const stored = file.read()
+  const start = await startOf(vintem, listening.since, stored.after)
+  for (const url of new Set([forwardTo, ...routes.values()])) if (url) await requireListening(url)
+  const secret = listening.secret ?? stored.secret ?? makeSecret()
+  file.write({ after: start.after, secret })
+  const isSandbox = target.key.startsWith('vk_sandbox_')
+  const forwarder = createForwarder({ forwardTo, routes, secret, isSandbox })
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  const view: View = terminal
+    ? openScreen(
+        terminal,
+        wishesOf(vintem, forwarder, stop, () => view),
+      )
+    : lineView(print, (text) => process.stderr.write(text), args.switches.has('json'))
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  try {
+    for (const line of greetingOf(target.url, listening, start, secret)) view.note(line)
+    await forwardAll({ vintem, forwarder, view, file, secret, stopping }, listening, start)
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    view.close()
+    await forwarder.close()
+  }
+}
+
+/** A stored event that the server does not know is of a sandbox that was reset. */
+async function startOf(
+  vintem: Vintem,
+  since: Since | null,
+  stored: string | null,
+): Promise<Start & { isStored: boolean }> {
+  if (since === null && stored !== null && (await isKnown(vintem, stored))) {
+    return { after: stored, isWanted: () => true, isStored: true }
+  }
+  return { ...(await findStart(vintem, since ?? 'now')), isStored: false }
+}
+
+function greetingOf(
+  url: string,
+  { forwardTo, routes }: Listening,
+  { after, isStored }: Start & { isStored: boolean },
+  secret: string,
+): string[] {
+  const lines = [`Events of ${url} ${forwardTo ? `are forwarded to ${forwardTo}` : 'are shown'}.`]
+  if (forwardTo || routes.size > 0) lines.push(`They are signed with ${secret}`)
+  if (isStored) {
+    lines.push(`Continues after ${after}. --since now leaves out what came meanwhile.`)
+  }
+  return [...lines, 'Ready.']
+}
+
+type Parts = {
+  vintem: Vintem
+  forwarder: Forwarder
+  view: View
+  file: ListenFile
+  secret: string
+  stopping: AbortController
+}
+
+async function forwardAll(
+  { vintem, forwarder, view, file, secret, stopping: { signal } }: Parts,
+  { types }: Listening,
+  { after, isWanted }: Start,
+): Promise<void> {
+  const watcher = {
+    signal,
+    onLost: ({ message }: Error) => view.note(`${message}. Trying again; no event is lost.`),
+    onBack: () => view.note('The server answers again.'),
+  }
+  for await (const event of follow(vintem, after, watcher)) {
+    const isShown = types.has(event.type) && isWanted(event)
+    const entry: Entry = { event, forwarded: null, attempt: 1 }
+    const url = isShown ? forwarder.urlOf(event.type) : null
+    const onRefused = () =>
+      view.note(`${url} refuses connections. Trying until it answers; no event is left out.`)
+    try {
+      if (url) entry.forwarded = await sendUntilAnswered(forwarder, event, url, signal, onRefused)
+    } catch (error) {
+      // Stopped before it was answered: the next listener sends it again.
+      if (signal.aborted) return
+      throw error
+    }
+    file.write({ after: cursorOf(event), secret })
+    if (isShown) await view.show(entry)
+  }
+}
+
+function wishesOf(
+  vintem: Vintem,
+  forwarder: Forwarder,
+  quit: () => void,
+  view: () => View,
+): Wishes {
+  async function retry(entry: Entry): Promise<void> {
+    const url = forwarder.urlOf(entry.event.type)
+    if (url === null) return view().note('Nothing is forwarded: give --forward-to.')
+    entry.forwarded = await forwarder.send(entry.event, url, new AbortController().signal)
+    entry.attempt += 1
+    await view().show(entry)
+  }
+  async function open({ event }: Entry): Promise<void> {
+    const id = chargeOf(event)
+    if (id === null) return view().note('This event is about no charge.')
+    const { url } = await vintem.charges.get(id)
+    view().note(url)
+    openInBrowser(url)
+  }
+  const noting = (act: (entry: Entry) => Promise<void>) => (entry: Entry) => {
+    act(entry).catch(({ message }: Error) => view().note(message))
+  }
+  return { retry: noting(retry), open: noting(open), quit }
+}
+
+function chargeOf({ data }: Event): string | null {
+  const { charge, payment } = data as { charge?: { id?: string }; payment?: { chargeId?: string } }
+  return charge?.id ?? payment?.chargeId ?? null
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** If there is no browser, the address has been shown. */
+function openInBrowser(url: string): void {
+  if (!/^https?:\/\//.test(url)) return
+  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore' })
+  child.on('error', () => {})
+  child.unref()
+}

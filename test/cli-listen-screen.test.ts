@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { test } from 'node:test'
+import { listenWith } from '../src/cli/client/listen.ts'
+import type { Terminal } from '../src/cli/client/listen-screen.ts'
+import { until } from './deliveries/until.ts'
+import { payer, startApi } from './support/api.ts'
+import { temporaryFolder } from './support/process.ts'
+import { startReceiver } from './support/receiver.ts'
+
+process.env.XDG_CONFIG_HOME = temporaryFolder()
+// No browser is opened.
+process.env.PATH = temporaryFolder()
+
+const api = await startApi()
+
+/** A terminal whose screen is kept as text, and whose keys a test presses. */
+function makeTerminal() {
+  const input = new EventEmitter()
+  const modes: boolean[] = []
+  let written = ''
+  const terminal: Terminal = {
+    input: Object.assign(input, {
+      setRawMode: (isRaw: boolean) => modes.push(isRaw),
+      resume() {},
+      pause() {},
+    }),
+    output: Object.assign(new EventEmitter(), {
+      write(text: string) {
+        written += text
+      },
+      columns: 300,
+      rows: 10,
+    }),
+  }
+  return {
+    terminal,
+    modes,
+    written: () => written,
+    /** The list as it is drawn now. */
+    list: () => written.slice(written.lastIndexOf('\x1b[J') + 3),
+    press: (keys: string) => input.emit('data', Buffer.from(keys)),
+  }
+}
+
+test('in a terminal an event is selected, sent again, shown in full and opened', async () => {
+  const client = await api.client()
+  const receiver = await startReceiver()
+  const { terminal, modes, written, list, press } = makeTerminal()
+  const options = { url: api.url, key: client.key, 'forward-to': receiver.url }
+  const args = { operands: [], options, lists: {}, switches: new Set<string>() }
+  const listening = listenWith(args, async () => {}, terminal)
+  await until('it is ready', () => written().includes('Ready.'))
+  const made = await client.post('/charge/pix', { amount: 500, customer: payer(), devMode: true })
+  await client.post(`/charge/${made.body.data.id}/simulate-payment`)
+  await until('three are shown', () => list().split('→ 200').length === 4)
+  assert.match(list(), /❯ .*charge\.paid/)
+  press('\x1b[A\x1bOA')
+  assert.match(list(), /❯ .*charge\.pending/, 'two arrows up')
+  press('\x1b[B')
+  assert.match(list(), /❯ .*charge\.processing/)
+
+  receiver.answer = (response) => response.writeHead(418).end('a \x1b[31mred\x07 teapot')
+  press('r')
+  await until('it is sent again', () => /❯ .*→ 418 in .*\(sent 2 times\)/.test(list()))
+  assert.equal(receiver.received.length, 4)
+  const [once, again] = [receiver.received[1]!, receiver.received[3]!]
+  assert.deepEqual(
+    [again.body, again.headers['webhook-id']],
+    [once.body, once.headers['webhook-id']],
+  )
+
+  press('d')
+  assert.match(written(), /"event": "Charge\.Processing"/)
+  assert.match(written(), /^webhook-signature: v1,/m)
+  assert.match(
+    written(),
+    /a \ufffd\[31mred\ufffd teapot/,
+    'what a receiver sends is not carried out',
+  )
+  press('o')
+  await until('the page is named', () => written().includes('http://vintem.test/pay/'))
+  press('q')
+  await listening
+  assert.deepEqual(modes, [true, false], 'the terminal is as it was')
+  assert.ok(written().endsWith('\x1b[?25h'))
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, test } from 'node:test'
+import { unwrapWebhook } from '../packages/client/src/index.ts'
+import { type Event, emit, testEvent } from '../src/core/events.ts'
+import { newId, toPublic } from '../src/lib/ids.ts'
+import { until } from './deliveries/until.ts'
+import { type Client, payer, startApi } from './support/api.ts'
+import { CLI, hostedVintemIn } from './support/cli.ts'
+import { freePort, inherited, temporaryFolder } from './support/process.ts'
+import { openReceiver, type Receiver, startReceiver } from './support/receiver.ts'
+import { feedCaughtUp, openDeliveryWorker, register } from './support/webhooks.ts'
+
+const api = await startApi()
+const makeEvent = ({ company }: Client): Event => testEvent(company.id, newId(), api.clock.now())
+const publicId = ({ id }: Event) => toPublic('evt', id)
+
+/** Writes events one after the other, and gives their ids. */
+async function write(client: Client, count = 1): Promise<string[]> {
+  const events = Array.from({ length: count }, () => makeEvent(client))
+  for (const event of events) await api.app.db.transaction((tx) => emit(tx, [event]))
+  return events.map(publicId)
+}
+
+type Listener = {
+  child: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Sends a signal, and gives the exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+const children: ChildProcess[] = []
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+/** `vintem listen` in a process of its own, once it is ready. */
+async function listen(client: Client, args: string[], home: string): Promise<Listener> {
+  const own = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: home }
+  const child = spawn(process.execPath, [CLI, 'listen', ...args], {
+    env: { ...inherited, ...own },
+    cwd: home,
+  })
+  children.push(child)
+  const texts = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk) => {
+    texts.stdout += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    texts.stderr += chunk
+  })
+  await until('the listener is ready', () => {
+    if (child.exitCode !== null) throw new Error(`it ended: ${texts.stderr}`)
+    return texts.stderr.includes('Ready.')
+  })
+  return {
+    child,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    async end(signal = 'SIGTERM') {
+      child.kill(signal)
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      return child.exitCode
+    },
+  }
+}
+
+const idsAt = ({ received }: Receiver) => received.map(({ headers }) => headers['webhook-id'])
+const untilReceived = (receiver: Receiver, count: number) =>
+  until(`${count} have arrived`, () => receiver.received.length >= count)
+const secretIn = ({ stderr }: Listener): string => /whsec_\S+/.exec(stderr())![0]
+
+test('a listener forwards what a webhook gets: the same body, headers and signatures', async () => {
+  const client = await api.client()
+  const [webhook, local] = [await startReceiver(), await startReceiver()]
+  const { id: webhookId } = await register(client, webhook.url, [
+    'charge.pending',
+    'charge.processing',
+    'charge.paid',
+  ])
+  const to = new URL(local.url).origin
+  const options = ['--forward-to', to, '--route', 'charge.paid=/paid']
+  const listener = await listen(client, options, temporaryFolder())
+  const made = await client.post('/charge/pix', { amount: 1990, customer: payer(), devMode: true })
+  await client.post(`/charge/${made.body.data.id}/simulate-payment`)
+  await openDeliveryWorker(api).run()
+  await untilReceived(local, 3)
+  const byId = new Map(webhook.received.map((request) => [request.headers['webhook-id'], request]))
+  assert.equal(byId.size, 3)
+  const secret = secretIn(listener)
+  for (const { path, headers, body } of local.received) {
+    const real = byId.get(headers['webhook-id'])!
+    assert.equal(body, real.body)
+    assert.deepEqual(Object.keys(headers).toSorted(), Object.keys(real.headers).toSorted())
+    for (const name of ['x-webhook-event', 'x-webhook-mode', 'user-agent', 'content-type'])
+      assert.equal(headers[name], real.headers[name])
+    assert.equal(path, headers['x-webhook-event'] === 'charge.paid' ? '/paid' : '/')
+    for (const scheme of ['standard-webhooks', 'x-webhook-signature'] as const)
+      assert.deepEqual(await unwrapWebhook(body, headers, secret, { scheme }), JSON.parse(body))
+  }
+  assert.match(listener.stdout(), /charge\.paid +evt_\w{26} +charge_\w{26} +→ 200 in \d+ ms/)
+  const { body } = await client.get(`/webhook/${webhookId}/deliveries`)
+  const delivery = body.data.find(({ event }: { event: string }) => event === 'charge.paid')
+  await client.post(`/webhook/delivery/${delivery.id}/redeliver`)
+  await untilReceived(local, 4)
+  assert.equal(local.received[3]!.headers['webhook-id'], delivery.eventId)
+  await until('it is shown', () => /charge\.paid .*\(redelivered\) +→ 200/.test(listener.stdout()))
+  assert.equal(await listener.end('SIGINT'), 0, listener.stderr())
+})
+
+test('what comes while no listener runs arrives at the next, once and in order', async () => {
+  const client = await api.client()
+  const local = await startReceiver()
+  const home = temporaryFolder()
+  await write(client, 2)
+  await feedCaughtUp(api)
+  const options = ['--forward-to', local.url, '--json']
+  const first = await listen(client, options, home)
+  const [seen] = await write(client)
+  await untilReceived(local, 1)
+  assert.deepEqual(idsAt(local), [seen], 'what was there before is not sent')
+  await until('its answer is shown', () => first.stdout().includes('\n'))
+  await first.end('SIGKILL')
+  const missed = await write(client, 3)
+  const second = await listen(client, options, home)
+  await untilReceived(local, 4)
+  assert.deepEqual(idsAt(local), [seen, ...missed])
+  assert.equal(secretIn(second), secretIn(first), 'applications keep the secret')
+  const lines = await until('four are shown', () => {
+    const all = second.stdout().split('\n').filter(Boolean)
+    return all.length === 3 ? all : null
+  })
+  const { event, forwarded, attempt } = JSON.parse(lines[0]!)
+  assert.deepEqual([event.id, forwarded.status, attempt], [missed[0], 200, 1])
+  await second.end()
+
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  for (const [since, expected] of [
+    [seen!, missed],
+    ['start', null],
+    ['2026-08-20T14:00:00Z', null],
+  ] as const) {
+    local.received.length = 0
+    const more = ['--since', since, '--secret', secret]
+    const again = await listen(client, [...options, ...more], home)
+    await untilReceived(local, expected?.length ?? 6)
+    assert.deepEqual(idsAt(local).slice(-3), missed)
+    const { body, headers } = local.received[0]!
+    await unwrapWebhook(body, headers, secret)
+    await again.end()
+  }
+})
+
+test('an application that is started again misses no event, and failures are shown', async () => {
+  const client = await api.client()
+  const port = await freePort()
+  const first = await openReceiver(port)
+  const options = ['--forward-to', first.url, '--events', 'webhook.*']
+  const listener = await listen(client, options, temporaryFolder())
+  first.answer = (response) => response.writeHead(500).end('out of order')
+  await client.post('/charge/pix', { amount: 500, customer: payer() })
+  await write(client)
+  await until('the failure is shown', () => /→ 500 in/.test(listener.stdout()))
+  assert.equal(first.received.length, 1, 'other types are left out')
+  await first.close()
+  const ids = await write(client, 2)
+  await until('it is noticed', () => listener.stderr().includes('refuses connections'))
+  const again = await openReceiver(port)
+  after(() => again.close())
+  await untilReceived(again, 2)
+  assert.deepEqual(idsAt(again), ids)
+  await listener.end()
+})
+
+const CLOSED = `http://127.0.0.1:${await freePort()}`
+const client = await api.client()
+const here = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: temporaryFolder() }
+const vintem = hostedVintemIn(temporaryFolder())
+const BAD: Record<string, [args: string[], says: RegExp, env?: Record<string, string>]> = {
+  'a server that is away': [[], /no answer .*Check --url/, { VINTEM_URL: CLOSED }],
+  'a wrong key': [[], /The server refuses the key/, { VINTEM_KEY: `${client.key.slice(0, -1)}x` }],
+  'nobody who listens': [['--forward-to', CLOSED], /^Nobody listens at http:\/\/127/],
+  'an address that is none': [['--forward-to', 'ftp://x y'], /^--forward-to: must be an address/],
+  'an unknown event': [['--events', 'charge.payed'], /^--events: there is no event charge\.payed/],
+  'an unknown route': [['--route', 'charge.payed=/x'], /^--route: /],
+  'a time that is none': [['--since', 'yesterday'], /^--since: must be an event such as/],
+  'an event of nobody': [['--since', `evt_${'0'.repeat(26)}`], /^--since: the company of this key/],
+  'a secret that is none': [['--secret', 'secret'], /^--secret: must be whsec_/],
+}
+
+for (const [what, [args, says, env]] of Object.entries(BAD)) {
+  test(`${what} is one sentence, and exit code 2`, async () => {
+    const { code, stdout, stderr } = await vintem(['listen', ...args], { ...here, ...env })
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, says)
+    assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
+  })
+}
