@@ -30,6 +30,7 @@ export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
 /** Written when a company tries out a webhook, and sent to that one alone: nobody subscribes. */
 export const TEST_EVENT = 'webhook.test'
 export type AnyEventType = EventType | typeof TEST_EVENT
+export const ANY_EVENT_TYPES: AnyEventType[] = [...EVENT_TYPES, TEST_EVENT]
 
 export type Event = {
   companyId: Uuid

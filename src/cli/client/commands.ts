@@ -4,6 +4,7 @@ import { eventCommands } from './events.ts'
 import { listen } from './listen.ts'
 import { logCommands } from './logs.ts'
 import { profileCommands } from './profile.ts'
+import { triggerCommand } from './trigger.ts'
 import { versionCommands } from './versions.ts'
 import { webhookCommands } from './webhooks.ts'
 
@@ -14,6 +15,7 @@ export const CLIENT_COMMANDS: Command[] = [
   ...eventCommands,
   ...webhookCommands,
   ...logCommands,
+  triggerCommand,
   ...versionCommands,
   listen,
 ]

@@ -1,5 +1,5 @@
 import type { AnyEventType, Delivery, Event } from '../../../packages/client/src/index.ts'
-import { EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
+import { ANY_EVENT_TYPES } from '../../core/events.ts'
 import { ClientFault, type Command } from '../command.ts'
 import { connect, connectionOptions } from './connection.ts'
 import { deliveryTable } from './deliveries.ts'
@@ -18,7 +18,7 @@ const list: Command = {
     ...connectionOptions,
     type: {
       value: 'TYPE',
-      choices: [...EVENT_TYPES, TEST_EVENT],
+      choices: ANY_EVENT_TYPES,
       help: 'only of this type, such as charge.paid',
     },
     ...limitOption('events'),

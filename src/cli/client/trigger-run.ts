@@ -1,0 +1,162 @@
+import { type Event, type Vintem, VintemError } from '../../../packages/client/src/index.ts'
+import { ANY_EVENT_TYPES, type AnyEventType } from '../../core/events.ts'
+import { formatReais } from '../../lib/money.ts'
+import { type Answer, ClientFault, columns } from '../command.ts'
+import { textOfClientFault } from './faults.ts'
+import { localTime, plain } from './output.ts'
+import {
+  type BodySchema,
+  readSet,
+  type SetFields,
+  type Settable,
+  settableFields,
+  withSet,
+} from './trigger-fields.ts'
+import { reasonsOf, SCENARIOS } from './trigger-scenarios.ts'
+import type { Made, Stage, Step } from './trigger-steps.ts'
+
+/** How long the event may take to be in the feed, and how long one question for it waits. */
+const PATIENCE_MS = 60_000
+const WAIT_S = 10
+
+/** What happened: what was made, how far the clock was moved, and the event. */
+export type Triggered = Pick<Stage, 'made' | 'moved_ms' | 'notes'> & { event: Event | null }
+
+/** The steps of an event for a reason; without one for the usual reason. */
+export function stepsOf(type: AnyEventType, reason: string | undefined): Step[] {
+  const { steps } = SCENARIOS[type]
+  const reasons = reasonsOf(type)
+  if (reason !== undefined && !reasons.includes(reason)) {
+    const known = reasons.length > 0 ? `must be one of ${reasons.join(', ')}` : `${type} has none`
+    throw new ClientFault(`--reason: ${known}.`)
+  }
+  return Array.isArray(steps) ? steps : steps[reason ?? reasons[0]!]!
+}
+
+/** The bodies that are sent, with their schemas. */
+export async function bodiesOf(steps: Step[]): Promise<Settable[]> {
+  const schemas: Record<string, object> = await import('./trigger-schemas.ts')
+  return steps.flatMap(({ body }) =>
+    body ? [{ ...body, schema: schemas[body.schema] as BodySchema }] : [],
+  )
+}
+
+/** Makes an event happen in a sandbox, and waits for it in the feed. */
+export async function trigger(
+  vintem: Vintem,
+  type: AnyEventType,
+  { reason, set = [] }: { reason?: string | undefined; set?: string[] | undefined } = {},
+): Promise<Triggered> {
+  const steps = stepsOf(type, reason)
+  const fields = set.length > 0 ? readSet(type, await bodiesOf(steps), set) : {}
+  const { mode, settlementDelay } = await vintem.company.get()
+  if (mode !== 'sandbox') {
+    throw new ClientFault(
+      'This is the key of a live company. Events are triggered with play money only: give the key of a sandbox company.',
+    )
+  }
+  const [newest] = await vintem.events.list({ order: 'newest', limit: 1 })
+  const stage: Stage = { vintem, made: {}, settlementDelay, moved_ms: 0, notes: [] }
+  await act(stage, steps, fields)
+  const { made, moved_ms, notes } = stage
+  const { about } = SCENARIOS[type]
+  const event = await findEvent(vintem, type, nameOf(made[about]!), newest?.id)
+  return { made, moved_ms, notes, event }
+}
+
+/** Does the steps in order. If one fails, the fault names what was made before it. */
+async function act(stage: Stage, steps: Step[], fields: SetFields): Promise<void> {
+  try {
+    for (const { body, run } of steps) {
+      const set = body ? (fields[body.name] ?? {}) : {}
+      await run(stage, body ? withSet(body.fill(stage, set), set) : {}, set)
+    }
+  } catch (error) {
+    const made = Object.entries(stage.made).map(([noun, one]) => `${noun} ${nameOf(one)}`)
+    const isFault = error instanceof VintemError || error instanceof ClientFault
+    if (!isFault || made.length === 0) throw error
+    throw new ClientFault(`${textOfClientFault(error)} Made before: ${made.join(', ')}.`)
+  }
+}
+
+const nameOf = (made: NonNullable<Made[keyof Made]>): string =>
+  'endToEndId' in made ? made.endToEndId : made.id
+
+/** Waits for the event that names a record, among those after another event. */
+async function findEvent(
+  vintem: Vintem,
+  type: AnyEventType,
+  named: string,
+  since: string | undefined,
+): Promise<Event | null> {
+  const deadline_ms = performance.now() + PATIENCE_MS
+  let after = since
+  while (performance.now() < deadline_ms) {
+    const query = { type, wait: WAIT_S, limit: 100, ...(after ? { after } : {}) }
+    const events = await vintem.events.list(query)
+    const found = events.find(({ data }) => JSON.stringify(data).includes(`"${named}"`))
+    if (found) return found
+    after = events.at(-1)?.id ?? after
+  }
+  return null
+}
+
+/** All events, or one with the fields that can be set. */
+export async function listed(only: AnyEventType | undefined): Promise<Answer> {
+  const types = only ? [only] : ANY_EVENT_TYPES
+  const json = types.map((event) => ({
+    event,
+    summary: SCENARIOS[event].summary,
+    reasons: reasonsOf(event),
+  }))
+  const rows = json.map(({ event, summary, reasons }) => [
+    event,
+    summary + (reasons.length > 0 ? ` (--reason ${reasons.join(', ')})` : ''),
+  ])
+  if (!only) return { json, text: columns(rows) }
+  const fields = settableFields(await bodiesOf(stepsOf(only, undefined)))
+  const text = `${columns(rows)}\nCan be set: ${fields.join(', ')}.\n`
+  return { json: { ...json[0], fields }, text }
+}
+
+/** What was made, for programs and for people. */
+export function answerOf(type: AnyEventType, { made, moved_ms, notes, event }: Triggered): Answer {
+  const clock = moved_ms > 0 ? { movedBySeconds: moved_ms / 1000 } : null
+  const json = { type, made, clock, notes, event }
+  const rows = Object.entries(made).flatMap(([noun, one]) => rowsOf(noun, one))
+  if (clock) rows.push(['clock', `moved forward by ${duration(clock.movedBySeconds)}`])
+  if (event) rows.push(['event', event.id, localTime(event.createdAt)])
+  const remarks = [...notes]
+  if (clock) remarks.push('All that falls due by then in this company has happened too.')
+  if (!event) remarks.push(`${type} is not in the feed after ${PATIENCE_MS / 1000} seconds.`)
+  const table = columns(rows.map(([name, ...cells]) => [name!, plain(cells.join('  '))]))
+  const body = event ? `\n${plain(JSON.stringify(event.data))}\n` : ''
+  const text = table + remarks.map((remark) => `${plain(remark)}\n`).join('') + body
+  return event ? { json, text } : { json, text, failed: true }
+}
+
+function rowsOf(noun: string, one: NonNullable<Made[keyof Made]>): string[][] {
+  const amount = 'amount' in one ? one.amount : 'value' in one ? one.value : null
+  const main = [noun, nameOf(one), ...(amount === null ? [] : [formatReais(amount)])]
+  const page = 'url' in one && one.url ? [[noun === 'webhook' ? 'address' : 'page', one.url]] : []
+  const secret = 'secret' in one && one.secret ? [['secret', one.secret]] : []
+  return [main, ...page, ...secret]
+}
+
+const UNITS: [seconds: number, name: string][] = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+]
+
+/** Such as "2 days 3 hours". */
+export function duration(seconds: number): string {
+  let left = seconds
+  const parts = UNITS.flatMap(([unit, name]) => {
+    const count = Math.floor(left / unit)
+    left -= count * unit
+    return count === 0 ? [] : [`${count} ${name}${count === 1 ? '' : 's'}`]
+  })
+  return parts.slice(0, 2).join(' ') || 'less than a second'
+}
