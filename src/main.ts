@@ -145,7 +145,7 @@ function printBanner(
   const line = (label: string, text: string) => `  ${label.padEnd(12)}${text}\n`
   process.stdout.write(
     `\nVintém is running.\n\n${line('API', publicUrl)}${line('Docs', `${publicUrl}/docs`)}` +
-      `${line('Pages', `${publicUrl}/`)}${line('Sandbox key', sandbox.apiKey)}` +
+      `${line('Guides', `${publicUrl}/guides`)}${line('Pages', `${publicUrl}/`)}${line('Sandbox key', sandbox.apiKey)}` +
       `${line('Dashboard', `${dashboard}`)}\n` +
       'The address of the dashboard signs you in once, within 15 minutes; "npm run vintem person link"\n' +
       'prints another one.\n' +

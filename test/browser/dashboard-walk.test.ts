@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { isAllowed, ROLES, type Role } from '../../src/core/people/rules.ts'
 import type { Language } from '../../src/lib/language.ts'
 import { ROUTES } from '../../src/web/dashboard/routes.ts'
+import type { DashboardRoute } from '../../src/web/dashboard/visit.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
 import { makeRecords, pathOf } from '../support/dashboard-records.ts'
@@ -23,10 +25,14 @@ const walkOf = (role: Role, language: Language, isPhone: boolean, dark = false):
   visit: { phone: isPhone, size: isPhone ? PHONE : DESKTOP, language, dark },
 })
 
-/** Each role in each language and size, or, unless it is `npm run test:pages`, one walk of an owner. */
+/**
+ * Each role in each language and size, or, unless it is `npm run test:pages`, one walk of an owner.
+ * `DASHBOARD_ROLES=owner,finance` walks as these only.
+ */
+const { DASHBOARD_WALK, DASHBOARD_ROLES = ROLES.join() } = process.env
 const WALKS: Walk[] =
-  process.env.DASHBOARD_WALK === 'all'
-    ? ROLES.flatMap((role) =>
+  DASHBOARD_WALK === 'all'
+    ? ROLES.filter((role) => DASHBOARD_ROLES.split(',').includes(role)).flatMap((role) =>
         (['pt', 'en'] as const).flatMap((language) =>
           [true, false].map((isPhone) => walkOf(role, language, isPhone, language === 'en')),
         ),
@@ -35,6 +41,61 @@ const WALKS: Walk[] =
 
 const pages = ROUTES.filter(({ method, path }) => method === 'GET' && !path.endsWith('.csv'))
 
+const routeOf = new Map(
+  ROUTES.map((route) => [
+    route,
+    new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+').replaceAll('.', '\\.')}$`),
+  ]),
+)
+
+/**
+ * What these records are not in the state for, and what a script loads. The files of each noun have
+ * records in those states.
+ */
+const ELSEWHERE = [
+  'GET /now',
+  'GET /charges/:id/refund',
+  'POST /charges/:id/refund',
+  'POST /charges/:id/simulate',
+  'POST /balance/withdraw',
+  'POST /balance/withdrawals/:id/approve',
+  'POST /balance/withdrawals/:id/reject',
+  'POST /developers/webhooks/:id/activate',
+  'POST /developers/webhooks/:id/replay',
+  'POST /settings/approvals/remove',
+  'POST /settings/logo/remove',
+  'GET /settings/bank/connect',
+  'POST /settings/bank/connect',
+  'POST /settings/bank/check',
+  'GET /settings/bank/renew',
+  'POST /settings/bank/renew',
+  'GET /settings/bank/disconnect',
+  'POST /settings/bank/disconnect',
+  'POST /settings/members/:person/reset-factors',
+]
+const nameOf = ({ method, path }: DashboardRoute) => `${method} ${path}`
+
+/** Routes of the company that a page leads to, by a link or by a form. */
+async function offeredOn(page: Page, home: string): Promise<DashboardRoute[]> {
+  const found: [method: string, url: string][] = await page.evaluate(
+    `[...document.querySelectorAll('a[href], form')].map((one) => one.href
+       ? ['GET', one.href]
+       : [one.method.toUpperCase(), one.getAttribute('action') ?? location.href])`,
+  )
+  return found.flatMap(([method, url]) => {
+    const { pathname } = new URL(url, api.url)
+    if (pathname !== home && !pathname.startsWith(`${home}/`)) return []
+    const path = pathname.slice(home.length)
+    const matching = ROUTES.filter(
+      (route) => route.method === method && routeOf.get(route)!.test(path),
+    )
+    // A path without a parameter is meant where both fit.
+    const [route] = matching.sort((a, b) => a.path.split(':').length - b.path.split(':').length)
+    assert.ok(route, `${page.url()} leads to ${method} ${path}, which there is not`)
+    return [route]
+  })
+}
+
 for (const { role, language, visit } of WALKS) {
   const size = `${visit.size!.width} px`
   test(`every page can be used: ${role}, ${language}, ${size}`, async () => {
@@ -42,14 +103,22 @@ for (const { role, language, visit } of WALKS) {
     const member = await signIn(api, client.company, { role, language, hasSecondFactor: true })
     await useSessionIn(context, api, member)
     const page = await context.newPage()
+    const offered = new Set<DashboardRoute>()
     for (const route of pages.filter(({ needs }) => isAllowed(role, needs))) {
       const reply = await page.goto(`${api.url}${member.home}${pathOf(route, records)}`)
       assert.equal(reply!.status(), 200, `${route.path} as ${role}`)
       // A part of a page, which a script loads, has no head.
       if (!(await page.title())) continue
       assert.equal(await page.locator('img[src=x]').count(), 0, route.path)
+      for (const other of await offeredOn(page, member.home)) {
+        const what = `${route.path} offers ${other.method} ${other.path} to ${role}`
+        assert.ok(isAllowed(role, other.needs), what)
+        offered.add(other)
+      }
       await isAccessible(page)
       await fitsTheWindow(page)
     }
+    const missing = ROUTES.filter((route) => isAllowed(role, route.needs) && !offered.has(route))
+    assert.deepEqual(new Set(missing.map(nameOf)).difference(new Set(ELSEWHERE)), new Set())
   })
 }

@@ -27,7 +27,10 @@ type Any = any
 
 type Script = (script: string) => string
 
-type Shell = { folder: string; run: Script }
+type Shell = { run: Script; start(script: string): Started }
+
+/** A command that runs until it is stopped by Ctrl-C. */
+type Started = { output(): string; stop(): Promise<unknown> }
 
 /** A server, and a shell beside its data. What one script exports, the next ones have. */
 async function openShell(): Promise<Shell> {
@@ -38,6 +41,7 @@ async function openShell(): Promise<Shell> {
   // In a clone, npx finds the command of the clone.
   const command = `#!/bin/sh\nshift\nexec ${process.execPath} ${ROOT}/src/cli/main.ts "$@"\n`
   writeFileSync(join(bin, 'npx'), command, { mode: 0o755 })
+  const env = { ...inherited, HOME: folder, PATH: `${bin}:${inherited.PATH}` }
   const kept = join(folder, 'environment')
   writeFileSync(kept, '')
   const run = (script: string) => {
@@ -47,14 +51,37 @@ async function openShell(): Promise<Shell> {
       place(script, server.url),
       `export -p > ${kept}`,
     ]
-    const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` }
     return execFileSync('bash', ['--norc', '-c', lines.join('\n')], {
       cwd: folder,
       env,
       encoding: 'utf8',
     })
   }
-  return { folder, run }
+  const start = (script: string) => startIn(folder, env, place(script, server.url))
+  return { run, start }
+}
+
+/** A command in a terminal of its own. */
+function startIn(cwd: string, env: NodeJS.ProcessEnv, script: string): Started {
+  const child = spawn('bash', ['--norc', '-euc', script], {
+    cwd,
+    detached: true,
+    env: { ...env, PORT: String(RECEIVER_PORT) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGINT')
+    await ended
+  }
+  after(stop)
+  return { output: () => output, stop }
 }
 
 /** Where a page's lines find the server, the receiver and its port here. */
@@ -82,35 +109,26 @@ const answersIn = (output: string): Any[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
 
-/** The README's receiver, as a user starts it and stops it by Ctrl-C. */
-async function startReceiver(folder: string, script: string) {
-  const child = spawn('bash', ['--norc', '-euc', place(script, '')], {
-    cwd: folder,
-    detached: true,
-    env: { ...inherited, PORT: String(RECEIVER_PORT) },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit')
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGINT')
-    await ended
-  }
-  after(stop)
-  let output = ''
-  child.stdout!.on('data', (chunk) => {
-    output += chunk
-  })
-  await until(() => output.includes('waiting on'))
+/** The README's receiver. */
+async function startReceiver({ start }: Shell, script: string) {
+  const { output, stop } = start(script)
+  await until(() => output().includes('waiting on'))
   /** Waits for the event of a charge and gives its line. */
-  const received = (id: string) => until(() => new RegExp(`^.*"${id}".*$`, 'm').exec(output)?.[0])
+  const received = (id: string) => until(() => new RegExp(`^.*"${id}".*$`, 'm').exec(output())?.[0])
   return { received, stop }
 }
 
 /** The blocks of a README that a new user pastes, one section after the other. */
 function walkOf(page: string) {
   const sections = page.split(/^## /m).slice(1).map(blocksOf)
-  const [first, money, subscription, webhooks] = sections.filter(({ length }) => length > 0)
-  return { first: first!.slice(1), money: money!, subscription: subscription!, webhooks: webhooks! }
+  const [first, money, subscription, webhooks, kit] = sections.filter(({ length }) => length > 0)
+  return {
+    first: first!.slice(1),
+    money: money!,
+    subscription: subscription!,
+    webhooks: webhooks!,
+    kit: kit!,
+  }
 }
 
 test('both READMEs show the same commands', () => {
@@ -131,11 +149,13 @@ test('no address in the README needs quotes that it lacks, in zsh either', () =>
 })
 
 test('who pastes the README gets to a paid charge, a withdrawal, a subscription and an event', async () => {
-  const { folder, run } = await openShell()
-  const { first, money, subscription, webhooks } = walkOf(README)
+  const shell = await openShell()
+  const { run } = shell
+  const { first, money, subscription, webhooks, kit } = walkOf(README)
   await payAndWithdraw(run, first, money)
   subscribe(run, subscription)
-  await receive({ folder, run }, webhooks)
+  await receive(shell, webhooks)
+  await listenAndTrigger(shell, webhooks[1]!, kit)
 })
 
 async function payAndWithdraw(run: Script, first: string[], money: string[]): Promise<void> {
@@ -177,11 +197,12 @@ function subscribe(run: Script, blocks: string[]): void {
   assert.equal(balance.available, 100_000 + 1990 - 5000 + 3 * 4990)
 }
 
-async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> {
+async function receive(shell: Shell, blocks: string[]): Promise<void> {
+  const { run } = shell
   const [register, start, buy, replay] = blocks
   const [webhook] = answersIn(run(register!))
   assert.equal(webhook.status, 201, 'with the key of the new sandbox')
-  const first = await startReceiver(folder, start!)
+  const first = await startReceiver(shell, start!)
   const idOf = ([created]: Any[]) => created.data.id
   const line = await first.received(idOf(answersIn(run(buy!))))
   assert.match(line, /^new evt_.*"event":"Charge\.Paid".*"status":"PAID","total":2990/)
@@ -190,7 +211,7 @@ async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> 
   await first.stop()
   const missed = idOf(answersIn(run(buy!)))
   await until(() => run(pending).includes('"error"'))
-  const second = await startReceiver(folder, start!)
+  const second = await startReceiver(shell, start!)
   assert.deepEqual(answersIn(run(replay!))[0].data, { replayed: 1 })
   assert.match(await second.received(missed), /^new /)
   await second.stop()
@@ -201,6 +222,24 @@ async function receive({ folder, run }: Shell, blocks: string[]): Promise<void> 
     'the walk leaves its webhook active',
   )
 }
+
+/** The receiver gets a triggered event from the listener too, whose line has its answer. */
+async function listenAndTrigger(shell: Shell, receive: string, kit: string[]): Promise<void> {
+  const [listen, trigger] = kit
+  const receiver = await startReceiver(shell, receive)
+  const listener = shell.start(listen!)
+  await until(() => listener.output().includes('Ready.'))
+  const [, id] = /^charge +(charge_\w+)/m.exec(shell.run(trigger!))!
+  assert.match(await receiver.received(id!), /^new evt_/)
+  await until(() => new RegExp(`charge\\.paid +evt_.*${id}.*→ 204`).test(listener.output()))
+  await listener.stop()
+  await receiver.stop()
+}
+
+test('both READMEs show the client as its own page does', () => {
+  const [quickstart] = /```ts\n[\s\S]*?```/.exec(read('packages/client/README.md'))!
+  for (const page of ['README.md', 'README.pt-BR.md']) assert.ok(read(page).includes(quickstart))
+})
 
 const statesOf = (charges: Any[]) =>
   charges.map(({ status, paymentStatus }) => [status, paymentStatus])
