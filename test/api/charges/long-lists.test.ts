@@ -91,6 +91,9 @@ test('the longest block of the event loop is a metric', async () => {
   assert.match(text, /^vintem_event_loop_longest_block_seconds [\d.e-]+$/m)
 })
 
+/** An event has one delivery for each webhook, and a company has at most 50. */
+const SHORT = ['/event/{id}/deliveries']
+
 test('every answer that is a list has pages', () => {
   const unpaged = ROUTES.filter(({ method, data, query }) => {
     const isList = (data as { type?: string }).type === 'array'
@@ -98,7 +101,7 @@ test('every answer that is a list has pages', () => {
   })
   assert.deepEqual(
     unpaged.map(({ path }) => path),
-    [],
+    SHORT,
   )
 })
 
