@@ -7,6 +7,7 @@ import {
   purge,
   type UndeliverableWebhook,
 } from '../core/deliveries/upkeep-store.ts'
+import { deleteOldFollows } from '../core/feed/follow-store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
@@ -82,7 +83,7 @@ function clear(app: FullApp, webhook: UndeliverableWebhook): Promise<number> {
   return moveToLog(app.db, webhook, reason, MAX_ROWS)
 }
 
-/** Deletes old deliveries, and those of deleted webhooks. */
+/** Deletes old deliveries, those of deleted webhooks, and what followers of feeds have left. */
 export async function purgeDeliveries(app: FullApp, signal?: AbortSignal): Promise<void> {
   const { db, systemClock, config } = app
   const now = systemClock.now()
@@ -91,6 +92,7 @@ export async function purgeDeliveries(app: FullApp, signal?: AbortSignal): Promi
   const part = (webhook: UndeliverableWebhook) => deleteRows(db, 'delivery_log', webhook, MAX_ROWS)
   await inParts(app, TASK.purge, deleted, part, signal)
   await deletePreviousSecrets(db, now)
+  while (!signal?.aborted && (await deleteOldFollows(db, MAX_ROWS)) === MAX_ROWS);
 }
 
 function purgeOld(app: FullApp, before: Date, signal?: AbortSignal): Promise<void> {

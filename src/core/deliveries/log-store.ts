@@ -80,9 +80,12 @@ export async function insert(tx: Tx, key: DeliveryKey, now: Date): Promise<void>
 /** The last 50 attempts, because a company may ask for a delivery again without limit. */
 const HISTORY = `jsonb_path_query_array(attempts, '$[last - 49 to last]')`
 
+/** A replay of more deliveries shows no more of them in the feed. */
+const MAX_NOTED = 10_000
+
 /**
  * Parts of a statement that show the redelivered rows to those who follow the feed of the company
- * `$1`, in the order of their events. `$2` is the webhook. What is a week old is removed.
+ * `$1`, in the order of their events. `$2` is the webhook.
  */
 const noteRedeliveries = (rows: string, now: string): string => `followed as materialized (
     select until from followed_feeds where company_id = $1 and until > now()
@@ -91,9 +94,8 @@ const noteRedeliveries = (rows: string, now: string): string => `followed as mat
     select $1, (select event_position()),
       (lpad(to_hex(row_number() over (order by event_id)), 12, '0')
         || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid, $2, event_id, ${now}
-    from ${rows} where exists (select from followed)
-  ), forgotten as (
-    delete from redeliveries where company_id = $1 and written_at < now() - interval '7 days'
+    from (select event_id from ${rows} order by event_id limit ${MAX_NOTED}) r
+    where exists (select from followed)
   ), notified as materialized (
     select pg_notify('${EVENTS_CHANNEL}', $1::uuid::text)
     where exists (select from ${rows}) and exists (select from followed)

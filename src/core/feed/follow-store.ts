@@ -16,6 +16,30 @@ export async function followFeeds(tx: Tx, companyIds: Uuid[], seconds: number): 
   })
 }
 
+/**
+ * Deletes at most `max` redeliveries that are a week old, and as many entries of feeds that nobody
+ * follows any more. Returns the greater of the two numbers.
+ */
+export async function deleteOldFollows(tx: Tx, max: number): Promise<number> {
+  const [row] = await tx.query<{ deleted: number }>({
+    text: `with redelivery as (
+             delete from redeliveries where ctid = any (array(
+               select ctid from redeliveries where written_at < now() - interval '7 days'
+               limit $1 for update skip locked))
+             returning company_id
+           ), followed as (
+             delete from followed_feeds where ctid = any (array(
+               select ctid from followed_feeds where until < now()
+               limit $1 for update skip locked))
+             returning company_id
+           )
+           select greatest(
+             (select count(*) from redelivery), (select count(*) from followed)) as deleted`,
+    values: [max],
+  })
+  return row!.deleted
+}
+
 /** Events of a type, or of any, from a position on, and redeliveries if they are wanted. */
 export type Looked = {
   companyId: Uuid

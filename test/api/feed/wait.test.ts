@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { LISTENER } from '../../../src/core/companies/announce.ts'
 import { type Event, emit, testEvent } from '../../../src/core/events.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
+import { purgeDeliveries } from '../../../src/worker/webhooks.ts'
 import { until } from '../../deliveries/until.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
 import { feedCaughtUp, makeReceiver, openDeliveryWorker } from '../../support/webhooks.ts'
@@ -260,6 +261,38 @@ test('events that are redelivered or replayed are shown again to those who ask f
   assert.match(paged.headers.get('link') ?? '', /after=rdl_\d+_\w{26}/)
   for (const wrong of ['rdl_1', 'rdl_1_x', `rdl_1_${'!'.repeat(26)}`])
     assert.equal((await client.get(`/event?after=${wrong}`)).status, 400)
+})
+
+test('a replay shows 10,000 events again, for a week', async () => {
+  const { client } = await follower()
+  const { webhook } = await makeReceiver(client)
+  const companyId = client.company.id
+  await api.rows(
+    `with event as (
+       insert into events (company_id, id, type, payload, created_at, mode, position)
+       select $1, gen_random_uuid(), 'charge.paid', '{}', now(), 'sandbox', event_position()
+       from generate_series(1, 10001) returning id
+     )
+     insert into delivery_log
+       (company_id, webhook_id, event_id, status, attempts, created_at, finished_at)
+     select $1, $2, id, 'FAILED', '[]', now(), now() from event`,
+    [companyId, webhook.id],
+  )
+  await api.app.feedWaits.take(companyId).then((seat) => seat.leave())
+  const replay = await client.post(`/webhook/${webhook.id}/replay`, { status: 'ALL' })
+  assert.equal(replay.body.data.replayed, 10_001)
+  const count = async (table: string) => {
+    const text = `select count(*) from ${table} where company_id = $1`
+    return (await api.rows<{ count: number }>(text, [companyId]))[0]!.count
+  }
+  assert.deepEqual([await count('redeliveries'), await count('followed_feeds')], [10_000, 1])
+  await purgeDeliveries(api.app)
+  assert.deepEqual([await count('redeliveries'), await count('followed_feeds')], [10_000, 1])
+  const older = "set written_at = now() - interval '7 days 1 s' where company_id = $1"
+  await api.rows(`update redeliveries ${older}`, [companyId])
+  await api.rows('update followed_feeds set until = now() where company_id = $1', [companyId])
+  await purgeDeliveries(api.app)
+  assert.deepEqual([await count('redeliveries'), await count('followed_feeds')], [0, 0])
 })
 
 test('a server that stops answers those who wait at once', async () => {
