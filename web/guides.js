@@ -70,7 +70,11 @@ async function search() {
   if (query.length < 3 || query === asked) return
   asked = query
   const reply = await fetch(`/guides?q=${encodeURIComponent(query)}`).catch(() => null)
-  if (!reply?.ok || query !== asked) return
+  if (query !== asked) return
+  if (!reply?.ok) {
+    asked = ''
+    return
+  }
   const answer = new DOMParser().parseFromString(await reply.text(), 'text/html')
   const found = answer.getElementById('found')
   if (!found || query !== asked) return

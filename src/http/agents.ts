@@ -53,6 +53,10 @@ const NOT_ALLOWED = {
   id: null,
 }
 
+/** What a message takes beside the work of its tool: the protocol itself, and its length. */
+const MESSAGE_MS = 3
+const BYTES_PER_MS = 3_000
+
 async function answer(
   agents: Agents,
   request: FastifyRequest,
@@ -60,6 +64,8 @@ async function answer(
 ): Promise<FastifyReply> {
   const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
   requireNone(faults)
+  const bytes = Number(request.headers['content-length'] ?? 0)
+  request.ticket!.spender.spend(MESSAGE_MS + bytes / BYTES_PER_MS)
   const session = request.session!
   const author = { ...session.author, address: addressOf(request) }
   const headers = headersOf(request)

@@ -64,7 +64,8 @@ export function createAgents(anyApp: FullApp, operate: Operate, actOnce: ActOnce
   async function respond(exchange: Exchange): Promise<Response> {
     const { message, session, headers } = exchange.asked
     // A batch would be many requests for the price of one.
-    if (Array.isArray(message)) return Response.json(NO_BATCH, { status: 400 })
+    if (Array.isArray(message)) return Response.json(refusal(NO_BATCH), { status: 400 })
+    if (metaOf(message) > MAX_META) return Response.json(refusal(LONG_META), { status: 400 })
     const request = new Request('http://agents.invalid/mcp', {
       method: 'POST',
       headers: { ...headers, ...HEADERS },
@@ -85,8 +86,16 @@ export function createAgents(anyApp: FullApp, operate: Operate, actOnce: ActOnce
   }
 }
 
-const NO_BATCH = {
+const NO_BATCH = 'Send one message in each request.'
+/** To check each of its fields takes long, and no client has many. */
+const MAX_META = 50
+const LONG_META = `params._meta: must have at most ${MAX_META} fields.`
+
+const metaOf = (message: unknown): number =>
+  Object.keys((message as { params?: { _meta?: object } } | null)?.params?._meta ?? {}).length
+
+const refusal = (message: string) => ({
   jsonrpc: '2.0',
-  error: { code: ProtocolErrorCode.InvalidRequest, message: 'Send one message in each request.' },
+  error: { code: ProtocolErrorCode.InvalidRequest, message },
   id: null,
-}
+})

@@ -4,7 +4,9 @@ const MAX_CHARACTERS = 140
 const LONGER: Record<string, number> = {
   brCode: 512,
   emv: 512,
-  url: 512,
+  url: 2048,
+  externalId: 255,
+  correlationID: 255,
   paymentLinkUrl: 512,
   response: 200,
   message: 500,

@@ -11,6 +11,8 @@ const browser = browsing()
 
 test('the front page says where one is and what runs, and leads everywhere', async () => {
   const page = await browser.open(`${local.url}/`, { phone: true })
+  // A busy machine needs a moment until the worker is known to run.
+  while ((await page.getByText('Rodando').count()) === 0) await page.reload()
   const text = await page.locator('main').innerText()
   for (const shown of ['http://vintem.test', '0.1.0', 'PostgreSQL 18', 'Rodando', local.apiKey]) {
     assert.ok(text.includes(shown), shown)

@@ -97,7 +97,8 @@ async function runCurl(page: Page, { key }: Client): Promise<string> {
   const folder = temporaryFolder()
   mkdirSync(join(folder, '.data'))
   writeFileSync(join(folder, '.data', 'sandbox.json'), JSON.stringify({ apiKey: key }))
-  const exported = page.text.includes('VINTEM_KEY=') ? [] : [`export VINTEM_KEY=${key}`]
+  const [own] = /^export VINTEM_KEY=.*$/m.exec(page.text) ?? []
+  const exported = [own ?? `export VINTEM_KEY=${key}`]
   const answers: Any[] = []
   for (const part of programOf(page, 'curl').trim().split(/\n\n+/)) {
     const fields = [...part.matchAll(/^export (\w+)=.*….*# (?:the|its|o) (\w+)/gm)]

@@ -138,7 +138,7 @@ test('searches are limited for each address, and for all together', async (t) =>
   for (let n = 0; n < 101; n++) statuses.push(await ask(`2001:db8:5:1:${n.toString(16)}::1`))
   assert.deepEqual([statuses[99], statuses[100]], [200, 429])
   assert.equal(await ask('2001:db8:5:1::1', '/guides'), 200, 'pages are not searches')
-  for (let n = 0; n < 100; n++) statuses.push(await ask(`2001:db8:6:${n.toString(16)}::1`))
+  for (let n = 0; n < 400; n++) statuses.push(await ask(`2001:db8:6:${n.toString(16)}::1`))
   assert.equal(statuses.at(-1), 200)
   assert.equal(await ask('2001:db8:7::1'), 429, 'all together')
 })

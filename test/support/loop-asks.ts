@@ -105,8 +105,12 @@ const LARGE_FORM = form({ name: LONG, taxId: '1'.repeat(BODY_LIMIT_BYTES / 2) })
 const call = (name: string, args: object): Ask =>
   at('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
 
+/** As many fields as fit into a body. */
+const LONG_META = Object.fromEntries(Array.from({ length: 4500 }, (_, n) => [`key-${n}`, 1]))
+
 const AGENT_ASKS = ({ link, paid, refunded, approved, product }: FullStore): Ask[] => [
   at('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  at('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: LONG_META } }),
   call('find_charges', { limit: 50 }),
   call('find_charges', { text: 'Maria', limit: 50 }),
   ...[link.id, paid.id, refunded].map((id) => call('explain_charge', { id })),

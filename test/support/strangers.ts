@@ -136,6 +136,6 @@ function asStranger(value: unknown, companies: Set<string>): unknown {
   return bytes
 }
 
-/** What sums and counts of nothing are. */
-const isEmpty = (row: Record<string, unknown>): boolean =>
+/** What sums and counts of nothing are. How far the feed shows everything is the same for all. */
+const isEmpty = ({ horizon: _, ...row }: Record<string, unknown>): boolean =>
   Object.values(row).every((value) => !value || value === '0')

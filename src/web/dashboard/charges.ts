@@ -170,7 +170,7 @@ export const stateOf = ({ language }: Pick<Visit, 'language'>, charge: Charge): 
 /** A file with more charges is refused, because nobody waits for it or can open it. */
 const MAX_LINES = 100_000
 /** So many lines of a file are written before other requests are served. */
-const SLICE = 20
+const SLICE = 10
 
 /** All charges that match, as a file for spreadsheets in Brazil. */
 async function download(visit: Visit): Promise<FastifyReply> {

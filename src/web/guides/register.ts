@@ -13,7 +13,7 @@ import { createSearch, type Search, wordsOf } from './search.ts'
 /** Searches per address. A page that searches while somebody types sends a few a second. */
 const SEARCHES = { perSecond: 5, burst: 100 }
 /** All addresses together. */
-const SEARCHES_IN_ALL = { perSecond: 20, burst: 200 }
+const SEARCHES_IN_ALL = { perSecond: 100, burst: 500 }
 
 type Reader = { library: Library; search: Search; copies: Map<Guide, Promise<Copy>> }
 
