@@ -32,10 +32,12 @@ export type Wanted = {
   closed: AbortSignal
 }
 
+/** The feed has such an event, the time is over, or the client or the server has left. */
+export type WaitEnd = 'there' | 'late' | 'left'
+
 /** The place of one request among those that wait for events. */
 export type Seat = {
-  /** Resolves true as soon as the feed has such an event, and false when the time is over. */
-  next(wanted: Wanted): Promise<boolean>
+  next(wanted: Wanted): Promise<WaitEnd>
   leave(): void
 }
 
@@ -54,7 +56,7 @@ export type FeedWaits = {
 
 export type AppWithFeed = App & { feedWaits: FeedWaits }
 
-type Waiting = Pick<Wanted, 'from' | 'type' | 'redeliveries'> & { end(isThere: boolean): void }
+type Waiting = Pick<Wanted, 'from' | 'type' | 'redeliveries'> & { end(how: WaitEnd): void }
 /** A company with seats: who of them waits, and how often its feed may have changed. */
 type Company = { seats: number; waiting: Set<Waiting>; changes: number }
 
@@ -86,7 +88,7 @@ export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWai
       let before = company.changes
       return {
         next(wanted) {
-          if (isClosed) return Promise.resolve(false)
+          if (isClosed) return Promise.resolve('left')
           const ended = waitIn(company, wanted)
           // Something may have been written since the request has read.
           if (company.changes !== before) looks.changed(id)
@@ -104,14 +106,18 @@ export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWai
     attach(notifications) {
       alive = notifications.alive
       notifications.on(EVENTS_CHANNEL, (id) => {
-        if (id === null) follows.forget()
-        for (const changed of id === null ? companies.keys() : [id]) looks.changed(changed)
+        if (id !== null) return looks.changed(id)
+        follows.forget()
+        for (const one of companies.keys()) {
+          looks.changed(one)
+          if (alive()) follows.add(one)
+        }
       })
     },
     close() {
       isClosed = true
       clearInterval(timer)
-      for (const { waiting } of companies.values()) for (const one of [...waiting]) one.end(false)
+      for (const { waiting } of companies.values()) for (const one of [...waiting]) one.end('left')
     },
   }
 }
@@ -150,18 +156,18 @@ function createShare(): FeedWaits['share'] {
   }
 }
 
-function waitIn(company: Company, wanted: Wanted): Promise<boolean> {
+function waitIn(company: Company, wanted: Wanted): Promise<WaitEnd> {
   const { from, type, redeliveries, deadline_ms, closed } = wanted
   return new Promise((resolve) => {
-    const end = (isThere: boolean) => {
+    const end = (how: WaitEnd) => {
       clearTimeout(timer)
       closed.removeEventListener('abort', leave)
       company.waiting.delete(waiting)
-      resolve(isThere)
+      resolve(how)
     }
-    const leave = () => end(false)
+    const leave = () => end('left')
     const waiting: Waiting = { from, type, redeliveries, end }
-    const timer = setTimeout(leave, Math.max(0, deadline_ms - performance.now()))
+    const timer = setTimeout(end, Math.max(0, deadline_ms - performance.now()), 'late')
     company.waiting.add(waiting)
     closed.addEventListener('abort', leave)
     if (closed.aborted) leave()
@@ -189,7 +195,7 @@ function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
     for (const [i, { isThere, isHeldBack, horizon }] of found.entries()) {
       const { companyId, waiting } = groups[i]!
       for (const one of waiting) {
-        if (isThere) one.end(true)
+        if (isThere) one.end('there')
         else one.from = Math.max(one.from, horizon)
       }
       if (isHeldBack) due.add(companyId)

@@ -71,6 +71,18 @@ test('answers with an empty list when the time is over', async () => {
   }
 })
 
+test('an event of which nobody was notified is answered when the time is over', async () => {
+  const { client, after } = await follower()
+  // Until now the feed was looked at because it is newly followed.
+  assert.deepEqual(await ask(client, `wait=1&after=${after}`), [])
+  const asked = ask(client, `wait=2&after=${after}`)
+  await untilWaiting(1)
+  await api.rows('delete from followed_feeds where company_id = $1', [client.company.id])
+  const event = makeEvent(client)
+  await write(event)
+  assert.deepEqual(await asked, [publicId(event)])
+})
+
 test('a charge that is created ends the wait of its company, and of no other', async () => {
   const [one, two] = [await follower(), await follower()]
   const asked = ask(one.client, `wait=30&after=${one.after}`)
@@ -195,8 +207,14 @@ test('events are seen although the connection that receives notifications was lo
   const { client, after } = await follower()
   const asked = ask(client, `wait=30&after=${after}`)
   await untilWaiting(1)
+  // A failover may lose what was written last.
+  await api.rows('delete from followed_feeds where company_id = $1', [client.company.id])
   const gone = 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1'
   await api.rows(`${gone} and datname = current_database()`, [LISTENER])
+  const noted = 'select 1 from followed_feeds where company_id = $1'
+  await until('it is followed again', async () => {
+    return (await api.rows(noted, [client.company.id])).length === 1
+  })
   const event = makeEvent(client)
   await write(event)
   assert.deepEqual(await asked, [publicId(event)])
