@@ -390,10 +390,11 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** The environment of this process. A `.env` file gives what it does not set. */
-export function loadEnvironment(): Environment {
+/** Reads the environment of this process. A `.env` file gives what it does not set. */
+export function loadConfig(): Config {
   if (existsSync('.env')) loadEnvFile('.env')
-  return process.env
+  return readConfig(process.env)
 }
 
-export const loadConfig = (): Config => readConfig(loadEnvironment())
+/** The environment without what is in .env. */
+export const bareEnvironment = (): Environment => process.env

@@ -42,6 +42,20 @@ const here = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: tem
 const nowhere = { XDG_CONFIG_HOME: temporaryFolder() }
 const readable = { XDG_CONFIG_HOME: folderWith('{"profiles":{}}', 0o644) }
 const damaged = { XDG_CONFIG_HOME: folderWith('{"profiles":{"x":{"url":7}}}', 0o600) }
+const noAddress = {
+  XDG_CONFIG_HOME: folderWith(
+    '{"current":"x","profiles":{"x":{"url":"localhost:3000","key":"vk_1"}}}',
+    0o600,
+  ),
+}
+
+/** A folder with what local mode has written about its sandbox. */
+function sandboxFolder(sandbox: object): string {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'sandbox.json'), JSON.stringify(sandbox))
+  return folder
+}
+
 const closed = `http://127.0.0.1:${await freePort()}`
 const NO_CHARGE = 'charge_00000000000000000000000000'
 const NO_EVENT = 'evt_00000000000000000000000000'
@@ -91,6 +105,21 @@ const BAD: Record<string, [line: string, says: RegExp, env?: Record<string, stri
   'a name of a profile with a slash': [`profile add a/b --url ${api.url}`, /^<name>: 1 to 64/],
   'profiles that others can read': ['charges list', /run chmod 600 on it/, readable],
   'profiles that are damaged': ['charges list', /profiles\.json is damaged/, damaged],
+  'a profile whose address is none': ['charges list', /profiles\.json is damaged/, noAddress],
+  'a sandbox file that is damaged': [
+    'charges list',
+    /sandbox\.json is damaged: start the server again, or give --url and --key\.$/,
+    { ...nowhere, DATA_DIR: sandboxFolder({}) },
+  ],
+  'the sandbox of a stranger': [
+    'charges list',
+    /^The key is not the one in .*sandbox\.json: give --url\.$/,
+    {
+      ...nowhere,
+      DATA_DIR: sandboxFolder({ url: pageUrl, apiKey: 'vk_1' }),
+      VINTEM_KEY: client.key,
+    },
+  ],
   'a wrong key for a profile': [
     `profile add x --url ${api.url} --key vk_sandbox_x`,
     /^The server refuses the key/,
@@ -127,6 +156,44 @@ for (const [what, [line, says, env = here]] of Object.entries(BAD)) {
   })
 }
 
+test('an address in ./.env gets no key but the one beside it', async () => {
+  const folder = temporaryFolder()
+  const there = hostedVintemIn(folder)
+  const list = (env: Record<string, string>, ...more: string[]) =>
+    there(['charges', 'list', '--json', ...more], { ...nowhere, ...env })
+  const seen: unknown[] = []
+  page.on('request', ({ headers }) => seen.push(headers['x-api-key']))
+  const envFile = (...lines: string[]) => writeFileSync(join(folder, '.env'), lines.join('\n'))
+  const keyFile = join(folder, 'key')
+  writeFileSync(keyFile, client.key)
+  const refusal = 'VINTEM_URL comes from ./.env, but the key does not: give --url.\n'
+
+  envFile(`VINTEM_URL=${pageUrl}`, 'VINTEM_KEY=vk_1')
+  assert.equal((await list({ VINTEM_KEY: client.key })).stderr, refusal)
+  assert.equal((await list({ VINTEM_KEY_FILE: keyFile })).stderr, refusal)
+  assert.equal((await list({}, '--key', client.key)).stderr, refusal)
+  envFile(`VINTEM_URL=${pageUrl}`, `VINTEM_KEY_FILE=${keyFile}`)
+  assert.equal((await list({})).stderr, refusal, 'a file may be of anything')
+  const profiles = { current: 'x', profiles: { x: { url: pageUrl, key: 'vk_1' } } }
+  envFile(`XDG_CONFIG_HOME=${folderWith(JSON.stringify(profiles), 0o600)}`)
+  const { XDG_CONFIG_HOME: _, ...unset } = nowhere
+  const home = { HOME: temporaryFolder(), VINTEM_KEY: client.key, ...unset }
+  assert.match((await there(['charges', 'list'], home)).stderr, /^No server is named/)
+  assert.deepEqual(seen, [])
+
+  envFile(`VINTEM_URL=${api.url}`, `VINTEM_KEY=${client.key}`)
+  for (const env of [{}, { VINTEM_KEY: client.key }]) assert.equal((await list(env)).code, 0)
+  envFile(`VINTEM_URL=${pageUrl}`)
+  assert.equal((await list({ VINTEM_KEY: client.key, VINTEM_URL: api.url })).code, 0)
+  const DATA_DIR = sandboxFolder({ url: api.url, apiKey: client.key })
+  assert.equal(
+    (await list({ VINTEM_KEY: client.key, DATA_DIR })).code,
+    0,
+    'the pair of the sandbox',
+  )
+  assert.deepEqual(seen, [])
+})
+
 test('what the parser refuses is followed by the usage', async () => {
   const { code, stderr } = await vintem(['charges', 'list', '--status', 'LOST'], here)
   assert.equal(code, 2)
@@ -138,6 +205,23 @@ test('what the parser refuses is followed by the usage', async () => {
   assert.match(both.stderr, /^--profile names the server and the key/)
   const nothing = await vintem(['webhooks', 'update', 'x'], here)
   assert.match(nothing.stderr, /^Nothing to change: [\s\S]*Usage: vintem webhooks update/)
+  for (const id of ['', ' ', '.', '..']) {
+    const { code, stderr } = await vintem(['events', 'show', id], here)
+    assert.match(
+      stderr,
+      /^<event-id> must not be empty or only dots\.\n\nUsage: vintem events show/,
+    )
+    assert.equal(code, 2)
+  }
+  const typed = ['--url', api.url, '--key', client.key]
+  const pin = (...more: string[]) => vintem(['company', 'pin', ...more, ...typed], nowhere)
+  for (const more of [[], ['--dry-run']]) {
+    const { code, stderr } = await pin(client.company.id, '2025-01-01', ...more)
+    assert.match(stderr, /^--url, --key and --profile go with --dry-run alone; /)
+    assert.equal(code, 2)
+  }
+  const asked = await pin('2025-01-01', '--dry-run', '--json')
+  assert.deepEqual([asked.code, JSON.parse(asked.stdout).to], [0, '2025-01-01'])
 })
 
 test('every command that asks a server refuses a wrong key in the same words', async () => {

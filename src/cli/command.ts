@@ -67,6 +67,9 @@ export function parse(command: Command, argv: string[]): Args {
   const unexpected = positionals.slice(operands.length)
   if (missing.length > 0) throw new UsageFault(`Missing: ${missing.join(', ')}.`)
   if (unexpected.length > 0) throw new UsageFault(`Not understood: ${unexpected.join(' ')}.`)
+  const blank = positionals.findIndex((text) => /^\.{0,2}$/.test(text.trim()))
+  // An address with such a part would be that of something else.
+  if (blank >= 0) throw new UsageFault(`<${operands[blank]}> must not be empty or only dots.`)
   if (empty) throw new UsageFault(`--${empty[0]} needs a value.`)
   for (const [name, all] of texts) requireChoice(`--${name}`, all, known[name]!.choices)
   for (const [i, name] of operands.entries())

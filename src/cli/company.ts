@@ -148,14 +148,19 @@ const pin: Command = {
   mayOmitOperands: true,
   options: {
     'dry-run': {
-      help: 'show how the answers that it uses would change, and change nothing; without a company it is that of --key, and the newest version',
+      help: 'show how the answers that it uses would change, and change nothing; without a company it is that of --key, and without a version the newest',
     },
     ...connectionOptions,
   },
   async run(args) {
     const [id, version] = args.operands
     const isDryRun = args.switches.has('dry-run')
-    if (isDryRun && id === undefined) return askDiff(args)
+    const isAsked = isDryRun && version === undefined && (id === undefined || !versionFault(id))
+    if (isAsked) return askDiff(id ? { ...args, options: { ...args.options, to: id } } : args)
+    if (Object.keys(connectionOptions).some((name) => args.options[name] !== undefined))
+      throw new UsageFault(
+        '--url, --key and --profile go with --dry-run alone; the company is then that of the key, so leave out <company-id>.',
+      )
     if (id === undefined || version === undefined)
       throw new UsageFault('Missing: <company-id>, <version>.')
     const fault = versionFault(version)

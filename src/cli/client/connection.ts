@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Vintem } from '../../../packages/client/src/index.ts'
 import { type Args, ClientFault, type Option, UsageFault } from '../command.ts'
 import { type ClientEnvironment, readEnvironment } from './environment.ts'
-import { readProfiles, type Target } from './profiles.ts'
+import { readProfiles } from './profiles.ts'
+import { checkedKey, checkedUrl, savedTarget, type Target } from './target.ts'
 
 /** The options of every command that asks a server. */
 export const connectionOptions = {
@@ -21,7 +22,8 @@ export function connect(args: Args): Vintem {
 
 /**
  * The server and the key: as typed, of the environment, of a profile, or of the sandbox that local
- * mode has here. The key of a profile goes to the server of that profile only.
+ * mode has here. The key of a profile goes to the server of that profile only. Files of this folder
+ * may be of a stranger, so an address in one of them gets the key beside it and no other.
  */
 export function targetOf({ options }: Pick<Args, 'options'>): Target {
   const env = readEnvironment()
@@ -34,12 +36,22 @@ export function targetOf({ options }: Pick<Args, 'options'>): Target {
     typedKey === undefined ? env.key : readKey(typedKey),
     typedKey === undefined ? 'VINTEM_KEY' : '--key',
   )
-  if (url !== null && key !== null) return { url, key }
-  const saved = savedTarget(env)
-  if (url === null && saved === null) throw new ClientFault(NOT_NAMED)
-  if (url === null) return { url: saved!.url, key: key ?? saved!.key }
-  if (saved?.url === url) return { url, key: saved.key }
-  throw new ClientFault(`No key is saved for ${url}: give --key, or set VINTEM_KEY.`)
+  const isUrlOfFile = typedUrl === undefined && env.isUrlOfFile
+  if (url !== null && key !== null) {
+    if (!isUrlOfFile || key === env.keyOfFile) return { url, key }
+    const sandbox = readSandbox(env.sandboxFile)
+    if (sandbox?.key === key) return sandbox
+    throw new ClientFault('VINTEM_URL comes from ./.env, but the key does not: give --url.')
+  }
+  const saved = usualProfile(env)
+  const found = saved ?? readSandbox(env.sandboxFile)
+  if (url !== null && found?.url === url) return found
+  if (url !== null)
+    throw new ClientFault(`No key is saved for ${url}: give --key, or set VINTEM_KEY.`)
+  if (found === null) throw new ClientFault(NOT_NAMED)
+  if (key === null || key === found.key) return found
+  if (saved !== null) return { url: saved.url, key }
+  throw new ClientFault(`The key is not the one in ${env.sandboxFile}: give --url.`)
 }
 
 const NOT_NAMED =
@@ -51,39 +63,27 @@ function profileNamed({ folder }: ClientEnvironment, name: string): Target {
   throw new ClientFault(`No profile is called ${name}. "vintem profile list" shows them all.`)
 }
 
-function savedTarget(env: ClientEnvironment): Target | null {
+function usualProfile(env: ClientEnvironment): Target | null {
   if (env.profile !== null) return profileNamed(env, env.profile)
   const { current, saved } = readProfiles(env.folder)
-  if (current !== null) return saved.get(current)!
-  return env.sandboxFile === null ? null : readSandbox(env.sandboxFile)
+  return current === null ? null : saved.get(current)!
 }
 
 /** The sandbox that local mode has made in this folder. */
-function readSandbox(path: string): Target | null {
+function readSandbox(path: string | null): Target | null {
+  if (path === null || !existsSync(path)) return null
+  const found = savedTarget(readJson(path))
+  if (found) return found
+  throw new ClientFault(`${path} is damaged: start the server again, or give --url and --key.`)
+}
+
+function readJson(path: string): { url?: unknown; key?: unknown } {
   try {
-    const { url, apiKey } = JSON.parse(readFileSync(path, 'utf8'))
-    return { url, key: apiKey }
+    const { url, apiKey: key } = JSON.parse(readFileSync(path, 'utf8'))
+    return { url, key }
   } catch {
-    return null
+    return {}
   }
-}
-
-/** The address without a slash at its end. Null stays null. */
-export function checkedUrl<T extends string | null>(text: T, name: string): T
-export function checkedUrl(text: string | null, name: string): string | null {
-  if (text === null) return null
-  const url = URL.canParse(text) ? new URL(text) : null
-  const isHttp = url !== null && /^https?:$/.test(url.protocol)
-  if (!isHttp || url.search || url.hash || url.username || url.password)
-    throw new ClientFault(`${name}: must be an address such as https://pix.example.com.`)
-  return url.href.replace(/\/+$/, '')
-}
-
-/** Anything else could not be sent as a header. The server decides whether the key is right. */
-export function checkedKey<T extends string | null>(text: T, name: string): T
-export function checkedKey(text: string | null, name: string): string | null {
-  if (text === null || /^[\x21-\x7e]{1,255}$/.test(text)) return text
-  throw new ClientFault(`${name}: is no API key, which is vk_ and letters and digits.`)
 }
 
 export function readKey(typed: string): string {

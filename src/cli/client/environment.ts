@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { type Environment, loadEnvironment } from '../../config.ts'
+import { parseEnv } from 'node:util'
+import { bareEnvironment, type Environment } from '../../config.ts'
 import { ClientFault } from '../command.ts'
 
 /** What the commands of a client read from the environment. The reference page lists them. */
@@ -14,6 +15,9 @@ export const CLIENT_OPTIONS = {
 export type ClientEnvironment = {
   url: string | null
   key: string | null
+  /** Whether the address is only in ./.env, and the key that is there beside it. */
+  isUrlOfFile: boolean
+  keyOfFile: string | null
   profile: string | null
   /** The folder in which this user keeps profiles. */
   folder: string
@@ -21,19 +25,36 @@ export type ClientEnvironment = {
   sandboxFile: string | null
 }
 
-export function readEnvironment(env: Environment = loadEnvironment()): ClientEnvironment {
-  const text = (name: string) => env[name]?.trim() || null
+/** The environment, and ./.env for what it lacks. What is in the file changes nothing else here. */
+export function readEnvironment(): ClientEnvironment {
+  const shell = readerOf(bareEnvironment())
+  const file = readerOf(existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {})
+  const either = (name: string) => shell(name) ?? file(name)
   return {
-    url: text('VINTEM_URL'),
-    key: text('VINTEM_KEY') ?? keyInFile(text('VINTEM_KEY_FILE')),
-    profile: text('VINTEM_PROFILE'),
+    url: either('VINTEM_URL'),
+    key: keyOf(shell) ?? keyOf(file),
+    isUrlOfFile: shell('VINTEM_URL') === null && file('VINTEM_URL') !== null,
+    keyOfFile: file('VINTEM_KEY'),
+    profile: either('VINTEM_PROFILE'),
     folder: join(
-      text('XDG_CONFIG_HOME') ?? text('APPDATA') ?? join(homedir(), '.config'),
+      shell('XDG_CONFIG_HOME') ?? shell('APPDATA') ?? join(homedir(), '.config'),
       'vintem',
     ),
-    sandboxFile: text('DATABASE_URL') ? null : join(text('DATA_DIR') ?? '.data', 'sandbox.json'),
+    sandboxFile: either('DATABASE_URL')
+      ? null
+      : join(either('DATA_DIR') ?? '.data', 'sandbox.json'),
   }
 }
+
+type Reader = (name: string) => string | null
+
+const readerOf =
+  (env: Environment): Reader =>
+  (name) =>
+    env[name]?.trim() || null
+
+const keyOf = (read: Reader): string | null =>
+  read('VINTEM_KEY') ?? keyInFile(read('VINTEM_KEY_FILE'))
 
 function keyInFile(path: string | null): string | null {
   if (path === null) return null

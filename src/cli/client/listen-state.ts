@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClientFault } from '../command.ts'
-import type { Target } from './profiles.ts'
+import type { Target } from './target.ts'
 
 /** What a listener keeps: the last event that it has forwarded, and its secret. */
 export type ListenState = { after: string | null; secret: string | null }

@@ -4,10 +4,10 @@ import { text as readAll } from 'node:stream/consumers'
 import { Vintem, VintemError } from '../../../packages/client/src/index.ts'
 import { isLoopback } from '../../lib/addresses.ts'
 import { type Answer, ClientFault, type Command } from '../command.ts'
-import { checkedKey, checkedUrl } from './connection.ts'
 import { readEnvironment } from './environment.ts'
 import { plain, tableOf } from './output.ts'
-import { readProfiles, requireName, type Target, writeProfiles } from './profiles.ts'
+import { readProfiles, requireName, writeProfiles } from './profiles.ts'
+import { checkedKey, checkedUrl, type Target } from './target.ts'
 
 const add: Command = {
   name: 'profile add',

@@ -1,9 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClientFault } from '../command.ts'
-
-/** A server and a key of it. */
-export type Target = { url: string; key: string }
+import { savedTarget, type Target } from './target.ts'
 
 /** What a user has saved, by name, and the name of the profile that is used if none is named. */
 export type Profiles = { current: string | null; saved: Map<string, Target> }
@@ -44,13 +42,16 @@ function requirePrivate(path: string): void {
 
 type Stored = { current?: string | null; profiles: Record<string, Target> }
 
+const isWhole = (entry: readonly [string, Target | null]): entry is [string, Target] =>
+  entry[1] !== null
+
 function parse(path: string, text: string): Stored {
   try {
     const stored = JSON.parse(text) as Stored
-    const isWhole = Object.values(stored.profiles).every(
-      ({ url, key }) => typeof url === 'string' && typeof key === 'string',
+    const targets = Object.entries(stored.profiles).map(
+      ([name, target]) => [name, savedTarget(target)] as const,
     )
-    if (isWhole) return stored
+    if (targets.every(isWhole)) return { ...stored, profiles: Object.fromEntries(targets) }
   } catch {
     // It is reported below.
   }
