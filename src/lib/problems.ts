@@ -37,6 +37,11 @@ export const CATALOGUE = {
   recurrence_not_cancelable: [409, 'The subscription has already ended.'],
   clock_advancing: [409, 'The clock is still on its way to where it was moved before.'],
   recurrence_not_decidable: [409, 'The payer can no longer decide so on the subscription.'],
+  books_differ: [
+    409,
+    'The audit found a difference between the books and the bank. Ask the operator.',
+  ],
+  bank_changed: [409, 'The bank connection was changed meanwhile. Look at it, and try again.'],
   otp_expired: [410, 'The one-time code has expired.'],
   payload_too_large: [413, 'The body is larger than 64 KiB.'],
   unsupported_media_type: [415, 'The body is not sent as application/json.'],

@@ -42,6 +42,24 @@ test('every page that moves money asks people of a live company for a second fac
   }
 })
 
+test('no page moves money of a suspended company, and all of them can be read', async () => {
+  for (const mode of ['live', 'sandbox'] as const) {
+    const { company } = await api.client({ mode, pixKey: 'dona@example.com' })
+    const owner = await signIn(api, company, { hasSecondFactor: true })
+    await api.rows('update companies set suspended_at = now() where id = $1', [company.id])
+    for (const route of ROUTES_OF_MONEY) {
+      const name = `${mode} ${route.method} ${route.path}`
+      const { status, text } = await ask(owner, route)
+      if (route.method === 'GET') {
+        assert.notEqual(status, 403, name)
+        continue
+      }
+      assert.equal(status, 403, name)
+      assert.match(text, /A empresa está suspensa: é possível consultar/, name)
+    }
+  }
+})
+
 test('the page leads to where a factor is set up', async () => {
   const owner = await signIn(api, live.company, { language: 'en' })
   const page = await ask(owner, ROUTES_OF_MONEY[0]!)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { openConnection } from '../../src/core/banks/commands.ts'
+import { auditCompany } from '../../src/core/audits/commands.ts'
+import { findAudit, saveAudit } from '../../src/core/audits/store.ts'
+import { connectBank, disconnectBank, openConnection } from '../../src/core/banks/commands.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { formTokenOf } from '../../src/core/people/sessions.ts'
 import { newId, suffixOf } from '../../src/lib/ids.ts'
@@ -17,6 +19,11 @@ const { client: identity, issue } = await trust()
 const BANK = '/settings/bank'
 const CERTIFICATE = Buffer.from(identity.certificate)
 const KEY = Buffer.from(identity.key)
+const RENEWED = issue('Padaria Nova', new Date(Date.now() + 90 * 86_400_000))
+const NEW_FILES = {
+  certificate: Buffer.from(RENEWED.certificate),
+  key: Buffer.from(RENEWED.key),
+}
 const SECRET = 'segredo-do-banco-1'
 const PASSPHRASE = 'frase de teste'
 
@@ -258,9 +265,7 @@ test('an owner renews the certificate; a wrong one is found by the check, in bot
   const before = (await stored(id))!
   assert.match((await member.get(`${BANK}/renew`)).text, /What you leave empty stays/)
   assert.equal((await send(member, `${BANK}/renew`, {})).status, 400)
-  const renewed = issue('Padaria Nova', new Date(Date.now() + 90 * 86_400_000))
-  const files = { certificate: Buffer.from(renewed.certificate), key: Buffer.from(renewed.key) }
-  const done = await send(member, `${BANK}/renew`, files)
+  const done = await send(member, `${BANK}/renew`, NEW_FILES)
   assert.equal(done.to, `${member.home}${BANK}?done=renewed`, done.text)
   const after = (await stored(id))!
   assert.notEqual(after.id, before.id)
@@ -268,7 +273,7 @@ test('an owner renews the certificate; a wrong one is found by the check, in bot
   const { id: ___, certificate: ____, ...former } = before
   assert.deepEqual(rest, former, 'the rest stays')
   assert.match((await member.post(`${BANK}/check`)).text, /The bank gives access/)
-  const wrong = await send(member, `${BANK}/renew`, { ...files, clientSecret: 'outro-segredo' })
+  const wrong = await send(member, `${BANK}/renew`, { ...NEW_FILES, clientSecret: 'outro-segredo' })
   assert.equal(wrong.status, 303, wrong.text)
   const failed = await member.post(`${BANK}/check`)
   assert.match(failed.text, /Something has to be fixed[\s\S]*The bank gives no access/)
@@ -279,7 +284,10 @@ test('an owner disconnects, after a question; what the bank has of us is removed
   const shop = await openBanked(api)
   const member = await owner(shop.company)
   const question = await member.get(`${BANK}/disconnect`)
-  assert.match(question.text, /Desconectar de [\s\S]*cobranças abertas/)
+  assert.match(
+    question.text,
+    /Desconectar de [\s\S]*cobranças abertas[\s\S]*vintem bank reconcile --settle/,
+  )
   const done = await member.post(`${BANK}/disconnect`)
   assert.match(done.location!, /done=(disconnected|callbacks-left)$/)
   assert.equal(await stored(shop.company.id), null)
@@ -288,4 +296,86 @@ test('an owner disconnects, after a question; what the bank has of us is removed
   assert.equal((await member.get(`${BANK}/renew`)).location, `${member.home}${BANK}`)
   const actions = (await activityOf(shop.company.id)).map(({ action }) => action)
   assert.equal(actions.filter((action) => action === 'bank.disconnect').length, 1)
+})
+
+test('while the books differ an owner keeps the bank, and an audit without a bank proves nothing', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  const member = await owner(shop.company)
+  const { id, pixKey } = shop.company
+  const difference = 'available is 1, the postings make 2'
+  const audit = { checkedEntry: 0, bankCheckedUntil: null, difference }
+  await saveAudit(api.app.db, id, audit, api.clock.now())
+  const before = await stored(id)
+  const connect = () => send(member, `${BANK}/connect`, { ...EFI, pixKey })
+  for (const refused of [await connect(), await member.post(`${BANK}/disconnect`)]) {
+    assert.equal(refused.status, 409, refused.text)
+    assert.match(refused.text, /A conferência encontrou uma diferença/)
+    keepsSecrets(refused.text)
+  }
+  assert.deepEqual(await stored(id), before)
+  assert.equal((await send(member, `${BANK}/renew`, NEW_FILES)).status, 303)
+
+  await api.app.db.transaction((tx) => disconnectBank(tx, id))
+  await auditCompany(api.app, id, { whole: false })
+  assert.equal((await findAudit(api.app.db, id)).difference, difference)
+  assert.equal((await connect()).status, 409)
+  assert.equal(await stored(id), null)
+})
+
+test('a form that is sent again with other credentials is refused, and says so', async () => {
+  const { client, member } = await liveShop()
+  const { id } = client.company
+  const [once, again] = [suffixOf(newId()), suffixOf(newId())]
+  assert.equal((await send(member, `${BANK}/connect`, EFI, once)).status, 303)
+  const other = { ...EFI, clientSecret: 'outro-segredo' }
+  const refused = await send(member, `${BANK}/connect`, other, once)
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /já foi enviado com outros dados/)
+  assert.equal((await send(member, `${BANK}/renew`, NEW_FILES, again)).status, 303)
+  const renewed = await stored(id)
+  assert.equal((await send(member, `${BANK}/renew`, NEW_FILES, again)).status, 303)
+  const old = { certificate: CERTIFICATE, key: KEY }
+  const kept = await send(member, `${BANK}/renew`, old, again)
+  assert.equal(kept.status, 422)
+  assert.match(kept.text, /já foi enviado com outros dados/)
+  assert.deepEqual(await stored(id), renewed)
+})
+
+test('a bank that was connected meanwhile is neither replaced nor disconnected', async () => {
+  const { app } = api
+  const shop = await openBanked(api)
+  const member = await owner(shop.company)
+  const { id } = shop.company
+  const connectAnother = () =>
+    app.db.transaction((tx) => {
+      const { id: _, ...given } = shop.bank.connection({})
+      const certificateEndsAt = new Date('2036-01-01T00:00:00Z')
+      const fields = { ...given, payouts: 'manual' as const, certificateEndsAt }
+      return connectBank(tx, app.vault, id, fields, api.clock.now())
+    })
+
+  const place = Promise.withResolvers<void>()
+  const never = () => new Error('there is a place')
+  const held = app.bankPages.certificates.during(id, 1000, never, () => place.promise)
+  const renewing = send(member, `${BANK}/renew`, NEW_FILES)
+  await becomes('the form waits', async () => app.bankPages.certificates.waiting() === 1)
+  const second = await connectAnother()
+  place.resolve()
+  await held
+  const renewed = await renewing
+  assert.equal(renewed.status, 409)
+  assert.match(renewed.text, /foi alterada enquanto/)
+  assert.equal((await stored(id))?.id, second.id)
+
+  shop.bank.faults.next('GET /webhook/{chave}', 'slow')
+  const disconnecting = member.post(`${BANK}/disconnect`)
+  await becomes('the bank is asked', async () =>
+    shop.bank.faults.made.some(({ what }) => what.startsWith('GET /webhook')),
+  )
+  const third = await connectAnother()
+  shop.bank.faults.release()
+  const refused = await disconnecting
+  assert.equal(refused.status, 409, refused.text)
+  assert.match(refused.text, /foi alterada enquanto/)
+  assert.equal((await stored(id))?.id, third.id)
 })

@@ -57,13 +57,9 @@ export async function auditCompany(
     until,
   })
   const found = [...faults, ...bank.faults]
-  await saveAudit(
-    app.db,
-    companyId,
-    concluded(last, proof, found, bank.state, until),
-    app.systemClock.now(),
-  )
-  logChange(app, companyId, last, found)
+  const next = concluded(last, proof, found, bank.state, until)
+  await saveAudit(app.db, companyId, next, app.systemClock.now())
+  logChange(app, companyId, last, next, found)
   return { company, proof, faults: found, bank: bank.state }
 }
 
@@ -129,8 +125,8 @@ function concluded(
 ): Audit {
   const difference = faults.length > 0 ? faults.slice(0, MAX_FAULTS).join('; ') : null
   if (difference !== null) return { ...last, difference }
-  // If the bank did not answer, an old difference stays.
-  if (bank === 'silent') return last
+  // If no bank answered, an old difference stays, because only a bank can say that it is gone.
+  if (bank === 'silent' || (bank === 'none' && last.difference !== null)) return last
   const advanced = last.bankCheckedUntil && last.bankCheckedUntil > until
   return {
     checkedEntry: entries,
@@ -139,10 +135,17 @@ function concluded(
   }
 }
 
-function logChange({ log }: App, company: Uuid, last: Audit, faults: string[]): void {
-  if (faults.length > 0) {
-    log.error({ company, differences: faults.length }, 'books differ: payouts are stopped')
-  } else if (last.difference !== null) log.warn({ company }, 'books agree again')
+function logChange(
+  { log }: App,
+  company: Uuid,
+  last: Audit,
+  next: Audit,
+  { length: differences }: string[],
+): void {
+  if (differences > 0) log.error({ company, differences }, 'books differ: payouts are stopped')
+  else if (last.difference !== null && next.difference === null) {
+    log.warn({ company }, 'books agree again')
+  }
 }
 
 /** Audits companies with new postings or a difference, and those not audited for a while. */

@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
 import type { Period, Source } from '../../provider/port.ts'
 
 export type Audit = {
@@ -37,6 +38,12 @@ export async function findLastAudit(tx: Tx, companyId: Uuid): Promise<LastAudit 
     values: [companyId],
   })
   return row ?? null
+}
+
+/** Refuses what would hide a difference, such as another bank. Only an operator may do that. */
+export async function requireNoDifference(tx: Tx, companyId: Uuid): Promise<void> {
+  const { difference } = await findAudit(tx, companyId)
+  if (difference !== null) throw problem('books_differ')
 }
 
 /** Saves the result. While there is a difference, no money leaves the company. */

@@ -2,12 +2,20 @@ import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import { createBatcher } from '../../lib/batch.ts'
 import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
 import { completeProfile } from '../../provider/bacen/profiles.ts'
 import { announceChange } from '../companies/announce.ts'
 import { reconcileSoon } from '../reconciliation-schedule.ts'
-import { type BankRecord, deleteBank, findBank, findCallbackIds, saveBank } from './store.ts'
+import {
+  type BankRecord,
+  deleteBank,
+  findBank,
+  findCallbackIds,
+  lockBank,
+  saveBank,
+} from './store.ts'
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:bank:${id}`
 
@@ -18,9 +26,15 @@ export type NewBank = Omit<Connection, 'id'> & {
   certificateEndsAt: Date
 }
 
+/** Refuses to change another connection than the one that somebody has looked at. */
+async function requireExpected(tx: Tx, companyId: Uuid, expected: Uuid | null): Promise<void> {
+  if (expected === null) return
+  if ((await lockBank(tx, companyId)) !== expected) throw problem('bank_changed')
+}
+
 /**
  * Connects a company to its bank, instead of the bank that it had. The callback URL stays the same,
- * because it may be registered at the bank.
+ * because it may be registered at the bank. If `expected` is given, only that connection is replaced.
  */
 export async function connectBank(
   tx: Tx,
@@ -28,7 +42,9 @@ export async function connectBank(
   companyId: Uuid,
   { payouts, payoutKey = null, certificateEndsAt, ...connection }: NewBank,
   now: Date,
+  expected: Uuid | null = null,
 ): Promise<BankRecord> {
+  await requireExpected(tx, companyId, expected)
   const id = newId()
   const before = await findBank(tx, companyId)
   const known = before && (await openConnection(tx, vault, companyId))
@@ -52,7 +68,12 @@ export async function connectBank(
 }
 
 /** Deletes a company's bank with its credentials. Returns false if there was none. */
-export async function disconnectBank(tx: Tx, companyId: Uuid): Promise<boolean> {
+export async function disconnectBank(
+  tx: Tx,
+  companyId: Uuid,
+  expected: Uuid | null = null,
+): Promise<boolean> {
+  await requireExpected(tx, companyId, expected)
   const isGone = await deleteBank(tx, companyId)
   if (isGone) await announceChange(tx, companyId)
   return isGone

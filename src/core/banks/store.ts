@@ -56,6 +56,15 @@ export async function findCallbackIds(tx: Tx, companyIds: Uuid[]): Promise<(Uuid
   return companyIds.map((id) => found.get(id) ?? null)
 }
 
+/** Locks the connection of a company until the transaction ends. Null if there is none. */
+export async function lockBank(tx: Tx, companyId: Uuid): Promise<Uuid | null> {
+  const [row] = await tx.query<{ id: Uuid }>({
+    text: 'select id from bank_connections where company_id = $1 for update',
+    values: [companyId],
+  })
+  return row?.id ?? null
+}
+
 /** Replaces the connection that the company had. Its callback URL stays. */
 export async function saveBank(tx: Tx, bank: BankRecord): Promise<void> {
   await tx.query({ text: SAVE, values: BANK.values([bank]) })

@@ -40,7 +40,7 @@ const pt: Texts = {
   check: 'Verificar agora',
   disconnectTitle: (bank) => `Desconectar de ${bank}?`,
   disconnectText:
-    'As credenciais são apagadas e a empresa deixa de receber por Pix. O que ainda for pago em cobranças abertas só será encontrado quando o banco for conectado de novo: cancele essas cobranças antes. Depois, revogue também o certificado e a aplicação no portal do banco.',
+    'As credenciais são apagadas e a empresa deixa de receber por Pix. Cancele antes as cobranças abertas: o que for pago nelas com o banco desconectado não é encontrado ao conectar de novo, e só quem opera a instalação pode registrá-lo depois (vintem bank reconcile --settle). Se a ideia é só mudar o certificado, use “Trocar o certificado”. Depois de desconectar, revogue também o certificado e a aplicação no portal do banco.',
   disconnect: 'Desconectar',
   back: 'Voltar para o banco',
   again: 'Escolha os arquivos e digite os segredos de novo: eles não são devolvidos à página.',
@@ -73,7 +73,7 @@ const en: Texts = {
   check: 'Check now',
   disconnectTitle: (bank) => `Disconnect from ${bank}?`,
   disconnectText:
-    'The credentials are deleted, and the company can no longer be paid by Pix. What is still paid for open charges is found only when the bank is connected again: cancel these charges first. Afterwards revoke the certificate and the application in the bank’s portal too.',
+    'The credentials are deleted, and the company can no longer be paid by Pix. Cancel open charges first: what is paid for them while no bank is connected is not found when a bank is connected again, and only whoever operates the installation can record it afterwards (vintem bank reconcile --settle). If you only want to change the certificate, use “Renew the certificate”. After disconnecting, revoke the certificate and the application in the bank’s portal too.',
   disconnect: 'Disconnect',
   back: 'Back to the bank',
   again: 'Choose the files and enter the secrets again: they are not sent back to the page.',

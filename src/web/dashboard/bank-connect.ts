@@ -1,9 +1,11 @@
 import type { FastifyReply } from 'fastify'
+import { requireNoDifference } from '../../core/audits/store.ts'
 import { askForPage, findConnected, removeCallbacks } from '../../core/banks/check.ts'
 import { connectBank, disconnectBank, type NewBank } from '../../core/banks/commands.ts'
 import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
 import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { weighCertificate } from '../../provider/bacen/weigh-certificate.ts'
 import { html } from '../html.ts'
@@ -171,7 +173,8 @@ async function connect(visit: Visit): Promise<FastifyReply> {
   if (!done.bank) return showConnect(visit, { typed, faults: done.faults })
   const { bank } = done
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, typed, async (tx) => {
+    commitOnce(visit, wantedIn(visit), async (tx) => {
+      await requireNoDifference(tx, company.id)
       await save(visit, tx, bank)
       if (pixKey !== company.pixKey) await changeKey(visit, tx, pixKey)
       return {}
@@ -184,9 +187,18 @@ async function connect(visit: Visit): Promise<FastifyReply> {
   return showConnect(visit, { typed, faults: new Map([['pixKey', rule]]) })
 }
 
-async function save(visit: Visit, tx: Tx, bank: NewBank): Promise<void> {
+/** What a form asks for. If it is sent again with other credentials, it asks for something else. */
+function wantedIn(visit: Visit): object {
+  const { certificate, key, ...rest } = credentialsIn(visit)
+  const files = [certificate, key].map((file) => file?.toString('base64') ?? '')
+  const credentials = visit.app.vault.fingerprint([...files, JSON.stringify(rest)])
+  return { ...typedIn(visit.form), credentials: credentials.toString('base64') }
+}
+
+/** Stores a connection, instead of the expected one if that is given. */
+async function save(visit: Visit, tx: Tx, bank: NewBank, expected?: Uuid): Promise<void> {
   const { app, company } = visit
-  await connectBank(tx, app.vault, company.id, bank, app.systemClock.now())
+  await connectBank(tx, app.vault, company.id, bank, app.systemClock.now(), expected)
   const record = { type: 'bank', id: bank.profile.name } as const
   await visit.record(tx, 'bank.connect', record, { payouts: bank.payouts })
 }
@@ -219,40 +231,54 @@ async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
   if (fault) return show(NO_FAULTS, fault)
   const { bank, faults } = done
   if (!bank) return show(faults)
-  await commitOnce(visit, typedIn(form), async (tx) => {
-    await save(visit, tx, bank)
-    return {}
-  })
-  return visit.redirect(BANK, 'renewed')
+  const { fault: refused } = await tryForm(() =>
+    commitOnce(visit, wantedIn(visit), async (tx) => {
+      await save(visit, tx, bank, record.id)
+      return {}
+    }),
+  )
+  return refused ? show(NO_FAULTS, refused) : visit.redirect(BANK, 'renewed')
 }
 
 async function askToDisconnect(visit: Visit): Promise<FastifyReply> {
   const found = await findConnected(visit.app, visit.company)
   if (!found) return visit.redirect(BANK)
+  return sendQuestion(visit, found.connection.profile.title)
+}
+
+function sendQuestion(visit: Visit, bank: string, fault: FormFault | null = null): FastifyReply {
   const texts = BANK_CHANGES[visit.language]
-  const { title } = found.connection.profile
-  const body = confirmation(visit, {
-    title: texts.disconnectTitle(title),
+  const title = texts.disconnectTitle(bank)
+  const question = confirmation(visit, {
+    title,
     text: texts.disconnectText,
     action: DISCONNECT,
     button: texts.disconnect,
     back: BANK,
   })
-  return sendSettings(visit, { title: texts.disconnectTitle(title), body })
+  const body = html`${fault?.notice(visit.language)}${question}`
+  return sendSettings(visit, { title, body, status: fault?.problem.status ?? 200 })
 }
 
 async function disconnect(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const found = await findConnected(app, company)
   if (!found) return visit.redirect(BANK)
+  const { profile } = found.connection
+  // What the bank has of us is removed only if the connection may go.
+  const { fault } = await tryForm(() => requireNoDifference(app.db, company.id))
+  if (fault) return sendQuestion(visit, profile.title, fault)
   const removed = await askForPage(app, company, () => removeCallbacks(app, company, found.bank))
   if (removed === 'running') return visit.redirect(BANK, 'running')
-  await commitOnce(visit, {}, async (tx) => {
-    await disconnectBank(tx, company.id)
-    const record = { type: 'bank', id: found.connection.profile.name } as const
-    await visit.record(tx, 'bank.disconnect', record)
-    return {}
-  })
+  const { fault: refused } = await tryForm(() =>
+    commitOnce(visit, {}, async (tx) => {
+      await requireNoDifference(tx, company.id)
+      await disconnectBank(tx, company.id, found.bank.id)
+      await visit.record(tx, 'bank.disconnect', { type: 'bank', id: profile.name })
+      return {}
+    }),
+  )
+  if (refused) return sendQuestion(visit, profile.title, refused)
   const isClean = removed !== 'late' && removed.answer === null
   return visit.redirect(BANK, isClean ? 'disconnected' : 'callbacks-left')
 }

@@ -160,6 +160,16 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Consulte o estado da assinatura.',
     en: 'Read the state of the subscription.',
   },
+  books_differ: {
+    means: 'A conferência encontrou uma diferença entre os registros e o banco.',
+    pt: 'Fale com quem opera este serviço. Até lá, o banco não pode ser trocado nem desconectado.',
+    en: 'Ask whoever operates this service. Until then the bank can be neither replaced nor disconnected.',
+  },
+  bank_changed: {
+    means: 'A conexão com o banco foi alterada enquanto o pedido esperava.',
+    pt: 'Confira a conexão com o banco e tente de novo.',
+    en: 'Check the bank connection and try again.',
+  },
   otp_expired: {
     means: 'O código de uso único expirou.',
     pt: 'Peça um novo código ou inicie outro saque.',

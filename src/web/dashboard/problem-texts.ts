@@ -57,6 +57,14 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     pt: 'O relógio de testes ainda está avançando. Aguarde um instante e tente de novo.',
     en: 'The test clock is still moving. Wait a moment and try again.',
   },
+  books_differ: {
+    pt: 'A conferência encontrou uma diferença entre os registros e o banco. Enquanto ela existir, o banco não pode ser trocado nem desconectado. Fale com quem opera a instalação.',
+    en: 'The audit found a difference between the books and the bank. While it lasts, the bank can be neither replaced nor disconnected. Ask whoever operates the installation.',
+  },
+  bank_changed: {
+    pt: 'A conexão com o banco foi alterada enquanto este pedido esperava, e nada foi feito. Confira a conexão e tente de novo.',
+    en: 'The bank connection was changed while this waited, and nothing was done. Check the connection and try again.',
+  },
   insufficient_balance: {
     pt: 'O saldo disponível é menor que o valor.',
     en: 'The available balance is smaller than the amount.',

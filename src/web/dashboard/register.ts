@@ -14,6 +14,7 @@ import { ACCOUNT } from '../account/texts.ts'
 import { html } from '../html.ts'
 import { icon, sendPage } from '../layout.ts'
 import type { Site } from '../site.ts'
+import { problemText } from './problem-texts.ts'
 import { ROUTES } from './routes.ts'
 import { homeOf, languageForm, personLinks, sendDashboardPage } from './shell.ts'
 import { findSignedIn, hasConfirmed, peekSignedIn } from './signed-in.ts'
@@ -21,6 +22,7 @@ import { DASHBOARD } from './texts.ts'
 import { readUploads, TAKES_FILE } from './uploads.ts'
 import type { DashboardRoute, SignedIn, Visit } from './visit.ts'
 
+const SUSPENDED = { pt: 'Empresa suspensa', en: 'Company suspended' }
 const ROOT = '/dashboard/:company'
 /** Pages and forms of one company, whose people may have many open that update themselves. */
 const OPENED = { perSecond: 20, burst: 200 }
@@ -71,6 +73,8 @@ async function show(
   if (!visit.can(route.needs)) return refuse(visit)
   if (route.movesMoney && !mayMoveMoney(visit.company, visit.session)) return askForFactor(visit)
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
+  const isChange = route.method === 'POST' && route.movesMoney
+  if (isChange && visit.company.suspendedAt !== null) return refuseSuspended(visit)
   return route.handle(visit)
 }
 
@@ -118,6 +122,15 @@ function refuse(visit: Visit): FastifyReply {
   const { title, text } = DASHBOARD[visit.language].forbidden
   const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p></section>`
   return visit.send({ title, body, here: 'today', status: 403 })
+}
+
+/** The same answer as that of the API, on a page that says that the company is suspended. */
+function refuseSuspended(visit: Visit): FastifyReply {
+  const { status } = problem('company_suspended')
+  const title = SUSPENDED[visit.language]
+  const text = problemText('company_suspended', visit.language)
+  const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p></section>`
+  return visit.send({ title, body, here: 'today', status })
 }
 
 /** Says why money cannot be moved without a second factor, and leads to where it is set up. */
