@@ -67,6 +67,10 @@ const BAD: Record<string, [line: string, says: RegExp, env?: Record<string, stri
     /: no answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. Check --url, VINTEM_URL or/,
   ],
   'another web server': [`charges list --url ${pageUrl}`, /is this its address\? Check/],
+  'a server that does not encrypt': [
+    `charges list --url ${pageUrl.replace('http:', 'https:')}`,
+    /no encrypted connection, ERR_SSL_\w+; is the address http and not https\?\)\. Check/,
+  ],
   'a server that redirects': [
     `profile add x --key vk_1 --url ${pageUrl}/moved`,
     /the server redirects to another address/,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
@@ -176,6 +178,27 @@ test('the requests of the company are listed, and followed as they come', async 
   tail.kill('SIGINT')
   const [, signal] = await once(tail, 'exit')
   assert.equal(signal, 'SIGINT')
+})
+
+test('who follows the requests goes on after the server has refused for a while', async () => {
+  let asked = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    const busy = asked > 0 && asked < 4
+    asked += 1
+    const data = asked > 4 ? [{ id: 'z', requestedAt: new Date(), operation: 'getCompany' }] : []
+    response.writeHead(busy ? 429 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ message: 'later', data, errors: [] }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const args = [CLI, 'logs', 'tail', '--json', '--url', url, '--key', 'vk_1']
+  const tail = spawn(process.execPath, args, { cwd: home, env: { ...inherited, ...bare } })
+  after(() => tail.kill('SIGKILL'))
+  const [line] = await once(createInterface(tail.stdout), 'line')
+  assert.equal(JSON.parse(line).operation, 'getCompany')
+  assert.match(String(tail.stderr.read()), /It is asked again\.\n$/)
 })
 
 test('profiles are saved for this user alone, and a key goes to its own server only', async () => {

@@ -117,6 +117,31 @@ test('a value that the server refuses is refused with its rule, and names what w
   assert.match(late, /^Amount: must be .*\. Made before: charge charge_\w+\.$/i)
 })
 
+test('if something else happens, that is said at once', async () => {
+  assert.equal(
+    await refused({ set: ['payment.amount=1'] }),
+    'It became payment.unmatched (WRONG_AMOUNT), not charge.paid.',
+  )
+  assert.equal(
+    await refused({ set: ['value=66666'] }, 'withdrawal.completed'),
+    'It became withdrawal.failed, not withdrawal.completed.',
+  )
+})
+
+test('a payment whose answer is lost is not paid again', async () => {
+  let payments = 0
+  const losing: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init)
+    if (!String(input).endsWith('/bank/pix')) return answer
+    payments += 1
+    await answer.arrayBuffer()
+    throw new TypeError('fetch failed')
+  }
+  const lossy = new Vintem({ url: api.url, key: client.key, fetch: losing })
+  await assert.rejects(trigger(lossy, 'charge.paid'), /no answer .* Made before: charge charge_/)
+  assert.equal(payments, 1)
+})
+
 test('a webhook is registered for its test, if an address is set or there is none', async () => {
   const other = await api.client()
   const missing = await trigger(typed(other), 'webhook.test').catch((error) => error.message)

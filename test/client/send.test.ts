@@ -73,6 +73,22 @@ test('a call is tried again after every fault that may pass, with the same key',
   }
 })
 
+test('an error has the key of its call, so that the caller can send it again', async (t) => {
+  const { vintem, keys } = scripted(t, [lost, refused(404, 'x'), lost], { retries: 0 })
+  const keyOf = (call: PromiseLike<unknown>) =>
+    call.then(
+      () => assert.fail('it fails'),
+      (error) => error.idempotencyKey,
+    )
+  assert.match(await keyOf(vintem.charges.createPix(BODY)), /^[0-9a-f]{32}$/)
+  assert.equal(
+    await keyOf(vintem.charges.createPix(BODY, { idempotencyKey: 'order-7' })),
+    'order-7',
+  )
+  assert.equal(await keyOf(vintem.balance.get()), null)
+  assert.equal(keys().length, 3)
+})
+
 test('what would fail again is not tried again', async (t) => {
   const statuses = Object.entries(CATALOGUE).filter(
     ([code, [status]]) => status < 500 && status !== 429 && code !== 'idempotency_in_progress',

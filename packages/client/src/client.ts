@@ -42,6 +42,8 @@ export class Vintem<V extends ApiVersion = LatestVersion> extends Resources<V> {
   /**
    * Sends any request, with the same retries and errors. For what has no method, such as the
    * statement as a file: `request('GET', '/account-balance/statement', { query: { format: 'csv' } })`.
+   * The simulated bank (`/bank/…`) ignores the Idempotency-Key: give it `{ retries: 0 }`, or an
+   * `endToEndId` of your own, because a payment that is tried again could be paid twice.
    */
   request<T = unknown>(
     method: Method,

@@ -33,6 +33,11 @@ export class VintemError extends Error {
   readonly requestId: string | null
   /** The headers of the answer. */
   readonly headers: Headers | null
+  /**
+   * The Idempotency-Key of the call; null if it only reads. Send it with the same call again, so
+   * that the server acts once.
+   */
+  idempotencyKey: string | null = null
 
   constructor({ message, code, status, errors, requestId, headers, cause }: ErrorDetails) {
     super(message, cause === undefined ? undefined : { cause })

@@ -46,6 +46,7 @@ export async function send<T>(
       return await sendOnce<T>(settings, url, init, timeout_ms, signal)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
+      if (error instanceof VintemError) error.idempotencyKey = headers.get('idempotency-key')
       const pause_ms = attempt < retries ? pauseAfter(error, attempt) : null
       if (pause_ms === null) throw error
       await pause(pause_ms, signal)
@@ -152,6 +153,9 @@ const dataOf = (body: unknown, version: string): unknown =>
 /** Node says only in the cause why there was no connection. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { message?: string; code?: string } } & Error
+  // The message of OpenSSL is a line of its own code.
+  if (cause?.code?.startsWith('ERR_SSL_'))
+    return `no encrypted connection, ${cause.code}; is the address http and not https?`
   return cause?.message || cause?.code || message || String(error)
 }
 

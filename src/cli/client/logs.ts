@@ -1,16 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  ConnectionError,
-  type LoggedRequest,
-  ServerError,
-  type Vintem,
-} from '../../../packages/client/src/index.ts'
+import type { LoggedRequest, Vintem } from '../../../packages/client/src/index.ts'
 import { CLASS_NAMES } from '../../core/request-log/classes.ts'
 import type { Args, Command } from '../command.ts'
 import { connect, connectionOptions } from './connection.ts'
 import { textOfClientFault } from './faults.ts'
 import { given, limitOption, pageOf, readLimit, readWhole, take } from './input.ts'
 import { cell, localTime, tableOf } from './output.ts'
+import { isTemporary } from './temporary.ts'
 
 const STATUSES = Object.keys(CLASS_NAMES) as (keyof typeof CLASS_NAMES)[]
 
@@ -94,8 +90,7 @@ async function retried<R>(read: () => Promise<R>): Promise<R | null> {
   try {
     return await read()
   } catch (error) {
-    const isAway = error instanceof ConnectionError || error instanceof ServerError
-    if (!isAway) throw error
+    if (!isTemporary(error)) throw error
     process.stderr.write(`${textOfClientFault(error)} It is asked again.\n`)
     return null
   }

@@ -60,7 +60,9 @@ export async function trigger(
   await act(stage, steps, fields)
   const { made, moved_ms, notes } = stage
   const { about } = SCENARIOS[type]
-  const event = await findEvent(vintem, type, nameOf(made[about]!), newest?.id)
+  const payment = about === 'charge' ? made.payment?.endToEndId : undefined
+  const names = { wanted: nameOf(made[about]!), payment }
+  const event = await findEvent(vintem, type, names, newest?.id)
   return { made, moved_ms, notes, event }
 }
 
@@ -82,23 +84,43 @@ async function act(stage: Stage, steps: Step[], fields: SetFields): Promise<void
 const nameOf = (made: NonNullable<Made[keyof Made]>): string =>
   'endToEndId' in made ? made.endToEndId : made.id
 
-/** Waits for the event that names a record, among those after another event. */
+/**
+ * Waits for the event that names a record, among those after another event. If the payment has
+ * paid no charge, or the withdrawal has ended otherwise, the event never comes.
+ */
 async function findEvent(
   vintem: Vintem,
   type: AnyEventType,
-  named: string,
+  names: { wanted: string; payment: string | undefined },
   since: string | undefined,
 ): Promise<Event | null> {
   const deadline_ms = performance.now() + PATIENCE_MS
   let after = since
   while (performance.now() < deadline_ms) {
-    const query = { type, wait: WAIT_S, limit: 100, ...(after ? { after } : {}) }
+    const query = { wait: WAIT_S, limit: 100, ...(after ? { after } : {}) }
     const events = await vintem.events.list(query)
-    const found = events.find(({ data }) => JSON.stringify(data).includes(`"${named}"`))
+    const found = events.find((event) => event.type === type && isAbout(event, names.wanted))
     if (found) return found
+    for (const event of events) requirePossible(type, event, names)
     after = events.at(-1)?.id ?? after
   }
   return null
+}
+
+const isAbout = ({ data }: Event, name: string | undefined): boolean =>
+  JSON.stringify(data).includes(`"${name}"`)
+
+function requirePossible(
+  type: AnyEventType,
+  event: Event,
+  { wanted, payment }: { wanted: string; payment: string | undefined },
+): void {
+  const isUnmatched = event.type === 'payment.unmatched' && isAbout(event, payment)
+  const isOtherEnd = /^withdrawal\./.test(event.type) && isAbout(event, wanted)
+  if (!isUnmatched && !isOtherEnd) return
+  const { payment: money } = event.data as { payment?: { reason?: string } }
+  const reason = money?.reason ? ` (${money.reason})` : ''
+  throw new ClientFault(`It became ${event.type}${reason}, not ${type}.`)
 }
 
 /** All events, or one with the fields that can be set. */

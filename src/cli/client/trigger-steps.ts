@@ -59,6 +59,9 @@ const MAX_DAYS = 60
 /** The amount that the simulated bank refuses to send. */
 const REFUSED_AMOUNT = 66_666
 
+/** The bank knows no Idempotency-Key: what is tried again could be paid twice. */
+const AT_BANK = { retries: 0 }
+
 const PAYER = { name: 'Maria da Silva', taxId: '12345678909' }
 
 export const charge = (more: Fields = {}): Step => ({
@@ -91,9 +94,12 @@ export const pay = (amount: 'in full' | 'another amount' = 'in full'): Step => (
   ),
   async run({ vintem, made }, body) {
     const order = { ...body, brCode: made.charge!.brCode }
-    const receipt = await vintem.request<Static<typeof BankReceipt>>('POST', '/bank/pix', {
-      body: order,
-    })
+    const receipt = await vintem.request<Static<typeof BankReceipt>>(
+      'POST',
+      '/bank/pix',
+      { body: order },
+      AT_BANK,
+    )
     const { endToEndId, amount: paid, paidAt } = receipt
     made.payment = { endToEndId, amount: paid, at: paidAt }
   },
@@ -190,7 +196,7 @@ export const decide = (decision: 'approve' | 'reject' | 'cancel', funds?: boolea
   async run({ vintem, made }) {
     const emv = made.subscription!.code
     const body = { emv, decision, ...(funds === undefined ? {} : { funds }) }
-    await vintem.request('POST', '/bank/authorizations', { body })
+    await vintem.request('POST', '/bank/authorizations', { body }, AT_BANK)
   },
 })
 
