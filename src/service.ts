@@ -50,6 +50,9 @@ import { DUE_TASKS } from './worker/due.ts'
 const CLOCK_MOVES = 2
 /** How many certificates are read at once, each in a process of its own. */
 const CERTIFICATES = 2
+/** A company uploads so many of them at once, and then one in so many seconds. */
+const UPLOADS = 5
+const UPLOAD_S = 30
 /** Between moves there is a rest of so many times their length while other moves wait. */
 const CLOCK_REST = 4
 /** How long clients have to close the connections that they keep open. */
@@ -115,6 +118,7 @@ export function createApp({
   const passwords = limitPasswords(limits, config)
   const bankPages = {
     certificates: limits.shares('certificates', CERTIFICATES, 1, 0),
+    uploads: config.rateLimit && limits.rate('uploads of certificates', 1 / UPLOAD_S, UPLOADS),
     checks: limits.count('bank checks', 1),
   }
   const requestLog = createRequestLog(db, metrics.registry)

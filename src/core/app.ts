@@ -63,6 +63,8 @@ export type PasswordLimits = {
 export type BankPageLimits = {
   /** Where certificates are read, each in a process: few at once, one of a company. */
   certificates: Slots
+  /** How many certificates a company may upload one after another. Null if rates are off. */
+  uploads: RateLimit | null
   /** Banks that are asked for a page: one of a company at a time. */
   checks: CountLimit
 }

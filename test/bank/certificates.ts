@@ -144,8 +144,13 @@ const PBKDF2 = oid('06092a864886f70d01050c')
 const HMAC_SHA256 = oid('06082a864886f70d02090500')
 const AES_256_CBC = oid('060960864801650304012a')
 
-/** A key as PEM whose passphrase takes so many rounds to check. */
-export function toSlowKey({ key }: Identity, passphrase: string, rounds: number): string {
+/** A key as PEM whose passphrase takes so many rounds to check, or the number that it names. */
+export function toSlowKey(
+  { key }: Identity,
+  passphrase: string,
+  rounds: number,
+  named = rounds,
+): string {
   const [salt, iv] = [randomBytes(16), randomBytes(16)]
   const cipher = createCipheriv(
     'aes-256-cbc',
@@ -157,7 +162,7 @@ export function toSlowKey({ key }: Identity, passphrase: string, rounds: number)
   const derivation = der(
     SEQUENCE,
     PBKDF2,
-    der(SEQUENCE, der(OCTETS, salt), integer(rounds), der(SEQUENCE, HMAC_SHA256)),
+    der(SEQUENCE, der(OCTETS, salt), integer(named), der(SEQUENCE, HMAC_SHA256)),
   )
   const encryption = der(SEQUENCE, AES_256_CBC, der(OCTETS, iv))
   const scheme = der(SEQUENCE, PBES2, der(SEQUENCE, derivation, encryption))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { formTokenOf } from '../../src/core/people/sessions.ts'
+import { trust } from '../bank/certificates.ts'
 import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
@@ -20,6 +22,42 @@ test('people of one company open so many pages a second, and others go on', asyn
   time.advance(Number(refused[0]!.headers.get('retry-after')))
   assert.equal((await person.get('/new')).status, 200)
 })
+
+test('a company uploads five certificates at once, then one in 30 seconds', async (t) => {
+  const time = stopTime(t)
+  const { client } = await trust()
+  const open = async () => {
+    const { company } = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+    return signIn(api, company, { hasSecondFactor: true })
+  }
+  const upload = async (member: Member) => {
+    const form = new FormData()
+    form.set('token', formTokenOf(api.app.vault, member.session))
+    for (const [name, value] of Object.entries(CONNECTION)) form.set(name, value)
+    form.set('certificate', new Blob([client.certificate]), 'bank.pem')
+    form.set('key', new Blob([client.key]), 'bank.key')
+    const url = `${api.url}${member.home}/settings/bank/connect`
+    const headers = { cookie: member.cookie }
+    const reply = await fetch(url, { method: 'POST', body: form, headers, redirect: 'manual' })
+    return reply.status
+  }
+  const [busy, other] = [await open(), await open()]
+  for (let count = 0; count < 5; count++) assert.equal(await upload(busy), 303)
+  assert.equal(await upload(busy), 429)
+  assert.equal(await upload(other), 303)
+  time.advance(30)
+  assert.equal(await upload(busy), 303)
+  assert.equal(await upload(busy), 429)
+})
+
+const CONNECTION = {
+  profile: 'efi',
+  pixKey: 'dona@example.com',
+  clientId: 'Client_Id_teste',
+  clientSecret: 'segredo',
+  accountType: 'corrente',
+  payouts: 'manual',
+}
 
 /** A file whose reader stops after its beginning. */
 function openFile(member: Member): Promise<{ request: ClientRequest; status: number }> {

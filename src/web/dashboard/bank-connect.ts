@@ -32,7 +32,7 @@ const DISCONNECT = `${BANK}/disconnect`
 const MAX_FILE_BYTES = 64 * 1024
 /** A larger form is refused before it is read. */
 const MAX_FORM_BYTES = 256 * 1024
-const CERTIFICATE_WAIT_MS = 10_000
+const CERTIFICATE_WAIT_MS = 15_000
 
 /** What of a form is shown again. Secrets and files are not. */
 const SHOWN = [
@@ -153,7 +153,12 @@ async function readEnd(
   { app, company }: Visit,
   certificate: NewBank['certificate'],
 ): Promise<{ endsAt: Date } | { fault: WebRule }> {
-  const late = () => problem('rate_limited', undefined, { 'Retry-After': '10' })
+  const tooMany = (wait_s: number) =>
+    problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
+  const { uploads } = app.bankPages
+  const wait_s = uploads ? await uploads.take(company.id) : 0
+  if (wait_s > 0) throw tooMany(wait_s)
+  const late = () => tooMany(10)
   const read = await app.bankPages.certificates.during(company.id, CERTIFICATE_WAIT_MS, late, () =>
     weighCertificate(certificate),
   )
