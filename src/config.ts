@@ -188,11 +188,11 @@ export const ALLOWABLE = ['exposed-local-mode', 'mail-files', 'http'] as const
 export type Allowable = (typeof ALLOWABLE)[number]
 
 export class ConfigFault extends OperatorFault {
+  override exitCode = 2
   readonly faults: string[]
   constructor(faults: string[]) {
-    super(
-      `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  - ${f}`).join('\n')}`,
-    )
+    const lines = faults.map((fault) => `  - ${fault}`)
+    super(`The configuration has ${faults.length} fault(s):\n${lines.join('\n')}`)
     this.faults = faults
   }
 }

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import { describeError, type Log } from './lib/log.ts'
+import { startExitCode } from './start-faults.ts'
 
 /** What is to be undone at the end, in reverse order. */
 export type Undo = () => Promise<unknown>
@@ -53,7 +54,7 @@ export function runUntilEnd({ config, log, start, report }: Run): (code: number)
   starting.catch((error) => {
     if (stopping) return
     report(error)
-    end(1)
+    end(startExitCode(error))
   })
   return end
 }

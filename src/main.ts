@@ -22,7 +22,7 @@ import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { createApp } from './service.ts'
 import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
-import { describeStartFault } from './start-faults.ts'
+import { describeStartFault, startExitCode } from './start-faults.ts'
 
 type Role = 'api' | 'worker' | 'both'
 
@@ -179,5 +179,5 @@ try {
   else main()
 } catch (error) {
   printFault(error)
-  process.exit(1)
+  process.exit(startExitCode(error))
 }

@@ -29,6 +29,12 @@ export function describeStartFault(error: unknown, config?: Config): string {
   return stack ?? message
 }
 
+/** The exit code: 2 if a setting has to be changed first, such as the port, otherwise 1. */
+export function startExitCode(error: unknown): number {
+  if (error instanceof OperatorFault) return error.exitCode
+  return (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 2 : 1
+}
+
 /** Where to listen, and the prefix of the options for it. */
 type Place = { host: string; port: number; prefix?: string }
 

@@ -138,7 +138,7 @@ test('a place that cannot hold data is reported in a sentence, and is not waited
   await refusal({ DATA_DIR: '/proc/x/y' }, /data directory \/proc\/x\/y cannot be used/)
   // Without a key of its own, the server looks there for the generated one first.
   const server = await startServer({ DATA_DIR: '/proc/x' })
-  assert.equal(await server.ended, 1)
+  assert.equal(await server.ended, 2)
   assert.match(server.output(), /DATA_DIR must be a folder that Vintém can write to/)
 })
 

@@ -53,7 +53,7 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
 test('a taken port is reported in a sentence, and the database is stopped again', async () => {
   const { port } = await serve(() => {})
   const server = await startServer({ DATA_DIR, PORT: String(port) })
-  assert.equal(await server.ended, 1)
+  assert.equal(await server.ended, 2)
   assert.match(server.output(), /port is taken/)
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')))
 })
@@ -85,7 +85,7 @@ test('every fault of the configuration is listed at once, and nothing is started
     RATE_LIMIT: '0',
     PUBLIC_URL: 'ftp://x',
   })
-  assert.equal(await server.ended, 1)
+  assert.equal(await server.ended, 2)
   for (const name of ['PORT', 'LOG_LEVEL', 'RATE_LIMIT', 'PUBLIC_URL']) {
     assert.match(server.output(), new RegExp(`- ${name} must`))
   }
@@ -110,7 +110,7 @@ test('with DATABASE_URL nothing embedded starts, and roles divide the work', asy
 test('a server with another secret than the database was set up with refuses to start', async () => {
   await requireSameSecret(api.app.db, api.app.vault)
   const server = await startServer({ DATABASE_URL: api.databaseUrl, SECRET_KEY })
-  assert.equal(await server.ended, 1)
+  assert.equal(await server.ended, 2)
   assert.match(server.output(), /SECRET_KEY is not the one/)
 })
 

@@ -129,7 +129,8 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
 }
 
 function beforeServing(name: string, { fault, ...how }: End): Error {
-  return typeof fault === 'string'
-    ? new OperatorFault(fault)
-    : new OperatorFault(`The process ${name} ended before it served: ${JSON.stringify(how)}.`)
+  const ended = `The process ${name} ended before it served: ${JSON.stringify(how)}.`
+  const error = new OperatorFault(typeof fault === 'string' ? fault : ended)
+  if (how.code === 2) error.exitCode = 2
+  return error
 }

@@ -18,13 +18,13 @@ async function reportFaults(): Promise<void> {
   const { port } = await serve(() => {})
   const nowhere = new URL(DATABASE_URL)
   nowhere.port = String(await freePort())
-  const cases: [Record<string, string>, RegExp][] = [
-    [{ DATABASE_URL, PORT: String(port) }, /^The port is taken: something listens on/],
-    [{ DATABASE_URL: nowhere.href }, /refuses connections. Start PostgreSQL/],
+  const cases: [Record<string, string>, RegExp, code: number][] = [
+    [{ DATABASE_URL, PORT: String(port) }, /^The port is taken: something listens on/, 2],
+    [{ DATABASE_URL: nowhere.href }, /refuses connections. Start PostgreSQL/, 1],
   ]
-  const refused = cases.map(async ([environment, expected]) => {
+  const refused = cases.map(async ([environment, expected, code]) => {
     const server = await startServer({ SECRET_KEY, PROCESSES: '2', ...environment })
-    assert.equal(await server.ended, 1)
+    assert.equal(await server.ended, code)
     assert.match(server.output(), expected)
     assert.equal(server.output().trim().split('\n').length, 1, server.output())
   })
