@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { unwrapWebhook } from '../packages/client/src/index.ts'
+import { createKey } from '../src/core/companies/commands.ts'
 import { type Event, emit, testEvent } from '../src/core/events.ts'
 import { newId, toPublic } from '../src/lib/ids.ts'
 import { until } from './deliveries/until.ts'
@@ -37,13 +40,19 @@ after(() => {
 })
 
 /** `vintem listen` in a process of its own, once it is ready. */
-async function listen(client: Client, args: string[], home: string): Promise<Listener> {
+async function listen(
+  client: Client,
+  args: string[],
+  home: string,
+  { env = {}, input = '' } = {},
+): Promise<Listener> {
   const own = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: home }
   const child = spawn(process.execPath, [CLI, 'listen', ...args], {
-    env: { ...inherited, ...own },
+    env: { ...inherited, ...own, ...env },
     cwd: home,
   })
   children.push(child)
+  child.stdin.end(input)
   const texts = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {
     texts.stdout += chunk
@@ -100,7 +109,8 @@ test('a listener forwards what a webhook gets: the same body, headers and signat
     for (const scheme of ['standard-webhooks', 'x-webhook-signature'] as const)
       assert.deepEqual(await unwrapWebhook(body, headers, secret, { scheme }), JSON.parse(body))
   }
-  assert.match(listener.stdout(), /charge\.paid +evt_\w{26} +charge_\w{26} +→ 200 in \d+ ms/)
+  const paid = /charge\.paid +evt_\w{26} +charge_\w{26} +→ 200 in \d+ ms/
+  await until('its answer is shown', () => paid.test(listener.stdout()))
   const { body } = await client.get(`/webhook/${webhookId}/deliveries`)
   const delivery = body.data.find(({ event }: { event: string }) => event === 'charge.paid')
   await client.post(`/webhook/delivery/${delivery.id}/redeliver`)
@@ -108,6 +118,14 @@ test('a listener forwards what a webhook gets: the same body, headers and signat
   assert.equal(local.received[3]!.headers['webhook-id'], delivery.eventId)
   await until('it is shown', () => /charge\.paid .*\(redelivered\) +→ 200/.test(listener.stdout()))
   assert.equal(await listener.end('SIGINT'), 0, listener.stderr())
+
+  local.received.length = 0
+  await feedCaughtUp(api)
+  const later = await listen(client, options, temporaryFolder())
+  const [next] = await write(client)
+  await until('it has arrived', () => idsAt(local).includes(next))
+  assert.deepEqual(idsAt(local), [next], 'what was redelivered before is not sent')
+  await later.end()
 })
 
 test('what comes while no listener runs arrives at the next, once and in order', async () => {
@@ -136,21 +154,127 @@ test('what comes while no listener runs arrives at the next, once and in order',
   assert.deepEqual([event.id, forwarded.status, attempt], [missed[0], 200, 1])
   await second.end()
 
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   for (const [since, expected] of [
     [seen!, missed],
     ['start', null],
     ['2026-08-20T14:00:00Z', null],
   ] as const) {
     local.received.length = 0
-    const more = ['--since', since, '--secret', secret]
-    const again = await listen(client, [...options, ...more], home)
+    const again = await listen(client, [...options, '--since', since], home)
     await untilReceived(local, expected?.length ?? 6)
     assert.deepEqual(idsAt(local).slice(-3), missed)
-    const { body, headers } = local.received[0]!
-    await unwrapWebhook(body, headers, secret)
     await again.end()
   }
+})
+
+for (const count of [0, 2]) {
+  test(`after a first listener that saw nothing come after ${count} events, none is lost`, async () => {
+    const client = await api.client()
+    const local = await startReceiver()
+    const home = temporaryFolder()
+    await write(client, count)
+    await feedCaughtUp(api)
+    const first = await listen(client, ['--forward-to', local.url], home)
+    await first.end('SIGKILL')
+    const [missed] = await write(client)
+    const second = await listen(client, ['--forward-to', local.url], home)
+    await untilReceived(local, 1)
+    const [next] = await write(client)
+    await until('the next has arrived', () => idsAt(local).includes(next))
+    assert.deepEqual(idsAt(local), [missed, next])
+    await second.end()
+  })
+}
+
+test('listeners for other events or routes have a position of their own, and one secret', async () => {
+  const client = await api.client()
+  const local = await startReceiver()
+  const home = temporaryFolder()
+  const to = ['--forward-to', local.url]
+  const tests = [...to, '--events', 'webhook.test,charge.paid']
+  const same = [...to, '--events', 'charge.paid,webhook.test']
+  const routed = [...tests, '--route', 'webhook.test=/routed']
+  const secrets = new Set<string>()
+  for (const options of [tests, routed]) {
+    const listener = await listen(client, options, home)
+    secrets.add(secretIn(listener))
+    await listener.end()
+  }
+  assert.equal(secrets.size, 1)
+  const [id] = await write(client)
+  for (const [options, path] of [
+    [tests, '/hook'],
+    [routed, '/routed'],
+  ] as const) {
+    local.received.length = 0
+    const listener = await listen(client, [...options], home)
+    await untilReceived(local, 1)
+    assert.deepEqual([idsAt(local), local.received[0]!.path], [[id], path])
+    await until('it is shown', () => listener.stdout().includes('→ 200'))
+    await listener.end()
+  }
+  local.received.length = 0
+  const listener = await listen(client, same, home)
+  const [next] = await write(client)
+  await until('the next has arrived', () => idsAt(local).includes(next))
+  assert.deepEqual(idsAt(local), [next], 'the order of the types does not matter')
+  await listener.end()
+})
+
+test('another key of the company continues with the same position and secret', async () => {
+  const client = await api.client()
+  const local = await startReceiver()
+  const home = temporaryFolder()
+  const first = await listen(client, ['--forward-to', local.url], home)
+  await first.end()
+  const [missed] = await write(client)
+  const { text: key } = await api.app.db.transaction((tx) =>
+    createKey(tx, api.app.vault, client.company, { name: 'new' }, api.clock.now()),
+  )
+  const second = await listen({ ...client, key }, ['--forward-to', local.url], home)
+  await untilReceived(local, 1)
+  assert.deepEqual(idsAt(local), [missed])
+  assert.equal(secretIn(second), secretIn(first))
+  await second.end()
+})
+
+test('a secret that is given signs, and is neither shown nor stored', async () => {
+  const client = await api.client()
+  const local = await startReceiver()
+  const home = temporaryFolder()
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const options = ['--forward-to', local.url]
+  const byEnvironment = [options, { env: { VINTEM_WEBHOOK_SECRET: secret } }] as const
+  const byInput = [[...options, '--secret', '-'], { input: `${secret}\n` }] as const
+  const typed = [[...options, '--secret', secret], {}] as const
+  for (const [args, given] of [byEnvironment, byInput, typed]) {
+    local.received.length = 0
+    const listener = await listen(client, [...args], home, given)
+    await write(client)
+    await untilReceived(local, 1)
+    const { body, headers } = local.received[0]!
+    await unwrapWebhook(body, headers, secret)
+    await until('it is shown', () => listener.stdout().includes('→ 200'))
+    await listener.end()
+    assert.match(listener.stderr(), /signed with the given secret/)
+    assert.ok(!`${listener.stderr()}${listener.stdout()}`.includes(secret))
+  }
+  const files = () => globSync(join(home, 'vintem/listen/*')).toSorted()
+  assert.equal(files().length, 1)
+  assert.ok(!readFileSync(files()[0]!, 'utf8').includes('whsec_'))
+
+  const making = await listen(client, options, home)
+  await making.end()
+  assert.deepEqual(
+    files().map((path) => statSync(path).mode & 0o777),
+    [0o600, 0o600],
+  )
+  const holder = files().find((path) => readFileSync(path, 'utf8').includes(secretIn(making)))!
+  chmodSync(holder, 0o644)
+  const own = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: home }
+  const { code, stderr } = await vintem(['listen', ...options], own)
+  assert.equal(code, 2)
+  assert.match(stderr, /^Other users can read the secret in .*: run chmod 600 on it/)
 })
 
 test('an application that is started again misses no event, and failures are shown', async () => {
@@ -164,9 +288,12 @@ test('an application that is started again misses no event, and failures are sho
   await write(client)
   await until('the failure is shown', () => /→ 500 in/.test(listener.stdout()))
   assert.equal(first.received.length, 1, 'other types are left out')
-  await first.close()
+  // It dies while it handles an event.
+  first.answer = () => first.close()
   const ids = await write(client, 2)
-  await until('it is noticed', () => listener.stderr().includes('refuses connections'))
+  const away = /does not answer \(connection closed\)/
+  await until('it is noticed', () => away.test(listener.stderr()))
+  assert.deepEqual(idsAt(first).slice(1), ids.slice(0, 1))
   const again = await openReceiver(port)
   after(() => again.close())
   await untilReceived(again, 2)
@@ -188,6 +315,11 @@ const BAD: Record<string, [args: string[], says: RegExp, env?: Record<string, st
   'a time that is none': [['--since', 'yesterday'], /^--since: must be an event such as/],
   'an event of nobody': [['--since', `evt_${'0'.repeat(26)}`], /^--since: the company of this key/],
   'a secret that is none': [['--secret', 'secret'], /^--secret: must be whsec_/],
+  'a secret in the environment that is none': [
+    [],
+    /^VINTEM_WEBHOOK_SECRET: must be whsec_/,
+    { VINTEM_WEBHOOK_SECRET: 'secret' },
+  ],
 }
 
 for (const [what, [args, says, env]] of Object.entries(BAD)) {

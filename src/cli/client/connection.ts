@@ -86,9 +86,11 @@ function readJson(path: string): { url?: unknown; key?: unknown } {
   }
 }
 
-export function readKey(typed: string): string {
-  if (typed !== '-') return typed
-  if (process.stdin.isTTY)
-    throw new ClientFault('--key -: pipe the key in, or save it with vintem profile add.')
+export const readKey = (typed: string): string =>
+  typed === '-' ? readPiped('--key -: pipe the key in, or save it with vintem profile add.') : typed
+
+/** What is piped in. In a terminal nobody would know what to type. */
+export function readPiped(advice: string): string {
+  if (process.stdin.isTTY) throw new ClientFault(advice)
   return readFileSync(0, 'utf8').trim()
 }

@@ -10,6 +10,7 @@ export const CLIENT_OPTIONS = {
   VINTEM_URL: 'The server that the commands of a client ask, such as https://pix.example.com.',
   VINTEM_KEY: 'The API key that they send. VINTEM_KEY_FILE names a file that holds it.',
   VINTEM_PROFILE: 'The saved profile that they use in place of the current one.',
+  VINTEM_WEBHOOK_SECRET: 'The secret with which vintem listen signs, such as that of a webhook.',
 } as const
 
 export type ClientEnvironment = {
@@ -19,6 +20,7 @@ export type ClientEnvironment = {
   isUrlOfFile: boolean
   keyOfFile: string | null
   profile: string | null
+  webhookSecret: string | null
   /** The folder in which this user keeps profiles. */
   folder: string
   /** The file in which local mode writes the address and the key of its sandbox. */
@@ -36,6 +38,7 @@ export function readEnvironment(): ClientEnvironment {
     isUrlOfFile: shell('VINTEM_URL') === null && file('VINTEM_URL') !== null,
     keyOfFile: file('VINTEM_KEY'),
     profile: either('VINTEM_PROFILE'),
+    webhookSecret: either('VINTEM_WEBHOOK_SECRET'),
     folder: join(
       shell('XDG_CONFIG_HOME') ?? shell('APPDATA') ?? join(homedir(), '.config'),
       'vintem',

@@ -61,20 +61,28 @@ export async function findStart(vintem: Vintem, since: Since): Promise<Start> {
 }
 
 /**
- * What is not there yet. An event that is committed later may be before the newest in the feed, so
- * it is read from a little earlier, without those that are there.
+ * What is not there yet: after the last entry, redeliveries too. An event that is newer than a
+ * transaction that is still open comes after it, although it is there, so it is left out by its id.
  */
 async function startNow(vintem: Vintem): Promise<Start> {
   const latest = new Set<string>()
   const isWanted = ({ id, redelivery }: Event) => redelivery !== undefined || !latest.has(id)
+  let after = await findRecent(vintem, latest)
+  const rest = given({ after: after ?? undefined, limit: PAGE, include: 'redeliveries' as const })
+  for await (const entry of vintem.events.list(rest)) after = cursorOf(entry)
+  return { after, isWanted }
+}
+
+/** An event before which no open transaction can write, or null. Adds later ones to `latest`. */
+async function findRecent(vintem: Vintem, latest: Set<string>): Promise<string | null> {
   let newest_ms = 0
   for await (const event of vintem.events.list({ order: 'newest', limit: PAGE })) {
     newest_ms = Math.max(newest_ms, timeOfEvent(event))
     const isOld = timeOfEvent(event) < newest_ms - MARGIN_MS
-    if (isOld || latest.size >= MAX_LATEST) return { after: event.id, isWanted }
+    if (isOld || latest.size >= MAX_LATEST) return event.id
     latest.add(event.id)
   }
-  return { after: null, isWanted }
+  return null
 }
 
 async function requireEvent(vintem: Vintem, id: string): Promise<void> {

@@ -63,27 +63,37 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   }
 }
 
-const isRefused = ({ status, error }: Forwarded): boolean =>
-  status === null && error === 'connection refused'
+/** Whoever was not there, or went away before it answered, gets an event again. */
+const AWAY = new Set([
+  'connection refused',
+  'connection closed',
+  'connection reset',
+  'connection failed',
+  'host not reachable',
+  'no connection in time',
+])
+
+const isAway = ({ status, error }: Forwarded): boolean => status === null && AWAY.has(error ?? '')
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
 /**
- * Sends an event until there is somebody who answers, because an application that is started again
- * must miss none. Any answer is good enough: what failed can be sent again.
+ * Sends an event until there is somebody who answers, because an application that ends and is
+ * started again must miss none. Any answer is good enough, and so is none within the time limit:
+ * what failed can be sent again.
  */
 export async function sendUntilAnswered(
   { send }: Forwarder,
   event: Event,
   url: string,
   signal: AbortSignal,
-  onRefused: () => void,
+  onAway: (error: string) => void,
 ): Promise<Forwarded> {
   for (let wait_ms = FIRST_PAUSE_MS; ; wait_ms = Math.min(2 * wait_ms, LONGEST_PAUSE_MS)) {
     const sent = await send(event, url, signal)
-    if (!isRefused(sent)) return sent
-    if (wait_ms === FIRST_PAUSE_MS) onRefused()
+    if (!isAway(sent)) return sent
+    if (wait_ms === FIRST_PAUSE_MS) onAway(sent.error!)
     await pause(wait_ms, undefined, { signal })
   }
 }

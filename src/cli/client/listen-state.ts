@@ -1,45 +1,60 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ClientFault } from '../command.ts'
-import type { Target } from './target.ts'
+import { requirePrivate, writePrivate } from './private-file.ts'
 
-/** What a listener keeps: the last event that it has forwarded, and its secret. */
-export type ListenState = { after: string | null; secret: string | null }
+/** Where a listener has come to: after an event, or before the first if that is null. */
+export type Position = { after: string | null }
 
-export type ListenFile = { read(): ListenState; write(state: ListenState): void }
+export type PositionFile = {
+  /** Null if no such listener was started before. */
+  read(): Position | null
+  write(position: Position): void
+}
 
-const EMPTY: ListenState = { after: null, secret: null }
+export type SecretFile = { read(): string | null; write(secret: string): void }
 
-/** The file of the listener that forwards events of this key to this address. */
-export function listenFile(folder: string, { url, key }: Target, forwardTo: string): ListenFile {
-  const name = createHash('sha256').update(`${url}\n${key}\n${forwardTo}`).digest('hex')
-  const own = join(folder, 'listen')
-  const path = join(own, `${name.slice(0, 32)}.json`)
+/** The file with this content, of all listeners for whom these words are the same. */
+const pathOf = (folder: string, content: string, words: unknown[]): string => {
+  const name = createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 32)
+  return join(folder, 'listen', `${name}.${content}.json`)
+}
+
+/**
+ * Listeners that leave out other events, or send them elsewhere, have a position each: what one
+ * has passed, another has not.
+ */
+export function positionFile(folder: string, words: unknown[]): PositionFile {
+  const path = pathOf(folder, 'position', words)
   return {
-    read: () => parse(path),
-    write(state) {
-      const part = `${path}.${process.pid}.new`
-      try {
-        mkdirSync(own, { recursive: true, mode: 0o700 })
-        writeFileSync(part, `${JSON.stringify(state)}\n`, { mode: 0o600 })
-        // Replaced at once, so that a listener that is killed leaves a whole file.
-        renameSync(part, path)
-      } catch (error) {
-        rmSync(part, { force: true })
-        throw new ClientFault(`The position cannot be saved: ${(error as Error).message}.`)
-      }
+    read() {
+      const stored = parse(path)
+      return stored && { after: textOf(stored.after) }
     },
+    write: (position) => writePrivate(path, `${JSON.stringify(position)}\n`, 'position'),
   }
 }
 
-/** If it is missing or damaged, the listener begins with what comes next. */
-function parse(path: string): ListenState {
+/** The secret for an application is the same whatever is forwarded to it. */
+export function secretFile(folder: string, words: unknown[]): SecretFile {
+  const path = pathOf(folder, 'secret', words)
+  return {
+    read() {
+      if (existsSync(path)) requirePrivate(path, 'secret')
+      return textOf(parse(path)?.secret)
+    },
+    write: (secret) => writePrivate(path, `${JSON.stringify({ secret })}\n`, 'secret'),
+  }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** A damaged file counts as missing: the listener begins with what comes next. */
+function parse(path: string): Record<string, unknown> | null {
   try {
-    const { after, secret } = JSON.parse(readFileSync(path, 'utf8'))
-    const text = (value: unknown) => (typeof value === 'string' ? value : null)
-    return { after: text(after), secret: text(secret) }
+    const stored = JSON.parse(readFileSync(path, 'utf8'))
+    return typeof stored === 'object' ? stored : null
   } catch {
-    return EMPTY
+    return null
   }
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { type Event, Vintem } from '../../../packages/client/src/index.ts'
+import { type Event, Vintem, VintemError } from '../../../packages/client/src/index.ts'
 import { EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
 import { makeSecret } from '../../core/webhooks/rules.ts'
 import { type Args, ClientFault, type Command, type Print } from '../command.ts'
-import { connectionOptions, targetOf } from './connection.ts'
+import { connectionOptions, readPiped, targetOf } from './connection.ts'
 import { readEnvironment } from './environment.ts'
 import { readList } from './input.ts'
 import {
@@ -22,7 +22,13 @@ import {
   sendUntilAnswered,
 } from './listen-forward.ts'
 import { openScreen, type Terminal, type Wishes } from './listen-screen.ts'
-import { type ListenFile, listenFile } from './listen-state.ts'
+import {
+  type Position,
+  type PositionFile,
+  positionFile,
+  type SecretFile,
+  secretFile,
+} from './listen-state.ts'
 import { type Entry, lineView, type View } from './listen-view.ts'
 
 const TYPES = [...EVENT_TYPES, TEST_EVENT]
@@ -51,11 +57,11 @@ export const listen: Command = {
     },
     since: {
       value: 'EVENT|TIME',
-      help: 'send again what came after this event, or from this time on: evt_…, 2026-08-20T15:00:00Z, 10m, 2h, 1d, start or now (default where the last listener for this address ended, at first now)',
+      help: 'send again what came after this event, or from this time on: evt_…, 2026-08-20T15:00:00Z, 10m, 2h, 1d, start or now (default where the last listener for this address, these events and routes ended, at first now)',
     },
     secret: {
       value: 'SECRET',
-      help: 'sign with this secret, whsec_… (default one that is made once for this address, and shown)',
+      help: 'sign with this secret, whsec_…, or - to read it from standard input (default VINTEM_WEBHOOK_SECRET, or one that is made once for this address, and shown); other users of this machine can see a secret that is typed here',
     },
   },
   async run(args, print) {
@@ -73,22 +79,35 @@ type Listening = {
   types: Set<string>
   since: Since | null
   secret: string | null
+  /** What of it makes a position of its own: the events and routes as they were typed. */
+  choice: [events: string[] | null, routes: string[]]
 }
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
 
 function readListening({ options, lists }: Args): Listening {
-  const { secret = null, since, events } = options
+  const { secret, since, events } = options
+  const { route: routes = [] } = lists
   const forwardTo = options['forward-to'] ? addressOf(options['forward-to']) : null
-  if (secret !== null && !SECRET.test(secret))
-    throw new ClientFault('--secret: must be whsec_ and base64, as a webhook shows it.')
+  const words = events === undefined ? null : readList(events)
   return {
     forwardTo,
-    routes: new Map((lists.route ?? []).flatMap((text) => readRoute(text, forwardTo))),
-    types: events === undefined ? new Set(TYPES) : readTypes('--events', readList(events)),
+    routes: new Map(routes.flatMap((text) => readRoute(text, forwardTo))),
+    types: words === null ? new Set(TYPES) : readTypes('--events', words),
     since: since === undefined ? null : readSince(since),
-    secret,
+    secret: readSecret(secret),
+    choice: [words?.toSorted() ?? null, routes.toSorted()],
   }
+}
+
+function readSecret(typed: string | undefined): string | null {
+  const secret =
+    typed === '-'
+      ? readPiped('--secret -: pipe the secret in, or set VINTEM_WEBHOOK_SECRET.')
+      : (typed ?? readEnvironment().webhookSecret)
+  if (secret === null || SECRET.test(secret)) return secret
+  const name = typed === undefined ? 'VINTEM_WEBHOOK_SECRET' : '--secret'
+  throw new ClientFault(`${name}: must be whsec_ and base64, as a webhook shows it.`)
 }
 
 /** `localhost:4000` and `4000` are understood too. */
@@ -129,13 +148,14 @@ export async function listenWith(
   const listening = readListening(args)
   const target = targetOf(args)
   const vintem = new Vintem(target)
-  const { forwardTo, routes } = listening
-  const file = listenFile(readEnvironment().folder, target, forwardTo ?? '')
-  const stored = file.read()
-  const start = await startOf(vintem, listening.since, stored.after)
+  const { forwardTo, routes, choice } = listening
+  const { folder } = readEnvironment()
+  const owner = await ownerOf(vintem, target.key)
+  const file = positionFile(folder, [target.url, owner, forwardTo, choice])
+  const start = await startOf(vintem, listening.since, file.read())
   for (const url of new Set([forwardTo, ...routes.values()])) if (url) await requireListening(url)
-  const secret = listening.secret ?? stored.secret ?? makeSecret()
-  file.write({ after: start.after, secret })
+  const secret = listening.secret ?? keptSecret(secretFile(folder, [target.url, forwardTo]))
+  file.write({ after: start.after })
   const isSandbox = target.key.startsWith('vk_sandbox_')
   const forwarder = createForwarder({ forwardTo, routes, secret, isSandbox })
   const stopping = new AbortController()
@@ -149,7 +169,7 @@ export async function listenWith(
   process.on('SIGINT', stop).on('SIGTERM', stop)
   try {
     for (const line of greetingOf(target.url, listening, start, secret)) view.note(line)
-    await forwardAll({ vintem, forwarder, view, file, secret, stopping }, listening, start)
+    await forwardAll({ vintem, forwarder, view, file, stopping }, listening, start)
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)
     view.close()
@@ -157,28 +177,50 @@ export async function listenWith(
   }
 }
 
+/** The company, so that another key of it continues, or the key if it may not read its company. */
+async function ownerOf(vintem: Vintem, key: string): Promise<string> {
+  try {
+    return (await vintem.company.get()).id
+  } catch (error) {
+    if (error instanceof VintemError && error.status === 403) return key
+    throw error
+  }
+}
+
+function keptSecret(file: SecretFile): string {
+  const kept = file.read()
+  if (kept !== null) return kept
+  const made = makeSecret()
+  file.write(made)
+  return made
+}
+
 /** A stored event that the server does not know is of a sandbox that was reset. */
 async function startOf(
   vintem: Vintem,
   since: Since | null,
-  stored: string | null,
+  stored: Position | null,
 ): Promise<Start & { isStored: boolean }> {
-  if (since === null && stored !== null && (await isKnown(vintem, stored))) {
-    return { after: stored, isWanted: () => true, isStored: true }
+  const isUsable = async ({ after }: Position) => after === null || isKnown(vintem, after)
+  if (since === null && stored !== null && (await isUsable(stored))) {
+    return { after: stored.after, isWanted: () => true, isStored: true }
   }
   return { ...(await findStart(vintem, since ?? 'now')), isStored: false }
 }
 
 function greetingOf(
   url: string,
-  { forwardTo, routes }: Listening,
+  { forwardTo, routes, secret: givenSecret }: Listening,
   { after, isStored }: Start & { isStored: boolean },
   secret: string,
 ): string[] {
   const lines = [`Events of ${url} ${forwardTo ? `are forwarded to ${forwardTo}` : 'are shown'}.`]
-  if (forwardTo || routes.size > 0) lines.push(`They are signed with ${secret}`)
+  if (forwardTo || routes.size > 0)
+    lines.push(`They are signed with ${givenSecret ? 'the given secret.' : secret}`)
   if (isStored) {
-    lines.push(`Continues after ${after}. --since now leaves out what came meanwhile.`)
+    lines.push(
+      `Continues ${after ? `after ${after}` : 'with the first event'}. --since now leaves out what came meanwhile.`,
+    )
   }
   return [...lines, 'Ready.']
 }
@@ -187,13 +229,12 @@ type Parts = {
   vintem: Vintem
   forwarder: Forwarder
   view: View
-  file: ListenFile
-  secret: string
+  file: PositionFile
   stopping: AbortController
 }
 
 async function forwardAll(
-  { vintem, forwarder, view, file, secret, stopping: { signal } }: Parts,
+  { vintem, forwarder, view, file, stopping: { signal } }: Parts,
   { types }: Listening,
   { after, isWanted }: Start,
 ): Promise<void> {
@@ -206,16 +247,16 @@ async function forwardAll(
     const isShown = types.has(event.type) && isWanted(event)
     const entry: Entry = { event, forwarded: null, attempt: 1 }
     const url = isShown ? forwarder.urlOf(event.type) : null
-    const onRefused = () =>
-      view.note(`${url} refuses connections. Trying until it answers; no event is left out.`)
+    const onAway = (error: string) =>
+      view.note(`${url} does not answer (${error}). Trying until it does; no event is left out.`)
     try {
-      if (url) entry.forwarded = await sendUntilAnswered(forwarder, event, url, signal, onRefused)
+      if (url) entry.forwarded = await sendUntilAnswered(forwarder, event, url, signal, onAway)
     } catch (error) {
       // Stopped before it was answered: the next listener sends it again.
       if (signal.aborted) return
       throw error
     }
-    file.write({ after: cursorOf(event), secret })
+    file.write({ after: cursorOf(event) })
     if (isShown) await view.show(entry)
   }
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClientFault } from '../command.ts'
+import { requirePrivate, writePrivate } from './private-file.ts'
 import { savedTarget, type Target } from './target.ts'
 
 /** What a user has saved, by name, and the name of the profile that is used if none is named. */
@@ -19,7 +20,7 @@ export function readProfiles(folder: string): Profiles {
   const path = pathIn(folder)
   const text = readIfPresent(path)
   if (text === null) return { current: null, saved: new Map() }
-  requirePrivate(path)
+  requirePrivate(path, 'keys')
   const { current, profiles } = parse(path, text)
   const saved = new Map(Object.entries(profiles))
   return { current: saved.has(current ?? '') ? current! : null, saved }
@@ -32,12 +33,6 @@ function readIfPresent(path: string): string | null {
     if ((error as { code?: string }).code === 'ENOENT') return null
     throw new ClientFault(`The profiles cannot be read: ${(error as Error).message}.`)
   }
-}
-
-/** Whoever has a key can do what it allows, so no other user may read the file. */
-function requirePrivate(path: string): void {
-  if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return
-  throw new ClientFault(`Other users can read the keys in ${path}: run chmod 600 on it.`)
 }
 
 type Stored = { current?: string | null; profiles: Record<string, Target> }
@@ -58,19 +53,9 @@ function parse(path: string, text: string): Stored {
   throw new ClientFault(`${path} is damaged: repair or remove it, then add the profiles again.`)
 }
 
-/** Replaces the file at once, so that a command that is killed leaves the former one. */
 export function writeProfiles(folder: string, { current, saved }: Profiles): string {
   const path = pathIn(folder)
-  const part = `${path}.${process.pid}.new`
   const stored: Stored = { current, profiles: Object.fromEntries(saved) }
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    rmSync(part, { force: true })
-    writeFileSync(part, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    renameSync(part, path)
-  } catch (error) {
-    rmSync(part, { force: true })
-    throw new ClientFault(`The profiles cannot be saved: ${(error as Error).message}.`)
-  }
+  writePrivate(path, `${JSON.stringify(stored, null, 2)}\n`, 'profiles')
   return path
 }
