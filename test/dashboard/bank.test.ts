@@ -13,6 +13,7 @@ import { startApi } from '../support/api.ts'
 import { charged, openBanked } from '../support/bank.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { longestBlock_ms, MAX_BLOCK_MS } from '../support/loop.ts'
+import { lettersOf } from '../support/mail.ts'
 
 const api = await startApi()
 const { client: identity, issue } = await trust()
@@ -75,6 +76,9 @@ const activityOf = (companyId: string) =>
     companyId,
   ])
 
+const changesMailed = async (companyId: string) =>
+  (await lettersOf(api, companyId)).filter(({ kind }) => kind === 'bank-changed')
+
 /** Nothing that was secret is on a page. */
 function keepsSecrets(text: string): void {
   assert.ok(!text.includes(SECRET) && !text.includes(PASSPHRASE), 'no secret is shown')
@@ -111,6 +115,11 @@ test('an owner connects a bank by a form; the credentials are sealed and never s
   assert.deepEqual(await activityOf(id), [
     { action: 'bank.connect', record_id: 'efi', details: { payouts: 'bank' } },
   ])
+  const letters = await changesMailed(id)
+  assert.equal(letters.length, 1, 'a form that is sent twice is one change')
+  assert.match(letters[0]!.text, /Um banco foi conectado[\s\S]*Efí[\s\S]*Ana Souza/)
+  assert.ok(!letters[0]!.text.includes('saques@example.com'), 'keys are masked')
+  keepsSecrets(letters[0]!.text)
 })
 
 test('a PFX with its passphrase, a bank without a secret, and another Pix key', async () => {
@@ -291,6 +300,8 @@ test('an owner disconnects, after a question; what the bank has of us is removed
   const done = await member.post(`${BANK}/disconnect`)
   assert.match(done.location!, /done=(disconnected|callbacks-left)$/)
   assert.equal(await stored(shop.company.id), null)
+  const [letter] = await changesMailed(shop.company.id)
+  assert.match(letter!.text, /foi desconectado pelo painel[\s\S]*Ana Souza/)
   assert.match((await member.get(BANK)).text, /Sem banco/)
   assert.equal((await member.post(`${BANK}/disconnect`)).location, `${member.home}${BANK}`)
   assert.equal((await member.get(`${BANK}/renew`)).location, `${member.home}${BANK}`)

@@ -11,6 +11,7 @@ export type MailKind =
   | 'webhook-deactivated'
   | 'bank-return'
   | 'certificate-ending'
+  | 'bank-changed'
   | 'email-changed'
   | 'email-confirmed'
   | 'invitation'

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { requireNoDifference } from '../../core/audits/store.ts'
+import { type BankChange, mailBankChange } from '../../core/banks/change-letter.ts'
 import { askForPage, findConnected, removeCallbacks } from '../../core/banks/check.ts'
 import { connectBank, disconnectBank, type NewBank } from '../../core/banks/commands.ts'
 import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
@@ -182,6 +183,8 @@ async function connect(visit: Visit): Promise<FastifyReply> {
       await requireNoDifference(tx, company.id)
       await save(visit, tx, bank)
       if (pixKey !== company.pixKey) await changeKey(visit, tx, pixKey)
+      const { payoutKey = null, profile } = bank
+      await mailChange(visit, tx, { bank: profile.title, keys: { pixKey, payoutKey } })
       return {}
     }),
   )
@@ -214,6 +217,12 @@ async function changeKey(visit: Visit, tx: Tx, pixKey: string): Promise<void> {
   await changeCompany(tx, app.vault, company.id, { pixKey }, 'operator', app.systemClock.now())
   const record = { type: 'company', id: company.id } as const
   await visit.record(tx, 'company.update', record, { fields: ['pixKey'] })
+}
+
+function mailChange(visit: Visit, tx: Tx, change: Omit<BankChange, 'by'>): Promise<void> {
+  const { app, company, person } = visit
+  const changed = { ...change, by: person.name }
+  return mailBankChange(tx, app.vault, company, changed, app.systemClock.now())
 }
 
 async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
@@ -280,6 +289,7 @@ async function disconnect(visit: Visit): Promise<FastifyReply> {
       await requireNoDifference(tx, company.id)
       await disconnectBank(tx, company.id, found.bank.id)
       await visit.record(tx, 'bank.disconnect', { type: 'bank', id: profile.name })
+      await mailChange(visit, tx, { bank: profile.title, keys: null })
       return {}
     }),
   )

@@ -167,6 +167,7 @@ export const en: OperatorTexts = {
       'webhook-failing': 'Failing webhook',
       'webhook-deactivated': 'Deactivated webhook',
       'bank-return': 'Return by the bank',
+      'bank-changed': 'Changed bank connection',
       'certificate-ending': 'Certificate ends soon',
       'email-changed': 'Changed email address',
       'email-confirmed': 'Confirmed email address',

@@ -164,6 +164,7 @@ export const pt: OperatorTexts = {
       'webhook-failing': 'Webhook com falha',
       'webhook-deactivated': 'Webhook desativado',
       'bank-return': 'Devolução feita pelo banco',
+      'bank-changed': 'Conexão com o banco alterada',
       'certificate-ending': 'Certificado perto do fim',
       'email-changed': 'E-mail alterado',
       'email-confirmed': 'E-mail confirmado',

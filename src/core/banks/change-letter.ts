@@ -1,0 +1,87 @@
+import type { Tx } from '../../db/database.ts'
+import type { Language } from '../../lib/language.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { formatMoment } from '../../pix/local-time.ts'
+import { maskPixKey } from '../../pix/masks.ts'
+import type { Company } from '../companies/rules.ts'
+import { compose, paragraph } from '../mails/letters.ts'
+import { queueMails } from '../mails/store.ts'
+
+type Texts = {
+  subject(company: string): string
+  title: string
+  connected(company: string): string
+  disconnected(company: string): string
+  bank: string
+  pixKey: string
+  payoutKey: string
+  by: string
+  at: string
+  notYou: string
+}
+
+const pt: Texts = {
+  subject: (company) => `A conexão de ${company} com o banco foi alterada`,
+  title: 'A conexão com o banco foi alterada',
+  connected: (company) =>
+    `Um banco foi conectado a ${company} pelo painel. Os pagamentos passam a cair nesta conta.`,
+  disconnected: (company) =>
+    `O banco de ${company} foi desconectado pelo painel. A empresa deixa de receber por Pix.`,
+  bank: 'Banco',
+  pixKey: 'Chave Pix que recebe',
+  payoutKey: 'Chave Pix dos saques',
+  by: 'Alterado por',
+  at: 'Alterado em (horário de Brasília)',
+  notYou:
+    'Não reconhece esta alteração? Confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
+}
+
+const en: Texts = {
+  subject: (company) => `The bank connection of ${company} was changed`,
+  title: 'The bank connection was changed',
+  connected: (company) =>
+    `A bank was connected to ${company} in the dashboard. Payments now arrive at this account.`,
+  disconnected: (company) =>
+    `The bank of ${company} was disconnected in the dashboard. The company can no longer be paid by Pix.`,
+  bank: 'Bank',
+  pixKey: 'Pix key that receives',
+  payoutKey: 'Pix key of withdrawals',
+  by: 'Changed by',
+  at: 'Changed at (Brasília time)',
+  notYou:
+    'You do not know of this change? Check who has access to the dashboard, and contact whoever operates this service now.',
+}
+
+const TEXTS: Record<Language, Texts> = { pt, en }
+
+export type BankChange = {
+  bank: string
+  /** Where money goes from now on; null if the bank was disconnected. */
+  keys: { pixKey: string; payoutKey: string | null } | null
+  /** Who has changed it. */
+  by: string
+}
+
+/** Writes to the company that its money goes elsewhere, because somebody else may have done it. */
+export async function mailBankChange(
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  { bank, keys, by }: BankChange,
+  now: Date,
+): Promise<void> {
+  const texts = TEXTS[company.language]
+  const facts: [string, string][] = [[texts.bank, bank]]
+  if (keys) facts.push([texts.pixKey, maskPixKey(keys.pixKey)])
+  if (keys?.payoutKey) facts.push([texts.payoutKey, maskPixKey(keys.payoutKey)])
+  facts.push([texts.by, by], [texts.at, formatMoment(now)])
+  const intro = keys ? texts.connected : texts.disconnected
+  const letter = compose(company, {
+    to: company.email,
+    subject: texts.subject(company.name),
+    title: texts.title,
+    blocks: [paragraph(intro(company.name)), { kind: 'facts', facts }, paragraph(texts.notYou)],
+  })
+  const mail = { companyId: company.id, kind: 'bank-changed', letter, expiresAt: null } as const
+  await queueMails(tx, vault, [{ ...mail, createdAt: now }])
+}
