@@ -136,6 +136,11 @@ const BAD: Record<string, [line: string, says: RegExp, env?: Record<string, stri
     'webhooks create --endpoint https://loja.example/ --events charge.eaten',
     /^--events: there is no event charge\.eaten\. There are charge\.pending, /,
   ],
+  'a webhook for no event': [
+    'webhooks create --endpoint https://loja.example/ --events ,',
+    /^--events: names no event\.$/,
+  ],
+  'a listener for no event': ['listen --events ,', /^--events: names no event\.$/],
   'an endpoint that is none': [
     'webhooks create --endpoint loja --events all',
     /^--endpoint: must be an address/,

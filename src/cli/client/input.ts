@@ -27,15 +27,13 @@ export function readCents(options: Args['options'], name: string): number | unde
   throw new ClientFault(`--${name}: must be in cents, such as 1990 for R$ 19,90.`)
 }
 
-/** The words of a list with commas. */
-export const readList = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(',')
-      .map((word) => word.trim())
-      .filter(Boolean),
-  ),
-]
+/** The events that --events names, with commas. */
+export function readList(text: string): string[] {
+  const words = text.split(',').map((word) => word.trim())
+  const named = [...new Set(words.filter(Boolean))]
+  if (named.length > 0) return named
+  throw new ClientFault('--events: names no event.')
+}
 
 /** The first records of a list. Pages are read only as far as they are needed. */
 export async function take<T>(list: AsyncIterable<T>, count: number): Promise<T[]> {
