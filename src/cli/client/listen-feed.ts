@@ -1,14 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  BadRequestError,
-  ConnectionError,
-  type Event,
-  type Vintem,
-  VintemError,
-} from '../../../packages/client/src/index.ts'
+import { BadRequestError, type Event, type Vintem } from '../../../packages/client/src/index.ts'
 import { fromPublic, timeOf } from '../../lib/ids.ts'
 import { ClientFault } from '../command.ts'
 import { given } from './input.ts'
+import { isTemporary } from './temporary.ts'
 
 /** Where a listener begins: after an event, at a time, with what comes next, or with the first. */
 export type Since = { event: string } | { at: Date } | 'now' | 'start'
@@ -154,10 +149,4 @@ export async function* follow(
 async function rest(failures: number, signal: AbortSignal): Promise<void> {
   const wait_ms = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1), LONGEST_PAUSE_MS)
   await pause(wait_ms, undefined, { signal }).catch(() => {})
-}
-
-function isTemporary(error: unknown): boolean {
-  if (error instanceof ConnectionError) return true
-  const status = error instanceof VintemError ? (error.status ?? 0) : 0
-  return status >= 500 || status === 408 || status === 429
 }
