@@ -51,7 +51,10 @@ export type Looked = {
 export type Found = {
   /** Whether the feed shows one. */
   isThere: boolean
-  /** Whether one is written that waits for an older transaction. */
+  /**
+   * Whether anything is written that waits for an older transaction. Its type does not matter,
+   * because to find one of a type all would be read.
+   */
   isHeldBack: boolean
   /** The position up to which the feed shows everything. */
   horizon: number
@@ -72,8 +75,8 @@ export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
                  and r.position >= l.first and r.position < h.horizon) as there,
              exists (
                select from events e where e.company_id = l.company_id
-                 and e.position >= h.horizon and (l.type is null or e.type = l.type))
-             or l.redeliveries and exists (
+                 and e.position >= h.horizon)
+             or exists (
                select from redeliveries r where r.company_id = l.company_id
                  and r.position >= h.horizon) as held_back
            from unnest($1::uuid[], $2::int8[], $3::text[], $4::bool[]) with ordinality
