@@ -44,6 +44,7 @@ export async function measure(load: Load): Promise<Measured> {
   const done = times.length
   open = false
   await Promise.all(workers)
+  if (done === 0) throw new Error(`nothing was answered in ${load.seconds} s: raise BENCH_SECONDS`)
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.floor(times.length * share)] ?? 0
   const [p50_ms, p99_ms] = [at(0.5), at(0.99)]

@@ -252,7 +252,7 @@ export function report(label: string, perSecond: number, extra = ''): void {
 
 /** A ratio, and whether it reaches the bar where there is one. */
 export function ratio(label: string, value: number, bar?: number): void {
-  const verdict = value >= (bar ?? 0) ? 'reached' : 'MISSED'
+  const verdict = Number.isFinite(value) && value >= (bar ?? 0) ? 'reached' : 'MISSED'
   const judged = bar === undefined ? '' : `bar ≥ ${bar}: ${verdict}`
   console.log(`${label.padEnd(44)}${value.toFixed(2).padStart(8)}     ${judged}`)
 }
