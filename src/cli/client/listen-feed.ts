@@ -6,7 +6,7 @@ import { given } from './input.ts'
 import { isTemporary } from './temporary.ts'
 
 /** Where a listener begins: after an event, at a time, with what comes next, or with the first. */
-export type Since = { event: string } | { at: Date } | 'now' | 'start'
+export type Since = { event: string } | { at: Date; isAgo?: true } | 'now' | 'start'
 
 const AGO = /^(\d{1,6})([smhd])$/
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 }
@@ -18,7 +18,7 @@ export function readSince(text: string, now = new Date()): Since {
   const [, count, unit] = AGO.exec(text) ?? []
   if (count) {
     const ago_s = Number(count) * SECONDS[unit as keyof typeof SECONDS]
-    return { at: new Date(now.getTime() - ago_s * 1000) }
+    return { at: new Date(now.getTime() - ago_s * 1000), isAgo: true }
   }
   const at = new Date(text)
   if (TIME.test(text) && !Number.isNaN(at.getTime())) return { at }
@@ -47,10 +47,12 @@ export async function findStart(vintem: Vintem, since: Since): Promise<Start> {
     return { after: since.event, isWanted: all }
   }
   const from_ms = since.at.getTime()
-  const isWanted = ({ createdAt, redelivery }: Event) =>
-    Date.parse(redelivery?.requestedAt ?? createdAt) >= from_ms
+  // The clock of a sandbox may have been moved forward. Ids have the time of the server.
+  const timeIn = (event: Event) => (since.isAgo ? timeOfEvent(event) : Date.parse(event.createdAt))
+  const isWanted = (event: Event) =>
+    (event.redelivery ? Date.parse(event.redelivery.requestedAt) : timeIn(event)) >= from_ms
   for await (const event of vintem.events.list({ order: 'newest', limit: PAGE })) {
-    if (Date.parse(event.createdAt) < from_ms - MARGIN_MS) return { after: event.id, isWanted }
+    if (timeIn(event) < from_ms - MARGIN_MS) return { after: event.id, isWanted }
   }
   return { after: null, isWanted }
 }
