@@ -32,14 +32,14 @@ const BETWEEN_MS = 20
 /** How soon a listener forwards an event, and what many that wait cost. */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
+  const vintem = await runVintem(database.url)
   try {
-    const vintem = await runVintem(database.url)
     const others = await makeKeys(database.url, LISTENERS / OF_COMPANY - 1)
     // Some listen to the company whose charges are created, so that notifications are measured too.
     await measureCost(vintem, [vintem.apiKey, ...others])
     await measureDelay(vintem)
-    await vintem.stop()
   } finally {
+    await vintem.stop()
     await database.stop()
   }
 }
