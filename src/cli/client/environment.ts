@@ -40,7 +40,7 @@ export function readEnvironment(): ClientEnvironment {
     profile: either('VINTEM_PROFILE'),
     webhookSecret: either('VINTEM_WEBHOOK_SECRET'),
     folder: join(
-      shell('XDG_CONFIG_HOME') ?? shell('APPDATA') ?? join(homedir(), '.config'),
+      shell('XDG_CONFIG_HOME') ?? shell('APPDATA') ?? join(homeFolder(), '.config'),
       'vintem',
     ),
     sandboxFile: either('DATABASE_URL')
@@ -65,5 +65,14 @@ function keyInFile(path: string | null): string | null {
     return readFileSync(path, 'utf8').trim()
   } catch {
     throw new ClientFault(`VINTEM_KEY_FILE: ${path} is missing or cannot be read.`)
+  }
+}
+
+/** A user whom the system does not know has no home. As in containers, that is the root folder. */
+function homeFolder(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/'
   }
 }
