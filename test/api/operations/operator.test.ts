@@ -61,6 +61,6 @@ test('an operator port that is taken is reported in a sentence', async () => {
     SECRET_KEY: secretOf('operator'),
     OPERATOR_PORT: String(port),
   })
-  assert.equal(await server.ended, 1)
+  assert.equal(await server.ended, 2)
   assert.match(server.output(), new RegExp(`127.0.0.1:${port} already.*another OPERATOR_PORT`))
 })
