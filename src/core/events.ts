@@ -170,8 +170,7 @@ export const EVENTS_CHANNEL = 'vintem_events'
 /**
  * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
  * delivery of each to every active webhook that wants it. An event that exists already is skipped
- * with its deliveries, so that the statement can be repeated. If somebody follows the feed of the
- * company, the servers are notified at the commit.
+ * with its deliveries, so that the statement can be repeated.
  */
 export const eventInsertSql = (first: number): string => `event as (
   insert into events (company_id, id, type, payload, created_at, mode, position)
@@ -188,16 +187,24 @@ export const eventInsertSql = (first: number): string => `event as (
   from event e join webhooks w on w.company_id = e.company_id
   where w.status = 'ACTIVE' and e.type = any (w.events)
   returning event_id
-), notified as materialized (
-  select pg_notify('${EVENTS_CHANNEL}', e.company_id::text)
-  from (select distinct company_id from event) e
-  where exists (
-    select from followed_feeds f where f.company_id = e.company_id and f.until > now())
 )`
 
-/** Ends a statement with these parts. What it does not name would not be done. */
-export const EVENT_RESULT = `select (select count(*) from delivery) as deliveries,
-  (select count(*) from notified) as notified`
+/**
+ * Ends a statement with these parts, whose columns are the parameters from `first` on. Says for whom
+ * there is work: `reportEvents` passes it on.
+ */
+export const eventResultSql = (first: number): string => `
+select (select count(*) from delivery) as deliveries,
+  array(select f.company_id from followed_feeds f
+        where f.company_id = any ($${first}::uuid[]) and f.until > now()) as followed`
+
+export type EventResult = { deliveries: number; followed: Uuid[] }
+
+/** Wakes who delivers, and notifies the servers of companies whose feed somebody follows. */
+export function reportEvents(tx: Tx, { deliveries, followed }: EventResult): void {
+  if (deliveries > 0) tx.wake(TASK.deliver)
+  for (const companyId of followed) tx.notify(EVENTS_CHANNEL, companyId)
+}
 
 /**
  * Writes events and their deliveries in the transaction of the change they report: none of them
@@ -205,12 +212,12 @@ export const EVENT_RESULT = `select (select count(*) from delivery) as deliverie
  */
 export async function emit(tx: Tx, events: Event[]): Promise<void> {
   if (events.length === 0) return
-  const [written] = await tx.query<{ deliveries: number }>({
+  const [written] = await tx.query<EventResult>({
     name: 'emit',
-    text: `with ${eventInsertSql(1)} ${EVENT_RESULT}`,
+    text: `with ${eventInsertSql(1)} ${eventResultSql(1)}`,
     values: eventColumns(events),
   })
-  if (written!.deliveries > 0) tx.wake(TASK.deliver)
+  reportEvents(tx, written!)
 }
 
 export const eventColumns = (events: Event[]): Buffer[] => [

@@ -5,6 +5,7 @@ import { createShares, type Shares } from '../lib/shares.ts'
 import { cannotWrite, codeOf, isAway, isNotSent, isUnknown } from './away.ts'
 import { type Connections, type Kind, undivided } from './connection-counts.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
+import { createNotifier, type Notifier } from './notifier.ts'
 import { openPool, RETRY_FOR_MS } from './pool.ts'
 import { openPing } from './probe.ts'
 import { serversOf } from './servers.ts'
@@ -19,6 +20,8 @@ export type Tx = {
   query<R extends Row = Row>(query: Query): Promise<R[]>
   /** Wakes a task once what is written here is committed, for there is work for it. */
   wake(task: string): void
+  /** Notifies all servers once what is written here is committed. It may be lost, if seldom. */
+  notify(channel: string, payload: string): void
 }
 
 /**
@@ -96,6 +99,7 @@ function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind
 /** Is called after each commit. */
 export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
+type AfterCommit = Listener & Pick<Notifier, 'notify'>
 
 /** A number of connections is one for requests, and as many again for tasks. */
 export function openDatabase(url: string, size: number | Connections, listener = NOBODY): Database {
@@ -117,9 +121,12 @@ export function openDatabase(url: string, size: number | Connections, listener =
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
   const heartbeat = openHeartbeat(url)
+  const notifier = createNotifier((query) => view('tasks', null).light.query(query))
   const end = async () => {
+    await notifier.idle()
     await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
   }
+  const afterCommit = { ...listener, notify: notifier.notify }
   /** The database for a company, or for nobody alone, with one of the two kinds of connections. */
   function view(kind: 'requests' | 'tasks', companyId: string | null): Database {
     const isTask = kind === 'tasks'
@@ -135,12 +142,13 @@ export function openDatabase(url: string, size: number | Connections, listener =
       query: (query) =>
         noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), retryFor_ms)),
       wake: listener.wake,
+      notify: notifier.notify,
     })
     return {
       ...txOn(sources[kind]),
       hot: txOn(sources.hot),
       light: txOn(sources.light),
-      transaction: (act) => noting(transact(lendOf(sources[kind]), act, listener, retryFor_ms)),
+      transaction: (act) => noting(transact(lendOf(sources[kind]), act, afterCommit, retryFor_ms)),
       of: (id) => view(kind, id),
       get tasks() {
         return view('tasks', null)
@@ -223,7 +231,7 @@ async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
 async function transact<R>(
   lendOne: Lend,
   act: (tx: Tx) => Promise<R>,
-  listener: Listener,
+  afterCommit: AfterCommit,
   retryFor_ms: number,
 ): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
@@ -231,7 +239,7 @@ async function transact<R>(
     try {
       return await lendOne(async (pool) => {
         const client = await repeatWhileAway(() => pool.connect(), retryFor_ms)
-        return transactOn(client, act, listener, progress)
+        return transactOn(client, act, afterCommit, progress)
       })
     } catch (error) {
       if (attempt >= MAX_ATTEMPTS || !mayRetry(error, progress)) throw toPublicError(error)
@@ -242,10 +250,11 @@ async function transact<R>(
 async function transactOn<R>(
   client: pg.PoolClient,
   act: (tx: Tx) => Promise<R>,
-  listener: Listener,
+  afterCommit: AfterCommit,
   progress: { committing: boolean },
 ): Promise<R> {
   const woken = new Set<string>()
+  const notifications: [channel: string, payload: string][] = []
   let hasWritten = false
   let lost: Error | undefined
   try {
@@ -257,11 +266,13 @@ async function transactOn<R>(
         return rows
       },
       wake: (task) => woken.add(task),
+      notify: (...notification) => notifications.push(notification),
     })
     progress.committing = true
     await client.query('commit')
-    for (const task of woken) listener.wake(task)
-    if (hasWritten) listener.wrote()
+    for (const task of woken) afterCommit.wake(task)
+    for (const notification of notifications) afterCommit.notify(...notification)
+    if (hasWritten) afterCommit.wrote()
     return result
   } catch (error) {
     if (isAway(error)) lost = error as Error

@@ -5,7 +5,14 @@ import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
-import { EVENT_RESULT, type Event, eventColumns, eventInsertSql } from '../events.ts'
+import {
+  type Event,
+  type EventResult,
+  eventColumns,
+  eventInsertSql,
+  eventResultSql,
+  reportEvents,
+} from '../events.ts'
 import type { StoredResponse } from '../idempotency.ts'
 import type { SealedMail } from '../mails/sealing.ts'
 import { mailColumns, mailInsertSql } from '../mails/store.ts'
@@ -165,7 +172,7 @@ const ANSWERS = `, response as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
   select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)})
 )
-${EVENT_RESULT}`
+${eventResultSql(EVENTS)}`
 const INSERT = PARTS + ANSWERS
 
 /** Only for a group with mails, because most have none. */
@@ -208,7 +215,7 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   const mails = group.flatMap((creation) => creation.mails)
   const columns = chargeColumns(group.toSorted(byExternalId))
   const values = [...columns, ...eventColumns(events), ...responseColumns(group)]
-  const [written] = await db.hot.query<{ deliveries: number }>(
+  const [written] = await db.hot.query<EventResult>(
     mails.length === 0
       ? { name: 'create_charges', text: INSERT, values }
       : {
@@ -217,7 +224,7 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
           values: [...values, ...mailColumns(mails)],
         },
   )
-  if (written!.deliveries > 0) db.hot.wake(TASK.deliver)
+  reportEvents(db.hot, written!)
   if (mails.length > 0) db.hot.wake(TASK.mail)
   return group.map(() => null)
 }

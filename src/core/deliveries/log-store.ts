@@ -96,9 +96,6 @@ const noteRedeliveries = (rows: string, now: string): string => `followed as mat
         || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid, $2, event_id, ${now}
     from (select event_id from ${rows} order by event_id limit ${MAX_NOTED}) r
     where exists (select from followed)
-  ), notified as materialized (
-    select pg_notify('${EVENTS_CHANNEL}', $1::uuid::text)
-    where exists (select from ${rows}) and exists (select from followed)
   )`
 
 /** Which deliveries are sent again. `from` is included, `to` is not. */
@@ -114,7 +111,7 @@ export async function makeDueNow(
   { eventId, from, to }: Selection,
   now: Date,
 ): Promise<number> {
-  const [row] = await tx.query<{ updated: number }>({
+  const [row] = await tx.query<{ updated: number; followed: boolean }>({
     text: `with updated as (
              update deliveries set tries = 0, next_attempt_at = $6, attempts = ${HISTORY}
              where company_id = $1 and webhook_id = $2 and ($3::uuid is null or event_id = $3)
@@ -122,9 +119,10 @@ export async function makeDueNow(
                and ($5::timestamptz is null or created_at < $5) and next_attempt_at > $6
              returning event_id
            ), ${noteRedeliveries('updated', '$6')}
-           select count(*) as updated, (select count(*) from notified) from updated`,
+           select count(*) as updated, exists (select from followed) as followed from updated`,
     values: [companyId, webhookId, eventId, from, to, now],
   })
+  if (row!.updated > 0 && row!.followed) tx.notify(EVENTS_CHANNEL, companyId)
   return row!.updated
 }
 
@@ -135,7 +133,7 @@ export async function requeue(
   { eventId, status, from, to }: Selection & { status: 'DELIVERED' | 'FAILED' | null },
   now: Date,
 ): Promise<number> {
-  const [row] = await tx.query<{ requeued: number }>({
+  const [row] = await tx.query<{ requeued: number; followed: boolean }>({
     text: `with ended as (
              delete from delivery_log where company_id = $1 and webhook_id = $2
                and ($3::uuid is null or event_id = $3) and ($4::text is null or status = $4)
@@ -149,8 +147,9 @@ export async function requeue(
              order by event_id
              returning event_id
            ), ${noteRedeliveries('requeued', '$7')}
-           select count(*) as requeued, (select count(*) from notified) from requeued`,
+           select count(*) as requeued, exists (select from followed) as followed from requeued`,
     values: [companyId, webhookId, eventId, status, from, to, now],
   })
+  if (row!.requeued > 0 && row!.followed) tx.notify(EVENTS_CHANNEL, companyId)
   return row!.requeued
 }

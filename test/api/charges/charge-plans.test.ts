@@ -115,6 +115,7 @@ function explaining(): { db: Tx; plans: Plan[] } {
   const plans: Plan[] = []
   const db: Tx = {
     wake: () => {},
+    notify: () => {},
     async query<R extends Row>(query: Query) {
       const text = `explain (analyze, format json) ${query.text}`
       const [row] = await app.db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({ ...query, text })

@@ -222,6 +222,7 @@ test('work that fails is tried again, and time does not go past it', async () =>
 function explaining(plans: string[]): Tx {
   return {
     wake: () => {},
+    notify: () => {},
     async query({ text, values = [] }) {
       const rows = await app.db.light.query({ text: `explain ${text}`, values })
       plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))

@@ -152,7 +152,7 @@ test('if the database is away, few requests wait, each company has its share, ot
     release = () => reject(new Error('away'))
   })
   away.catch(() => {})
-  const light = { query: () => away, wake() {} }
+  const light = { query: () => away, wake() {}, notify() {} }
   const log = createRequestLog({ ...db, light } as typeof db, metrics.registry)
   const [busy, other] = [newId(), newId()]
   for (let n = 0; n < 30_000; n++) log.add(requestAt(busy, new Date()))
