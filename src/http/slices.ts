@@ -80,6 +80,20 @@ export async function readPage<Cursor, Row, View>(
   }
 }
 
+/** Shows records that were read at once, in slices. */
+export async function showInSlices<Row, View>(
+  rows: Row[],
+  show: (row: Row) => View,
+): Promise<View[]> {
+  await spending.getStore()?.take(rows.length * RECORD_MS)
+  const shown: View[] = []
+  for (const row of rows) {
+    if (isOver()) await nextSlice()
+    shown.push(show(row))
+  }
+  return shown
+}
+
 function sizeOfPart(charactersOfOne: number): number {
   return Math.max(1, Math.min(MAX_IN_PART, Math.floor(PART_CHARACTERS / charactersOfOne)))
 }

@@ -222,6 +222,18 @@ export async function findKey(tx: Tx, companyId: Uuid, id: Uuid): Promise<ApiKey
   return rows[0] ? API_KEY.read(rows[0]) : null
 }
 
+export async function findKeyNames(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<Map<Uuid, string>> {
+  const rows = await tx.query<{ id: Uuid; name: string }>({
+    text: 'select id, name from api_keys where company_id = $1 and id = any($2::uuid[])',
+    values: [companyId, ids],
+  })
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 export type ActiveKey = { key: Pick<ApiKey, 'id' | 'name' | 'hash' | 'scopes'>; company: Company }
 
 type ActiveKeyRow = Row & {

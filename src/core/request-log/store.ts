@@ -1,5 +1,5 @@
 import { tableOf } from '../../db/columns.ts'
-import type { Tx } from '../../db/database.ts'
+import type { Database, Query, Row, Tx } from '../../db/database.ts'
 import { lowestIdAt, timeOf, type Uuid } from '../../lib/ids.ts'
 import { type LoggedRequest, partOf, STATUS_CLASSES, type StatusClass } from './rules.ts'
 
@@ -36,44 +36,78 @@ export type RequestFilter = {
   before: Uuid | null
 }
 
-/** All that the index has: operations, and the keys of the company. */
-export type Known = { operations: string[]; keyIds: Uuid[] }
+/** A page of the log, and where the next page starts; null if there is none. */
+export type RequestPage = { requests: LoggedRequest[]; next: Uuid | null }
+
+/** So many requests are looked at for one page, because what is looked for may be rare. */
+export const MAX_SCANNED = 10_000
 
 /**
- * Newest first. Failed requests have an index of their own. The other index has operations, then
- * keys: if one of the two is given, the newest requests are taken of each of the others. So a page
- * costs the same however many requests there were.
+ * Newest first. The requests of an operation have an index, and so have refused and failed ones.
+ * For what no index has, MAX_SCANNED requests are looked at: the page has those that were found
+ * among them, and the next page goes on from there.
  */
 export async function listRequests(
-  tx: Tx,
+  db: Database,
+  companyId: Uuid,
+  filter: RequestFilter,
+  limit: number,
+  mostScanned = MAX_SCANNED,
+): Promise<RequestPage> {
+  const { query, scanned } = pageQuery(companyId, filter, limit, mostScanned)
+  const rows = await db.transaction(async (tx) => {
+    // If there are no statistics, the planner prefers to sort all requests of the company.
+    await tx.query({ text: "select set_config('enable_sort', 'off', true)" })
+    return tx.query<Row & { id: Uuid; place: number; matches: boolean }>(query)
+  })
+  const matching = rows.filter(({ matches }) => matches)
+  const requests = matching.slice(0, limit).map(REQUEST.read)
+  if (matching.length > limit) return { requests, next: requests.at(-1)!.id }
+  const last = rows.at(-1)
+  return { requests, next: last && last.place >= scanned ? last.id : null }
+}
+
+const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Looks at the newest `scanned` requests of an index for those that match, and for the last one. */
+export function pageQuery(
   companyId: Uuid,
   { status, operation, keyId, from, before }: RequestFilter,
-  known: Known,
   limit: number,
-): Promise<LoggedRequest[]> {
-  const values: unknown[] = [companyId, from, limit]
+  mostScanned: number,
+): { query: Query; scanned: number } {
+  const values: unknown[] = [companyId]
   const add = (value: unknown) => `$${values.push(value)}`
-  const conditions = ['r.company_id = $1', 'r.id >= $2']
-  if (before !== null) conditions.push(`r.id < ${add(before)}`)
-  const isFailed = status === 'refused' || status === 'failed'
-  if (isFailed) conditions.push('r.status >= 400')
-  if (status !== null) {
-    const [lowest, highest] = STATUS_CLASSES[status]
-    conditions.push(`r.status between ${add(lowest)} and ${add(highest)}`)
+  const matches: string[] = []
+  let [column, value, more] = ['r.company_id', '$1', '']
+  if (status === 'refused' || status === 'failed') {
+    const group = `${add(STATUS_CLASSES[status][0] / 100)}::int`
+    ;[column, value, more] = ['r.status / 100', group, 'and r.status >= 400']
+    if (operation !== null) matches.push(`s.operation = ${add(operation)}`)
+  } else {
+    if (operation !== null) [column, value] = ['r.operation', add(operation)]
+    if (status !== null) {
+      const [lowest, highest] = STATUS_CLASSES[status]
+      matches.push(`s.status between ${add(lowest)} and ${add(highest)}`)
+    }
   }
-  if (isFailed && operation !== null) conditions.push(`r.operation = ${add(operation)}`)
-  if (isFailed && keyId !== null) conditions.push(`r.key_id = ${add(keyId)}`)
-  const newest = (more: string[] = []) => `select ${REQUEST.select('r')} from api_requests r
-    where ${[...conditions, ...more].join(' and ')} order by r.id desc limit $3`
-  const isDivided = !isFailed && (operation !== null || keyId !== null)
-  const text = isDivided
-    ? `select e.* from unnest(${add(operation ? [operation] : known.operations)}::text[]) o (operation)
-       cross join unnest(${add(keyId ? [keyId] : known.keyIds)}::uuid[]) k (id)
-       cross join lateral (${newest(['r.operation = o.operation', 'r.key_id = k.id'])}) e
-       order by e.id desc limit $3`
-    : newest()
-  const rows = await tx.query({ text, values })
-  return rows.map(REQUEST.read)
+  if (keyId !== null) matches.push(`s.key_id = ${add(keyId)}`)
+  const isMatch = matches.join(' and ') || 'true'
+  const scanned = matches.length > 0 ? mostScanned : limit + 1
+  // Only the index of the column has this order, whatever the planner believes of its values.
+  const order = `${column} desc, r.id desc`
+  // The planner knows that all have one company, and must see that there is nothing to sort.
+  const sameOrder = column === 'r.company_id' ? 's.id desc' : 's.first desc, s.id desc'
+  const text = `select s.*, ${isMatch} as matches from (
+      select ${REQUEST.select('r')}, ${column} as first,
+        row_number() over (order by ${order}) as place
+      from api_requests r
+      where r.company_id = $1 ${more} and (${column}, r.id) >= (${value}, ${add(from)}::uuid)
+        and (${column}, r.id) < (${value}, ${add(before ?? HIGHEST)}::uuid)
+      order by ${order} limit ${add(scanned)}
+    ) s where ${isMatch} or s.place = ${add(scanned)}
+    order by ${sameOrder} limit ${add(limit + 1)}`
+  return { query: { text, values }, scanned }
 }
 
 export async function findRequest(

@@ -9,7 +9,7 @@ import { invalid, problem } from '../../lib/problems.ts'
 import { LONG_PAGE } from '../long-pages.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
-import { isOver, nextSlice } from '../slices.ts'
+import { showInSlices } from '../slices.ts'
 
 const ALL_TIME = { from: null, to: null, firstId: null, beforeId: null }
 
@@ -24,12 +24,7 @@ export async function listNewestEvents(call: FeedCall): Promise<Static<typeof Ev
   const wanted = { limit, after, type: query.type ?? null, period: ALL_TIME }
   const { events, next } = await listNewest(app.db, company.id, wanted)
   if (next !== null) linkAfter({ id: next })
-  const shown: Static<typeof EventView>[] = []
-  for (const event of events) {
-    if (isOver()) await nextSlice()
-    shown.push(showEvent(event))
-  }
-  return shown
+  return showInSlices(events, showEvent)
 }
 
 type Named = Pick<Call, 'app' | 'company' | 'params'>

@@ -7,6 +7,9 @@ type Texts = {
   caption: string
   empty: string
   emptyFiltered: string
+  searchOn: string
+  /** A moment follows. */
+  searchedUntil: string
   notFound: string
   columns: {
     operation: string
@@ -51,6 +54,8 @@ const pt: Texts = {
   caption: 'Requisições, as mais recentes primeiro',
   empty: 'As chamadas que suas chaves fizerem à API aparecem aqui.',
   emptyFiltered: 'Nenhuma requisição com estes filtros.',
+  searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim: veja as mais antigas.',
+  searchedUntil: 'A busca chegou até',
   notFound: 'Nenhuma requisição dos últimos 7 dias tem este id.',
   columns: {
     operation: 'Operação',
@@ -99,6 +104,8 @@ const en: Texts = {
   caption: 'Requests, newest first',
   empty: 'Calls that your keys send to the API are shown here.',
   emptyFiltered: 'No request matches these filters.',
+  searchOn: 'Nothing was found so far. The search is not at its end yet: see older ones.',
+  searchedUntil: 'Searched back to',
   notFound: 'No request of the last 7 days has this id.',
   columns: {
     operation: 'Operation',

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type ApiKey, findKey, listKeysAfter } from '../../core/companies/store.ts'
+import { type ApiKey, findKey, findKeyNames, listKeysAfter } from '../../core/companies/store.ts'
 import {
   type LoggedRequest,
   oldestKept,
@@ -57,24 +57,23 @@ async function list(visit: Visit): Promise<FastifyReply> {
     listKeysAfter(app.db, company.id, { limit: MAX_KEYS, after: null }),
     listUsedOperations(app.db, company.id, since),
   ])
-  const known = {
-    operations: used.map(({ operation }) => operation),
-    keyIds: keys.map(({ id }) => id),
-  }
-  const found = await listRequests(app.db, company.id, filterOf(visit), known, PAGE_SIZE + 1)
-  const requests = found.slice(0, PAGE_SIZE)
-  const next = found.length > PAGE_SIZE ? suffixOf(requests.at(-1)!.id) : null
+  const operations = used.map(({ operation }) => operation)
+  const { requests, next } = await listRequests(app.db, company.id, filterOf(visit), PAGE_SIZE)
+  const keyIds = requests.map(({ keyId }) => keyId)
+  const names = await findKeyNames(app.db, company.id, keyIds)
   const { status, operation, key, from, to } = query
   const isFiltered = Boolean(status || operation || key || from || to)
+  const none = next !== null ? texts.searchOn : isFiltered ? texts.emptyFiltered : texts.empty
   const shown =
     requests.length > 0
-      ? table(texts.caption, columnsOf(visit, keys), requests)
-      : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
+      ? table(texts.caption, columnsOf(visit, names), requests)
+      : nothing(language, none)
+  const isPart = next !== null && requests.length < PAGE_SIZE
   const body = html`${heading(texts.title)}${developerTabs(visit, 'requests')}
 <p class="soft">${texts.about}</p>
 ${wanted && notice(texts.notFound, 'warn')}
-${card(null, html`${filtersOf(visit, keys, known.operations)}${shown}`)}
-${pager(visit, next)}`
+${card(null, html`${filtersOf(visit, keys, operations)}${shown}${isPart && html`<p class="soft">${texts.searchedUntil} ${moment(timeOf(next))}.</p>`}`)}
+${pager(visit, next && suffixOf(next))}`
   return sendForDevelopers(visit, { title: texts.title, body })
 }
 
@@ -113,9 +112,8 @@ const statusPill = ({ status }: LoggedRequest): Html =>
 const duration = ({ ms }: LoggedRequest): Html =>
   html`<span class="nowrap">${ms === 0 ? '< 1' : ms} ms</span>`
 
-function columnsOf(visit: Visit, keys: ApiKey[]): Column<LoggedRequest>[] {
+function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest>[] {
   const { columns, unknownKey } = REQUESTS[visit.language]
-  const names = new Map<Uuid, string>(keys.map(({ id, name }) => [id, name]))
   return [
     {
       title: columns.operation,
