@@ -4,7 +4,12 @@ import { once } from 'node:events'
 import { chmodSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { unwrapWebhook } from '../packages/client/src/index.ts'
+import fc from 'fast-check'
+import {
+  isWebhookSecret,
+  unwrapWebhook,
+  WebhookVerificationError,
+} from '../packages/client/src/index.ts'
 import { createKey } from '../src/core/companies/commands.ts'
 import { type Event, emit, testEvent } from '../src/core/events.ts'
 import { newId, toPublic } from '../src/lib/ids.ts'
@@ -301,6 +306,49 @@ test('an application that is started again misses no event, and failures are sho
   await listener.end()
 })
 
+test('an event at which the application always closes the connection keeps no other back', async () => {
+  const client = await api.client()
+  const local = await startReceiver()
+  const [fatal, ...others] = [makeEvent(client), makeEvent(client), makeEvent(client)]
+  const refuses = publicId(fatal!)
+  local.answer = (response, { headers }) => {
+    if (headers['webhook-id'] === refuses) response.socket!.destroy()
+    else response.writeHead(200).end()
+  }
+  const home = temporaryFolder()
+  const listener = await listen(client, ['--forward-to', local.url, '--json'], home)
+  for (const event of [fatal!, ...others]) {
+    await api.app.db.transaction((tx) => emit(tx, [event]))
+  }
+  const lines = await until('three are shown', () => {
+    const all = listener.stdout().split('\n').filter(Boolean)
+    return all.length === 3 && all.map((line) => JSON.parse(line))
+  })
+  assert.deepEqual(idsAt(local), [refuses, refuses, refuses, ...others.map(publicId)])
+  const { event, attempt, forwarded } = lines[0]
+  assert.deepEqual([event.id, attempt, forwarded.status], [refuses, 3, null])
+  assert.match(forwarded.error, /^connection (closed|reset)$/)
+  assert.deepEqual([lines[1].attempt, lines[1].forwarded.status], [1, 200])
+  await listener.end()
+})
+
+test('one check of secrets is that of the listener and of who verifies', async () => {
+  const event = JSON.stringify({})
+  const base64 = fc.stringMatching(/^[A-Za-z0-9+/]{0,92}={0,3}$/)
+  const whole = fc
+    .uint8Array({ minLength: 20, maxLength: 68 })
+    .map((bytes) => Buffer.from(bytes).toString('base64'))
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(base64, whole), async (text) => {
+      const secret = `whsec_${text}`
+      const refusal = await unwrapWebhook(event, {}, secret).catch((error) => error)
+      assert.equal(isWebhookSecret(secret), refusal instanceof WebhookVerificationError)
+      const bytes = Buffer.from(text, 'base64').length
+      if (isWebhookSecret(secret)) assert.ok(bytes >= 24 && bytes <= 64, `${bytes} bytes`)
+    }),
+  )
+})
+
 const CLOSED = `http://127.0.0.1:${await freePort()}`
 const client = await api.client()
 const here = { VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: temporaryFolder() }
@@ -315,6 +363,7 @@ const BAD: Record<string, [args: string[], says: RegExp, env?: Record<string, st
   'a time that is none': [['--since', 'yesterday'], /^--since: must be an event such as/],
   'an event of nobody': [['--since', `evt_${'0'.repeat(26)}`], /^--since: the company of this key/],
   'a secret that is none': [['--secret', 'secret'], /^--secret: must be whsec_/],
+  'a secret that is cut': [['--secret', `whsec_${'a'.repeat(33)}`], /^--secret: must be whsec_/],
   'a secret in the environment that is none': [
     [],
     /^VINTEM_WEBHOOK_SECRET: must be whsec_/,

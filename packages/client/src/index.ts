@@ -4,6 +4,7 @@ export { Vintem, type VintemOptions } from './client.ts'
 export * from './errors.ts'
 export * from './generated/resources.ts'
 export {
+  isWebhookSecret,
   type RefusalReason,
   type UnwrapOptions,
   unwrapWebhook,

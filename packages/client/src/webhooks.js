@@ -26,8 +26,8 @@
 import { webCrypto } from './web-crypto.js'
 
 const TOLERANCE_S = 5 * 60
-/** A key of 24 to 64 bytes. */
-const SECRET = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/
+/** Padding may be left out. */
+const SECRET = /^whsec_([A-Za-z0-9+/]{32,86})={0,2}$/
 /** Whole seconds, written in one way only: other spellings of a number are not what was signed. */
 const SECONDS = /^[1-9][0-9]{0,11}$/
 /** A sender has two secrets at most. More signatures than a few are only work for the receiver. */
@@ -186,15 +186,20 @@ function findHeader(headers, name) {
  */
 function checkSecrets(secret) {
   const secrets = typeof secret === 'string' ? [secret] : [...(secret ?? [])]
-  if (secrets.length > 0 && secrets.every(isSecret)) return secrets
-  throw new TypeError('secret: must be whsec_ and base64, as it was shown, or an array of such')
+  if (secrets.length > 0 && secrets.every(isWebhookSecret)) return secrets
+  throw new TypeError(
+    'secret: must be whsec_ and base64 of 24 to 64 bytes, as it was shown, or an array of such',
+  )
 }
 
-/** @param {string} text */
-function isSecret(text) {
-  const [, base64] = SECRET.exec(text) ?? []
-  // Padding may be left out, but no base64 has one character more than a multiple of four.
-  return base64 !== undefined && base64.replace(/=+$/, '').length % 4 !== 1
+/**
+ * Whether a text is of the form that secrets of webhooks have.
+ * @param {string} text
+ */
+export function isWebhookSecret(text) {
+  const [, base64 = ''] = SECRET.exec(text) ?? []
+  // 24 to 64 bytes. No base64 has one character more than a multiple of four.
+  return base64 !== '' && base64.length % 4 !== 1
 }
 
 /** @param {string} text */

@@ -63,25 +63,29 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   }
 }
 
-/** Whoever was not there, or went away before it answered, gets an event again. */
+/** Nobody listens at the address. */
 const AWAY = new Set([
   'connection refused',
-  'connection closed',
-  'connection reset',
   'connection failed',
   'host not reachable',
   'no connection in time',
 ])
-
-const isAway = ({ status, error }: Forwarded): boolean => status === null && AWAY.has(error ?? '')
+/** Somebody took the request, and ended it without an answer. */
+const CLOSED = new Set(['connection closed', 'connection reset'])
+/** So often an event is sent to somebody who does that. */
+const MAX_CLOSED = 3
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
+/** The last answer, and how often the event was sent to somebody who listened. */
+export type Sent = { forwarded: Forwarded; attempt: number }
+
 /**
  * Sends an event until there is somebody who answers, because an application that ends and is
  * started again must miss none. Any answer is good enough, and so is none within the time limit:
- * what failed can be sent again.
+ * what failed can be sent again. If the connection is closed without an answer, the application may
+ * have ended, or this event makes it fail; so it gets the event again, and then the next one.
  */
 export async function sendUntilAnswered(
   { send }: Forwarder,
@@ -89,11 +93,15 @@ export async function sendUntilAnswered(
   url: string,
   signal: AbortSignal,
   onAway: (error: string) => void,
-): Promise<Forwarded> {
+): Promise<Sent> {
+  let attempt = 0
   for (let wait_ms = FIRST_PAUSE_MS; ; wait_ms = Math.min(2 * wait_ms, LONGEST_PAUSE_MS)) {
-    const sent = await send(event, url, signal)
-    if (!isAway(sent)) return sent
-    if (wait_ms === FIRST_PAUSE_MS) onAway(sent.error!)
+    const forwarded = await send(event, url, signal)
+    const fault = forwarded.status === null ? (forwarded.error ?? '') : ''
+    const isAway = AWAY.has(fault)
+    if (!isAway) attempt += 1
+    if (!isAway && (!CLOSED.has(fault) || attempt >= MAX_CLOSED)) return { forwarded, attempt }
+    if (wait_ms === FIRST_PAUSE_MS) onAway(fault)
     await pause(wait_ms, undefined, { signal })
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { type Event, Vintem, VintemError } from '../../../packages/client/src/index.ts'
+import { isWebhookSecret } from '../../../packages/client/src/webhooks.js'
 import { EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
 import { makeSecret } from '../../core/webhooks/rules.ts'
 import { type Args, ClientFault, type Command, type Print } from '../command.ts'
@@ -83,8 +84,6 @@ type Listening = {
   choice: [events: string[] | null, routes: string[]]
 }
 
-const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
-
 function readListening({ options, lists }: Args): Listening {
   const { secret, since, events } = options
   const { route: routes = [] } = lists
@@ -105,9 +104,11 @@ function readSecret(typed: string | undefined): string | null {
     typed === '-'
       ? readPiped('--secret -: pipe the secret in, or set VINTEM_WEBHOOK_SECRET.')
       : (typed ?? readEnvironment().webhookSecret)
-  if (secret === null || SECRET.test(secret)) return secret
+  if (secret === null || isWebhookSecret(secret)) return secret
   const name = typed === undefined ? 'VINTEM_WEBHOOK_SECRET' : '--secret'
-  throw new ClientFault(`${name}: must be whsec_ and base64, as a webhook shows it.`)
+  throw new ClientFault(
+    `${name}: must be whsec_ and base64 of 24 to 64 bytes, as a webhook shows it.`,
+  )
 }
 
 /** `localhost:4000` and `4000` are understood too. */
@@ -189,7 +190,7 @@ async function ownerOf(vintem: Vintem, key: string): Promise<string> {
 
 function keptSecret(file: SecretFile): string {
   const kept = file.read()
-  if (kept !== null) return kept
+  if (kept !== null && isWebhookSecret(kept)) return kept
   const made = makeSecret()
   file.write(made)
   return made
@@ -248,9 +249,9 @@ async function forwardAll(
     const entry: Entry = { event, forwarded: null, attempt: 1 }
     const url = isShown ? forwarder.urlOf(event.type) : null
     const onAway = (error: string) =>
-      view.note(`${url} does not answer (${error}). Trying until it does; no event is left out.`)
+      view.note(`${url} does not answer (${error}). Trying again; no event is left out.`)
     try {
-      if (url) entry.forwarded = await sendUntilAnswered(forwarder, event, url, signal, onAway)
+      if (url) Object.assign(entry, await sendUntilAnswered(forwarder, event, url, signal, onAway))
     } catch (error) {
       // Stopped before it was answered: the next listener sends it again.
       if (signal.aborted) return
