@@ -4,9 +4,9 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { buildClient } from '../../scripts/client/build.ts'
 import { startApi } from '../support/api.ts'
-import { inherited, temporaryFolder } from '../support/process.ts'
+import { makeClientProject } from '../support/client-package.ts'
+import { inherited } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -15,18 +15,7 @@ const blocks = [...README.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => t
 const api = await startApi()
 const run = promisify(execFile)
 
-/** A project of somebody else, in which the package is installed as npm packs it. */
-const project = temporaryFolder()
-const installed = join(project, 'node_modules/@vintem/client')
-{
-  const made = temporaryFolder()
-  buildClient(made)
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', project], { cwd: made })
-  mkdirSync(installed, { recursive: true })
-  const [file] = globSync(join(project, '*.tgz'))
-  execFileSync('tar', ['-xzf', file!, '--strip-components=1', '-C', installed])
-}
-writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+const { project, installed } = makeClientProject()
 
 /** Our own Node, and the one of the machine, which may be older. */
 const nodes = new Set([process.execPath, machineNode()])
