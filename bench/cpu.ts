@@ -8,8 +8,8 @@ import { createApp } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { createDeliveryWorker, type DeliveryWorker } from '../src/worker/deliver.ts'
 import { createRequests } from './create.ts'
-import { DELIVERIES, makeWebhooks, queue } from './deliver.ts'
-import { measure } from './load.ts'
+import { countDelivered, DELIVERIES, makeWebhooks, queue } from './deliver.ts'
+import { get, measure } from './load.ts'
 import { cpuBelow_ms, parentOf } from './processor.ts'
 import { createSome } from './read.ts'
 import { makeCompanies, match, PAYMENTS, prepare } from './settle.ts'
@@ -37,14 +37,18 @@ export async function run(): Promise<void> {
   const app = createApp({ ...parts, config: { ...config, local: true }, publicUrl })
   const worker = createDeliveryWorker(app)
   const sink = await runScript('sink', database.url)
-  const vintem = await runVintem(database.url)
   try {
     const postmaster = await findPostmaster(database.url)
+    const postgres_ms = () => cpuBelow_ms(postmaster)
+    // Before there is a server, because its worker would do what is to be measured.
+    const tasks = await taskKinds(app, worker, `http://127.0.0.1:${sink.port}/hook`)
+    const worked = await measureCosts(tasks, postgres_ms)
+    const vintem = await runVintem(database.url)
     const served = await requestKinds(vintem)
-    const worked = await taskKinds(app, worker, `http://127.0.0.1:${sink.port}/hook`)
-    print(await measureCosts([...served, ...worked], () => cpuBelow_ms(postmaster)))
+      .then((kinds) => measureCosts(kinds, postgres_ms))
+      .finally(vintem.stop)
+    print(new Map([...served, ...worked]))
   } finally {
-    await vintem.stop()
     await sink.stop()
     await worker.close()
     await app.sender.close()
@@ -79,6 +83,7 @@ async function requestKinds({ port, pid, apiKey }: Server): Promise<Kind[]> {
   return [
     { name: 'POST /charge/pix with QR', act: ask(creates), node_ms },
     { name: 'GET /charge/{id}', act: ask(reads), node_ms },
+    { name: 'GET /charge?limit=50', act: ask([get('/charge?limit=50', headers)]), node_ms },
   ]
 }
 
@@ -110,8 +115,11 @@ async function taskKinds(app: FullApp, worker: DeliveryWorker, sink: string): Pr
     node_ms,
     prepare: () => queue(app, id, webhooks),
     async act() {
+      const before = await countDelivered(app)
       await worker.run()
-      return DELIVERIES
+      const delivered = (await countDelivered(app)) - before
+      if (delivered !== DELIVERIES) throw new Error(`${delivered} of ${DELIVERIES} were delivered`)
+      return delivered
     },
   }
   const many = await makeCompanies(app, COMPANIES)

@@ -48,7 +48,7 @@ export async function queue(app: FullApp, companyId: Uuid, webhooks: Uuid[]): Pr
   })
 }
 
-async function countDelivered(app: FullApp): Promise<number> {
+export async function countDelivered(app: FullApp): Promise<number> {
   const [row] = await app.db.query<{ count: number }>({
     text: `select count(*) from delivery_log where status = 'DELIVERED'`,
   })

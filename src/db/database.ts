@@ -68,6 +68,8 @@ const MAX_ATTEMPTS = 5
 const REQUEST_WAIT_MS = 20_000
 const TASK_WAIT_MS = 300_000
 const GENERIC = '-c plan_cache_mode=force_generic_plan'
+/** A page of a list is read in the order of an index, however few rows the planner expects. */
+const BY_INDEX = '-c enable_bitmapscan=off'
 const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
 const RETRY_TRANSACTION = new Set(['40001', '40P01'])
@@ -113,7 +115,7 @@ export function openDatabase(url: string, size: number | Connections, listener =
     requests: open(most.requests),
     tasks: open(most.tasks, '', patient),
     // Planned once a connection: planning a group's statement anew takes as long as several rows.
-    hot: open(most.hot, GENERIC),
+    hot: open(most.hot, `${GENERIC} ${BY_INDEX}`),
     light: open(most.light, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`, patient),
     long: open(most.long),
   }

@@ -3,7 +3,6 @@ import { arrayParameters } from '../../db/columns.ts'
 import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
-import { createRecent } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
 import {
   type Event,
@@ -24,8 +23,8 @@ import {
   type NewIntent,
   remove as removeIntents,
 } from './intent-store.ts'
+import { groupReads, type ReadGroups } from './read-group.ts'
 import type { Charge } from './rules.ts'
-import { type ChargeId, findMany, refreshMany } from './store.ts'
 
 /** Everything that one creation writes, all of it or nothing. */
 export type Creation = {
@@ -39,11 +38,9 @@ export type Creation = {
   at: Date
 }
 
-export type ChargeGroups = {
+export type ChargeGroups = ReadGroups & {
   /** Commits a charge with others that arrive at the same time. It is durable when resolved. */
   create: Batcher<Creation, null>
-  /** Reads a charge with others that are read at the same time. */
-  find: Batcher<ChargeId, Charge | null>
   /** Commits an intent with others. Returns false if its key has one already. */
   insertIntent: Batcher<NewIntent, boolean>
   /**
@@ -61,7 +58,6 @@ export type AppWithCharges = App & { charges: ChargeGroups }
  * requests would be in one, and either the database or this process would be idle.
  */
 const MAX_WRITES = 32
-const MAX_READS = 32
 const MAX_REMOVALS = 500
 const REMOVAL_ms = 50
 
@@ -73,12 +69,7 @@ export function groupCharges(db: Database): ChargeGroups {
       isItemError: isRowError,
       ownerOf: ({ charge }) => charge.companyId,
     }),
-    find: createBatcher(createFinder(db), {
-      max: MAX_READS,
-      concurrency: 2,
-      isItemError: isRowError,
-      ownerOf: ({ companyId }) => companyId,
-    }),
+    ...groupReads(db),
     insertIntent: createBatcher((group) => insertIntents(db.light, group), {
       max: MAX_WRITES,
       concurrency: 2,
@@ -92,35 +83,6 @@ export function groupCharges(db: Database): ChargeGroups {
       },
       { max: MAX_REMOVALS, gather_ms: REMOVAL_ms, isItemError: isRowError },
     ),
-  }
-}
-
-/** How many charges are remembered, for clients that ask again and again about one. */
-const MAX_KNOWN = 4096
-/** A link with more items is not remembered, because 100 items may take megabytes. */
-const MAX_KNOWN_ITEMS = 1
-
-const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MAX_KNOWN_ITEMS
-
-/** Finds charges. Of those that are remembered it reads only what can have changed. */
-function createFinder(db: Database): (wanted: ChargeId[]) => Promise<(Charge | null)[]> {
-  const known = createRecent<Charge>(MAX_KNOWN)
-  const nameOf = ({ companyId, id }: ChargeId) => companyId + id
-
-  async function findNew(wanted: ChargeId[]): Promise<(Charge | null)[]> {
-    const charges = wanted.length === 0 ? [] : await findMany(db.hot, wanted)
-    for (const charge of charges) if (charge && isSmall(charge)) known.set(nameOf(charge), charge)
-    return charges
-  }
-
-  return async (wanted) => {
-    const old = wanted.map((one) => known.get(nameOf(one)))
-    const seen = old.filter((charge) => charge !== undefined)
-    const [refreshed, found] = await Promise.all([
-      seen.length === 0 ? [] : refreshMany(db.hot, seen),
-      findNew(wanted.filter((_, i) => old[i] === undefined)),
-    ])
-    return old.map((charge) => (charge ? refreshed.shift()! : found.shift()!))
   }
 }
 

@@ -14,9 +14,11 @@ import { namedBy } from '../../provider/txid.ts'
 import { nameWords } from '../customers/rules.ts'
 import { indexEmail } from '../customers/sealing.ts'
 import { findIdsByName, findIdsByTaxId } from '../customers/store.ts'
+import type { AppWithCharges } from './group.ts'
 import { CHARGE_STATUSES, type Charge } from './rules.ts'
 import * as store from './search-store.ts'
 import type { SummaryQuery, SummaryView } from './search-view.ts'
+import type { ChargeId } from './store.ts'
 
 /** A query of the API, and the name of a payer, which only pages search for. */
 export type Query = Static<typeof SummaryQuery> & { name?: string }
@@ -99,6 +101,23 @@ export async function searchCharges(
 ): Promise<Charge[]> {
   const filter = await filterOf(where, query)
   return filter === null ? [] : store.search(where.db, where.companyId, filter, page, where.now)
+}
+
+/** Reads the next part of a list. */
+type ReadPart = (part: { limit: number }) => Promise<Charge[]>
+
+/**
+ * One page of all charges of a company, and one more charge. What can have changed of them is read
+ * at once, with lists that others ask for, and the rest in parts, because a charge may be large.
+ */
+export async function listCharges(
+  { charges }: AppWithCharges,
+  companyId: Uuid,
+  page: store.ChargePage,
+): Promise<ReadPart> {
+  const listed = await charges.list({ companyId, after: page.after, limit: page.limit + 1 })
+  const load = async (one: Charge | ChargeId) => ('kind' in one ? one : (await charges.find(one))!)
+  return ({ limit }) => Promise.all(listed.splice(0, limit).map(load))
 }
 
 const DAY_MS = 86_400_000

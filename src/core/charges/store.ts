@@ -1,4 +1,4 @@
-import { bytes, uuids } from '../../db/arrays.ts'
+import { bytes, integers, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { CHANGING, CHARGE } from './columns.ts'
@@ -42,6 +42,42 @@ export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
     charges[row.place - 1] = CHANGING.merge(known[row.place - 1]!, row)
   }
   return charges
+}
+
+/** The newest charges of a company, or those that follow one: so many at most. */
+export type ListPart = { companyId: Uuid; after: Uuid | null; limit: number }
+
+/** A charge of a list, and the columns of it that can change. */
+export type ChargeHead = ChargeId & { row: Row }
+
+const LIST = `select q.place::int, c.id, ${CHANGING.select('c')}
+  from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality
+    q (company_id, before, size, place)
+  cross join lateral (
+    select * from charges where company_id = q.company_id and id < q.before
+    order by id desc limit q.size) c
+  order by q.place, c.id desc`
+
+/** After the greatest id, in a list of the newest first, come all. */
+const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Lists charges of several companies, newest first. */
+export async function listMany(tx: Tx, parts: ListPart[]): Promise<ChargeHead[][]> {
+  const rows = await tx.query<Row & { place: number; id: Uuid }>({
+    name: 'list_charges',
+    text: LIST,
+    values: [
+      uuids(parts.map(({ companyId }) => companyId)),
+      uuids(parts.map(({ after }) => after ?? GREATEST_ID)),
+      integers(parts.map(({ limit }) => limit)),
+    ],
+  })
+  const lists = parts.map((): ChargeHead[] => [])
+  for (const row of rows) {
+    const { companyId } = parts[row.place - 1]!
+    lists[row.place - 1]!.push({ companyId, id: row.id, row })
+  }
+  return lists
 }
 
 /** Locks charges of one company in the order of their ids, so that nobody deadlocks. */

@@ -14,7 +14,7 @@ import {
   pixDraft,
 } from '../../core/charges/drafts.ts'
 import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
-import { searchCharges, summarizeCharges } from '../../core/charges/search.ts'
+import { listCharges, searchCharges, summarizeCharges } from '../../core/charges/search.ts'
 import { ChargeQuery, SummaryQuery, SummaryView } from '../../core/charges/search-view.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import {
@@ -42,9 +42,10 @@ import { findNamed } from '../../core/recurrences/commands.ts'
 import { findStarted } from '../../core/recurrences/store.ts'
 import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
 import { endOfTick } from '../../lib/end-of-tick.ts'
-import { fromPublic } from '../../lib/ids.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { page } from '../page.ts'
+import { LONG_PAGE } from '../long-pages.ts'
+import { type Part, page } from '../page.ts'
 import { type Call, route } from '../route.ts'
 import { isOver, nextSlice, readPage } from '../slices.ts'
 
@@ -230,12 +231,14 @@ const listAll = route({
   problems: [],
   async handle(call) {
     const [where, around] = [searching(call), showing(call)]
-    const image = call.query.include === 'qr'
-    return readPage(
-      page(call, 'charge'),
-      (part) => searchCharges(where, call.query, part),
-      (charge) => showCharge(charge, around, { image }),
-    )
+    const { include, limit: _limit, after: _after, ...filters } = call.query
+    const image = include === 'qr'
+    const wanted = page(call, 'charge')
+    const isPlain = wanted.limit <= LONG_PAGE && Object.keys(filters).length === 0
+    const read = isPlain
+      ? await listCharges(call.app, call.company.id, wanted)
+      : (part: Part<Uuid>) => searchCharges(where, call.query, part)
+    return readPage(wanted, read, (charge) => showCharge(charge, around, { image }))
   },
 })
 
