@@ -1,7 +1,7 @@
-import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { createCompany } from '../src/core/companies/commands.ts'
 import type { FullApp } from '../src/core/full-app.ts'
+import type { Database } from '../src/db/database.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createApp } from '../src/service.ts'
@@ -15,8 +15,10 @@ import { createSome } from './read.ts'
 import { makeCompanies, match, PAYMENTS, prepare } from './settle.ts'
 import { benchDatabase, CONNECTIONS, ROUNDS, runScript, runVintem, SECONDS } from './setup.ts'
 
-/** What the operations of a kind have used of the processor, in milliseconds. */
-type Cost = { count: number; node_ms: number; postgres_ms: number }
+/** What the operations of a kind have used: the processor, the write-ahead log and the disk. */
+type Cost = { count: number; node_ms: number; postgres_ms: number; wal: number; disk: number }
+/** What PostgreSQL has used until now, the log and the disk in bytes. */
+type Used = Pick<Cost, 'postgres_ms' | 'wal' | 'disk'>
 
 /** What is done once a round: all that is not to be measured first, then the rest, and how much. */
 type Kind = { name: string; prepare?(): Promise<void>; act(): Promise<number>; node_ms(): number }
@@ -24,9 +26,10 @@ type Kind = { name: string; prepare?(): Promise<void>; act(): Promise<number>; n
 const COMPANIES = 100
 
 /**
- * Microseconds of the processor for each operation, in Node and in PostgreSQL apart. That is what a
- * core is divided by, however many there are. Charges are made and read through a server of its
- * own; payments and deliveries are worked on in this process, which then does nothing else.
+ * Microseconds of the processor for each operation, in Node and in PostgreSQL apart, and the bytes
+ * that it writes. That is what a core and a disk are divided by, however many there are. Charges are
+ * made and read through a server of its own; payments and deliveries are worked on in this process,
+ * which then does nothing else.
  */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
@@ -38,14 +41,13 @@ export async function run(): Promise<void> {
   const worker = createDeliveryWorker(app)
   const sink = await runScript('sink', database.url)
   try {
-    const postmaster = await findPostmaster(database.url)
-    const postgres_ms = () => cpuBelow_ms(postmaster)
+    const used = await watchPostgres(app.db)
     // Before there is a server, because its worker would do what is to be measured.
     const tasks = await taskKinds(app, worker, `http://127.0.0.1:${sink.port}/hook`)
-    const worked = await measureCosts(tasks, postgres_ms)
+    const worked = await measureCosts(tasks, used)
     const vintem = await runVintem(database.url)
     const served = await requestKinds(vintem)
-      .then((kinds) => measureCosts(kinds, postgres_ms))
+      .then((kinds) => measureCosts(kinds, used))
       .finally(vintem.stop)
     print(new Map([...served, ...worked]))
   } finally {
@@ -57,13 +59,16 @@ export async function run(): Promise<void> {
   }
 }
 
-async function findPostmaster(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query('select pg_backend_pid() as pid')
-  const postmaster = parentOf(rows[0].pid)
-  await client.end()
-  return postmaster
+async function watchPostgres(db: Database): Promise<() => Promise<Used>> {
+  const [backend] = await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
+  const postmaster = parentOf(backend!.pid)
+  return async () => {
+    const [bytes] = await db.query<{ wal: number; disk: number }>({
+      text: `select (pg_current_wal_insert_lsn() - '0/0')::int8 as wal,
+               pg_database_size(current_database()) as disk`,
+    })
+    return { postgres_ms: cpuBelow_ms(postmaster), ...bytes! }
+  }
 }
 
 type Server = Awaited<ReturnType<typeof runVintem>>
@@ -131,34 +136,45 @@ async function taskKinds(app: FullApp, worker: DeliveryWorker, sink: string): Pr
 }
 
 /** Kinds follow one another, because a shared machine is not always as fast. */
-async function measureCosts(kinds: Kind[], postgres_ms: () => number): Promise<Map<string, Cost>> {
+async function measureCosts(kinds: Kind[], used: () => Promise<Used>): Promise<Map<string, Cost>> {
   const costs = new Map<string, Cost>()
   for (let round = 0; round <= ROUNDS; round++) {
     for (const { name, prepare, act, node_ms } of kinds) {
       await prepare?.()
-      const [node, postgres] = [node_ms(), postgres_ms()]
+      const [node, before] = [node_ms(), await used()]
       const count = await act()
-      const used = { count, node_ms: node_ms() - node, postgres_ms: postgres_ms() - postgres }
+      const after = await used()
+      const cost = {
+        count,
+        node_ms: node_ms() - node,
+        postgres_ms: after.postgres_ms - before.postgres_ms,
+        wal: after.wal - before.wal,
+        disk: after.disk - before.disk,
+      }
       // The first round only warms up.
-      const before = costs.get(name) ?? { count: 0, node_ms: 0, postgres_ms: 0 }
-      if (round > 0) costs.set(name, sum(before, used))
+      if (round > 0) costs.set(name, sum(costs.get(name), cost))
     }
   }
   return costs
 }
 
-const sum = (some: Cost, more: Cost): Cost => ({
-  count: some.count + more.count,
-  node_ms: some.node_ms + more.node_ms,
-  postgres_ms: some.postgres_ms + more.postgres_ms,
-})
+const sum = (some: Cost | undefined, more: Cost): Cost =>
+  some
+    ? {
+        count: some.count + more.count,
+        node_ms: some.node_ms + more.node_ms,
+        postgres_ms: some.postgres_ms + more.postgres_ms,
+        wal: some.wal + more.wal,
+        disk: some.disk + more.disk,
+      }
+    : more
 
 function print(costs: Map<string, Cost>): void {
   const line = (...cells: string[]) =>
-    console.log(cells.map((cell, n) => (n === 0 ? cell.padEnd(44) : cell.padStart(14))).join(''))
-  line('µs of the processor for each', 'Node', 'PostgreSQL', 'both', 'counted')
-  for (const [name, { count, node_ms, postgres_ms }] of costs) {
-    const each = (ms: number) => ((1000 * ms) / count).toFixed(0)
-    line(name, each(node_ms), each(postgres_ms), each(node_ms + postgres_ms), String(count))
+    console.log(cells.map((cell, n) => (n === 0 ? cell.padEnd(42) : cell.padStart(12))).join(''))
+  line('for each', 'µs Node', 'µs Postgres', 'B of log', 'B on disk', 'counted')
+  for (const [name, { count, node_ms, postgres_ms, wal, disk }] of costs) {
+    const each = (all: number) => (all / count).toFixed(0)
+    line(name, each(1000 * node_ms), each(1000 * postgres_ms), each(wal), each(disk), `${count}`)
   }
 }
