@@ -53,6 +53,9 @@ const CERTIFICATES = 2
 /** A company uploads so many of them at once, and then one in so many seconds. */
 const UPLOADS = 5
 const UPLOAD_S = 30
+/** A company changes who can reach its money so many times at once, and then once in so long. */
+const ACCESS_CHANGES = 20
+const ACCESS_CHANGE_S = 360
 /** Between moves there is a rest of so many times their length while other moves wait. */
 const CLOCK_REST = 4
 /** How long clients have to close the connections that they keep open. */
@@ -124,7 +127,9 @@ export function createApp({
   const requestLog = createRequestLog(db, metrics.registry)
   const feedWaits = createFeedWaits(db, limits, log)
   const batched = { charges, callbacks, lateActivity, requestLog, feedWaits }
-  const limited = { passwords, bankPages }
+  const accessChanges =
+    config.rateLimit && limits.rate('changes of access', 1 / ACCESS_CHANGE_S, ACCESS_CHANGES)
+  const limited = { passwords, bankPages, accessChanges }
   return { config, db, ...time, vault, log, ...outward, ...batched, ...limited, alarm, publicUrl }
 }
 

@@ -21,7 +21,7 @@ const MAY_USE: Record<string, string[]> = {
     'withdrawals',
   ],
   balance: ['charges', 'fields.ts', 'payments', 'refunds', 'withdrawals'],
-  banks: ['app.ts', 'companies', 'mails', 'reconciliation-schedule.ts'],
+  banks: ['app.ts', 'companies', 'mails', 'people', 'reconciliation-schedule.ts'],
   billings: ['claims.ts'],
   'charge-history': [
     'activity',

@@ -169,11 +169,12 @@ const role: Command = {
   options: { email: EMAIL, company: COMPANY, role: { ...ROLE, required: true } },
   async run({ options }) {
     const wanted = readRole(options.role!)
-    const { email, companyId } = await withDatabase(({ db }) =>
-      db.transaction(async (tx) => {
+    const { email, companyId } = await withApp((app) =>
+      app.db.transaction(async (tx) => {
         const company = await requireCompany(tx, options.company!)
         const person = await requirePerson(tx, options.email!)
-        await inOptions(() => changeRole(tx, company.id, person.id, wanted, systemClock.now()))
+        const now = app.systemClock.now()
+        await inOptions(() => changeRole(tx, app, company, person.id, wanted, null, now))
         await recordActivity(tx, company.id, commandAuthor(), {
           action: 'member.change-role',
           record: recordOf(person),

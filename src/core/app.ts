@@ -45,6 +45,8 @@ export type App = {
   clockMoves: Slots
   passwords: PasswordLimits
   bankPages: BankPageLimits
+  /** How often a company changes who can reach its money. Null if rates are off. */
+  accessChanges: RateLimit | null
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }

@@ -116,7 +116,7 @@ test('an owner connects a bank by a form; the credentials are sealed and never s
     { action: 'bank.connect', record_id: 'efi', details: { payouts: 'bank' } },
   ])
   const letters = await changesMailed(id)
-  assert.equal(letters.length, 1, 'a form that is sent twice is one change')
+  assert.equal(letters.length, 2, 'a form that is sent twice is one change')
   assert.match(letters[0]!.text, /Um banco foi conectado[\s\S]*Efí[\s\S]*Ana Souza/)
   assert.ok(!letters[0]!.text.includes('saques@example.com'), 'keys are masked')
   keepsSecrets(letters[0]!.text)
@@ -287,6 +287,9 @@ test('an owner renews the certificate; a wrong one is found by the check, in bot
   const failed = await member.post(`${BANK}/check`)
   assert.match(failed.text, /Something has to be fixed[\s\S]*The bank gives no access/)
   assert.ok(!failed.text.includes('outro-segredo'))
+  assert.deepEqual(await changesMailed(id), [], 'the account is the same')
+  await send(member, `${BANK}/renew`, { ...NEW_FILES, clientId: 'de-outra-conta' })
+  assert.equal((await changesMailed(id)).length, 2, 'to the company and its owner')
 })
 
 test('an owner disconnects, after a question; what the bank has of us is removed', async () => {
@@ -325,6 +328,9 @@ test('while the books differ an owner keeps the bank, and an audit without a ban
   }
   assert.deepEqual(await stored(id), before)
   assert.equal((await send(member, `${BANK}/renew`, NEW_FILES)).status, 303)
+  const other = { ...NEW_FILES, clientId: 'de-outra-conta' }
+  assert.equal((await send(member, `${BANK}/renew`, other)).status, 409, 'maybe another account')
+  assert.equal((await stored(id))?.clientId, before?.clientId)
 
   await api.app.db.transaction((tx) => disconnectBank(tx, id))
   await auditCompany(api.app, id, { whole: false })

@@ -50,6 +50,19 @@ test('a company uploads five certificates at once, then one in 30 seconds', asyn
   assert.equal(await upload(busy), 429)
 })
 
+test('a company changes who can reach its money 20 times at once, then once in 6 minutes', async (t) => {
+  const time = stopTime(t)
+  const [busy, other] = [await api.client(), await api.client()]
+  const [owner, neighbour] = [await signIn(api, busy.company), await signIn(api, other.company)]
+  const change = (member: Member, count: number) =>
+    member.post('/settings/approvals', { amount: `${count},00` })
+  for (let count = 1; count <= 20; count++) assert.equal((await change(owner, count)).status, 303)
+  assert.equal((await change(owner, 21)).status, 429)
+  assert.equal((await change(neighbour, 21)).status, 303)
+  time.advance(360)
+  assert.equal((await change(owner, 21)).status, 303)
+})
+
 const CONNECTION = {
   profile: 'efi',
   pixKey: 'dona@example.com',

@@ -1,11 +1,12 @@
 import type { Tx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import type { Company } from '../companies/rules.ts'
 import { compose, paragraph } from '../mails/letters.ts'
-import { queueMails } from '../mails/store.ts'
+import { mailOwners, type Reader } from '../people/owner-mails.ts'
 
 type Texts = {
   subject(company: string): string
@@ -62,26 +63,37 @@ export type BankChange = {
   by: string
 }
 
-/** Writes to the company that its money goes elsewhere, because somebody else may have done it. */
-export async function mailBankChange(
+/** Writes that the company's money goes elsewhere, because somebody else may have done it. */
+export function mailBankChange(
   tx: Tx,
   vault: Vault,
   company: Company,
-  { bank, keys, by }: BankChange,
+  change: BankChange,
   now: Date,
 ): Promise<void> {
-  const texts = TEXTS[company.language]
+  const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
+  return mailOwners(tx, vault, company, 'bank-changed', letterTo, now)
+}
+
+function letterOf(
+  company: Company,
+  { to, language }: Reader,
+  { bank, keys, by }: BankChange,
+  now: Date,
+): Letter {
+  const texts = TEXTS[language]
   const facts: [string, string][] = [[texts.bank, bank]]
   if (keys) facts.push([texts.pixKey, maskPixKey(keys.pixKey)])
   if (keys?.payoutKey) facts.push([texts.payoutKey, maskPixKey(keys.payoutKey)])
   facts.push([texts.by, by], [texts.at, formatMoment(now)])
   const intro = keys ? texts.connected : texts.disconnected
-  const letter = compose(company, {
-    to: company.email,
-    subject: texts.subject(company.name),
-    title: texts.title,
-    blocks: [paragraph(intro(company.name)), { kind: 'facts', facts }, paragraph(texts.notYou)],
-  })
-  const mail = { companyId: company.id, kind: 'bank-changed', letter, expiresAt: null } as const
-  await queueMails(tx, vault, [{ ...mail, createdAt: now }])
+  return compose(
+    { ...company, language },
+    {
+      to,
+      subject: texts.subject(company.name),
+      title: texts.title,
+      blocks: [paragraph(intro(company.name)), { kind: 'facts', facts }, paragraph(texts.notYou)],
+    },
+  )
 }

@@ -12,6 +12,7 @@ export type MailKind =
   | 'bank-return'
   | 'certificate-ending'
   | 'bank-changed'
+  | 'access-changed'
   | 'email-changed'
   | 'email-confirmed'
   | 'invitation'

@@ -2,7 +2,9 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
+import type { Company } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
+import { type By, mailAccessChange } from './access-letters.ts'
 import { composeNewPassword, composePasswordChanged } from './letters.ts'
 import { countLinks, deleteLinks } from './link-store.ts'
 import { LINK_MS, linkOf, makeLink } from './links.ts'
@@ -100,21 +102,27 @@ async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Rol
 }
 
 /**
- * Changes what a person may do in a company, and ends their sessions everywhere. False if they have
- * that role already.
+ * Changes what a person may do in a company, and ends their sessions everywhere. The other owners
+ * get a mail about a new owner. False if the person has that role already.
  */
 export async function changeRole(
   tx: Tx,
-  companyId: Uuid,
+  { vault }: Pick<LinkApp, 'vault'>,
+  company: Company,
   personId: Uuid,
   role: Role,
+  by: By,
   now: Date,
 ): Promise<boolean> {
-  const owners = await lockOwners(tx, companyId)
-  if ((await requireRole(tx, companyId, personId)) === role) return false
+  const owners = await lockOwners(tx, company.id)
+  if ((await requireRole(tx, company.id, personId)) === role) return false
   if (role !== 'owner' && owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
-  await store.setMembership(tx, companyId, personId, role, now)
+  await store.setMembership(tx, company.id, personId, role, now)
   await store.deleteSessions(tx, personId)
+  if (role === 'owner') {
+    const person = (await store.findPerson(tx, personId))!
+    await mailAccessChange(tx, vault, company, { what: 'owner-added', person, by }, now, personId)
+  }
   return true
 }
 

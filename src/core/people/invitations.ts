@@ -4,8 +4,10 @@ import { newId } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { invalid } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
 import { DAY_S, requireWithinLimit } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
+import { mailAccessChange } from './access-letters.ts'
 import { type LinkApp, requireName } from './commands.ts'
 import { composeInvitation } from './letters.ts'
 import { listInvitations, replaceInvitations } from './link-store.ts'
@@ -95,21 +97,32 @@ async function requireRoom(
 /** Accepts an invitation as somebody who is known. False: it no longer works. */
 export async function acceptInvitation(
   tx: Tx,
+  app: Pick<LinkApp, 'vault'>,
   link: PersonLink,
   person: Person,
   now: Date,
 ): Promise<boolean> {
   if (link.email !== person.email || !(await useLink(tx, link, now))) return false
-  await join(tx, link, person, now)
+  await join(tx, app, link, person, now)
   return true
 }
 
-async function join(tx: Tx, link: PersonLink, { id }: Person, now: Date): Promise<void> {
-  const { companyId, role, makesOperator } = link
+/** Lets a person be what the invitation says. The owners get a mail about a new one. */
+async function join(
+  tx: Tx,
+  { vault }: Pick<LinkApp, 'vault'>,
+  { companyId, role, makesOperator }: PersonLink,
+  person: Person,
+  now: Date,
+): Promise<void> {
+  const { id, name } = person
   if (makesOperator) await store.setOperator(tx, id, now)
-  if (companyId && role && !(await store.findRole(tx, companyId, id))) {
-    await store.setMembership(tx, companyId, id, role, now)
-  }
+  if (!companyId || !role || (await store.findRole(tx, companyId, id))) return
+  await store.setMembership(tx, companyId, id, role, now)
+  if (role !== 'owner') return
+  const company = (await findCompany(tx, companyId))!
+  const change = { what: 'owner-added', person, by: name } as const
+  await mailAccessChange(tx, vault, company, change, now, id)
 }
 
 /**
@@ -118,6 +131,7 @@ async function join(tx: Tx, link: PersonLink, { id }: Person, now: Date): Promis
  */
 export async function acceptAsNew(
   tx: Tx,
+  app: Pick<LinkApp, 'vault'>,
   link: PersonLink,
   { name, password }: { name: string; password: string },
   now: Date,
@@ -138,6 +152,6 @@ export async function acceptAsNew(
   const isTaken = (await store.findPersonByEmail(tx, link.email)) !== null
   if (isTaken || !(await useLink(tx, link, now))) return null
   await store.insertPerson(tx, person)
-  await join(tx, link, person, now)
+  await join(tx, app, link, person, now)
   return person
 }

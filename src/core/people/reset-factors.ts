@@ -1,6 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { type By, mailAccessChange } from './access-letters.ts'
 import { recordForPerson } from './activity.ts'
 import { deleteLinks } from './link-store.ts'
 import type { Person } from './rules.ts'
@@ -18,7 +20,7 @@ export async function resetFactors(
   app: FactorApp,
   { id }: Pick<Person, 'id'>,
   author: Author,
-  by: string | null = null,
+  by: By = null,
 ): Promise<boolean> {
   const person = await store.lockPerson(tx, id)
   if (!hasFactor(await listFactors(tx, person))) return false
@@ -29,7 +31,22 @@ export async function resetFactors(
   await deleteLinks(tx, id, ['sign-in'])
   await mailChange(tx, app, person, 'reset', { isLast: true, by })
   await recordForPerson(tx, id, author, 'two-factor.reset')
+  await mailCompanies(tx, app, person, by)
   return true
+}
+
+/** Writes to the companies of the person, because somebody may have wanted only the password. */
+async function mailCompanies(
+  tx: Tx,
+  { vault, systemClock }: FactorApp,
+  person: Person,
+  by: By,
+): Promise<void> {
+  const change = { what: 'factors-reset', person, by } as const
+  for (const { companyId } of await listMemberships(tx, person.id)) {
+    const company = (await findCompany(tx, companyId))!
+    await mailAccessChange(tx, vault, company, change, systemClock.now(), person.id)
+  }
 }
 
 /**

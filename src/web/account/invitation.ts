@@ -59,7 +59,7 @@ async function recordJoining(
 /** Accepts an invitation as somebody who is known. False: it no longer works. */
 const acceptAs = (site: Site, request: FastifyRequest, link: PersonLink, person: Person) =>
   site.app.db.transaction(async (tx) => {
-    const isDone = await acceptInvitation(tx, link, person, site.app.systemClock.now())
+    const isDone = await acceptInvitation(tx, site.app, link, person, site.app.systemClock.now())
     if (isDone) await recordJoining(tx, link, person, request)
     return isDone
   })
@@ -157,7 +157,7 @@ async function acceptNew(
   const hashed = await hashPassword(app, addressOf(request), password)
   const now = app.systemClock.now()
   const person = await app.db.transaction(async (tx) => {
-    const joined = await acceptAsNew(tx, link, { name, password: hashed }, now)
+    const joined = await acceptAsNew(tx, app, link, { name, password: hashed }, now)
     if (joined) await recordJoining(tx, link, joined, request)
     return joined
   })

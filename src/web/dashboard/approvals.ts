@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { mailAccessChange } from '../../core/people/access-letters.ts'
 import { listAllowed } from '../../core/people/role-store.ts'
 import { findPerson } from '../../core/people/store.ts'
 import { findLimit, setLimit } from '../../core/withdrawals/approval-store.ts'
@@ -10,6 +11,7 @@ import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { fieldsOf } from '../forms.ts'
 import { html } from '../html.ts'
+import { requireFewAccessChanges } from './access-changes.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { tryForm } from './form-faults.ts'
 import { card, doneNotice, heading, notice } from './parts.ts'
@@ -73,14 +75,21 @@ async function remove(visit: Visit): Promise<FastifyReply> {
   return visit.redirect(PATH, 'removed')
 }
 
-/** The change and its entry in the activity log are written together. */
-const change = ({ app, company, person, record }: Visit, above: Cents | null): Promise<void> =>
-  app.db.transaction(async (tx) => {
-    const limit = above === null ? null : { above, setBy: person.id, setAt: app.systemClock.now() }
-    await setLimit(tx, company.id, limit)
+/** The change, its entry in the activity log and the letters about it are written together. */
+async function change(visit: Visit, above: Cents | null): Promise<void> {
+  const { app, company, person, record } = visit
+  await requireFewAccessChanges(visit)
+  await app.db.transaction(async (tx) => {
+    const now = app.systemClock.now()
+    const before = (await findLimit(tx, company.id))?.above ?? null
+    if (before === above) return
+    await setLimit(tx, company.id, above === null ? null : { above, setBy: person.id, setAt: now })
+    const letter = { what: 'approval-limit', before, after: above, by: person.name } as const
+    await mailAccessChange(tx, app.vault, company, letter, now)
     const details = above === null ? { removed: true } : { above }
     await record(tx, 'approval.change-limit', { type: 'company', id: company.id }, details)
   })
+}
 
 const deciding =
   (act: typeof approveWithdrawal, action: 'withdrawal.approve' | 'withdrawal.reject') =>

@@ -247,7 +247,12 @@ async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
   if (!bank) return show(faults)
   const { fault: refused } = await tryForm(() =>
     commitOnce(visit, wantedIn(visit), async (tx) => {
+      // Another client id may be that of another account.
+      const isOther = bank.clientId !== connection.clientId
+      if (isOther) await requireNoDifference(tx, company.id)
       await save(visit, tx, bank, record.id)
+      const keys = { pixKey: company.pixKey, payoutKey: record.payoutKey }
+      if (isOther) await mailChange(visit, tx, { bank: bank.profile.title, keys })
       return {}
     }),
   )

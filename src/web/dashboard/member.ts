@@ -8,6 +8,7 @@ import { findPerson } from '../../core/people/store.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
+import { requireFewAccessChanges } from './access-changes.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import {
   backLink,
@@ -86,9 +87,11 @@ async function saveRole(visit: Visit): Promise<FastifyReply> {
   const { personId: id } = member
   const { role } = form
   if (!isRole(role)) return show(visit, member)
+  if (role === 'owner') await requireFewAccessChanges(visit)
   const { fault } = await tryForm(() =>
     app.db.transaction(async (tx) => {
-      const isChanged = await changeRole(tx, company.id, id, role, app.systemClock.now())
+      const now = app.systemClock.now()
+      const isChanged = await changeRole(tx, app, company, id, role, visit.person.name, now)
       if (!isChanged) return
       await visit.record(tx, 'member.change-role', { type: 'person', id }, { role })
     }),
@@ -115,6 +118,7 @@ async function reset(visit: Visit): Promise<FastifyReply> {
   const texts = MEMBERS[visit.language].factors
   const member = await requireMember(visit)
   if (member.personId === owner.id) return visit.reply.redirect('/account/security', 303)
+  await requireFewAccessChanges(visit)
   const outcome = await app.db.transaction(async (tx) => {
     const person = await lockPerson(tx, member.personId)
     if (!(await mayOwnerReset(tx, company.id, person))) return 'others'

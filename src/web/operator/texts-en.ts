@@ -171,6 +171,12 @@ export const en: OperatorTexts = {
       'certificate-ending': 'Certificate ends soon',
       'email-changed': 'Changed email address',
       'email-confirmed': 'Confirmed email address',
+      'withdrawal-approval': 'Approval of a withdrawal',
+      'access-changed': 'Changed access',
+      invitation: 'Invitation',
+      'new-password': 'New password',
+      'password-changed': 'Changed password',
+      'factor-changed': 'Changed two-step verification',
     },
   },
   people: {

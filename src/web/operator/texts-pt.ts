@@ -168,6 +168,12 @@ export const pt: OperatorTexts = {
       'certificate-ending': 'Certificado perto do fim',
       'email-changed': 'E-mail alterado',
       'email-confirmed': 'E-mail confirmado',
+      'withdrawal-approval': 'Aprovação de saque',
+      'access-changed': 'Acesso alterado',
+      invitation: 'Convite',
+      'new-password': 'Nova senha',
+      'password-changed': 'Senha alterada',
+      'factor-changed': 'Verificação em duas etapas alterada',
     },
   },
   people: {

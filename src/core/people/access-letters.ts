@@ -1,0 +1,149 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import { type Cents, formatReais } from '../../lib/money.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { formatMoment } from '../../pix/local-time.ts'
+import { maskEmail } from '../../pix/masks.ts'
+import type { Company } from '../companies/rules.ts'
+import { compose, paragraph } from '../mails/letters.ts'
+import { mailOwners, type Reader } from './owner-mails.ts'
+import type { Person } from './rules.ts'
+
+/** A change of who can reach the money of a company. */
+export type AccessChange = { by: By } & (
+  | { what: 'owner-added' | 'factors-reset'; person: Pick<Person, 'name' | 'email'> }
+  | { what: 'approval-limit'; before: Cents | null; after: Cents | null }
+)
+
+/** The name of who has made it. Null: whoever operates the installation. */
+export type By = string | null
+
+type Texts = {
+  subject: Record<AccessChange['what'], (company: string) => string>
+  added(company: string): string
+  reset(company: string): string
+  limited(company: string, above: string): string
+  unlimited(company: string): string
+  person: string
+  before: string
+  after: string
+  none: string
+  by: string
+  operator: string
+  at: string
+  notYou: string
+}
+
+const pt: Texts = {
+  subject: {
+    'owner-added': (company) => `${company} tem um novo responsável`,
+    'factors-reset': (company) =>
+      `A verificação em duas etapas de uma pessoa de ${company} foi removida`,
+    'approval-limit': (company) => `A aprovação de saques de ${company} foi alterada`,
+  },
+  added: (company) =>
+    `Uma pessoa passou a ser responsável por ${company}. No painel, ela pode sacar, criar chaves de API, trocar o banco e convidar outras pessoas.`,
+  reset: (company) =>
+    `A verificação em duas etapas de uma pessoa com acesso a ${company} foi removida. Até configurá-la de novo, essa pessoa entra só com a senha.`,
+  limited: (company, above) =>
+    `Os saques de ${company} acima de ${above} precisam da aprovação de uma segunda pessoa.`,
+  unlimited: (company) =>
+    `Os saques de ${company} não precisam mais da aprovação de uma segunda pessoa.`,
+  person: 'Pessoa',
+  before: 'Antes',
+  after: 'Agora',
+  none: 'Sem aprovação',
+  by: 'Alterado por',
+  operator: 'Quem opera este serviço',
+  at: 'Alterado em (horário de Brasília)',
+  notYou:
+    'Não reconhece esta alteração? Confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
+}
+
+const en: Texts = {
+  subject: {
+    'owner-added': (company) => `${company} has a new owner`,
+    'factors-reset': (company) => `Two-step verification of a member of ${company} was removed`,
+    'approval-limit': (company) => `The approval of withdrawals of ${company} was changed`,
+  },
+  added: (company) =>
+    `Someone is now an owner of ${company}. In the dashboard they can withdraw, create API keys, change the bank and invite others.`,
+  reset: (company) =>
+    `Two-step verification was removed from a person with access to ${company}. Until they set it up again, they sign in with the password alone.`,
+  limited: (company, above) =>
+    `Withdrawals of ${company} above ${above} need the approval of a second person.`,
+  unlimited: (company) =>
+    `Withdrawals of ${company} no longer need the approval of a second person.`,
+  person: 'Person',
+  before: 'Before',
+  after: 'Now',
+  none: 'No approval',
+  by: 'Changed by',
+  operator: 'Whoever operates this service',
+  at: 'Changed at (Brasília time)',
+  notYou:
+    'You do not know of this change? Check who has access to the dashboard, and contact whoever operates this service now.',
+}
+
+const TEXTS: Record<Language, Texts> = { pt, en }
+
+function introOf({ name }: Company, change: AccessChange, texts: Texts): string {
+  if ('person' in change) return texts[change.what === 'owner-added' ? 'added' : 'reset'](name)
+  const { after } = change
+  return after === null ? texts.unlimited(name) : texts.limited(name, formatReais(after))
+}
+
+function factsOf(change: AccessChange, texts: Texts): [string, string][] {
+  if ('person' in change) {
+    const { name, email } = change.person
+    return [[texts.person, `${name} (${maskEmail(email)})`]]
+  }
+  const limit = (above: Cents | null) => (above === null ? texts.none : `> ${formatReais(above)}`)
+  return [
+    [texts.before, limit(change.before)],
+    [texts.after, limit(change.after)],
+  ]
+}
+
+function letterOf(
+  company: Company,
+  { to, language }: Reader,
+  change: AccessChange,
+  at: Date,
+): Letter {
+  const texts = TEXTS[language]
+  const facts: [string, string][] = [
+    ...factsOf(change, texts),
+    [texts.by, change.by ?? texts.operator],
+    [texts.at, formatMoment(at)],
+  ]
+  const subject = texts.subject[change.what](company.name)
+  return compose(
+    { ...company, language },
+    {
+      to,
+      subject,
+      title: subject,
+      blocks: [
+        paragraph(introOf(company, change, texts)),
+        { kind: 'facts', facts },
+        paragraph(texts.notYou),
+      ],
+    },
+  )
+}
+
+/** Writes to the owners and to the company about a change of who can reach its money. */
+export const mailAccessChange = (
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  change: AccessChange,
+  now: Date,
+  except: Uuid | null = null,
+): Promise<void> => {
+  const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
+  return mailOwners(tx, vault, company, 'access-changed', letterTo, now, except)
+}

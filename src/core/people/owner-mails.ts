@@ -1,0 +1,56 @@
+import type { Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { codeEmailOf } from '../companies/changes.ts'
+import type { Company } from '../companies/rules.ts'
+import type { MailKind } from '../mails/rules.ts'
+import { queueMails } from '../mails/store.ts'
+
+/** So many owners at most, first those who have been members longest. */
+const MAX_OWNERS = 50
+
+type Owner = Row & { id: Uuid; email: string; language: Language }
+
+const listOwners = (tx: Tx, companyId: Uuid): Promise<Owner[]> =>
+  tx.query<Owner>({
+    text: `select p.id, p.email, p.language from memberships m join people p on p.id = m.person_id
+           where m.company_id = $1 and m.role = 'owner'
+           order by m.created_at, p.id limit $2`,
+    values: [companyId, MAX_OWNERS],
+  })
+
+/** Somebody who gets a letter, and the language in which they read. */
+export type Reader = { to: string; language: Language }
+
+/**
+ * Writes about a change that may let somebody else have the money: to all owners, and to the
+ * company. It also goes to the address that the company had until just now, because whoever makes
+ * such a change may have changed the address first. `except` is an owner who knows.
+ */
+export async function mailOwners(
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  kind: MailKind,
+  letterTo: (reader: Reader) => Letter,
+  now: Date,
+  except: Uuid | null = null,
+): Promise<void> {
+  const owners = (await listOwners(tx, company.id)).filter(({ id }) => id !== except)
+  const own = [company.email, codeEmailOf(company, now)]
+  const readers = [
+    ...own.map((to) => ({ to, language: company.language })),
+    ...owners.map(({ email: to, language }) => ({ to, language })),
+  ]
+  const byAddress = new Map(readers.toReversed().map((reader) => [reader.to.toLowerCase(), reader]))
+  const mails = [...byAddress.values()].map((reader) => ({
+    companyId: company.id,
+    kind,
+    letter: letterTo(reader),
+    expiresAt: null,
+    createdAt: now,
+  }))
+  await queueMails(tx, vault, mails)
+}
