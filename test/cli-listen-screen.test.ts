@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { listenWith } from '../src/cli/client/listen.ts'
 import type { Terminal } from '../src/cli/client/listen-screen.ts'
 import { until } from './deliveries/until.ts'
 import { payer, startApi } from './support/api.ts'
-import { temporaryFolder } from './support/process.ts'
+import { CLI } from './support/cli.ts'
+import { inherited, temporaryFolder } from './support/process.ts'
 import { startReceiver } from './support/receiver.ts'
 
 process.env.XDG_CONFIG_HOME = temporaryFolder()
@@ -13,6 +16,8 @@ process.env.XDG_CONFIG_HOME = temporaryFolder()
 process.env.PATH = temporaryFolder()
 
 const api = await startApi()
+/** What moves the cursor or changes how text looks. */
+const STYLES = new RegExp(`${String.fromCharCode(27)}\\[[?\\d]*[A-Za-z]|\r(?!\\n)`, 'g')
 
 /** A terminal whose screen is kept as text, and whose keys a test presses. */
 function makeTerminal() {
@@ -84,4 +89,40 @@ test('in a terminal an event is selected, sent again, shown in full and opened',
   await listening
   assert.deepEqual(modes, [true, false], 'the terminal is as it was')
   assert.ok(written().endsWith('\x1b[?25h'))
+  assert.match(list(), /charge\.paid/, 'the events stay')
+  assert.doesNotMatch(list(), /q quit/)
+})
+
+test('in a real terminal of 80 columns answers are seen, and Ctrl-C leaves it as it was', async (t) => {
+  // It is part of every Linux, but for the smallest containers.
+  if (process.platform !== 'linux' || !existsSync('/usr/bin/script')) return t.skip('no script(1)')
+  const client = await api.client()
+  const receiver = await startReceiver()
+  const home = temporaryFolder()
+  const command = [process.execPath, CLI, 'listen', '--forward-to', receiver.url].join(' ')
+  const shell = `stty cols 80 rows 12; before=$(stty -g); ${command}; code=$?
+    if [ "$before" = "$(stty -g)" ]; then echo "ended $code as before"; fi`
+  const env = { ...inherited, VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: home }
+  const child = spawn('/usr/bin/script', ['-qfec', shell, '/dev/null'], {
+    env: { ...env, SHELL: '/bin/sh', TERM: 'xterm' },
+    cwd: home,
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let written = ''
+  child.stdout.on('data', (chunk) => {
+    written += chunk
+  })
+  await until('it is ready', () => /Ready\..*q quit/s.test(written))
+  await client.post('/charge/pix', { amount: 500, customer: payer() })
+  await until('the answer is seen', () =>
+    /❯ .{8} {2}charge\.pending +→ 200 in \d+ ms/.test(written),
+  )
+  child.stdin.write('r')
+  await until('it is sent again', () => /→ 200 in \d+ ms {2}\(sent 2 times\)/.test(written))
+  const lines = written.replace(STYLES, '').split(/\r?\n/)
+  const drawn = lines.filter((line) => line.includes('charge.pending'))
+  assert.ok(drawn.length > 1 && drawn.every((line) => line.length < 80))
+  child.stdin.write('\x03')
+  await until('it has ended', () => written.includes('ended 0 as before'))
+  assert.ok(written.includes('\x1b[?25h'), 'the cursor is seen')
 })

@@ -1,4 +1,4 @@
-import { detailsOf, type Entry, lineOf, type View } from './listen-view.ts'
+import { detailsOf, type Entry, screenLineOf, type View } from './listen-view.ts'
 import { plain } from './output.ts'
 
 /** The parts of a terminal that are used. */
@@ -35,27 +35,41 @@ const [ESCAPE, CTRL_C] = ['\x1b', '\x03']
 const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_BELOW] = ['\x1b[?25l', '\x1b[?25h', '\x1b[J']
 const [BOLD, DIM, PLAIN] = ['\x1b[1m', '\x1b[2m', '\x1b[0m']
 
+type Line = { text: string; style: string }
+type Size = Pick<Terminal['output'], 'columns' | 'rows'>
+
+const widthOf = ({ columns = 80 }: Size): number => Math.max(20, columns - 1)
+
+/** The events around the selected one, as many as there is room for. */
+function linesOf(entries: Entry[], selected: number, size: Size): Line[] {
+  const height = Math.max(3, (size.rows ?? 24) - FREE_LINES)
+  const first = Math.max(0, Math.min(selected - height + 1, entries.length - height))
+  return entries.slice(first, first + height).map((entry, i) => {
+    const isSelected = first + i === selected
+    const text = `${isSelected ? '❯' : ' '} ${screenLineOf(entry)}`.slice(0, widthOf(size))
+    return { text, style: isSelected ? BOLD : '' }
+  })
+}
+
+/** A terminal that has become narrower has broken the lines that are too long for it. */
+function eraseOf(drawn: Line[], { columns = 80 }: Size): string {
+  const rows = drawn.reduce((sum, { text }) => sum + Math.ceil(text.length / columns), 0)
+  return rows > 0 ? `\x1b[${rows}A\r${CLEAR_BELOW}` : ''
+}
+
 /** A list of events at the end of the terminal, of which one is selected. */
 export function openScreen({ input, output }: Terminal, wishes: Wishes): View {
   const entries: Entry[] = []
   let selected = 0
-  let drawn = 0
-
-  const erase = () => (drawn > 0 ? `\x1b[${drawn}A\r${CLEAR_BELOW}` : '')
+  let drawn: Line[] = []
 
   /** Draws the list again, after a text that stays above it. */
-  function draw(above = ''): void {
-    const width = Math.max(20, (output.columns ?? 80) - 1)
-    const height = Math.max(3, (output.rows ?? 24) - FREE_LINES)
-    const first = Math.max(0, Math.min(selected - height + 1, entries.length - height))
-    const lines = entries.slice(first, first + height).map((entry, i) => {
-      const isSelected = first + i === selected
-      const line = `${isSelected ? '❯' : ' '} ${lineOf(entry)}`.slice(0, width)
-      return isSelected ? `${BOLD}${line}${PLAIN}` : line
-    })
-    lines.push(`${DIM}${HINT.slice(0, width)}${PLAIN}`)
-    output.write(`${erase()}${above}${lines.join('\n')}\n`)
-    drawn = lines.length
+  function draw(above = '', hint = HINT): void {
+    const lines = linesOf(entries, selected, output)
+    if (hint !== '') lines.push({ text: hint.slice(0, widthOf(output)), style: DIM })
+    const shown = lines.map(({ text, style }) => `${style}${text}${style && PLAIN}\n`)
+    output.write(`${eraseOf(drawn, output)}${above}${shown.join('')}`)
+    drawn = lines
   }
 
   function add(entry: Entry): void {
@@ -103,6 +117,8 @@ export function openScreen({ input, output }: Terminal, wishes: Wishes): View {
       output.off('resize', redraw)
       input.setRawMode(false)
       input.pause()
+      // The events stay, as what other commands print.
+      draw('', '')
       output.write(SHOW_CURSOR)
     },
   }

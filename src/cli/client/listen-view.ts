@@ -10,6 +10,8 @@ export type Entry = {
   forwarded: Forwarded | null
   /** How often it was sent. */
   attempt: number
+  /** Whether it is being sent again. */
+  isSending?: boolean
 }
 
 /** Where a listener shows what happens. */
@@ -22,30 +24,51 @@ export type View = {
 }
 
 const TYPE_WIDTH = 26
+/** The day before a time, and a space. */
+const DAY_WIDTH = 11
 
 /** One line about an event. */
-export function lineOf({ event, forwarded, attempt }: Entry): string {
-  const answer = forwarded ? `→ ${answerOf(forwarded)}` : ''
-  const again = attempt > 1 ? `(sent ${attempt} times)` : ''
-  const about = subjectOf(event)
-  const repeated = event.redelivery ? '(redelivered)' : ''
-  const words = [localTime(event.createdAt), event.type.padEnd(TYPE_WIDTH), event.id, about]
-  return plain([...words, repeated, answer, again].filter(Boolean).join('  '))
+export function lineOf(entry: Entry): string {
+  const { time, type, answer, about, url } = wordsOf(entry)
+  return lineWith([time, type, ...about, ...answer.slice(0, 1), url, ...answer.slice(1)])
 }
 
-function answerOf({ status, error, latency_ms, url }: Forwarded): string {
+/** The same for a screen, which cuts what is too long: how it was answered comes first. */
+export function screenLineOf(entry: Entry): string {
+  const { time, type, answer, about, url } = wordsOf(entry)
+  return lineWith([time.slice(DAY_WIDTH), type, ...answer, ...about, url])
+}
+
+function wordsOf({ event, forwarded, attempt, isSending }: Entry) {
+  const again = attempt > 1 ? `(sent ${attempt} times)` : ''
+  const outcome = isSending ? '→ …' : forwarded ? `→ ${answerOf(forwarded)}` : ''
+  return {
+    time: localTime(event.createdAt),
+    type: event.type.padEnd(TYPE_WIDTH),
+    answer: [outcome, again],
+    about: [event.id, subjectOf(event), event.redelivery ? '(redelivered)' : ''],
+    url: forwarded?.url ?? '',
+  }
+}
+
+const lineWith = (words: string[]): string => plain(words.filter(Boolean).join('  '))
+
+function answerOf({ status, error, latency_ms }: Forwarded): string {
   const outcome = status === null ? `no answer: ${error}` : String(status)
   const why = status !== null && error ? ` (${error})` : ''
-  return `${outcome}${why} in ${latency_ms} ms  ${url}`
+  return `${outcome}${why} in ${latency_ms} ms`
 }
 
 /** All about an event: its body, the request that was sent and its answer. */
 export function detailsOf({ event, forwarded }: Entry): string {
-  const lines = [`${event.type}  ${event.id}`, JSON.stringify(event.data, null, 2)]
+  const lines = [
+    `${event.type}  ${event.id}  ${localTime(event.createdAt)}`,
+    JSON.stringify(event.data, null, 2),
+  ]
   if (forwarded) {
     lines.push('', `POST ${forwarded.url}`)
     for (const [name, value] of Object.entries(forwarded.headers)) lines.push(`${name}: ${value}`)
-    lines.push('', answerOf(forwarded), forwarded.response)
+    lines.push('', `→ ${answerOf(forwarded)}`, forwarded.response)
   }
   return plainLines(lines.join('\n'))
 }

@@ -271,8 +271,14 @@ function wishesOf(
   async function retry(entry: Entry): Promise<void> {
     const url = forwarder.urlOf(entry.event.type)
     if (url === null) return view().note('Nothing is forwarded: give --forward-to.')
-    entry.forwarded = await forwarder.send(entry.event, url, new AbortController().signal)
-    entry.attempt += 1
+    entry.isSending = true
+    await view().show(entry)
+    try {
+      entry.forwarded = await forwarder.send(entry.event, url, new AbortController().signal)
+      entry.attempt += 1
+    } finally {
+      entry.isSending = false
+    }
     await view().show(entry)
   }
   async function open({ event }: Entry): Promise<void> {
