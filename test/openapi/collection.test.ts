@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
+import { Ajv } from 'ajv'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { startApi } from '../support/api.ts'
 
@@ -12,6 +13,57 @@ type Any = any
 const api = await startApi({ CLOCK_WAIT_SECONDS: '0' })
 const { body: json, headers } = await api.call('GET', '/collection.json')
 const requests: Any[] = json.item.flatMap(({ item }: Any) => item)
+
+const text = { type: 'string' }
+const some = (properties: Record<string, object>, ...required: string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+const many = (items: object) => ({ type: 'array', items })
+const pair = some({ key: text, value: text, type: { const: 'string' }, description: text }, 'key')
+const script = some({ type: { const: 'text/javascript' }, exec: many(text) }, 'exec')
+const query = some({ key: text, value: text, description: text, disabled: { type: 'boolean' } })
+const url = some({ raw: text, host: many(text), path: many(text), query: many(query) }, 'raw')
+const raw = some({ raw: some({ language: { const: 'json' } }) }, 'raw')
+const request = some(
+  {
+    method: { enum: ['GET', 'POST', 'PUT', 'DELETE'] },
+    header: many(some({ key: text, value: text }, 'key', 'value')),
+    url,
+    description: text,
+    body: some({ mode: { const: 'raw' }, raw: text, options: raw }, 'mode', 'raw'),
+  },
+  'method',
+  'url',
+)
+const item = some(
+  {
+    name: text,
+    event: many(some({ listen: { enum: ['test', 'prerequest'] }, script }, 'listen')),
+    request,
+    response: many({}),
+  },
+  'name',
+  'request',
+)
+/** What version 2.1.0 of the format says of the parts that are used here, and no other parts. */
+const FORMAT = some(
+  {
+    info: some({ name: text, description: text, schema: text }, 'name', 'schema'),
+    auth: some({ type: { const: 'apikey' }, apikey: many(pair) }, 'type'),
+    variable: many(pair),
+    item: many(some({ name: text, item: many(item) }, 'item')),
+  },
+  'info',
+  'item',
+)
+
+test('it has the form of the format, and nothing else', () => {
+  const check = new Ajv({ allErrors: true }).compile(FORMAT)
+  assert.ok(check(json), JSON.stringify(check.errors?.slice(0, 5)))
+})
 
 test('it has the form that clients import: folders of requests, a key and variables', () => {
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
