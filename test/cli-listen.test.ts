@@ -16,6 +16,7 @@ import { newId, toPublic } from '../src/lib/ids.ts'
 import { until } from './deliveries/until.ts'
 import { type Client, payer, startApi } from './support/api.ts'
 import { CLI, hostedVintemIn } from './support/cli.ts'
+import { longTest } from './support/long.ts'
 import { freePort, inherited, temporaryFolder } from './support/process.ts'
 import { openReceiver, type Receiver, startReceiver } from './support/receiver.ts'
 import { feedCaughtUp, openDeliveryWorker, register } from './support/webhooks.ts'
@@ -173,60 +174,66 @@ test('what comes while no listener runs arrives at the next, once and in order',
 })
 
 for (const count of [0, 2]) {
-  test(`after a first listener that saw nothing come after ${count} events, none is lost`, async () => {
+  longTest(
+    `after a first listener that saw nothing come after ${count} events, none is lost`,
+    async () => {
+      const client = await api.client()
+      const local = await startReceiver()
+      const home = temporaryFolder()
+      await write(client, count)
+      await feedCaughtUp(api)
+      const first = await listen(client, ['--forward-to', local.url], home)
+      await first.end('SIGKILL')
+      const [missed] = await write(client)
+      const second = await listen(client, ['--forward-to', local.url], home)
+      await untilReceived(local, 1)
+      const [next] = await write(client)
+      await until('the next has arrived', () => idsAt(local).includes(next))
+      assert.deepEqual(idsAt(local), [missed, next])
+      await second.end()
+    },
+  )
+}
+
+longTest(
+  'listeners for other events or routes have a position of their own, and one secret',
+  async () => {
     const client = await api.client()
     const local = await startReceiver()
     const home = temporaryFolder()
-    await write(client, count)
-    await feedCaughtUp(api)
-    const first = await listen(client, ['--forward-to', local.url], home)
-    await first.end('SIGKILL')
-    const [missed] = await write(client)
-    const second = await listen(client, ['--forward-to', local.url], home)
-    await untilReceived(local, 1)
+    const to = ['--forward-to', local.url]
+    const tests = [...to, '--events', 'webhook.test,charge.paid']
+    const same = [...to, '--events', 'charge.paid,webhook.test']
+    const routed = [...tests, '--route', 'webhook.test=/routed']
+    const secrets = new Set<string>()
+    for (const options of [tests, routed]) {
+      const listener = await listen(client, options, home)
+      secrets.add(secretIn(listener))
+      await listener.end()
+    }
+    assert.equal(secrets.size, 1)
+    const [id] = await write(client)
+    for (const [options, path] of [
+      [tests, '/hook'],
+      [routed, '/routed'],
+    ] as const) {
+      local.received.length = 0
+      const listener = await listen(client, [...options], home)
+      await untilReceived(local, 1)
+      assert.deepEqual([idsAt(local), local.received[0]!.path], [[id], path])
+      await until('it is shown', () => listener.stdout().includes('→ 200'))
+      await listener.end()
+    }
+    local.received.length = 0
+    const listener = await listen(client, same, home)
     const [next] = await write(client)
     await until('the next has arrived', () => idsAt(local).includes(next))
-    assert.deepEqual(idsAt(local), [missed, next])
-    await second.end()
-  })
-}
-
-test('listeners for other events or routes have a position of their own, and one secret', async () => {
-  const client = await api.client()
-  const local = await startReceiver()
-  const home = temporaryFolder()
-  const to = ['--forward-to', local.url]
-  const tests = [...to, '--events', 'webhook.test,charge.paid']
-  const same = [...to, '--events', 'charge.paid,webhook.test']
-  const routed = [...tests, '--route', 'webhook.test=/routed']
-  const secrets = new Set<string>()
-  for (const options of [tests, routed]) {
-    const listener = await listen(client, options, home)
-    secrets.add(secretIn(listener))
+    assert.deepEqual(idsAt(local), [next], 'the order of the types does not matter')
     await listener.end()
-  }
-  assert.equal(secrets.size, 1)
-  const [id] = await write(client)
-  for (const [options, path] of [
-    [tests, '/hook'],
-    [routed, '/routed'],
-  ] as const) {
-    local.received.length = 0
-    const listener = await listen(client, [...options], home)
-    await untilReceived(local, 1)
-    assert.deepEqual([idsAt(local), local.received[0]!.path], [[id], path])
-    await until('it is shown', () => listener.stdout().includes('→ 200'))
-    await listener.end()
-  }
-  local.received.length = 0
-  const listener = await listen(client, same, home)
-  const [next] = await write(client)
-  await until('the next has arrived', () => idsAt(local).includes(next))
-  assert.deepEqual(idsAt(local), [next], 'the order of the types does not matter')
-  await listener.end()
-})
+  },
+)
 
-test('another key of the company continues with the same position and secret', async () => {
+longTest('another key of the company continues with the same position and secret', async () => {
   const client = await api.client()
   const local = await startReceiver()
   const home = temporaryFolder()
@@ -243,7 +250,7 @@ test('another key of the company continues with the same position and secret', a
   await second.end()
 })
 
-test('a secret that is given signs, and is neither shown nor stored', async () => {
+longTest('a secret that is given signs, and is neither shown nor stored', async () => {
   const client = await api.client()
   const local = await startReceiver()
   const home = temporaryFolder()
@@ -282,29 +289,32 @@ test('a secret that is given signs, and is neither shown nor stored', async () =
   assert.match(stderr, /^Other users can read the secret in .*: run chmod 600 on it/)
 })
 
-test('an application that is started again misses no event, and failures are shown', async () => {
-  const client = await api.client()
-  const port = await freePort()
-  const first = await openReceiver(port)
-  const options = ['--forward-to', first.url, '--events', 'webhook.*']
-  const listener = await listen(client, options, temporaryFolder())
-  first.answer = (response) => response.writeHead(500).end('out of order')
-  await client.post('/charge/pix', { amount: 500, customer: payer() })
-  await write(client)
-  await until('the failure is shown', () => /→ 500 in/.test(listener.stdout()))
-  assert.equal(first.received.length, 1, 'other types are left out')
-  // It dies while it handles an event.
-  first.answer = () => first.close()
-  const ids = await write(client, 2)
-  const away = /does not answer \(connection closed\)/
-  await until('it is noticed', () => away.test(listener.stderr()))
-  assert.deepEqual(idsAt(first).slice(1), ids.slice(0, 1))
-  const again = await openReceiver(port)
-  after(() => again.close())
-  await untilReceived(again, 2)
-  assert.deepEqual(idsAt(again), ids)
-  await listener.end()
-})
+longTest(
+  'an application that is started again misses no event, and failures are shown',
+  async () => {
+    const client = await api.client()
+    const port = await freePort()
+    const first = await openReceiver(port)
+    const options = ['--forward-to', first.url, '--events', 'webhook.*']
+    const listener = await listen(client, options, temporaryFolder())
+    first.answer = (response) => response.writeHead(500).end('out of order')
+    await client.post('/charge/pix', { amount: 500, customer: payer() })
+    await write(client)
+    await until('the failure is shown', () => /→ 500 in/.test(listener.stdout()))
+    assert.equal(first.received.length, 1, 'other types are left out')
+    // It dies while it handles an event.
+    first.answer = () => first.close()
+    const ids = await write(client, 2)
+    const away = /does not answer \(connection closed\)/
+    await until('it is noticed', () => away.test(listener.stderr()))
+    assert.deepEqual(idsAt(first).slice(1), ids.slice(0, 1))
+    const again = await openReceiver(port)
+    after(() => again.close())
+    await untilReceived(again, 2)
+    assert.deepEqual(idsAt(again), ids)
+    await listener.end()
+  },
+)
 
 test('an event at which the application always closes the connection keeps no other back', async () => {
   const client = await api.client()
@@ -372,7 +382,7 @@ const BAD: Record<string, [args: string[], says: RegExp, env?: Record<string, st
 }
 
 for (const [what, [args, says, env]] of Object.entries(BAD)) {
-  test(`${what} is one sentence, and exit code 2`, async () => {
+  longTest(`${what} is one sentence, and exit code 2`, async () => {
     const { code, stdout, stderr } = await vintem(['listen', ...args], { ...here, ...env })
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, says)

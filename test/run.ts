@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,10 +7,14 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
+import { cpuBelow_ms } from '../bench/processor.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { findChromium, NO_BROWSER } from './browser/chromium.ts'
 
+const ALL = ['test/**/*.test.ts', 'src/**/*.test.ts']
+/** Files that `npm test` leaves out. In others it leaves out some tests, see support/long.ts. */
+const LONG = ['test/**/*.long.test.ts', 'src/**/*.long.test.ts']
 const BROWSER = 'test/browser/*.test.ts'
 /**
  * Files that take long, or would wait for each other: each has a process of its own, and the
@@ -36,7 +40,7 @@ const ALONE = [
   'test/webhooks/*.test.ts',
   'test/guides/samples.test.ts',
 ]
-const SHARING = 6
+const SHARING = 4
 /** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
 const BANKS = [
   'test/bank/*.test.ts',
@@ -50,9 +54,14 @@ const BANKS = [
 ]
 const SHARING_BANKS = 2
 /** A browser takes seconds to start. */
-const SHARING_BROWSER = 3
+const SHARING_BROWSER = 2
 /** One more than most machines have cores at least, since many tests wait. */
 const AT_ONCE = 3
+const TIMES = new URL('support/times.ts', import.meta.url).href
+
+/** `--long` runs what `npm test` has no time for, all of it or below the folders that follow. */
+const isLong = process.argv[2] === '--long'
+if (isLong) process.env.TEST_LONG = '1'
 
 /**
  * Starts one PostgreSQL for the whole run, migrates a template, and lets every test file clone it.
@@ -95,12 +104,15 @@ async function makeTemplate(url: string): Promise<void> {
 }
 
 function filesToRun(): string[] {
+  if (isLong) return longFiles(process.argv.slice(3)).map((file) => resolve(file))
   const asked = process.argv.slice(2)
   if (asked.length > 0) return asked.map((file) => resolve(file))
-  const banks = new Set(globSync(BANKS).sort())
-  const alone = new Set(ALONE.flatMap((pattern) => globSync(pattern).sort())).difference(banks)
-  const all = new Set(globSync(['test/**/*.test.ts', 'src/**/*.test.ts']).sort())
-  const browser = new Set(globSync(BROWSER).sort())
+  const all = new Set(globSync(ALL).sort()).difference(new Set(globSync(LONG)))
+  const find = (patterns: string[]) =>
+    all.intersection(new Set(patterns.flatMap((pattern) => globSync(pattern).sort())))
+  const banks = find(BANKS)
+  const alone = find(ALONE).difference(banks)
+  const browser = find([BROWSER])
   const others = all.difference(alone).difference(banks).difference(browser)
   for (const file of unseen()) browser.delete(file)
   return [
@@ -109,6 +121,15 @@ function filesToRun(): string[] {
     ...[...alone].map((file) => resolve(file)),
     ...shared('others', [...others], SHARING),
   ]
+}
+
+/** Files of which `npm test` leaves out a part or all. */
+function longFiles(folders: string[]): string[] {
+  const whole = new Set(globSync(LONG))
+  const isPartly = (file: string) => /from '.*\/support\/long\.ts'/.test(readFileSync(file, 'utf8'))
+  const found = globSync(ALL).filter((file) => whole.has(file) || isPartly(file))
+  const isAsked = (file: string) => folders.some((folder) => file.startsWith(`${folder}/`))
+  return found.filter((file) => folders.length === 0 || isAsked(file)).sort()
 }
 
 /** Without a browser, the files that need one are left out, but not in CI: it has to have one. */
@@ -137,18 +158,22 @@ function share(name: string, files: string[]): string {
     const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) =>
       JSON.stringify(text),
     )
-    return `test(${name}, () => import(${url}))\n`
+    return `test(${name}, () => (beginFile(${name}), import(${url})))\n`
   })
-  writeFileSync(path, `import { test } from 'node:test'\n${lines.join('')}`)
+  const times = `import { beginFile } from ${JSON.stringify(TIMES)}\n`
+  writeFileSync(path, `import { test } from 'node:test'\n${times}${lines.join('')}`)
   return path
 }
 
 async function runTests(url: string): Promise<boolean> {
   process.env.VINTEM_TEST_DATABASE = url
   process.env.NODE_COMPILE_CACHE = compiled
+  if (process.env.TEST_TIMES) process.env.VINTEM_TEST_TIMES = join(dataDir, 'times')
   const timeout = Number(process.env.TEST_TIMEOUT_MS ?? 600_000)
   // What a test that failed has left open must not keep the others from being reported.
-  const events = run({ files: filesToRun(), concurrency: AT_ONCE, timeout, forceExit: true })
+  const files = filesToRun()
+  const execArgv = ['--import', TIMES]
+  const events = run({ files, concurrency: AT_ONCE, timeout, forceExit: true, execArgv })
   let isGood = false
   events.on('test:summary', ({ file, success }) => {
     if (file === undefined) isGood = success
@@ -156,5 +181,17 @@ async function runTests(url: string): Promise<boolean> {
   const report = events.compose(spec)
   report.pipe(process.stdout)
   await once(report, 'end')
+  if (process.env.VINTEM_TEST_TIMES) printTimes(process.env.VINTEM_TEST_TIMES)
   return isGood
+}
+
+/** Prints how many seconds of one core each file has used, and PostgreSQL for all of them. */
+function printTimes(path: string): void {
+  const rows = readFileSync(path, 'utf8').split('\n').slice(0, -1)
+  const postmaster = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')
+  rows.push(`${(cpuBelow_ms(Number.parseInt(postmaster, 10)) / 1000).toFixed(1)}\tPostgreSQL`)
+  const sum = rows.reduce((sum, row) => sum + Number.parseFloat(row), 0)
+  rows.push(`${sum.toFixed(1)}\tin all`)
+  rows.sort((one, other) => Number.parseFloat(one) - Number.parseFloat(other))
+  console.log(rows.map((row) => row.replace('\t', ' s  ')).join('\n'))
 }

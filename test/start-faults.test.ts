@@ -14,6 +14,7 @@ import { type Config, readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { describeStartFault } from '../src/start-faults.ts'
 import { cloneDatabase } from './support/database.ts'
+import { longTest } from './support/long.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from './support/process.ts'
 
 const SECRET_KEY = secretOf('start faults')
@@ -31,31 +32,34 @@ async function refusal(
   assert.equal(server.output().trim().split('\n').length, 1, server.output())
 }
 
-test('a database that refuses, is unknown, keeps us out or is missing is reported in a sentence', async () => {
-  const url = new URL(await cloneDatabase())
-  const changed = (change: (url: URL) => void) => {
-    const copy = new URL(url)
-    change(copy)
-    return { DATABASE_URL: copy.href }
-  }
-  const port = String(await freePort())
-  await refusal(
-    changed((copy) => Object.assign(copy, { port })),
-    new RegExp(`at 127.0.0.1:${port} refuses connections. Start PostgreSQL`),
-  )
-  await refusal(
-    changed((copy) => Object.assign(copy, { hostname: 'database.invalid' })),
-    /host database.invalid of DATABASE_URL is not known/,
-  )
-  await refusal(
-    changed((copy) => Object.assign(copy, { password: 'not-this-one' })),
-    /does not let the user vintem in \(.*\). Correct user and password/,
-  )
-  await refusal(
-    changed((copy) => Object.assign(copy, { pathname: '/nowhere' })),
-    /has no database named nowhere. Create it/,
-  )
-})
+longTest(
+  'a database that refuses, is unknown, keeps us out or is missing is reported in a sentence',
+  async () => {
+    const url = new URL(await cloneDatabase())
+    const changed = (change: (url: URL) => void) => {
+      const copy = new URL(url)
+      change(copy)
+      return { DATABASE_URL: copy.href }
+    }
+    const port = String(await freePort())
+    await refusal(
+      changed((copy) => Object.assign(copy, { port })),
+      new RegExp(`at 127.0.0.1:${port} refuses connections. Start PostgreSQL`),
+    )
+    await refusal(
+      changed((copy) => Object.assign(copy, { hostname: 'database.invalid' })),
+      /host database.invalid of DATABASE_URL is not known/,
+    )
+    await refusal(
+      changed((copy) => Object.assign(copy, { password: 'not-this-one' })),
+      /does not let the user vintem in \(.*\). Correct user and password/,
+    )
+    await refusal(
+      changed((copy) => Object.assign(copy, { pathname: '/nowhere' })),
+      /has no database named nowhere. Create it/,
+    )
+  },
+)
 
 test('an address that cannot be listened on is reported in a sentence', async () => {
   const DATABASE_URL = await cloneDatabase()
@@ -81,7 +85,7 @@ test('a bug shows where it is', () => {
   assert.match(describeStartFault(new TypeError('x is not a function')), /^\s+at /m)
 })
 
-test('an option that does not exist is reported in a sentence', async () => {
+longTest('an option that does not exist is reported in a sentence', async () => {
   const DATABASE_URL = 'postgres://127.0.0.1:1/x'
   await refusal({ DATABASE_URL }, /Unknown option '--port'. The only option is --role/, [
     '--port=1',
@@ -104,20 +108,23 @@ function damaged(damage: (dataDir: string) => void): { DATA_DIR: string } {
   return { DATA_DIR }
 }
 
-test('a data directory without its password, its version or its files is reported in a sentence', async () => {
-  await refusal(
-    damaged((dir) => rmSync(join(dir, 'postgres.password'))),
-    /postgres.password is missing.*Restore it from a backup/,
-  )
-  await refusal(
-    damaged((dir) => rmSync(join(dir, 'postgres', 'PG_VERSION'))),
-    /damaged: it has files, but no PG_VERSION. Restore/,
-  )
-  await refusal(
-    damaged((dir) => writeFileSync(join(dir, 'postgres.password'), 'another')),
-    /refuses the connection: password authentication failed/,
-  )
-})
+longTest(
+  'a data directory without its password, its version or its files is reported in a sentence',
+  async () => {
+    await refusal(
+      damaged((dir) => rmSync(join(dir, 'postgres.password'))),
+      /postgres.password is missing.*Restore it from a backup/,
+    )
+    await refusal(
+      damaged((dir) => rmSync(join(dir, 'postgres', 'PG_VERSION'))),
+      /damaged: it has files, but no PG_VERSION. Restore/,
+    )
+    await refusal(
+      damaged((dir) => writeFileSync(join(dir, 'postgres.password'), 'another')),
+      /refuses the connection: password authentication failed/,
+    )
+  },
+)
 
 test('a damaged cluster quotes what PostgreSQL says now, not what an older run has said', async () => {
   const stale = 'FATAL:  a line of an older run'
@@ -130,19 +137,22 @@ test('a damaged cluster quotes what PostgreSQL says now, not what an older run h
   )
 })
 
-test('a place that cannot hold data is reported in a sentence, and is not waited for', async () => {
-  const file = join(temporaryFolder(), 'file')
-  writeFileSync(file, '')
-  await refusal({ DATA_DIR: file }, /data directory .* cannot be used .* Choose a folder/)
-  if (!existsSync('/proc/self')) return
-  await refusal({ DATA_DIR: '/proc/x/y' }, /data directory \/proc\/x\/y cannot be used/)
-  // Without a key of its own, the server looks there for the generated one first.
-  const server = await startServer({ DATA_DIR: '/proc/x' })
-  assert.equal(await server.ended, 2)
-  assert.match(server.output(), /DATA_DIR must be a folder that Vintém can write to/)
-})
+longTest(
+  'a place that cannot hold data is reported in a sentence, and is not waited for',
+  async () => {
+    const file = join(temporaryFolder(), 'file')
+    writeFileSync(file, '')
+    await refusal({ DATA_DIR: file }, /data directory .* cannot be used .* Choose a folder/)
+    if (!existsSync('/proc/self')) return
+    await refusal({ DATA_DIR: '/proc/x/y' }, /data directory \/proc\/x\/y cannot be used/)
+    // Without a key of its own, the server looks there for the generated one first.
+    const server = await startServer({ DATA_DIR: '/proc/x' })
+    assert.equal(await server.ended, 2)
+    assert.match(server.output(), /DATA_DIR must be a folder that Vintém can write to/)
+  },
+)
 
-test('a data directory that may not be written is reported in a sentence', async () => {
+longTest('a data directory that may not be written is reported in a sentence', async () => {
   const { DATA_DIR } = damaged((dir) => chmodSync(dir, 0o555))
   // Root may write anywhere, so it becomes nobody for this.
   const spawning = process.getuid?.() === 0 ? { uid: 65_534 } : {}

@@ -9,6 +9,7 @@ import { Agent, request } from 'undici'
 import { requireSameSecret } from '../src/core/installation.ts'
 import { payer, startApi } from './support/api.ts'
 import { cloneDatabase } from './support/database.ts'
+import { longTest } from './support/long.ts'
 import { freePort, readSandbox, secretOf, startServer, temporaryFolder } from './support/process.ts'
 import { serve } from './support/servers.ts'
 
@@ -50,7 +51,7 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
 })
 
-test('a taken port is reported in a sentence, and the database is stopped again', async () => {
+longTest('a taken port is reported in a sentence, and the database is stopped again', async () => {
   const { port } = await serve(() => {})
   const server = await startServer({ DATA_DIR, PORT: String(port) })
   assert.equal(await server.ended, 2)
@@ -92,7 +93,7 @@ test('every fault of the configuration is listed at once, and nothing is started
   assert.ok(!existsSync(join(DATA_DIR, 'postgres')))
 })
 
-test('with DATABASE_URL nothing embedded starts, and roles divide the work', async () => {
+longTest('with DATABASE_URL nothing embedded starts, and roles divide the work', async () => {
   const DATABASE_URL = await cloneDatabase()
   const DATA_DIR = join(temporaryFolder(), 'data')
   const environment = { DATABASE_URL, SECRET_KEY, DATA_DIR }
@@ -114,7 +115,7 @@ test('a server with another secret than the database was set up with refuses to 
   assert.match(server.output(), /SECRET_KEY is not the one/)
 })
 
-test('a database newer than the code is refused', async () => {
+longTest('a database newer than the code is refused', async () => {
   const DATABASE_URL = await cloneDatabase()
   const client = new pg.Client({ connectionString: DATABASE_URL })
   await client.connect()
@@ -186,7 +187,7 @@ test('a broken line of HTTP and headers without end get an answer of our kind', 
   }
 })
 
-test('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async () => {
+longTest('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async () => {
   const pidFile = join(DATA_DIR, 'postgres', 'postmaster.pid')
   const starting = startServer({ DATA_DIR }, [], (child) => {
     const watch = setInterval(() => {
@@ -200,7 +201,7 @@ test('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async () =
   assert.ok(!existsSync(pidFile), 'PostgreSQL has stopped')
 })
 
-test('SIGTERM to npm start ends the server, and npm after it', async () => {
+longTest('SIGTERM to npm start ends the server, and npm after it', async () => {
   const { npm_execpath: script, HOME = '/' } = process.env
   const command = script?.endsWith('.js') ? [process.execPath, script] : ['npm']
   const spawning = { command: [...command, 'start'] }
@@ -212,7 +213,7 @@ test('SIGTERM to npm start ends the server, and npm after it', async () => {
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
 })
 
-test('a client that never finishes its request does not hold up the end', async () => {
+longTest('a client that never finishes its request does not hold up the end', async () => {
   const server = await startServer({ DATA_DIR, SHUTDOWN_SECONDS: '1' })
   const { apiKey } = readSandbox(DATA_DIR)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')

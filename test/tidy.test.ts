@@ -198,3 +198,16 @@ test('literals are written out, and not spread to save lines', () => {
     )
   assert.deepEqual(found, [])
 })
+
+test('of a file with long tests some are in npm test, unless its name says that it is long', () => {
+  const files = sources.filter((path) => path.endsWith('.test.ts'))
+  const isLong = (path: string) => path.endsWith('.long.test.ts')
+  const wrong = files.filter((path) => {
+    const text = textOf(path)
+    if (isLong(path)) return text.includes('/support/long.ts')
+    return /^ *longTest\(/m.test(text) && !/^ *test\(/m.test(text)
+  })
+  assert.deepEqual(wrong, [])
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+  assert.match(scripts['test:long']!, /test\/run\.ts --long$/)
+})

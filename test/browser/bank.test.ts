@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Client, payer, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { makeCharge, makeCode } from '../support/payments.ts'
 import { ask, bankUrl, charge, startLocal, subscription } from './local.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
@@ -42,7 +43,7 @@ test('a payer pastes a code, sees whom they pay and how much, and pays', async (
   await shows(page, endToEndId)
 })
 
-test('without scripts a code from the list is paid all the same', async () => {
+longTest('without scripts a code from the list is paid all the same', async () => {
   const { id } = await charge(local, 777)
   const page = await browser.open(`${local.url}/bank`, { javaScript: false })
   await page.getByRole('link', { name: 'R$ 7,77' }).click()
@@ -53,7 +54,7 @@ test('without scripts a code from the list is paid all the same', async () => {
   assert.equal(await page.getByRole('link', { name: 'R$ 7,77' }).count(), 0)
 })
 
-test('a code that is none is sent back with the reason, and a code of others too', async () => {
+longTest('a code that is none is sent back with the reason, and a code of others too', async () => {
   const { brCode } = await charge(local, 900)
   const page = await browser.open(bankUrl(local, brCode.replace('Padaria', 'Padoria')))
   await shows(page, 'Os quatro últimos caracteres não conferem')
@@ -68,37 +69,40 @@ test('a code that is none is sent back with the reason, and a code of others too
   await shows(page, 'não foi emitido por este banco simulado')
 })
 
-test('paying another amount, twice and late arrives as it would, and is explained', async () => {
-  const [other, twice, late] = [
-    await charge(local, 2000),
-    await charge(local, 3000),
-    await charge(local, 4000),
-  ]
-  const page = await browser.open(bankUrl(local, other.brCode))
-  await page.getByLabel('Valor a pagar').fill('abc')
-  await press(page, 'Pagar')
-  await shows(page, 'Informe um valor a partir de R$ 0,01')
-  assert.equal(await page.getByLabel('Valor a pagar').inputValue(), 'abc')
-  await isAccessible(page)
-  await page.getByLabel('Valor a pagar').fill('1.019,9')
-  await press(page, 'Pagar')
-  await shows(page, 'WRONG_AMOUNT')
-  assert.deepEqual(await stateOf(other.id), ['OPEN', 'PROCESSING'])
+longTest(
+  'paying another amount, twice and late arrives as it would, and is explained',
+  async () => {
+    const [other, twice, late] = [
+      await charge(local, 2000),
+      await charge(local, 3000),
+      await charge(local, 4000),
+    ]
+    const page = await browser.open(bankUrl(local, other.brCode))
+    await page.getByLabel('Valor a pagar').fill('abc')
+    await press(page, 'Pagar')
+    await shows(page, 'Informe um valor a partir de R$ 0,01')
+    assert.equal(await page.getByLabel('Valor a pagar').inputValue(), 'abc')
+    await isAccessible(page)
+    await page.getByLabel('Valor a pagar').fill('1.019,9')
+    await press(page, 'Pagar')
+    await shows(page, 'WRONG_AMOUNT')
+    assert.deepEqual(await stateOf(other.id), ['OPEN', 'PROCESSING'])
 
-  await page.goto(bankUrl(local, twice.brCode))
-  await press(page, 'Pagar duas vezes')
-  await shows(page, 'A empresa recebeu e a cobrança está paga.')
-  await shows(page, 'a cobrança já estava paga (DUPLICATE).')
+    await page.goto(bankUrl(local, twice.brCode))
+    await press(page, 'Pagar duas vezes')
+    await shows(page, 'A empresa recebeu e a cobrança está paga.')
+    await shows(page, 'a cobrança já estava paga (DUPLICATE).')
 
-  await page.goto(bankUrl(local, late.brCode))
-  await press(page, 'Deixar expirar e pagar com atraso')
-  await shows(page, 'chegou fora do prazo (LATE).')
-  await shows(page, 'Esta cobrança expirou')
-  assert.deepEqual(await stateOf(late.id), ['EXPIRED', 'EXPIRED'])
-  assert.deepEqual((await unmatched()).sort(), ['DUPLICATE', 'LATE', 'WRONG_AMOUNT'])
-})
+    await page.goto(bankUrl(local, late.brCode))
+    await press(page, 'Deixar expirar e pagar com atraso')
+    await shows(page, 'chegou fora do prazo (LATE).')
+    await shows(page, 'Esta cobrança expirou')
+    assert.deepEqual(await stateOf(late.id), ['EXPIRED', 'EXPIRED'])
+    assert.deepEqual((await unmatched()).sort(), ['DUPLICATE', 'LATE', 'WRONG_AMOUNT'])
+  },
+)
 
-test('a static code is paid as often as one likes', async () => {
+longTest('a static code is paid as often as one likes', async () => {
   const { brCode } = await local.post('/charge/pix/static', { amount: 650 })
   const page = await browser.open(bankUrl(local, brCode))
   await shows(page, 'QR Code fixo, pode ser pago várias vezes')
@@ -136,7 +140,7 @@ test('an authorization is approved, runs out of funds, gets them back and is can
   assert.notEqual(emv, other.emv)
 })
 
-test('a decision that came too late is said to be impossible', async () => {
+longTest('a decision that came too late is said to be impossible', async () => {
   const { emv } = await subscription(local)
   const page = await browser.open(bankUrl(local, emv))
   await local.call('POST', '/bank/authorizations', { json: { emv, decision: 'reject' } })
@@ -144,7 +148,7 @@ test('a decision that came too late is said to be impossible', async () => {
   await shows(page, 'Esta assinatura não permite mais essa ação')
 })
 
-test('what was paid is listed, and refunds arrive', async () => {
+longTest('what was paid is listed, and refunds arrive', async () => {
   const { id, brCode } = await charge(local, 8800)
   await local.call('POST', '/bank/pix', { json: { brCode } })
   await local.post(`/refund/${id}`, { value: 3300 })
@@ -155,7 +159,7 @@ test('what was paid is listed, and refunds arrive', async () => {
   await shows(page, '− R$ 88,00')
 })
 
-test('the clock of the sandbox company moves forward, and what falls due is done', async () => {
+longTest('the clock of the sandbox company moves forward, and what falls due is done', async () => {
   const { id } = await charge(local, 500)
   const page = await browser.open(`${local.url}/bank`)
   const time = page.getByRole('region', { name: 'Relógio' }).locator('time')
@@ -180,7 +184,7 @@ test('the clock of the sandbox company moves forward, and what falls due is done
   assert.equal((later.getUTCMonth() - before.getUTCMonth() + 12) % 12, 1)
 })
 
-test('the checkout becomes green in one tab while the bank pays in another', async () => {
+longTest('the checkout becomes green in one tab while the bank pays in another', async () => {
   const { url, brCode } = await charge(local, 4321)
   const { open } = await browser.visitor({ phone: true })
   const checkout = await open(url.replace('http://vintem.test', local.url))
@@ -191,7 +195,7 @@ test('the checkout becomes green in one tab while the bank pays in another', asy
   await checkout.locator('.result.good').waitFor()
 })
 
-test('English is spoken on every step when it is asked for', async () => {
+longTest('English is spoken on every step when it is asked for', async () => {
   const { brCode } = await charge(local, 1500)
   const page = await browser.open(`${bankUrl(local, brCode)}&lang=en`)
   assert.equal(await page.locator('html').getAttribute('lang'), 'en')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventsOf, payer, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { ADDRESS, at, linkTo, productOf } from '../support/pages.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
 
@@ -48,26 +49,29 @@ test('a link with shipping asks where to send it, then gives the code, and is pa
   assert.deepEqual(types, ['charge.pending', 'charge.processing', 'charge.paid'])
 })
 
-test('an address that cannot be is refused at its field, in the browser and by the server', async () => {
-  const client = await api.client()
-  const url = await linkTo(api, client, { total: 5000, needShipping: true })
-  const page = await open(url)
-  await goOn(page)
-  assert.equal(await page.evaluate('document.activeElement.id'), 'postalCode')
-  await page.fill('#postalCode', '0131')
-  await page.locator('#address').focus()
-  assert.match(await page.locator('#postalCode-fault').innerText(), /CEP/)
-  assert.equal(await page.getAttribute('#postalCode', 'aria-invalid'), 'true')
-  await isAccessible(page)
-  await fillAddress(page, { state: 'RJ' })
-  await goOn(page)
-  await page.getByText('Este CEP não pertence ao estado escolhido.').waitFor()
-  assert.equal(await page.evaluate('document.activeElement.id'), 'state')
-  assert.equal(await page.inputValue('#address'), ADDRESS.address)
-  await isAccessible(page)
-})
+longTest(
+  'an address that cannot be is refused at its field, in the browser and by the server',
+  async () => {
+    const client = await api.client()
+    const url = await linkTo(api, client, { total: 5000, needShipping: true })
+    const page = await open(url)
+    await goOn(page)
+    assert.equal(await page.evaluate('document.activeElement.id'), 'postalCode')
+    await page.fill('#postalCode', '0131')
+    await page.locator('#address').focus()
+    assert.match(await page.locator('#postalCode-fault').innerText(), /CEP/)
+    assert.equal(await page.getAttribute('#postalCode', 'aria-invalid'), 'true')
+    await isAccessible(page)
+    await fillAddress(page, { state: 'RJ' })
+    await goOn(page)
+    await page.getByText('Este CEP não pertence ao estado escolhido.').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'state')
+    assert.equal(await page.inputValue('#address'), ADDRESS.address)
+    await isAccessible(page)
+  },
+)
 
-test('one press of the button is enough, from a field that is wrong too', async () => {
+longTest('one press of the button is enough, from a field that is wrong too', async () => {
   const client = await api.client()
   const url = await linkTo(api, client, { total: 5000, needShipping: true })
   const page = await open(url)
@@ -81,7 +85,7 @@ test('one press of the button is enough, from a field that is wrong too', async 
   assert.equal(await page.evaluate('document.activeElement.id'), 'postalCode')
 })
 
-test('a link with shipping works without JavaScript', async () => {
+longTest('a link with shipping works without JavaScript', async () => {
   const client = await api.client()
   const url = await linkTo(api, client, { total: 5000, needShipping: true })
   const page = await open(url, { javaScript: false })
@@ -93,7 +97,7 @@ test('a link with shipping works without JavaScript', async () => {
   await page.locator('main[data-state=open]').waitFor()
 })
 
-test('the page of a link that is opened twice shows one code', async () => {
+longTest('the page of a link that is opened twice shows one code', async () => {
   const client = await api.client()
   const url = await linkTo(api, client, { total: 5000 })
   const [first, second] = [await open(url), await open(url)]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { at, linkTo } from '../support/pages.ts'
 import { browsing, fitsTheWindow, isAccessible } from './support.ts'
 
@@ -58,24 +59,27 @@ test('a page without server-sent events asks by itself, and becomes green too', 
   assert.ok(await stayed(page))
 })
 
-test('the payer is led to successUrl when it has been paid, and not when they come back', async () => {
-  const url = await linkTo(api, client, { total: 5000, successUrl: `${api.url}/health?done` })
-  const page = await open('about:blank')
-  await page.clock.install()
-  await page.goto(url)
-  await page.getByRole('button', { name: 'Continuar para o pagamento' }).click()
-  await page.locator('main[data-state=open]').waitFor()
-  await pay(await page.inputValue('#code'))
-  await page.locator('main[data-state=paid]').waitFor()
-  const link = page.getByRole('link', { name: 'Voltar à loja' })
-  assert.equal(await link.getAttribute('href'), `${api.url}/health?done`)
-  await page.clock.runFor(11_000)
-  await page.waitForURL('**/health?done')
-  const again = await open(url)
-  assert.equal(await again.locator('[data-leave]').isVisible(), false)
-})
+longTest(
+  'the payer is led to successUrl when it has been paid, and not when they come back',
+  async () => {
+    const url = await linkTo(api, client, { total: 5000, successUrl: `${api.url}/health?done` })
+    const page = await open('about:blank')
+    await page.clock.install()
+    await page.goto(url)
+    await page.getByRole('button', { name: 'Continuar para o pagamento' }).click()
+    await page.locator('main[data-state=open]').waitFor()
+    await pay(await page.inputValue('#code'))
+    await page.locator('main[data-state=paid]').waitFor()
+    const link = page.getByRole('link', { name: 'Voltar à loja' })
+    assert.equal(await link.getAttribute('href'), `${api.url}/health?done`)
+    await page.clock.runFor(11_000)
+    await page.waitForURL('**/health?done')
+    const again = await open(url)
+    assert.equal(await again.locator('[data-leave]').isVisible(), false)
+  },
+)
 
-test('an open page says that its time is over, and where to go', async () => {
+longTest('an open page says that its time is over, and where to go', async () => {
   const url = await linkTo(api, client, {
     total: 5000,
     expiresIn: 600,
@@ -93,7 +97,7 @@ test('an open page says that its time is over, and where to go', async () => {
   await isAccessible(page)
 })
 
-test('an open page says that the charge was canceled', async () => {
+longTest('an open page says that the charge was canceled', async () => {
   const { id, url } = await pixCharge()
   const page = await open(url)
   await client.post(`/charge/${id}/cancel`)
@@ -126,7 +130,7 @@ test('without JavaScript there are the QR image, the code to select, and a way t
   await page.locator('main[data-state=paid]').waitFor()
 })
 
-test('the page speaks the language of the browser, and at once', async () => {
+longTest('the page speaks the language of the browser, and at once', async () => {
   const { url } = await pixCharge()
   const page = await open(url, { language: 'en' })
   await page.getByRole('button', { name: 'Copy Pix code' }).waitFor()
@@ -134,7 +138,7 @@ test('the page speaks the language of the browser, and at once', async () => {
   assert.equal(page.url(), url)
 })
 
-test('a language that is chosen comes before that of the browser, and stays', async () => {
+longTest('a language that is chosen comes before that of the browser, and stays', async () => {
   const link = await linkTo(api, client, { total: 5000 })
   const page = await open(link, { language: 'en' })
   await page.getByRole('link', { name: 'Português' }).click()
@@ -145,7 +149,7 @@ test('a language that is chosen comes before that of the browser, and stays', as
   await page.getByRole('heading', { name: 'Pagamento confirmado' }).waitFor()
 })
 
-test('the page speaks English by choice, and goes on doing so', async () => {
+longTest('the page speaks English by choice, and goes on doing so', async () => {
   const { brCode, url } = await pixCharge()
   const page = await open(url)
   assert.equal(await page.getAttribute('html', 'lang'), 'pt-BR')
@@ -159,7 +163,7 @@ test('the page speaks English by choice, and goes on doing so', async () => {
   await page.getByRole('heading', { name: 'Pagamento confirmado' }).waitFor()
 })
 
-test('a dev-mode charge says so and is paid by a simulated payment', async () => {
+longTest('a dev-mode charge says so and is paid by a simulated payment', async () => {
   const { id, url } = await pixCharge({ devMode: true })
   const page = await open(url)
   assert.match(await page.locator('aside').innerText(), /Cobrança de teste/)
@@ -187,12 +191,12 @@ test('all is to be read before the script has come', async () => {
   assert.match(await page.locator('h1').innerText(), /R\$ 1\.234,56/)
 })
 
-test('the page is as easy to read in the dark', async () => {
+longTest('the page is as easy to read in the dark', async () => {
   const { url } = await pixCharge({ devMode: true })
   await isAccessible(await open(url, { dark: true, phone: true, calm: true }))
 })
 
-test('any color of a company leaves its page readable', async () => {
+longTest('any color of a company leaves its page readable', async () => {
   for (const color of ['#ffffff', '#777777']) {
     const other = await api.client({ color })
     const made = await other.post('/charge/pix', { amount: 500, customer: payer() })

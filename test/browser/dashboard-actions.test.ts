@@ -10,14 +10,14 @@ import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn, useSessionIn } from '../support/dashboard.ts'
 import { ACTIONS, type Scene } from '../support/dashboard-actions.ts'
+import { isLong } from '../support/long.ts'
 import { browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
 
 const api = await startApi()
 const browser = browsing()
 
 /** As who, and how: what `npm run test:pages` walks, or these parts of it. */
-const { DASHBOARD_WALK, DASHBOARD_ROLES = ROLES.join(), DASHBOARD_LOOKS } = process.env
-const isWhole = DASHBOARD_WALK === 'all'
+const { DASHBOARD_ROLES = ROLES.join(), DASHBOARD_LOOKS } = process.env
 const WALKED = ROLES.filter((role) => DASHBOARD_ROLES.split(',').includes(role))
 
 type Walk = { name: string; language: Language; visit: Visit }
@@ -156,7 +156,7 @@ async function operate({ language, visit }: Walk): Promise<void> {
   }
 }
 
-if (isWhole) {
+if (isLong) {
   for (const walk of WALKS) {
     test(`an operator suspends and resumes: ${walk.name}`, () => operate(walk))
     for (const role of WALKED) {

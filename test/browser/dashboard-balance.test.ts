@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type MemberOptions, signIn, useSessionIn } from '../support/dashboard.ts'
+import { variants } from '../support/long.ts'
 import { makePaid, makeUnmatched, order } from '../support/payments.ts'
 import { startLocal } from './local.ts'
 import {
@@ -39,7 +40,7 @@ const LOOKS: [name: string, visit: Visit, language: 'pt' | 'en'][] = [
   ['a wide and dark window, in English', WIDE, 'en'],
 ]
 
-for (const [name, visit, language] of LOOKS) {
+for (const [name, visit, language] of variants(LOOKS)) {
   test(`balance, statement and its file: ${name}`, async () => {
     const client = await local.client()
     await makePaid(local, client, 1990)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { longTest, variants } from '../support/long.ts'
 import { makeCharge, makePaid, pay } from '../support/payments.ts'
 import { register } from '../support/webhooks.ts'
 import {
@@ -42,7 +43,7 @@ async function enter(visit: Visit, language: 'pt' | 'en') {
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name }).first()
 
-for (const visit of [{}, PHONE, { dark: true }]) {
+for (const visit of variants([{}, PHONE, { dark: true }])) {
   test(`finds a charge, refunds a part of it and cancels another: ${JSON.stringify(visit)}`, async () => {
     const { paid, open, show } = await enter(visit, 'pt')
     const page = await show('/charges')
@@ -84,7 +85,7 @@ for (const visit of [{}, PHONE, { dark: true }]) {
   })
 }
 
-test('in English, at the size of a phone', async () => {
+longTest('in English, at the size of a phone', async () => {
   const { open, show } = await enter(PHONE, 'en')
   const page = await show('/charges?status=OPEN')
   await isFine(page)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { longTest, variants } from '../support/long.ts'
 import { makeCharge, makePaid, makeUnmatched, pay } from '../support/payments.ts'
 import {
   browsing,
@@ -39,7 +40,7 @@ await makeUnmatched(api, busy, 4_400)
 await makeCharge(busy, 2_990, { customer: payer({ name: INJECTION }) })
 await makeCharge(busy, 2_990, { customer: payer({ name: 'W'.repeat(255) }) })
 
-for (const given of VISITS) {
+for (const given of variants(VISITS)) {
   const { language, dark, phone } = given
   const how = `${phone ? 'on a phone' : 'in a wide window'}, ${language}${dark ? ', dark' : ''}`
 
@@ -75,7 +76,7 @@ test('a charge is seen to be paid without a click', async () => {
   assert.equal(await page.locator('.first-steps').count(), 0)
 })
 
-test('without scripts the page says the same, and a link asks for it again', async () => {
+longTest('without scripts the page says the same, and a link asks for it again', async () => {
   const client = await api.client()
   await makePaid(api, client, 990)
   const { home, open } = await visit(client, { javaScript: false })

@@ -8,6 +8,7 @@ import type { DashboardRoute } from '../../src/web/dashboard/visit.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
 import { makeRecords, pathOf } from '../support/dashboard-records.ts'
+import { isLong } from '../support/long.ts'
 import { browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
 
 const api = await startApi()
@@ -29,15 +30,14 @@ const walkOf = (role: Role, language: Language, isPhone: boolean, dark = false):
  * Each role in each language and size, or, unless it is `npm run test:pages`, one walk of an owner.
  * `DASHBOARD_ROLES=owner,finance` walks as these only.
  */
-const { DASHBOARD_WALK, DASHBOARD_ROLES = ROLES.join() } = process.env
-const WALKS: Walk[] =
-  DASHBOARD_WALK === 'all'
-    ? ROLES.filter((role) => DASHBOARD_ROLES.split(',').includes(role)).flatMap((role) =>
-        (['pt', 'en'] as const).flatMap((language) =>
-          [true, false].map((isPhone) => walkOf(role, language, isPhone, language === 'en')),
-        ),
-      )
-    : [walkOf('owner', 'pt', true)]
+const { DASHBOARD_ROLES = ROLES.join() } = process.env
+const WALKS: Walk[] = isLong
+  ? ROLES.filter((role) => DASHBOARD_ROLES.split(',').includes(role)).flatMap((role) =>
+      (['pt', 'en'] as const).flatMap((language) =>
+        [true, false].map((isPhone) => walkOf(role, language, isPhone, language === 'en')),
+      ),
+    )
+  : [walkOf('owner', 'pt', true)]
 
 const pages = ROUTES.filter(({ method, path }) => method === 'GET' && !path.endsWith('.csv'))
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { ask, startLocal } from './local.ts'
 import { breaksNoWord, browsing, fitsTheWindow, isAccessible } from './support.ts'
 
@@ -48,7 +49,7 @@ test('its three calls work as they are: create, pay, read', async () => {
   assert.deepEqual([data.status, data.paymentStatus], ['COMPLETED', 'PAID'])
 })
 
-test('the key is copied by a button, and marked by hand without scripts', async () => {
+longTest('the key is copied by a button, and marked by hand without scripts', async () => {
   const page = await browser.open(`${local.url}/`)
   await page.getByRole('button', { name: 'Copiar a chave' }).click()
   await page.getByRole('button', { name: 'Copiado a chave' }).waitFor()
@@ -58,22 +59,25 @@ test('the key is copied by a button, and marked by hand without scripts', async 
   assert.equal(await plain.locator('code.key').innerText(), local.apiKey)
 })
 
-test('no word breaks in two on a phone, and the language of the browser is spoken', async () => {
-  for (const [language, tag] of [
-    ['pt', 'pt-BR'],
-    ['en', 'en'],
-  ] as const) {
-    for (const path of ['/', '/bank', '/mailbox', '/pay/short']) {
-      const size = { width: 390, height: 664 }
-      const page = await browser.open(local.url + path, { phone: true, size, language })
-      assert.equal(await page.getAttribute('html', 'lang'), tag, path)
-      await breaksNoWord(page)
-      await fitsTheWindow(page)
+longTest(
+  'no word breaks in two on a phone, and the language of the browser is spoken',
+  async () => {
+    for (const [language, tag] of [
+      ['pt', 'pt-BR'],
+      ['en', 'en'],
+    ] as const) {
+      for (const path of ['/', '/bank', '/mailbox', '/pay/short']) {
+        const size = { width: 390, height: 664 }
+        const page = await browser.open(local.url + path, { phone: true, size, language })
+        assert.equal(await page.getAttribute('html', 'lang'), tag, path)
+        await breaksNoWord(page)
+        await fitsTheWindow(page)
+      }
     }
-  }
-})
+  },
+)
 
-test('English is spoken when it is asked for, and in the dark it can be read', async () => {
+longTest('English is spoken when it is asked for, and in the dark it can be read', async () => {
   const page = await browser.open(`${local.url}/?lang=en`, { dark: true })
   await page.getByRole('heading', { name: 'Vintém is running' }).waitFor()
   await isAccessible(page)

@@ -1,27 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { breaksNoWord, browsing, fitsTheWindow, isAccessible } from './support.ts'
 
 const api = await startApi()
 const browser = browsing()
 const PHONE = { phone: true, size: { width: 390, height: 844 } } as const
 
-test('everybody can read the guides, on a phone and in a wide window, in the dark too', async () => {
-  const visits = [
-    { place: '/guides/webhooks', visit: PHONE },
-    { place: '/guides?q=refund', visit: PHONE },
-    { place: '/guides', visit: { dark: true } },
-    { place: '/guides/reference/errors', visit: {} },
-  ]
-  for (const { place, visit } of visits) {
-    const page = await browser.open(api.url + place, visit)
-    await isAccessible(page)
-    await fitsTheWindow(page)
-  }
-})
+longTest(
+  'everybody can read the guides, on a phone and in a wide window, in the dark too',
+  async () => {
+    const visits = [
+      { place: '/guides/webhooks', visit: PHONE },
+      { place: '/guides?q=refund', visit: PHONE },
+      { place: '/guides', visit: { dark: true } },
+      { place: '/guides/reference/errors', visit: {} },
+    ]
+    for (const { place, visit } of visits) {
+      const page = await browser.open(api.url + place, visit)
+      await isAccessible(page)
+      await fitsTheWindow(page)
+    }
+  },
+)
 
-test('no page is wider than a phone, and no word of it breaks', async () => {
+longTest('no page is wider than a phone, and no word of it breaks', async () => {
   const { open } = await browser.visitor({ ...PHONE, javaScript: false })
   const page = await open(`${api.url}/guides`)
   const paths = await page

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { ask, type Local, startLocal } from './local.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
 
@@ -23,7 +24,7 @@ const sendLink = (to: Local, name: string) =>
     customer: payer({ name }),
   })
 
-test('nobody was sent anything yet, and the page says what to do', async () => {
+longTest('nobody was sent anything yet, and the page says what to do', async () => {
   const page = await browser.open(mailbox)
   await page.getByText('Nenhum e-mail ainda').waitFor()
   await isAccessible(page)
@@ -46,7 +47,7 @@ test('the one-time code is one click away, and confirms its withdrawal', async (
   await arrives(page, 'Saque de R$ 50,00 concluído')
 })
 
-test('mails are listed newest first, and read as in a mail program', async () => {
+longTest('mails are listed newest first, and read as in a mail program', async () => {
   await sendLink(local, 'Maria da Silva')
   const page = await browser.open(mailbox)
   const subject = 'Padaria do Vintém: cobrança de R$ 59,90'
@@ -65,7 +66,7 @@ test('mails are listed newest first, and read as in a mail program', async () =>
   assert.equal(await letter.locator('base').getAttribute('target'), '_blank')
 })
 
-test('without scripts the code and the mail are there to read', async () => {
+longTest('without scripts the code and the mail are there to read', async () => {
   const page = await browser.open(mailbox, { javaScript: false })
   assert.match(await page.locator('.otp .digits').innerText(), /^\d{6}$/)
   assert.equal(await page.getByRole('button').count(), 0)
@@ -73,7 +74,7 @@ test('without scripts the code and the mail are there to read', async () => {
   await page.frameLocator('iframe').getByText('Confirme o saque').waitFor()
 })
 
-test('English is spoken when it is asked for', async () => {
+longTest('English is spoken when it is asked for', async () => {
   const page = await browser.open(`${mailbox}?lang=en`)
   await page.getByRole('heading', { name: 'Sent emails' }).waitFor()
   await page.getByRole('link', { name: 'Código para confirmar' }).click()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Client, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { ADDRESS, at, linkTo } from '../support/pages.ts'
 import { makeTemplate, readSubscription } from '../support/subscriptions.ts'
 import { browsing, isAccessible } from './support.ts'
@@ -51,7 +52,7 @@ test('CPF, CNPJ with or without letters, and phones get their punctuation while 
   for (const [id, typed, written] of cases) assert.equal(await type(page, id, typed), written)
 })
 
-test('what is pasted is written like what is typed, and nothing of it is lost', async () => {
+longTest('what is pasted is written like what is typed, and nothing of it is lost', async () => {
   const page = await offerPage()
   const cases: [id: string, pasted: string, written: string][] = [
     ['taxId', ' 529 982 247 25 ', '529.982.247-25'],
@@ -66,39 +67,45 @@ test('what is pasted is written like what is typed, and nothing of it is lost', 
   }
 })
 
-test('the caret stays where somebody corrects, and a deletion gets past the punctuation', async () => {
-  const page = await offerPage()
-  await type(page, 'taxId', '52998224725')
-  await putCaret(page, 'taxId', 2)
-  await page.keyboard.press('Backspace')
-  assert.equal(await page.inputValue('#taxId'), '599.822.472-5')
-  assert.equal(await caretOf(page, 'taxId'), 1)
-  await page.keyboard.type('2')
-  assert.equal(await page.inputValue('#taxId'), '529.982.247-25')
-  assert.equal(await caretOf(page, 'taxId'), 2)
-  await putCaret(page, 'taxId', 4)
-  await page.keyboard.press('Backspace')
-  await page.keyboard.press('Backspace')
-  assert.equal(await page.inputValue('#taxId'), '529.822.472-5')
-  assert.equal(await caretOf(page, 'taxId'), 2)
-  await putCaret(page, 'taxId', 3)
-  await page.keyboard.press('Delete')
-  await page.keyboard.press('Delete')
-  assert.equal(await page.inputValue('#taxId'), '529.224.725')
-  assert.equal(await caretOf(page, 'taxId'), 4)
-})
+longTest(
+  'the caret stays where somebody corrects, and a deletion gets past the punctuation',
+  async () => {
+    const page = await offerPage()
+    await type(page, 'taxId', '52998224725')
+    await putCaret(page, 'taxId', 2)
+    await page.keyboard.press('Backspace')
+    assert.equal(await page.inputValue('#taxId'), '599.822.472-5')
+    assert.equal(await caretOf(page, 'taxId'), 1)
+    await page.keyboard.type('2')
+    assert.equal(await page.inputValue('#taxId'), '529.982.247-25')
+    assert.equal(await caretOf(page, 'taxId'), 2)
+    await putCaret(page, 'taxId', 4)
+    await page.keyboard.press('Backspace')
+    await page.keyboard.press('Backspace')
+    assert.equal(await page.inputValue('#taxId'), '529.822.472-5')
+    assert.equal(await caretOf(page, 'taxId'), 2)
+    await putCaret(page, 'taxId', 3)
+    await page.keyboard.press('Delete')
+    await page.keyboard.press('Delete')
+    assert.equal(await page.inputValue('#taxId'), '529.224.725')
+    assert.equal(await caretOf(page, 'taxId'), 4)
+  },
+)
 
-test('what is typed can be deleted again from the end, one key for each character', async () => {
-  const page = await offerPage()
-  for (const [id, text] of [
-    ['taxId', '11222333000181'],
-    ['phone', '11988887777'],
-  ] as const) {
-    await type(page, id, text)
-    for (const _ of text) await page.keyboard.press('Backspace')
-    assert.equal(await page.inputValue(`#${id}`), '')
-  }
-})
+longTest(
+  'what is typed can be deleted again from the end, one key for each character',
+  async () => {
+    const page = await offerPage()
+    for (const [id, text] of [
+      ['taxId', '11222333000181'],
+      ['phone', '11988887777'],
+    ] as const) {
+      await type(page, id, text)
+      for (const _ of text) await page.keyboard.press('Backspace')
+      assert.equal(await page.inputValue(`#${id}`), '')
+    }
+  },
+)
 
 test('a form with punctuation is sent without it, and given back with it when it is refused', async () => {
   const live = await api.client({ mode: 'live', pixKey: 'pix@example.com' })
@@ -125,7 +132,7 @@ test('a form with punctuation is sent without it, and given back with it when it
 const addressPage = async (javaScript = true) =>
   open(await linkTo(api, client, { total: 5000, needShipping: true }), { javaScript })
 
-test('the state is filled in from the CEP while it is typed', async () => {
+longTest('the state is filled in from the CEP while it is typed', async () => {
   const page = await addressPage()
   const cases = ['01310100 SP', '69301000 RR', '69400000 AM', '73700000 GO']
   for (const [cep, state] of cases.map((pair) => pair.split(' '))) {
@@ -137,7 +144,7 @@ test('the state is filled in from the CEP while it is typed', async () => {
   await isAccessible(page)
 })
 
-test('without JavaScript a state that is not chosen is filled in by the server', async () => {
+longTest('without JavaScript a state that is not chosen is filled in by the server', async () => {
   const page = await addressPage(false)
   const { state: _, ...others } = ADDRESS
   for (const [name, value] of Object.entries(others)) await page.fill(`#${name}`, value)

@@ -4,6 +4,7 @@ import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
 import { makeTrouble } from '../operator/trouble.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { longTest, variants } from '../support/long.ts'
 import { linkTo } from '../support/pages.ts'
 import { makePaid } from '../support/payments.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
@@ -20,11 +21,11 @@ const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ pa
   path.replace(':company', suffixOf(client.company.id)),
 )
 
-for (const language of ['pt', 'en'] as const) {
-  for (const [where, size] of [
+for (const language of variants(['pt', 'en'])) {
+  for (const [where, size] of variants([
     ['on a phone', phone],
     ['in a wide window', { dark: language === 'en' }],
-  ] as const) {
+  ])) {
     test(`the pages of the operator can be used by everybody ${where}, ${language}`, async () => {
       const options = { role: null, isOperator: true, language }
       const member = await signIn(api, client.company, options)
@@ -64,7 +65,7 @@ test('an operator suspends and resumes a company without scripts, and its payers
   await page.getByText('A empresa está ativa de novo.').waitFor()
 })
 
-test('an operator finds a company without scripts, and its name is text', async () => {
+longTest('an operator finds a company without scripts, and its name is text', async () => {
   const member = await signIn(api, client.company, { role: null, isOperator: true })
   const { context, open } = await browser.visitor({ javaScript: false })
   await useSessionIn(context, api, member)

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { makeSignInLink } from '../../src/core/people/commands.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
+import { longTest, variants } from '../support/long.ts'
 import { lettersOf } from '../support/mail.ts'
 import { at } from '../support/pages.ts'
 import { givePassword, PASSWORD, pathIn } from '../support/people.ts'
@@ -88,7 +89,7 @@ async function isFine(page: Page): Promise<void> {
   await fitsTheWindow(page)
 }
 
-for (const given of VISITS) {
+for (const given of variants(VISITS)) {
   const { language } = given
   const words = WORDS[language]
   const how = `${given.phone ? 'on a phone' : 'in a wide window'}, ${language}`
@@ -181,22 +182,25 @@ for (const given of VISITS) {
   })
 }
 
-test('without scripts somebody joins, and somebody who is known accepts after signing in', async () => {
-  const [client, elsewhere] = [await api.client(), await api.client()]
-  const owner = await signIn(api, client.company)
-  const known = await signIn(api, elsewhere.company)
-  await givePassword(api, known.person)
-  await owner.post('/settings/members/invite', { email: known.person.email, role: 'finance' })
-  const [letter] = await lettersOf(api, client.company.id)
-  const page = await browser.open(at(api, `http://vintem.test${pathIn(letter!)}`), {
-    javaScript: false,
-  })
-  await page.getByRole('button', { name: 'Entrar e aceitar' }).click()
-  await page.getByLabel('E-mail').fill(known.person.email)
-  await page.getByLabel('Senha').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Entrar', exact: true }).click()
-  await page.getByRole('heading', { name: 'Convites para você' }).waitFor()
-  await page.getByRole('button', { name: 'Aceitar' }).click()
-  await page.getByRole('heading', { name: 'Hoje' }).first().waitFor()
-  assert.equal(new URL(page.url()).pathname, owner.home)
-})
+longTest(
+  'without scripts somebody joins, and somebody who is known accepts after signing in',
+  async () => {
+    const [client, elsewhere] = [await api.client(), await api.client()]
+    const owner = await signIn(api, client.company)
+    const known = await signIn(api, elsewhere.company)
+    await givePassword(api, known.person)
+    await owner.post('/settings/members/invite', { email: known.person.email, role: 'finance' })
+    const [letter] = await lettersOf(api, client.company.id)
+    const page = await browser.open(at(api, `http://vintem.test${pathIn(letter!)}`), {
+      javaScript: false,
+    })
+    await page.getByRole('button', { name: 'Entrar e aceitar' }).click()
+    await page.getByLabel('E-mail').fill(known.person.email)
+    await page.getByLabel('Senha').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Entrar', exact: true }).click()
+    await page.getByRole('heading', { name: 'Convites para você' }).waitFor()
+    await page.getByRole('button', { name: 'Aceitar' }).click()
+    await page.getByRole('heading', { name: 'Hoje' }).first().waitFor()
+    assert.equal(new URL(page.url()).pathname, owner.home)
+  },
+)

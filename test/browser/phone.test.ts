@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { at, linkTo, productOf } from '../support/pages.ts'
 import { makeSubscription, makeTemplate, readSubscription } from '../support/subscriptions.ts'
 import { breaksNoWord, browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
@@ -46,7 +47,7 @@ test('on a phone the button that copies is seen without scrolling, and above the
   }
 })
 
-test('the QR image is shown when asked for, with and without JavaScript', async () => {
+longTest('the QR image is shown when asked for, with and without JavaScript', async () => {
   const url = await pixUrl()
   for (const javaScript of [true, false]) {
     const page = await open(url, { phone: true, size: SMALL, javaScript })
@@ -62,15 +63,18 @@ test('the QR image is shown when asked for, with and without JavaScript', async 
   await fitsTheWindow(opened)
 })
 
-test('a wide window shows the QR image first, without being asked, even without JavaScript', async () => {
-  for (const javaScript of [true, false]) {
-    const page = await open(await pixUrl(), { javaScript })
-    const qr = (await page.locator('.qr img').boundingBox())!
-    const code = (await page.locator('#code').boundingBox())!
-    assert.ok(qr.width >= 240 && qr.y < code.y)
-    assert.equal(await page.getByText('Mostrar QR Code').isVisible(), false)
-  }
-})
+longTest(
+  'a wide window shows the QR image first, without being asked, even without JavaScript',
+  async () => {
+    for (const javaScript of [true, false]) {
+      const page = await open(await pixUrl(), { javaScript })
+      const qr = (await page.locator('.qr img').boundingBox())!
+      const code = (await page.locator('#code').boundingBox())!
+      assert.ok(qr.width >= 240 && qr.y < code.y)
+      assert.equal(await page.getByText('Mostrar QR Code').isVisible(), false)
+    }
+  },
+)
 
 /** The page's time goes on only when a test moves it, however slow the machine is. */
 async function stopTime(page: Page): Promise<void> {
@@ -78,34 +82,37 @@ async function stopTime(page: Page): Promise<void> {
   await page.clock.pauseAt(1000)
 }
 
-test('the time left is written in words, and below two minutes marked by sign, words and color', async () => {
-  for (const dark of [false, true]) {
-    const page = await open('about:blank', { phone: true, size: SMALL, dark })
-    await stopTime(page)
-    await page.goto(await pixUrl({ expiresIn: 750 }))
-    const pill = page.locator('.countdown')
-    assert.equal(await pill.innerText(), 'Expira em 12 min 30 s')
-    assert.equal(await page.locator('[data-soon]').innerText(), '')
-    const calm = await colorsOf(page)
-    await page.clock.runFor(630_000)
-    assert.equal(await pill.innerText(), 'Expira em 2 min 00 s')
-    assert.deepEqual(await colorsOf(page), calm)
-    await page.clock.runFor(1000)
-    assert.equal(await pill.innerText(), 'Expira em 1 min 59 s')
-    assert.notDeepEqual(await colorsOf(page), calm)
-    assert.ok(await page.locator('.deadline > .late').isVisible())
-    await page.clock.runFor(60_000)
-    assert.equal(await pill.innerText(), 'Expira em 59 s')
-    await page.clock.resume()
-    await isAccessible(page)
-  }
-})
+longTest(
+  'the time left is written in words, and below two minutes marked by sign, words and color',
+  async () => {
+    for (const dark of [false, true]) {
+      const page = await open('about:blank', { phone: true, size: SMALL, dark })
+      await stopTime(page)
+      await page.goto(await pixUrl({ expiresIn: 750 }))
+      const pill = page.locator('.countdown')
+      assert.equal(await pill.innerText(), 'Expira em 12 min 30 s')
+      assert.equal(await page.locator('[data-soon]').innerText(), '')
+      const calm = await colorsOf(page)
+      await page.clock.runFor(630_000)
+      assert.equal(await pill.innerText(), 'Expira em 2 min 00 s')
+      assert.deepEqual(await colorsOf(page), calm)
+      await page.clock.runFor(1000)
+      assert.equal(await pill.innerText(), 'Expira em 1 min 59 s')
+      assert.notDeepEqual(await colorsOf(page), calm)
+      assert.ok(await page.locator('.deadline > .late').isVisible())
+      await page.clock.runFor(60_000)
+      assert.equal(await pill.innerText(), 'Expira em 59 s')
+      await page.clock.resume()
+      await isAccessible(page)
+    }
+  },
+)
 
 const colorsOf = (page: Page): Promise<string[]> =>
   page.evaluate(`(({ color, backgroundColor }) => [color, backgroundColor])(
     getComputedStyle(document.querySelector('.deadline')))`)
 
-test('the last minutes are announced once, and no tick of the clock is', async () => {
+longTest('the last minutes are announced once, and no tick of the clock is', async () => {
   const page = await open('about:blank')
   await stopTime(page)
   await page.goto(await pixUrl({ expiresIn: 125 }))
@@ -118,7 +125,7 @@ test('the last minutes are announced once, and no tick of the clock is', async (
   assert.equal(await page.locator('.deadline').getAttribute('aria-live'), null)
 })
 
-test('of hours the seconds are left out, and of days the date is shown', async () => {
+longTest('of hours the seconds are left out, and of days the date is shown', async () => {
   const hours = await open(await pixUrl({ expiresIn: 3 * 3600 + 300 }))
   assert.match(await hours.locator('.countdown').innerText(), /^Expira em 3 h 0\d min$/)
   const days = await open(await pixUrl({ expiresIn: 3 * 86_400 }))
@@ -129,30 +136,33 @@ test('of hours the seconds are left out, and of days the date is shown', async (
   assert.ok(await bare.locator('.deadline.soon .late').isVisible())
 })
 
-test('no word of ours breaks in two, and nothing sticks out, on phones and in both languages', async () => {
-  const bread = await productOf(client, { name: 'Pão de queijo congelado', price: 2490 })
-  const items = [{ productId: bread, quantity: 2 }]
-  const paid = await pixUrl()
-  const code = await (await open(paid)).inputValue('#code')
-  await api.call('POST', '/bank/pix', { json: { brCode: code } })
-  const urls = [
-    await pixUrl({ devMode: true }),
-    paid,
-    await agreementUrl(),
-    await linkTo(api, client, { items, total: 4000, needShipping: true }),
-    at(api, (await makeTemplate(client)).url),
-  ]
-  const visits: Visit[] = [
-    { phone: true, size: SMALL },
-    { phone: true, size: { width: 320, height: 640 }, language: 'en' },
-    { language: 'en', dark: true },
-  ]
-  for (const visit of visits) {
-    for (const url of urls) {
-      const page = await open(url, visit)
-      await breaksNoWord(page)
-      await fitsTheWindow(page)
-      await page.close()
+longTest(
+  'no word of ours breaks in two, and nothing sticks out, on phones and in both languages',
+  async () => {
+    const bread = await productOf(client, { name: 'Pão de queijo congelado', price: 2490 })
+    const items = [{ productId: bread, quantity: 2 }]
+    const paid = await pixUrl()
+    const code = await (await open(paid)).inputValue('#code')
+    await api.call('POST', '/bank/pix', { json: { brCode: code } })
+    const urls = [
+      await pixUrl({ devMode: true }),
+      paid,
+      await agreementUrl(),
+      await linkTo(api, client, { items, total: 4000, needShipping: true }),
+      at(api, (await makeTemplate(client)).url),
+    ]
+    const visits: Visit[] = [
+      { phone: true, size: SMALL },
+      { phone: true, size: { width: 320, height: 640 }, language: 'en' },
+      { language: 'en', dark: true },
+    ]
+    for (const visit of visits) {
+      for (const url of urls) {
+        const page = await open(url, visit)
+        await breaksNoWord(page)
+        await fitsTheWindow(page)
+        await page.close()
+      }
     }
-  }
-})
+  },
+)

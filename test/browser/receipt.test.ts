@@ -7,6 +7,7 @@ import { toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { carryOutRefunds } from '../../src/worker/orders.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { at, productOf } from '../support/pages.ts'
 import { pay } from '../support/payments.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
@@ -81,7 +82,7 @@ test('a receipt states what a Pix receipt states, the payer masked', async () =>
   await fitsTheWindow(page)
 })
 
-test('the id of the transaction and the link are copied, and that is said', async () => {
+longTest('the id of the transaction and the link are copied, and that is said', async () => {
   const receipt = await paid(await api.client())
   const page = await open(receipt.url, { phone: true })
   await press(page, 'Copiar ID da transação')
@@ -95,7 +96,7 @@ test('the id of the transaction and the link are copied, and that is said', asyn
   await isAccessible(page)
 })
 
-test('where a browser can share, the address is shared and nothing of the payer', async () => {
+longTest('where a browser can share, the address is shared and nothing of the payer', async () => {
   const receipt = await paid(await api.client())
   const { context, open: openTab } = await visitor({ phone: true })
   await context.addInitScript(replaced('navigator.share'))
@@ -108,7 +109,7 @@ test('where a browser can share, the address is shared and nothing of the payer'
   assert.match(shared!.title, /^TESTE/)
 })
 
-test('a page that has just been paid prints, and no longer leads away', async () => {
+longTest('a page that has just been paid prints, and no longer leads away', async () => {
   const client = await api.client()
   const made = await client.post('/charge/payment-link', {
     customer: payer(),
@@ -143,24 +144,27 @@ async function onPaper(page: Page): Promise<string> {
   return page.locator('body').innerText()
 }
 
-test('on paper it is one A4 page with whose it is and where to check it, in any colors', async () => {
-  const receipt = await paidForReal()
-  for (const dark of [false, true]) {
-    const page = await open(receipt.url, { dark })
-    assert.doesNotMatch(await page.locator('body').innerText(), /teste|fictício/i)
-    const paper = await onPaper(page)
-    assert.ok(paper.startsWith('Padaria São João'), paper)
-    for (const fact of ['Comprovante de pagamento Pix', 'R$ 19,90', receipt.endToEndId]) {
-      assert.ok(paper.includes(fact), `${fact} in ${paper}`)
+longTest(
+  'on paper it is one A4 page with whose it is and where to check it, in any colors',
+  async () => {
+    const receipt = await paidForReal()
+    for (const dark of [false, true]) {
+      const page = await open(receipt.url, { dark })
+      assert.doesNotMatch(await page.locator('body').innerText(), /teste|fictício/i)
+      const paper = await onPaper(page)
+      assert.ok(paper.startsWith('Padaria São João'), paper)
+      for (const fact of ['Comprovante de pagamento Pix', 'R$ 19,90', receipt.endToEndId]) {
+        assert.ok(paper.includes(fact), `${fact} in ${paper}`)
+      }
+      assert.ok(paper.includes(`Confira este comprovante em ${receipt.publicUrl}`))
+      assert.doesNotMatch(paper, /teste|fictício/i)
+      const color = await page.evaluate("getComputedStyle(document.querySelector('dd')).color")
+      assert.equal(color, 'rgb(0, 0, 0)')
     }
-    assert.ok(paper.includes(`Confira este comprovante em ${receipt.publicUrl}`))
-    assert.doesNotMatch(paper, /teste|fictício/i)
-    const color = await page.evaluate("getComputedStyle(document.querySelector('dd')).color")
-    assert.equal(color, 'rgb(0, 0, 0)')
-  }
-})
+  },
+)
 
-test('a receipt of play money says so on the screen, on paper and in its title', async () => {
+longTest('a receipt of play money says so on the screen, on paper and in its title', async () => {
   const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
   const made = await live.post('/charge/pix', {
     amount: 1990,
@@ -183,7 +187,7 @@ test('a receipt of play money says so on the screen, on paper and in its title',
   }
 })
 
-test('a receipt says what has been returned, all of it or a part', async () => {
+longTest('a receipt says what has been returned, all of it or a part', async () => {
   const client = await api.client()
   const receipt = await paid(client)
   await client.post(`/refund/${receipt.id}`, { value: 500 })
@@ -198,15 +202,18 @@ test('a receipt says what has been returned, all of it or a part', async () => {
   assert.match(await onPaper(page), /Payment returned.*Amount returned\s+R\$ 19,90/s)
 })
 
-test('without scripts there is a hint instead of buttons, and the receipt is whole', async () => {
-  const receipt = await paid(await api.client())
-  const page = await open(receipt.url, { javaScript: false, phone: true })
-  assert.equal(await page.getByRole('button').count(), 0)
-  const hint = page.locator('noscript .hint')
-  assert.ok(await hint.isVisible())
-  assert.match(await hint.innerText(), /use a opção Imprimir do seu navegador/)
-  assert.match(await onPaper(page), new RegExp(receipt.endToEndId))
-})
+longTest(
+  'without scripts there is a hint instead of buttons, and the receipt is whole',
+  async () => {
+    const receipt = await paid(await api.client())
+    const page = await open(receipt.url, { javaScript: false, phone: true })
+    assert.equal(await page.getByRole('button').count(), 0)
+    const hint = page.locator('noscript .hint')
+    assert.ok(await hint.isVisible())
+    assert.match(await hint.innerText(), /use a opção Imprimir do seu navegador/)
+    assert.match(await onPaper(page), new RegExp(receipt.endToEndId))
+  },
+)
 
 test('names that are markup stay text, and the page is readable in the dark and in English', async () => {
   const name = INJECTION.slice(0, 60)

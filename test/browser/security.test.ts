@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn, useSessionIn } from '../support/dashboard.ts'
+import { longTest, variants } from '../support/long.ts'
 import { givePassword, PASSWORD } from '../support/people.ts'
 import { addApp, codeOf } from '../support/totp.ts'
 import { breaksNoWord, browsing, fitsTheWindow, isAccessible } from './support.ts'
@@ -43,10 +44,10 @@ const looksRight = async (page: Page) => {
   await breaksNoWord(page)
 }
 
-for (const [language, visit, words] of [
+for (const [language, visit, words] of variants([
   ['pt', PHONE, { add: 'Adicionar chave de acesso', name: 'Nome da chave de acesso' }],
   ['en', {}, { add: 'Add a passkey', name: 'Name of the passkey' }],
-] as const) {
+])) {
   test(`a passkey is added and confirms who it is (${language})`, async () => {
     const owner = await signIn(api, client.company, { language })
     const { page, context } = await open(owner, '/account/security', visit)
@@ -74,7 +75,7 @@ for (const [language, visit, words] of [
   })
 }
 
-test('without a passkey on the device the page says so, and goes on', async () => {
+longTest('without a passkey on the device the page says so, and goes on', async () => {
   const owner = await signIn(api, client.company)
   const { page, context } = await open(owner, '/account/security')
   const device = await addDevice(context, page)
@@ -92,10 +93,10 @@ test('without a passkey on the device the page says so, and goes on', async () =
   await isAccessible(page)
 })
 
-for (const [language, visit] of [
+for (const [language, visit] of variants([
   ['pt', PHONE],
   ['en', { dark: true }],
-] as const) {
+])) {
   test(`an app is set up by its secret and a code (${language})`, async () => {
     const owner = await signIn(api, client.company, { language })
     const { page } = await open(owner, '/account/security', visit)
@@ -119,7 +120,7 @@ for (const [language, visit] of [
   })
 }
 
-test('an app is set up without JavaScript', async () => {
+longTest('an app is set up without JavaScript', async () => {
   const owner = await signIn(api, client.company)
   const { page } = await open(owner, '/account/security', { javaScript: false })
   await page.getByRole('button', { name: 'Configurar aplicativo' }).click()
@@ -129,10 +130,10 @@ test('an app is set up without JavaScript', async () => {
   await page.getByText('Guarde seus códigos de recuperação').first().waitFor()
 })
 
-for (const [language, visit, words] of [
+for (const [language, visit, words] of variants([
   ['pt', PHONE, { act: 'Entrar com chave de acesso', lost: 'Não tenho acesso a isso agora' }],
   ['en', {}, { act: 'Sign in with a passkey', lost: 'I cannot use this now' }],
-] as const) {
+])) {
   test(`people sign in with a code, with a recovery code, or by a passkey alone (${language})`, async () => {
     const owner = await signIn(api, client.company, { language })
     await givePassword(api, owner.person)

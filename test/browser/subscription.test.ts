@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Client, payer, startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { at, linkTo, productOf } from '../support/pages.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
 
@@ -57,7 +58,7 @@ test('a payer subscribes through a link: sees what is charged when, says who the
   assert.equal(agreement.customerName, 'Maria da Silva')
 })
 
-test('what a payer types is checked at once and again on the server', async () => {
+longTest('what a payer types is checked at once and again on the server', async () => {
   const client = await api.client({ mode: 'live', pixKey: 'pix@example.com' })
   const url = await template(client)
   const page = await open(url)
@@ -80,47 +81,53 @@ test('what a payer types is checked at once and again on the server', async () =
   assert.equal(await bare.getAttribute('#taxId', 'aria-describedby'), 'taxId-fault taxId-hint')
 })
 
-test('a subscription link for a known payer asks nothing, and leads back to what was begun', async () => {
-  const client = await api.client()
-  const productId = await productOf(client, CLUB)
-  const successUrl = 'https://loja.example/ok'
-  const url = await linkTo(api, client, { items: [{ productId, quantity: 1 }], successUrl })
-  const page = await open(url)
-  const shown = await page.locator('main').innerText()
-  assert.ok(shown.includes('***.***.247-25') && !shown.includes('52998224725'))
-  assert.equal(await page.locator('#name').count(), 0)
-  await isAccessible(page)
-  await goOn(page)
-  await page.locator('main[data-state=agreeing]').waitFor()
-  await page.goto(url)
-  await page.locator('main[data-state=agreeing]').waitFor()
-  await decide(page, 'approve')
-  await page.locator('main[data-state=approved]').waitFor()
-  const link = page.getByRole('link', { name: 'Voltar à loja' })
-  assert.equal(await link.getAttribute('href'), successUrl)
-})
+longTest(
+  'a subscription link for a known payer asks nothing, and leads back to what was begun',
+  async () => {
+    const client = await api.client()
+    const productId = await productOf(client, CLUB)
+    const successUrl = 'https://loja.example/ok'
+    const url = await linkTo(api, client, { items: [{ productId, quantity: 1 }], successUrl })
+    const page = await open(url)
+    const shown = await page.locator('main').innerText()
+    assert.ok(shown.includes('***.***.247-25') && !shown.includes('52998224725'))
+    assert.equal(await page.locator('#name').count(), 0)
+    await isAccessible(page)
+    await goOn(page)
+    await page.locator('main[data-state=agreeing]').waitFor()
+    await page.goto(url)
+    await page.locator('main[data-state=agreeing]').waitFor()
+    await decide(page, 'approve')
+    await page.locator('main[data-state=approved]').waitFor()
+    const link = page.getByRole('link', { name: 'Voltar à loja' })
+    assert.equal(await link.getAttribute('href'), successUrl)
+  },
+)
 
-test('a payer who declines sees that nothing is charged, and can begin again without JavaScript', async () => {
-  const client = await api.client()
-  const productId = await productOf(client, CLUB)
-  const url = await linkTo(api, client, { items: [{ productId, quantity: 1 }] })
-  const page = await open(`${url}?lang=en`)
-  await page.getByRole('button', { name: 'Continue to authorization' }).click()
-  await page.locator('main[data-state=agreeing]').waitFor()
-  await isAccessible(page)
-  await decide(page, 'reject')
-  await page.getByRole('heading', { name: 'Authorization declined' }).waitFor()
-  await isAccessible(page)
-  const again = await open(url, { javaScript: false })
-  assert.match(await again.locator('main').innerText(), /Você pode tentar novamente/)
-  await goOn(again)
-  await again.locator('main[data-state=agreeing]').waitFor()
-  await decide(again, 'approve')
-  await again.getByRole('link', { name: 'Já autorizei, atualizar' }).click()
-  await again.locator('main[data-state=approved]').waitFor()
-})
+longTest(
+  'a payer who declines sees that nothing is charged, and can begin again without JavaScript',
+  async () => {
+    const client = await api.client()
+    const productId = await productOf(client, CLUB)
+    const url = await linkTo(api, client, { items: [{ productId, quantity: 1 }] })
+    const page = await open(`${url}?lang=en`)
+    await page.getByRole('button', { name: 'Continue to authorization' }).click()
+    await page.locator('main[data-state=agreeing]').waitFor()
+    await isAccessible(page)
+    await decide(page, 'reject')
+    await page.getByRole('heading', { name: 'Authorization declined' }).waitFor()
+    await isAccessible(page)
+    const again = await open(url, { javaScript: false })
+    assert.match(await again.locator('main').innerText(), /Você pode tentar novamente/)
+    await goOn(again)
+    await again.locator('main[data-state=agreeing]').waitFor()
+    await decide(again, 'approve')
+    await again.getByRole('link', { name: 'Já autorizei, atualizar' }).click()
+    await again.locator('main[data-state=approved]').waitFor()
+  },
+)
 
-test('a link that has ended says so', async () => {
+longTest('a link that has ended says so', async () => {
   const client = await api.client()
   const productId = await productOf(client, CLUB)
   const items = [{ productId, quantity: 1 }]

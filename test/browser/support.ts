@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { afterEach } from 'node:test'
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core'
+import { isLong } from '../support/long.ts'
 import { startChromium } from './chromium.ts'
 
 /** How somebody looks at pages. */
@@ -118,8 +119,16 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 type Violation = { id: string; help: string; nodes: { html: string; failureSummary: string }[] }
 
-/** Everybody can use the page, as far as axe can check that. */
+const checked = new Set<string>()
+
+/**
+ * Everybody can use the page, as far as axe can check that. It takes half a second, so `npm test`
+ * checks a page once, whichever tests open it; `npm run test:pages` checks it every time.
+ */
 export async function isAccessible(page: Page): Promise<void> {
+  const place = new URL(page.url()).pathname.replaceAll(/[^/]*\d[^/]*/g, ':id')
+  if (checked.has(place) && !isLong) return
+  checked.add(place)
   await page.evaluate(AXE)
   const found = await page.evaluate<{ violations: Violation[] }>(
     `axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,

@@ -10,6 +10,7 @@ import { toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { advance, played } from '../support/clocks.ts'
+import { isLong } from '../support/long.ts'
 import { type Code, makeCharge, makeCode, makeUnmatched, pay } from '../support/payments.ts'
 
 const api = await startApi()
@@ -110,7 +111,7 @@ test('the figures are those of a plain recount, whatever happens and whenever on
   const clients = [await api.client(), await api.client()]
   const open: Code[][] = [[], []]
   let received = 0
-  for (let step = 0; step < 150; step++) {
+  for (let step = 0; step < (isLong ? 150 : 60); step++) {
     const which = random(2)
     await act(clients[which]!, open[which]!, random)
     api.clock.advance(random(4) === 0 ? random(30) * HOUR_S : random(HOUR_S))

@@ -14,11 +14,12 @@ import type { Rates } from '../bank/faults.ts'
 import { ITAU_CLOCK, PLAIN, SICOOB_DOCUMENT } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
 import { type Banked, openBanked, pixBody } from '../support/bank.ts'
+import { isLong } from '../support/long.ts'
 import { lastCode } from '../support/mail.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { createRandom } from './random.ts'
 
-const OPERATIONS = Number(process.env.BANK_OPERATIONS ?? 150)
+const OPERATIONS = Number(process.env.BANK_OPERATIONS ?? (isLong ? 1_000 : 150))
 const SEED = Number(process.env.SEED ?? 20260820)
 
 const RATES: Rates = {

@@ -4,10 +4,11 @@ import { test } from 'node:test'
 import { Vintem } from '../../packages/client/src/index.ts'
 import { forEachLimited } from '../../src/lib/for-each-limited.ts'
 import { payer, startApi } from '../support/api.ts'
+import { isLong } from '../support/long.ts'
 import { FATES, startFaultProxy } from './client-proxy.ts'
 import { createRandom } from './random.ts'
 
-const CREATIONS = Number(process.env.CREATIONS ?? 120)
+const CREATIONS = Number(process.env.CREATIONS ?? (isLong ? 1_000 : 120))
 const SEED = Number(process.env.SEED ?? randomInt(2 ** 31))
 /** Most of the time is pauses, which do not hinder each other. */
 const AT_ONCE = 40

@@ -5,6 +5,7 @@ import { LEASE_S } from '../../src/core/orders.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked, pixBody } from '../support/bank.ts'
+import { longTest } from '../support/long.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { becomes, holdingOf } from './hold.ts'
 import { createVictim, lowPort } from './victim.ts'
@@ -134,49 +135,55 @@ test('killed after the bank has the charge and before it is written: it is the s
   assert.deepEqual(await counts(), { intents: 0, charges: 2 })
 })
 
-test('killed while the charge is being written: it is written or not, and never twice', async () => {
-  await victim.start()
-  const [again, once] = keysOf('write')
-  const release = await hold('charges')
-  const answers = Promise.all([order(again), order(once)])
-  await becomes('a charge waits to be written', async () => (await waiting()) > 0)
-  await becomes('both are begun', async () => (await counts()).intents === 2)
-  await killAndStart()
-  assert.deepEqual(await answers, [null, null])
-  // The database may not have noticed that nobody waits for its answer.
-  await release()
-  await becomes('nothing waits', async () => (await waiting()) === 0)
-  const early = (await order(again))!
-  letPass(LEASE_S + 1)
-  const made = (await order(again, api.url))!
-  assert.equal(made.status, 201, JSON.stringify(made))
-  if (early.status === 201) assert.equal(early.id, made.id)
-  else assert.equal(early.code, 'idempotency_in_progress')
-  await removeOrphans(api.app)
-  await requireAgreement()
-  assert.equal((await counts()).intents, 0)
-})
+longTest(
+  'killed while the charge is being written: it is written or not, and never twice',
+  async () => {
+    await victim.start()
+    const [again, once] = keysOf('write')
+    const release = await hold('charges')
+    const answers = Promise.all([order(again), order(once)])
+    await becomes('a charge waits to be written', async () => (await waiting()) > 0)
+    await becomes('both are begun', async () => (await counts()).intents === 2)
+    await killAndStart()
+    assert.deepEqual(await answers, [null, null])
+    // The database may not have noticed that nobody waits for its answer.
+    await release()
+    await becomes('nothing waits', async () => (await waiting()) === 0)
+    const early = (await order(again))!
+    letPass(LEASE_S + 1)
+    const made = (await order(again, api.url))!
+    assert.equal(made.status, 201, JSON.stringify(made))
+    if (early.status === 201) assert.equal(early.id, made.id)
+    else assert.equal(early.code, 'idempotency_in_progress')
+    await removeOrphans(api.app)
+    await requireAgreement()
+    assert.equal((await counts()).intents, 0)
+  },
+)
 
-test('killed after the charge is written and before its intent is removed: it stays', async () => {
-  await victim.start()
-  const [again] = keysOf('removal')
-  bank.faults.next('PUT /cob/{txid}', 'slow')
-  const answer = order(again)
-  await becomes('the bank has it', isHeld('PUT /cob/{txid}'))
-  const release = await hold('charge_intents')
-  bank.faults.release()
-  const made = (await answer)!
-  assert.equal(made.status, 201)
-  await becomes('the removal of the intent waits', async () => (await waiting()) > 0)
-  await killAndStart()
-  // Else the database would carry out the removal, as it has not noticed that nobody waits for it.
-  await api.rows('select pg_terminate_backend(pid) from pg_locks where not granted')
-  await release()
-  assert.equal((await counts()).intents, 1)
-  const kept = (await order(again))!
-  assert.deepEqual([kept.status, kept.replayed, kept.id], [201, true, made.id])
-  letPass(LEASE_S + 1)
-  await removeOrphans(api.app)
-  await requireAgreement()
-  assert.equal((await counts()).intents, 0)
-})
+longTest(
+  'killed after the charge is written and before its intent is removed: it stays',
+  async () => {
+    await victim.start()
+    const [again] = keysOf('removal')
+    bank.faults.next('PUT /cob/{txid}', 'slow')
+    const answer = order(again)
+    await becomes('the bank has it', isHeld('PUT /cob/{txid}'))
+    const release = await hold('charge_intents')
+    bank.faults.release()
+    const made = (await answer)!
+    assert.equal(made.status, 201)
+    await becomes('the removal of the intent waits', async () => (await waiting()) > 0)
+    await killAndStart()
+    // Else the database would carry out the removal: it has not noticed that nobody waits.
+    await api.rows('select pg_terminate_backend(pid) from pg_locks where not granted')
+    await release()
+    assert.equal((await counts()).intents, 1)
+    const kept = (await order(again))!
+    assert.deepEqual([kept.status, kept.replayed, kept.id], [201, true, made.id])
+    letPass(LEASE_S + 1)
+    await removeOrphans(api.app)
+    await requireAgreement()
+    assert.equal((await counts()).intents, 0)
+  },
+)

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
+import { isLong } from '../support/long.ts'
 import { checkAftermath } from './aftermath.ts'
 import { killAgainAndAgain, killServer, type Plan } from './kill.ts'
 import { takenUpAgain } from './stored.ts'
 
 /** A few kills with every test run; `npm run test:faults` asks for more. */
-const { SEED = '1', KILLS = '6', LOAD = '30', REPORT } = process.env
+const { SEED = '1', KILLS = isLong ? '6' : '3', LOAD = '30', REPORT } = process.env
 const plan: Plan = {
   seed: Number(SEED),
   kills: Number(KILLS),

@@ -6,6 +6,7 @@ import { PROFILE_NAMES } from '../../src/provider/bacen/profiles.ts'
 import type { Bank, StyleOptions } from '../bank/bank.ts'
 import { ITAU_CLOCK, SICOOB_DOCUMENT } from '../bank/style.ts'
 import { startApi } from '../support/api.ts'
+import { variants } from '../support/long.ts'
 import { conform, type Point } from './conformance.ts'
 import { type BankGround, openBank, openSimulator } from './conformance-banks.ts'
 import type { Open } from './conformance-ground.ts'
@@ -94,11 +95,11 @@ const BANKS: Record<string, ProfileOf> = {
 }
 
 conform('simulator', () => openSimulator(api))
-for (const [name, style] of Object.entries(STYLES)) conform(name, opening(style))
-for (const [name, profileOf] of Object.entries(BANKS)) {
+for (const [name, style] of variants(Object.entries(STYLES))) conform(name, opening(style))
+for (const [name, profileOf] of variants(Object.entries(BANKS))) {
   // Every profile is asked without a route in its own way below.
   conform(name, opening({}, profileOf), MIXED.points)
-  for (const [way, altered] of Object.entries({ ...WAYS, 'all of it': MIXED })) {
+  for (const [way, altered] of variants(Object.entries({ 'all of it': MIXED, ...WAYS }))) {
     conform(`${name}, ${way}`, opening({}, alteredTo(altered, profileOf)), altered.points)
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv'
 import type { Client, TestApi } from './api.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it expects of an answer
@@ -19,6 +20,21 @@ export type Agent = {
   refusal(name: string, args?: object): Promise<string>
 }
 
+/** Compiles each schema once, because it takes long and all agents get the same ones. */
+class SharedValidator extends AjvJsonSchemaValidator {
+  readonly #known = new Map<string, ReturnType<AjvJsonSchemaValidator['getValidator']>>()
+
+  override getValidator<T>(schema: Schema): JsonSchemaValidator<T> {
+    const text = JSON.stringify(schema)
+    const validator = this.#known.get(text) ?? super.getValidator<T>(schema)
+    this.#known.set(text, validator)
+    return validator as JsonSchemaValidator<T>
+  }
+}
+type Schema = Parameters<AjvJsonSchemaValidator['getValidator']>[0]
+type JsonSchemaValidator<T> = ReturnType<typeof AjvJsonSchemaValidator.prototype.getValidator<T>>
+const jsonSchemaValidator = new SharedValidator()
+
 export type Era = 'legacy' | 'auto'
 
 /** An agent that is connected with the key of a company, by the official client. */
@@ -27,7 +43,9 @@ export async function connectAgent(
   { key }: Pick<Client, 'key'>,
   mode: Era = 'legacy',
 ): Promise<Agent> {
-  const mcp = new McpClient({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  const versionNegotiation = { mode }
+  const info = { name: 'test', version: '1' }
+  const mcp = new McpClient(info, { versionNegotiation, jsonSchemaValidator })
   const headers = { Authorization: `Bearer ${key}` }
   const transport = new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
     requestInit: { headers },

@@ -10,6 +10,7 @@ import { prepare, TRIES } from '../api/every-route.ts'
 import { documentOf, faultOf } from '../openapi/document.ts'
 import { payer, startApi } from '../support/api.ts'
 import { hostedVintemIn } from '../support/cli.ts'
+import { longTest } from '../support/long.ts'
 import { secretOf, temporaryFolder } from '../support/process.ts'
 
 const api = await startApi()
@@ -212,7 +213,7 @@ test('the typed client has the same', async () => {
   assert.deepEqual(charge.answer, usedOf('getCharge').answer)
 })
 
-test('company pin --dry-run prints the same, and changes nothing', async () => {
+longTest('company pin --dry-run prints the same, and changes nothing', async () => {
   const vintem = hostedVintemIn(temporaryFolder())
   const env = {
     DATABASE_URL: api.databaseUrl,
@@ -235,7 +236,7 @@ test('company pin --dry-run prints the same, and changes nothing', async () => {
   assert.equal((await client.get('/company')).body.apiVersion, OLD)
 })
 
-test('with a server and a key alone, the commands need no database', async () => {
+longTest('with a server and a key alone, the commands need no database', async () => {
   const vintem = hostedVintemIn(temporaryFolder())
   const asked = ['--url', api.url, '--key', client.key, '--json']
   for (const words of [

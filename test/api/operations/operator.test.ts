@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startApi } from '../../support/api.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { longTest } from '../../support/long.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../../support/process.ts'
 import { serve } from '../../support/servers.ts'
 
@@ -54,7 +55,7 @@ test('OPERATOR_PORT is served on the loopback by servers and workers, and is off
   }
 })
 
-test('an operator port that is taken is reported in a sentence', async () => {
+longTest('an operator port that is taken is reported in a sentence', async () => {
   const { port } = await serve(() => {})
   const server = await startServer({
     DATABASE_URL: await cloneDatabase(),
