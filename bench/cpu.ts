@@ -27,9 +27,9 @@ const COMPANIES = 100
 
 /**
  * Microseconds of the processor for each operation, in Node and in PostgreSQL apart, and the bytes
- * that it writes. That is what a core and a disk are divided by, however many there are. Charges are
- * made and read through a server of its own; payments and deliveries are worked on in this process,
- * which then does nothing else.
+ * that it writes. That is what a core and a disk are divided by, however many there are. Charges
+ * are made and read through a server of its own; payments and deliveries are worked on in this
+ * process, which then does nothing else.
  */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
