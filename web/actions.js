@@ -1,3 +1,8 @@
+// On a phone the menu is longer than the screen.
+document
+  .querySelector('.menu [aria-current]')
+  ?.scrollIntoView({ inline: 'center', block: 'nearest' })
+
 // Copies the text of a button, and says so for a moment.
 for (const button of document.querySelectorAll('[data-copy]')) {
   const label = button.querySelector('[aria-live] > span')

@@ -9,7 +9,7 @@ import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
 import { makeRecords, pathOf } from '../support/dashboard-records.ts'
 import { isLong } from '../support/long.ts'
-import { browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
+import { breaksNoWord, browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
 
 const api = await startApi()
 const browser = browsing()
@@ -38,6 +38,9 @@ const WALKS: Walk[] = isLong
       ),
     )
   : [walkOf('owner', 'pt', true)]
+
+/** Ids, addresses, and names without a place to break. */
+const OTHERS_WORDS = /[@_]|.{30}/
 
 const pages = ROUTES.filter(({ method, path }) => method === 'GET' && !path.endsWith('.csv'))
 
@@ -117,6 +120,7 @@ for (const { role, language, visit } of WALKS) {
       }
       await isAccessible(page)
       await fitsTheWindow(page)
+      await breaksNoWord(page, OTHERS_WORDS)
     }
     const missing = ROUTES.filter((route) => isAllowed(role, route.needs) && !offered.has(route))
     assert.deepEqual(new Set(missing.map(nameOf)).difference(new Set(ELSEWHERE)), new Set())

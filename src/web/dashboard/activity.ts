@@ -147,7 +147,9 @@ const PAGES: Partial<Record<NonNullable<Entry['record']>['type'], string>> = {
   customer: '/customers',
   payment: '/unmatched',
   product: '/products',
+  'static-code': '/new/code',
   subscription: '/subscriptions',
+  'subscription-link': '/subscriptions',
   webhook: '/developers/webhooks',
   withdrawal: '/balance/withdrawals',
 }

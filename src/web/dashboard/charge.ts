@@ -21,7 +21,7 @@ import { stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { backLink } from './form-parts.ts'
 import { wholeTaxId } from './masks.ts'
-import { card, doneNotice, heading, moment, money, notice } from './parts.ts'
+import { card, doneNotice, formatPhone, heading, moment, money, notice } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 async function show(visit: Visit, fault: Html | null = null, status = 200): Promise<FastifyReply> {
@@ -85,7 +85,7 @@ function payerCard(visit: Visit, charge: Charge): Html {
     [texts.facts.name, payer.name],
     [texts.facts.taxId, wholeTaxId(visit, person.taxId)],
     email !== undefined && [texts.facts.email, isWhole ? email : maskEmail(email)],
-    phone !== undefined && [texts.facts.phone, isWhole ? phone : maskPhone(phone)],
+    phone !== undefined && [texts.facts.phone, isWhole ? formatPhone(phone) : maskPhone(phone)],
     shippingFact(visit, charge),
   ])
   return card(

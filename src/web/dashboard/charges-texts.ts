@@ -46,6 +46,7 @@ type Texts = {
   foundNothing: string
   tried: (what: string) => string
   empty: string
+  changeFilters: string
 }
 
 const pt: Texts = {
@@ -119,7 +120,8 @@ const pt: Texts = {
   orAs: 'Buscar por',
   foundNothing: 'Nenhuma cobrança encontrada',
   tried: (what) => `Buscamos por ${what}.`,
-  empty: 'Crie a primeira cobrança ou mude os filtros.',
+  empty: 'Crie a primeira cobrança.',
+  changeFilters: 'Mude ou limpe os filtros.',
 }
 
 const en: Texts = {
@@ -188,7 +190,8 @@ const en: Texts = {
   orAs: 'Search by',
   foundNothing: 'No charge found',
   tried: (what) => `Searched by ${what}.`,
-  empty: 'Create the first charge, or change the filters.',
+  empty: 'Create the first charge.',
+  changeFilters: 'Change or clear the filters.',
 }
 
 export const CHARGES: Record<Language, Texts> = { pt, en }

@@ -11,7 +11,7 @@ import { localDateOf } from '../../pix/local-time.ts'
 import { punctuateTaxId } from '../../pix/tax-id.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
-import { filterForm, filtersOf, urlFilters } from './charges-filter.ts'
+import { type Filters, filterForm, filtersOf, urlFilters } from './charges-filter.ts'
 import { CHARGES } from './charges-texts.ts'
 import { sendCsv } from './csv.ts'
 import { listedTaxId } from './masks.ts'
@@ -60,7 +60,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
   }
   const filters = filtersOf(visit)
   const hasFaults = Object.keys(filters.faults).length > 0
-  const body = hasFaults ? null : await listOf(visit, filters.query)
+  const body = hasFaults ? null : await listOf(visit, filters)
   const file = html`<a class="button quiet slim" href="${visit.url(`/charges.csv?${new URLSearchParams(urlFilters(visit))}`)}" title="${texts.csvHint}" download>${icon('download')}<span>${texts.csv}</span></a>`
   const create =
     visit.can('payments:write') &&
@@ -75,7 +75,7 @@ ${filterForm(visit, filters)}${body}`,
   })
 }
 
-async function listOf(visit: Visit, filters: Query): Promise<Html> {
+async function listOf(visit: Visit, { query: filters, isFiltered }: Filters): Promise<Html> {
   const { language, query } = visit
   const texts = CHARGES[language]
   // One more than the page holds shows whether there is a next page.
@@ -84,7 +84,8 @@ async function listOf(visit: Visit, filters: Query): Promise<Html> {
   const next = found.length > PAGE_SIZE ? toPublic('charge', charges.at(-1)!.id) : null
   // The pages that follow search for the same thing.
   const around = meaning ? { ...visit, query: { ...query, as: meaning.kind } } : visit
-  if (charges.length === 0) return html`${soughtNotice(visit, null)}${card(null, emptyOf(visit))}`
+  if (charges.length === 0)
+    return html`${soughtNotice(visit, null)}${card(null, emptyOf(visit, isFiltered))}`
   const now = visit.app.clock.now()
   const total = query.after === undefined && (await totalOf(visit, sought))
   return html`${soughtNotice(visit, meaning)}
@@ -98,10 +99,13 @@ ${card(
 )}`
 }
 
-function emptyOf({ language, query }: Visit): Html {
+function emptyOf({ language, query }: Visit, isFiltered: boolean): Html {
   const texts = CHARGES[language]
   const meanings = meaningsOf(query.q ?? '')
-  if (meanings.length === 0) return nothing(language, texts.empty)
+  if (meanings.length === 0 && !isFiltered) return nothing(language, texts.empty)
+  if (meanings.length === 0) {
+    return html`<div class="nothing"><p><strong>${texts.foundNothing}</strong></p><p class="soft">${texts.changeFilters}</p></div>`
+  }
   const words = meanings.map((meaning) => wordsOf(meaning, texts.sought)).join(', ')
   return html`<div class="nothing"><p><strong>${texts.foundNothing}</strong></p><p class="soft">${texts.tried(words)}</p></div>`
 }

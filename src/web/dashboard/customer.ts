@@ -14,7 +14,18 @@ import type { ShownCustomer } from './customers-search.ts'
 import { CUSTOMERS } from './customers-texts.ts'
 import { backLink } from './form-parts.ts'
 import { wholeTaxId } from './masks.ts'
-import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
+import {
+  card,
+  doneNotice,
+  formatPhone,
+  heading,
+  moment,
+  money,
+  nothing,
+  pager,
+  pill,
+  table,
+} from './parts.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import type { Visit } from './visit.ts'
 
@@ -49,9 +60,6 @@ export async function showCustomerPage(
 ${visit.can('payments:read') && (await chargesOf(visit, id))}`,
   })
 }
-
-const formatPhone = (phone: string): string =>
-  phone.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
 
 function details(visit: Visit, customer: ShownCustomer): Html {
   const { language } = visit

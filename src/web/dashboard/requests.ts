@@ -112,6 +112,10 @@ const statusPill = ({ status }: LoggedRequest): Html =>
 const duration = ({ ms }: LoggedRequest): Html =>
   html`<span class="nowrap">${ms === 0 ? '< 1' : ms} ms</span>`
 
+/** The code of an error, which breaks only between its words. */
+const errorCode = (code: string): Html =>
+  html`<code class="small unbroken">${code.split('_').map((word, i) => html`${i > 0 && html`_<wbr>`}${word}`)}</code>`
+
 function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest>[] {
   const { columns, unknownKey } = REQUESTS[visit.language]
   return [
@@ -124,14 +128,14 @@ function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest
     {
       title: columns.status,
       of: (request) =>
-        html`<span class="pair"><span>${statusPill(request)}</span>${request.errorCode && html`<code class="small breakable">${request.errorCode}</code>`}</span>`,
+        html`<span class="pair"><span>${statusPill(request)}</span>${request.errorCode && errorCode(request.errorCode)}</span>`,
     },
     { title: columns.time, kind: 'number', of: duration },
     { title: columns.key, of: ({ keyId }) => names.get(keyId) ?? unknownKey },
     { title: columns.at, of: ({ id }) => moment(timeOf(id)) },
     {
       title: columns.id,
-      of: ({ id }) => html`<code class="small breakable">${suffixOf(id)}</code>`,
+      of: ({ id }) => html`<code class="small nowrap">${suffixOf(id)}</code>`,
     },
   ]
 }

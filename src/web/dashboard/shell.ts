@@ -55,11 +55,14 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
   })
 }
 
-/** The person and their links, at the top of every page. */
-export function personLinks({ person, language, formOf }: SignedIn): Html {
+/** The person and their links, at the top of every page. An operator goes from one to the other. */
+export function personLinks({ person, language, formOf, request }: SignedIn): Html {
   const texts = DASHBOARD[language]
-  const operator = person.isOperator && html`<a href="/operator">${texts.operator}</a>`
-  return html`<div class="person">${operator}<a href="/account">${person.name}<span class="hide"> · ${texts.account}</span></a>${formOf('/sign-out', html`<button class="plain">${texts.signOut}</button>`)}</div>`
+  const isOperating = request.url.startsWith('/operator')
+  const other = isOperating
+    ? html`<a href="/dashboard">${texts.dashboard}</a>`
+    : person.isOperator && html`<a href="/operator">${texts.operator}</a>`
+  return html`<div class="person">${other}<a href="/account">${person.name}<span class="hide"> · ${texts.account}</span></a>${formOf('/sign-out', html`<button class="plain">${texts.signOut}</button>`)}</div>`
 }
 
 /** Switches the person's language. The page is shown again. */

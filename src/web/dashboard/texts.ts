@@ -21,6 +21,7 @@ type Texts = {
   roles: Record<Role, string>
   account: string
   operator: string
+  dashboard: string
   signOut: string
   switchLanguage: string
   companies: string
@@ -61,6 +62,7 @@ const pt: Texts = {
   },
   account: 'Minha conta',
   operator: 'Operação',
+  dashboard: 'Painel',
   signOut: 'Sair',
   switchLanguage: 'English',
   companies: 'Empresas',
@@ -105,6 +107,7 @@ const en: Texts = {
   },
   account: 'My account',
   operator: 'Operator',
+  dashboard: 'Dashboard',
   signOut: 'Sign out',
   switchLanguage: 'Português',
   companies: 'Companies',

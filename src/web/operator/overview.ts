@@ -108,7 +108,7 @@ function showDatabase({ app, language }: OperatorVisit, system: System): Html {
       [texts.size, formatBytes(system.bytes)],
       [texts.connections, texts.ofMost(system.connections, system.maxConnections)],
       ...Object.entries(pools).map(([name, { totalCount, idleCount }]): [string, string] => [
-        `${texts.pools}: ${name}`,
+        texts.pools[name as keyof typeof texts.pools],
         texts.pool(totalCount, idleCount, waiting[name as keyof typeof waiting]),
       ]),
     ]),

@@ -37,7 +37,8 @@ export type OperatorTexts = {
     size: string
     connections: string
     ofMost(used: number, most: number): string
-    pools: string
+    /** Connections of the process that shows the page, by what they are for. */
+    pools: Record<'requests' | 'tasks' | 'hot' | 'light' | 'long', string>
     pool(open: number, idle: number, waiting: number): string
     tables: string
     tablesHint: string

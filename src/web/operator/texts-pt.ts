@@ -45,8 +45,15 @@ export const pt: OperatorTexts = {
     size: 'Tamanho',
     connections: 'Conexões',
     ofMost: (used, most) => `${used} de ${most}`,
-    pools: 'Deste processo',
-    pool: (open, idle, waiting) => `${open} abertas, ${idle} livres, ${waiting} na espera`,
+    pools: {
+      requests: 'Deste processo, para chamadas e páginas',
+      tasks: 'Deste processo, para tarefas',
+      hot: 'Deste processo, para cobranças',
+      light: 'Deste processo, para consultas rápidas',
+      long: 'Deste processo, sempre abertas',
+    },
+    pool: (open, idle, waiting) =>
+      `${open === 1 ? '1 aberta' : `${open} abertas`}, ${idle === 1 ? '1 livre' : `${idle} livres`}, ${waiting} na espera`,
     tables: 'Maiores tabelas',
     tablesHint: 'O número de linhas é a estimativa do PostgreSQL.',
     table: 'Tabela',
