@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createKey } from '../../src/core/companies/commands.ts'
 import { invite } from '../../src/core/people/invitations.ts'
 import { invitationIdOf } from '../../src/core/people/links.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
@@ -39,9 +40,12 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     status: 'ACTIVE',
   })
   const subscription = await makeSubscription(client, { name: MARKUP })
-  const [key] = await api.rows<{ id: string }>('select id from api_keys where company_id = $1', [
-    client.company.id,
-  ])
+  const { app } = api
+  // Everybody who makes keys may replace this one.
+  const options = { name: MARK, scopes: ['payments:read' as const] }
+  const key = await app.db.transaction((tx) =>
+    createKey(tx, app.vault, client.company, options, app.clock.now()),
+  )
   const { data: delivery } = (await client.post(`/webhook/${webhook.id}/test`)).body
   const asked = await client.get('/company')
   await api.app.requestLog.idle()
@@ -53,7 +57,7 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     'new/code': (await makeCode(client, 900)).id,
     subscriptions: subscription.id,
     'subscriptions/links': (await makeTemplate(client)).id,
-    'developers/keys': suffixOf(key!.id),
+    'developers/keys': suffixOf(key.id),
     'developers/webhooks': webhook.id,
     'developers/deliveries': delivery.id,
     'developers/events': delivery.eventId,

@@ -22,6 +22,7 @@ import { amountPlan, devModeField, sendNewForm } from './new-parts.ts'
 import { NEW } from './new-texts.ts'
 import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
 import { chargePill } from './states.ts'
+import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const CODES_SHOWN = 20
@@ -102,10 +103,15 @@ async function showOne(visit: Visit): Promise<FastifyReply> {
   const code = await find(visit)
   const title = texts.title(formatReais(code.amount))
   const sign = html`<a class="button slim" href="${url(`/new/code/${toPublic('qrs', code.id)}/sign`)}">${texts.sign}</a>`
+  const { sections } = DASHBOARD[language]
+  // The list of codes is where they are made.
+  const back = visit.can('payments:write')
+    ? backLink(visit, '/new/code', NEW[language].kinds.code.title)
+    : backLink(visit, '/charges', sections.charges)
   return visit.send({
     title,
     here: 'new',
-    body: html`${backLink(visit, '/new/code', NEW[language].kinds.code.title)}${heading(title, sign)}${doneNotice(visit, texts.done)}
+    body: html`${back}${heading(title, sign)}${doneNotice(visit, texts.done)}
 <div class="columns">${codeCard(visit, code)}${await recentSales(visit, code)}</div>${await salesOf(visit, code)}`,
   })
 }
