@@ -153,6 +153,35 @@ const BAD: Record<string, [line: string, says: RegExp, env?: Record<string, stri
     'charges create --amount 1990 --name Maria --tax-id 1',
     /^--tax-id: must be a CPF \(11 digits\)/,
   ],
+  'a command that is mistyped': [
+    'chargs list',
+    /^Unknown command: chargs list\. Did you mean "vintem charges list"\? "vintem help" lists all/,
+  ],
+  'a command that is mistyped, with options': [
+    'lisen --forward-to 4000',
+    /^Unknown command: lisen --forward-to\. Did you mean "vintem help listen"\?/,
+  ],
+  'a command of another program': ['deploy', /^Unknown command: deploy\. "vintem help" lists all/],
+  'a field that cannot be set so': [
+    'trigger charge.paid --set amount=abc',
+    /^--set amount: must be a whole number\.$/,
+  ],
+  'a field of the payer that cannot be set so': [
+    'trigger charge.paid --set customer.taxId=123',
+    /^--set customer\.taxId: must be a CPF/,
+  ],
+  'a field of a later request that cannot be set so': [
+    'trigger charge.paid --set payment.amount=-1',
+    /^--set payment\.amount: must be .* Made before: charge charge_\w{26}\.$/,
+  ],
+  'a field that no request has': [
+    'trigger charge.paid --set foo.bar=1',
+    /^--set foo\.bar: charge\.paid sends no such field\. Can be set: amount, /,
+  ],
+  'a field without a value': [
+    'trigger charge.paid --set nonsense',
+    /^--set nonsense: must be field=value, such as amount=1990\.$/,
+  ],
   'a limit that is none': ['charges list --limit many', /^--limit: must be a whole number from 1/],
 }
 
@@ -204,6 +233,10 @@ test('an address in ./.env gets no key but the one beside it', async () => {
 })
 
 test('what the parser refuses is followed by the usage', async () => {
+  const mistyped = await vintem(['charges', 'list', '--limti', '3'], here)
+  assert.match(mistyped.stderr, /^Unknown option '--limti'\. Did you mean --limit\?\n\nUsage: /)
+  const noun = await vintem(['charges'], here)
+  assert.match(noun.stderr, /^charges is followed by another word:\n\n[\s\S]*charges refund/)
   const { code, stderr } = await vintem(['charges', 'list', '--status', 'LOST'], here)
   assert.equal(code, 2)
   assert.match(

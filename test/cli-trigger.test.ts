@@ -112,9 +112,9 @@ test('what cannot be set is refused in one sentence, which names what can', asyn
 })
 
 test('a value that the server refuses is refused with its rule, and names what was made', async () => {
-  assert.match(await refused({ set: ['amount=many'] }), /^amount: must be/)
+  assert.match(await refused({ set: ['amount=many'] }), /^--set amount: must be/)
   const late = await refused({ set: ['payment.amount=0'] })
-  assert.match(late, /^Amount: must be .*\. Made before: charge charge_\w+\.$/i)
+  assert.match(late, /^--set payment\.amount: must be .*\. Made before: charge charge_\w+\.$/)
 })
 
 test('if something else happens, that is said at once', async () => {
@@ -169,8 +169,8 @@ test('every field that is listed is put into the body that has it, and nowhere e
       const isFirst = name === bodies[0]!.name
       const path = label.split('.').slice(isFirst ? 0 : 1)
       const value = path.reduce((inner, part) => (inner as never)[part], fields as unknown)
-      if (typeof value === 'string') assert.equal(value, text)
-      else assert.deepEqual(value, JSON.parse(text))
+      // What is no text is JSON, and a text in quotes is JSON too.
+      if (value !== text) assert.deepEqual(value, JSON.parse(text))
     }),
   )
   const body = { amount: 1, customer: { name: 'Ana', taxId: '1' } }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { nearest } from '../lib/nearest.ts'
 
 /** An option. If `value` names its value, it takes one. Otherwise it is a switch. */
 export type Option = {
@@ -105,7 +106,10 @@ function split(args: string[], options: Record<string, Option>) {
     return parseArgs({ args, options: Object.fromEntries(types), allowPositionals: true })
   } catch (error) {
     // Only the first sentence is about the fault; the rest explains the parser.
-    throw new UsageFault(`${(error as Error).message.split(/\.\s|\n/)[0]}.`)
+    const [fault = ''] = (error as Error).message.split(/\.\s|\n/)
+    const [, typed = ''] = /^Unknown option '--([^']+)'/.exec(fault) ?? []
+    const meant = nearest(typed, Object.keys(options))
+    throw new UsageFault(`${fault}.${meant ? ` Did you mean --${meant}?` : ''}`)
   }
 }
 

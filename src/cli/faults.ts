@@ -23,9 +23,9 @@ export function textOfError(error: unknown): string {
   return sentence((error as Error).message)
 }
 
-/** Adds a capital letter and a full stop. */
+/** Adds a capital letter and a full stop. The name of a field stays as it is. */
 export const asSentence = (text: string): string =>
-  sentence(text.replace(/^./u, (first) => first.toUpperCase()))
+  sentence(/^[\w.]+: /.test(text) ? text : text.replace(/^./u, (first) => first.toUpperCase()))
 
 const sentence = (text: string): string => (/[.!?:]$/.test(text) ? text : `${text}.`)
 

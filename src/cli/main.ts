@@ -1,3 +1,4 @@
+import { nearest } from '../lib/nearest.ts'
 import { VERSION } from '../lib/version.ts'
 import { isClientFault, textOfClientFault } from './client/faults.ts'
 import { type Command, helpOf, overviewOf, parse, UsageFault, usageOf } from './command.ts'
@@ -36,9 +37,30 @@ async function run(argv: string[]): Promise<number> {
       argv,
     )
   if (command) return runCommand(command, argv.slice(command.name.split(' ').length))
-  const unknown = argv.length > 0 ? `Unknown command: ${argv.slice(0, 2).join(' ')}\n\n` : ''
-  process.stderr.write(unknown + (await helpFor(argv)))
+  process.stderr.write(await unknownOf(argv))
   return MISTYPED
+}
+
+/** What there is instead. A page of all commands would hide what is wrong. */
+async function unknownOf(argv: string[]): Promise<string> {
+  const [noun, second] = argv
+  if (noun === undefined) return helpFor([])
+  const commands = (await loadSections()).flatMap(({ commands }) => commands)
+  const isNoun = commands.some(({ name }) => name.startsWith(`${noun} `))
+  const unknown = `Unknown command: ${argv.slice(0, 2).join(' ')}`
+  if (isNoun) {
+    const missing = second === undefined || second.startsWith('-')
+    return `${missing ? `${noun} is followed by another word:` : unknown}\n\n${await helpFor([noun])}`
+  }
+  const names = commands.map(({ name }) => name)
+  const meant = nearest(argv.slice(0, 2).join(' '), names)
+  const ofNoun = nearest(
+    noun,
+    names.map((name) => name.split(' ')[0]!),
+  )
+  const advice = meant ?? (ofNoun && `help ${ofNoun}`)
+  const question = advice ? ` Did you mean "vintem ${advice}"?` : ''
+  return `${unknown}.${question} "vintem help" lists all commands.\n`
 }
 
 async function runCommand(command: Command, argv: string[]): Promise<number> {

@@ -1,14 +1,10 @@
 import { encodeQR } from 'qr'
-import {
-  type Charge,
-  type ChargeStatus,
-  type Refund,
-  VintemError,
-} from '../../../packages/client/src/index.ts'
-import { CHARGE_STATUSES } from '../../core/charges/rules.ts'
+import type { Charge, ChargeStatus, Refund } from '../../../packages/client/src/index.ts'
+import { CHARGE_STATUSES, PIX_LIFETIME_S } from '../../core/charges/rules.ts'
 import { formatReais } from '../../lib/money.ts'
-import { type Answer, ClientFault, type Command } from '../command.ts'
+import type { Answer, Command } from '../command.ts'
 import { connect, connectionOptions } from './connection.ts'
+import { asTyped } from './faults.ts'
 import { given, limitOption, pageOf, readCents, readLimit, readWhole, take } from './input.ts'
 import { cell, factsOf, localTime, tableOf } from './output.ts'
 
@@ -124,17 +120,8 @@ const OPTION_OF: Record<string, string> = {
 }
 
 /** Runs a request. Its faults then name the options that were typed. */
-async function inOptions<R>(request: PromiseLike<R>): Promise<R> {
-  try {
-    return await request
-  } catch (error) {
-    if (!(error instanceof VintemError) || error.code !== 'invalid_value') throw error
-    const faults = error.errors.map(({ description }) =>
-      description.replace(/^[\w.]+(?=:)/, (field) => `--${OPTION_OF[field] ?? field}`),
-    )
-    throw new ClientFault(faults.map((fault) => `${fault}.`).join('\n'))
-  }
-}
+const inOptions = <R>(request: PromiseLike<R>): Promise<R> =>
+  asTyped(request, (field) => `--${OPTION_OF[field] ?? field}`)
 
 const create: Command = {
   name: 'charges create',
@@ -151,7 +138,7 @@ const create: Command = {
     phone: { value: 'PHONE', help: 'of the payer' },
     'external-id': { value: 'TEXT', help: 'your own reference' },
     description: { value: 'TEXT', help: 'what the payer reads' },
-    'expires-in': { value: 'SECONDS', help: 'how long it can be paid (default a day)' },
+    'expires-in': { value: 'SECONDS', help: `how long it can be paid (default ${PIX_LIFETIME_S})` },
     'dev-mode': { help: 'no money: vintem charges pay then pays it' },
     ...REPEAT,
     ...QR,

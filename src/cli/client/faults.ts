@@ -21,3 +21,19 @@ function textOfAnswer(error: VintemError): string {
   const texts = errors.map(({ description }) => asSentence(description)).join('\n')
   return status !== null && status >= 500 && requestId ? `${texts} Request: ${requestId}.` : texts
 }
+
+/** Runs a request. Its faults then have what was typed in place of the fields of the API. */
+export async function asTyped<R>(
+  request: PromiseLike<R>,
+  typedAs: (field: string) => string,
+): Promise<R> {
+  try {
+    return await request
+  } catch (error) {
+    if (!(error instanceof VintemError) || error.code !== 'invalid_value') throw error
+    const faults = error.errors.map(({ description }) =>
+      description.replace(/^[\w.]+(?=:)/, typedAs),
+    )
+    throw new ClientFault(faults.map(asSentence).join('\n'))
+  }
+}

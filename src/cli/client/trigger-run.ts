@@ -2,7 +2,7 @@ import { type Event, type Vintem, VintemError } from '../../../packages/client/s
 import { ANY_EVENT_TYPES, type AnyEventType } from '../../core/events.ts'
 import { formatReais } from '../../lib/money.ts'
 import { type Answer, ClientFault, columns } from '../command.ts'
-import { textOfClientFault } from './faults.ts'
+import { asTyped, textOfClientFault } from './faults.ts'
 import { localTime, plain } from './output.ts'
 import {
   type BodySchema,
@@ -71,7 +71,12 @@ async function act(stage: Stage, steps: Step[], fields: SetFields): Promise<void
   try {
     for (const { body, run } of steps) {
       const set = body ? (fields[body.name] ?? {}) : {}
-      await run(stage, body ? withSet(body.fill(stage, set), set) : {}, set)
+      const sent = body ? withSet(body.fill(stage, set), set) : {}
+      const isFirst = body?.name === steps.find((step) => step.body)?.body?.name
+      const labelOf = (field: string) => (isFirst ? field : `${body!.name}.${field}`)
+      const typedAs = (field: string) =>
+        field.split('.')[0]! in set ? `--set ${labelOf(field)}` : field
+      await asTyped(run(stage, sent, set), typedAs)
     }
   } catch (error) {
     const made = Object.entries(stage.made).map(([noun, one]) => `${noun} ${nameOf(one)}`)
