@@ -59,7 +59,7 @@ const SHARING_BROWSER = 2
 const AT_ONCE = 3
 const TIMES = new URL('support/times.ts', import.meta.url).href
 
-/** `--long` runs what `npm test` has no time for, all of it or below the folders that follow. */
+/** `--long` runs what `npm test` has no time for, all of it, or the files and folders that follow. */
 const isLong = process.argv[2] === '--long'
 if (isLong) process.env.TEST_LONG = '1'
 
@@ -128,7 +128,8 @@ function longFiles(folders: string[]): string[] {
   const whole = new Set(globSync(LONG))
   const isPartly = (file: string) => /from '.*\/support\/long\.ts'/.test(readFileSync(file, 'utf8'))
   const found = globSync(ALL).filter((file) => whole.has(file) || isPartly(file))
-  const isAsked = (file: string) => folders.some((folder) => file.startsWith(`${folder}/`))
+  const isAsked = (file: string) =>
+    folders.some((folder) => file === folder || file.startsWith(`${folder}/`))
   return found.filter((file) => folders.length === 0 || isAsked(file)).sort()
 }
 

@@ -142,7 +142,7 @@ test('without scripts money is withdrawn and an unmatched payment accepted', asy
   const visitor = await visitorOf(client.company, { javaScript: false, phone: true })
   const page = await visitor.open('/unmatched')
   await page.getByRole('button', { name: 'Aceitar' }).click()
-  await page.getByText(/Nenhum pagamento espera/).waitFor()
+  await page.getByText(/Nenhum pagamento aguarda/).waitFor()
   await page.goto(`${local.url}${visitor.member.home}/balance/withdraw`)
   await page.getByRole('button', { name: /Sacar tudo/ }).click()
   await page.waitForURL(/withdrawals\/wd_/)

@@ -67,8 +67,8 @@ test('what needs a decision is listed with a link, and nothing of other companie
   await makeWaiting(client, endsAt)
   const owner = await signIn(api, client.company)
   assert.deepEqual(decisionsOf((await owner.get('')).text), [
-    ['/unmatched', '2 pagamentos não identificados esperam uma decisão'],
-    ['/balance', '1 saque espera confirmação'],
+    ['/unmatched', '2 pagamentos não identificados aguardam decisão'],
+    ['/balance', '1 saque aguarda confirmação'],
     ['/subscriptions', '1 cobrança de assinatura falhou nos últimos 30 dias'],
     ['/developers', '1 webhook não está recebendo'],
     ['/settings', `O certificado do banco vence em ${formatMoment(endsAt).split(' ')[0]}`],
@@ -78,7 +78,7 @@ test('what needs a decision is listed with a link, and nothing of other companie
   assert.deepEqual(theirs, ['/unmatched', '/subscriptions', '/developers', '/settings'])
   const other = await (await signIn(api, calm.company)).get('')
   assert.deepEqual(decisionsOf(other.text), [])
-  assert.match(other.text, /nada espera uma decisão sua/)
+  assert.match(other.text, /nada aguarda a sua decisão/)
 })
 
 /** A company for which everything waits that can wait. */

@@ -50,7 +50,7 @@ test('a wrong code says how many tries are left, and the fifth cancels', async (
   assert.deepEqual(await balanceOf(api, client), { available: 100_000, held: 0 })
   const late = await owner.post(`${page}/confirm`, { code })
   assert.equal(late.status, 409)
-  assert.match(late.text, /não espera mais por um código/)
+  assert.match(late.text, /não aguarda mais um código/)
 })
 
 test('what is no code is not a try', async () => {

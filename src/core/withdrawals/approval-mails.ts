@@ -31,7 +31,7 @@ type Texts = {
 
 const pt: Texts = {
   subject: (amount) => `Aprovar o saque de ${amount}?`,
-  title: 'Um saque espera a sua aprovação',
+  title: 'Um saque aguarda a sua aprovação',
   intro: (company) =>
     `Um saque de ${company} foi confirmado e precisa da aprovação de uma segunda pessoa antes de ser enviado.`,
   amount: 'Valor',

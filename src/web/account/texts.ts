@@ -120,7 +120,7 @@ const pt: Texts = {
     goOn: 'Entrar e aceitar',
     other: (email) => `Você está usando a conta ${email}. Ao continuar, você sairá dela.`,
     waiting: 'Convites para você',
-    none: 'Nenhum convite à espera.',
+    none: 'Nenhum convite pendente.',
     accept: 'Aceitar',
   },
 }

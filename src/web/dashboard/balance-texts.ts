@@ -38,7 +38,7 @@ const pt: Texts = {
     available: 'Você já pode sacar este valor.',
     pending: 'De cobranças pagas. Fica disponível quando o prazo de liberação termina.',
     held: 'Separado para saques e devoluções em andamento.',
-    unmatched: 'Pagamentos que não quitaram nenhuma cobrança e esperam a sua decisão.',
+    unmatched: 'Pagamentos que não quitaram nenhuma cobrança e aguardam a sua decisão.',
   },
   negative:
     'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',

@@ -108,7 +108,7 @@ const pt: Texts = {
   inactive: 'O webhook está inativo. Ative-o para enviar de novo.',
   replayTitle: (name) => `Reenviar entregas de ${name}`,
   replayText:
-    'As entregas dos eventos deste período são enviadas de novo agora: as que falharam ou esperam a próxima tentativa, as já entregues, ou todas. Seu servidor recebe o mesmo corpo e o mesmo webhook-id.',
+    'As entregas dos eventos deste período são enviadas de novo agora: as que falharam ou aguardam a próxima tentativa, as já entregues, ou todas. Seu servidor recebe o mesmo corpo e o mesmo webhook-id.',
   which: 'Quais entregas',
   whichStates: {
     FAILED: 'As que não chegaram',

@@ -30,15 +30,15 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     en: 'The charge is already paid, canceled or expired.',
   },
   withdrawal_pending: {
-    pt: 'Já existe um saque à espera do código. Confirme ou cancele esse saque primeiro.',
+    pt: 'Já existe um saque aguardando o código. Confirme ou cancele esse saque primeiro.',
     en: 'Another withdrawal waits for its code. Confirm or cancel it first.',
   },
   withdrawal_not_confirmable: {
-    pt: 'Este saque não espera mais por um código.',
+    pt: 'Este saque não aguarda mais um código.',
     en: 'This withdrawal no longer waits for a code.',
   },
   withdrawal_not_approvable: {
-    pt: 'Você não pode aprovar este saque: ele não espera aprovação ou foi solicitado por você.',
+    pt: 'Você não pode aprovar este saque: ele não aguarda aprovação ou foi solicitado por você.',
     en: 'You cannot approve this withdrawal: it waits for no approval, or you requested it.',
   },
   refund_not_possible: {

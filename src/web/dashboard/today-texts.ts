@@ -81,14 +81,14 @@ const pt: Texts = {
     available: 'Pode ser sacado agora',
     pending: 'Pago, fica disponível em breve',
     held: 'Saques e devoluções em andamento',
-    unmatched: 'Espera a sua decisão',
+    unmatched: 'Aguarda a sua decisão',
   },
   decisionsTitle: 'Precisa da sua atenção',
   decisions: {
     unmatched: (count) =>
       count === '1'
-        ? '1 pagamento não identificado espera uma decisão'
-        : `${count} pagamentos não identificados esperam uma decisão`,
+        ? '1 pagamento não identificado aguarda decisão'
+        : `${count} pagamentos não identificados aguardam decisão`,
     webhooks: (count) =>
       count === '1' ? '1 webhook não está recebendo' : `${count} webhooks não estão recebendo`,
     collections: (count) =>
@@ -96,9 +96,9 @@ const pt: Texts = {
         ? '1 cobrança de assinatura falhou nos últimos 30 dias'
         : `${count} cobranças de assinatura falharam nos últimos 30 dias`,
     certificate: (day) => `O certificado do banco vence em ${day}`,
-    withdrawal: () => '1 saque espera confirmação',
+    withdrawal: () => '1 saque aguarda confirmação',
   },
-  noDecision: 'Tudo em dia: nada espera uma decisão sua.',
+  noDecision: 'Tudo em dia: nada aguarda a sua decisão.',
   newest: 'Cobranças mais recentes',
   newestCaption: 'As cobranças mais recentes',
   allCharges: 'Ver todas',

@@ -108,7 +108,7 @@ const pt: Texts = {
     refunded: 'Devolução iniciada. O valor volta para quem pagou em instantes.',
   },
   empty: {
-    UNMATCHED: 'Nenhum pagamento espera a sua decisão.',
+    UNMATCHED: 'Nenhum pagamento aguarda a sua decisão.',
     ACCEPTED: 'Os pagamentos que você aceitar aparecem aqui.',
     REFUNDING: 'Nenhuma devolução em andamento.',
     REFUNDED: 'Os pagamentos que você devolver aparecem aqui.',

@@ -33,7 +33,7 @@ export const pt: OperatorTexts = {
         ? '1 certificado de banco vence em 30 dias'
         : `${count} certificados de bancos vencem em 30 dias`,
     byHand: (count) =>
-      count === 1 ? '1 saque espera envio manual' : `${count} saques esperam envio manual`,
+      count === 1 ? '1 saque aguarda envio manual' : `${count} saques aguardam envio manual`,
     versions: 'Versões',
     software: 'Vintém',
     node: 'Node.js',
@@ -159,7 +159,7 @@ export const pt: OperatorTexts = {
     created: 'Criado em',
     next: 'Próxima tentativa',
     given: 'Desistiu em',
-    noWaiting: 'Nenhum e-mail espera.',
+    noWaiting: 'Nenhum e-mail na fila.',
     noFailed: 'Nenhum e-mail falhou nos últimos 30 dias.',
     hint: 'Os destinatários e o conteúdo não são mostrados.',
     kinds: {
