@@ -123,13 +123,13 @@ test('the figures are those of a plain recount, whatever happens and whenever on
 
 test('payments and looks at the same moment are all counted once', async () => {
   const client = await api.client()
-  const charges = await Promise.all(Array.from({ length: 40 }, () => makeCharge(client, 1000)))
+  const charges = await Promise.all(Array.from({ length: 12 }, () => makeCharge(client, 1000)))
   const looks = Array.from({ length: 8 }, () => readDays(api.app, client.company, DAYS))
   const rates = Array.from({ length: 8 }, () => readConversion(api.app, client.company))
   await Promise.all([...charges.map(({ brCode }) => pay(api, brCode)), ...looks, ...rates])
   const { today, conversion } = await readAll(client)
-  assert.deepEqual(today, { count: 40, sum: 40_000 })
-  assert.deepEqual(conversion, { made: 40, paid: 40 })
+  assert.deepEqual(today, { count: 12, sum: 12_000 })
+  assert.deepEqual(conversion, { made: 12, paid: 12 })
   api.clock.advance(3 * HOUR_S)
   await readAll(client)
 })
