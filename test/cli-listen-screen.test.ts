@@ -94,16 +94,19 @@ test('in a terminal an event is selected, sent again, shown in full and opened',
 })
 
 test('in a real terminal of 80 columns answers are seen, and Ctrl-C leaves it as it was', async (t) => {
-  // It is part of every Linux, but for the smallest containers.
-  if (process.platform !== 'linux' || !existsSync('/usr/bin/script')) return t.skip('no script(1)')
+  // They are part of every Linux, but for the smallest containers.
+  const [script, stty] = ['/usr/bin/script', '/usr/bin/stty']
+  if (process.platform !== 'linux' || !existsSync(script) || !existsSync(stty)) {
+    return t.skip('no script(1) or stty(1)')
+  }
   const client = await api.client()
   const receiver = await startReceiver()
   const home = temporaryFolder()
   const command = [process.execPath, CLI, 'listen', '--forward-to', receiver.url].join(' ')
-  const shell = `stty cols 80 rows 12; before=$(stty -g); ${command}; code=$?
-    if [ "$before" = "$(stty -g)" ]; then echo "ended $code as before"; fi`
+  const shell = `${stty} cols 80 rows 12; before=$(${stty} -g); ${command}; code=$?
+    if [ "$before" = "$(${stty} -g)" ]; then echo "ended $code as before"; fi`
   const env = { ...inherited, VINTEM_URL: api.url, VINTEM_KEY: client.key, XDG_CONFIG_HOME: home }
-  const child = spawn('/usr/bin/script', ['-qfec', shell, '/dev/null'], {
+  const child = spawn(script, ['-qfec', shell, '/dev/null'], {
     env: { ...env, SHELL: '/bin/sh', TERM: 'xterm' },
     cwd: home,
   })

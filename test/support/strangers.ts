@@ -136,6 +136,8 @@ function asStranger(value: unknown, companies: Set<string>): unknown {
   return bytes
 }
 
-/** What sums and counts of nothing are. How far the feed shows everything is the same for all. */
+/** What sums, counts and lists of nothing are. How far the feed reaches is the same for all. */
 const isEmpty = ({ horizon: _, ...row }: Record<string, unknown>): boolean =>
-  Object.values(row).every((value) => !value || value === '0')
+  Object.values(row).every(
+    (value) => !value || value === '0' || (Array.isArray(value) && value.length === 0),
+  )
