@@ -133,7 +133,12 @@ ${secondWords(nodes, seconds)}
 ${repliesIn(nodes, assign, '_files').join('\n')}
   esac
 }
-if [[ \${funcstack[1]} == _vintem ]]; then _vintem "$@"; else compdef _vintem vintem; fi`
+if [[ \${funcstack[1]} == _vintem ]]; then
+  _vintem "$@"
+else
+  (( \$+functions[compdef] )) || { autoload -Uz compinit && compinit }
+  compdef _vintem vintem
+fi`
 }
 
 function fish(nodes: Node[]): string {
