@@ -32,10 +32,9 @@ export async function nextSlice(): Promise<void> {
   while (isOver()) await setImmediate()
 }
 
-/** How many records are read first, before their size is known. */
-const FIRST_PART = 10
-const MAX_IN_PART = 50
-/** How many characters the other parts should have. */
+/** The most records in a part: one more than a page of 50, so that such a page is read at once. */
+const MAX_IN_PART = 51
+/** How many characters the parts after the first should have. */
 const PART_CHARACTERS = 512 * 1024
 /** The time to read a record from the answer of the database. */
 const RECORD_MS = 0.02
@@ -53,7 +52,7 @@ export async function readPage<Cursor, Row, View>(
 ): Promise<View[]> {
   const shown: View[] = []
   let { after } = page
-  let [characters, part] = [0, FIRST_PART]
+  let [characters, part] = [0, MAX_IN_PART]
   let last: Row | undefined
   for (;;) {
     // Read one record more than the page holds, to know whether there is a next page.
@@ -103,8 +102,8 @@ function charactersOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8
   let characters = 2
-  for (const [name, child] of Object.entries(value))
-    characters += name.length + 4 + charactersOf(child)
+  for (const name in value)
+    characters += name.length + 4 + charactersOf((value as Record<string, unknown>)[name])
   return characters
 }
 
