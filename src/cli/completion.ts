@@ -136,7 +136,7 @@ ${repliesIn(nodes, assign, '_files').join('\n')}
 if [[ \${funcstack[1]} == _vintem ]]; then
   _vintem "$@"
 else
-  (( \$+functions[compdef] )) || { autoload -Uz compinit && compinit }
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
   compdef _vintem vintem
 fi`
 }
