@@ -1,7 +1,15 @@
 import { once } from 'node:events'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
-import { tmpdir } from 'node:os'
+import { freemem, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -57,6 +65,9 @@ const SHARING_BANKS = 2
 const SHARING_BROWSER = 2
 /** One more than most machines have cores at least, since many tests wait. */
 const AT_ONCE = 3
+/** Where Linux keeps files in memory, and how much of it the databases of the tests may take. */
+const MEMORY = '/dev/shm'
+const MEMORY_BYTES = 2 * 1024 ** 3
 const TIMES = new URL('support/times.ts', import.meta.url).href
 
 /** `--long` runs what `npm test` has no time for, all of it, or the files and folders that follow. */
@@ -67,12 +78,13 @@ if (isLong) process.env.TEST_LONG = '1'
  * Starts one PostgreSQL for the whole run, migrates a template, and lets every test file clone it.
  * Losing this database in a power cut costs nothing, so it need not wait for the disk.
  */
-const dataDir = mkdtempSync(join(tmpdir(), 'vintem-test-'))
+const dataDir = mkdtempSync(join(placeOfData(), 'vintem-test-'))
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '400',
+  max_wal_size: '256MB',
 }
 // Every file is a process, and many start others: what is compiled here they need not compile.
 const compiled = join(dataDir, 'compiled')
@@ -83,15 +95,27 @@ const [embedded] = await Promise.all([
   import('../src/worker/worker.ts'),
 ])
 flushCompileCache()
+// What is in memory does not go by itself if somebody stops the tests.
+process.on('exit', () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 let failed = true
 try {
   await makeTemplate(embedded.url)
   failed = !(await runTests(embedded.url))
 } finally {
   await embedded.stop()
-  rmSync(dataDir, { recursive: true, force: true })
 }
 process.exit(failed ? 1 : 0)
+
+/**
+ * A clone of the template is hundreds of files. On a disk, to create and remove them takes longer
+ * than most tests, so they are in memory if there is enough of it.
+ */
+function placeOfData(): string {
+  if (!existsSync(MEMORY)) return tmpdir()
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize >= MEMORY_BYTES && freemem() >= 2 * MEMORY_BYTES ? MEMORY : tmpdir()
+}
 
 async function makeTemplate(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
