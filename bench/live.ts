@@ -1,12 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { Agent } from 'undici'
-import { newId } from '../src/lib/ids.ts'
 import { isValidTaxId } from '../src/pix/tax-id.ts'
 import type { Connection } from '../src/provider/bacen/connection.ts'
-import { chargeTxid } from '../src/provider/txid.ts'
 import { type Measured, measure, post } from './load.ts'
+import { AT_ONCE, openPuts } from './puts.ts'
 import {
   atMost,
   benchDatabase,
@@ -20,7 +18,6 @@ import {
   SECONDS,
 } from './setup.ts'
 
-const AT_ONCE = 32
 const MAX_MORE_ms = 5
 
 /** Payers of a live company have tax ids with right check digits. */
@@ -34,7 +31,10 @@ const bodyOf = (taxId: string) =>
     customer: { name: 'Maria da Silva', taxId, email: `${taxId}@example.com` },
   })
 
-/** Live charges, each issued by a bank over mutual TLS, against the same PUTs by bare undici. */
+/**
+ * Live charges, each issued by a bank over mutual TLS, against the same PUTs by bare undici. A bare
+ * Fastify that passes the PUTs on, without a database, shows what is left for a service here.
+ */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
   const bank = fork(join(import.meta.dirname, 'bank.ts'))
@@ -49,12 +49,15 @@ export async function run(): Promise<void> {
 
 async function compare(url: string, connection: Connection): Promise<void> {
   const vintem = await runVintem(url, connection)
+  const relay = fork(join(import.meta.dirname, 'relay.ts'))
+  relay.send(connection)
+  const [relayPort] = (await once(relay, 'message')) as [number]
   const puts = await openPuts(connection)
   const headers = { 'X-API-KEY': vintem.apiKey }
   const requests = TAX_IDS.map((taxId) => post('/charge/pix', headers, bodyOf(taxId)))
   const request = (n: number) => requests[n % requests.length]!
-  const create = async (connections: number): Promise<Measured> => {
-    const created = await measure({ port: vintem.port, seconds: SECONDS, connections, request })
+  const create = async (connections: number, port = vintem.port): Promise<Measured> => {
+    const created = await measure({ port, seconds: SECONDS, connections, request })
     if (created.failed > 0) throw new Error(`${created.failed} charges failed`)
     return created
   }
@@ -65,24 +68,26 @@ async function compare(url: string, connection: Connection): Promise<void> {
         last = await create(AT_ONCE)
         return last.perSecond
       },
-      bare: async () => (await puts.measure(AT_ONCE)).perSecond,
+      bare: async () => (await measurePuts(puts.put, AT_ONCE)).perSecond,
+      relayed: async () => (await create(AT_ONCE, relayPort)).perSecond,
       oursAlone_ms: async () => (await create(1)).p50_ms,
-      bareAlone_ms: async () => (await puts.measure(1)).p50_ms,
+      bareAlone_ms: async () => (await measurePuts(puts.put, 1)).p50_ms,
     })
     print(measured as Sides, last!)
   } finally {
-    await vintem.stop()
-    await puts.close()
+    await Promise.all([vintem.stop(), end(relay), puts.close()])
   }
 }
 
-type Sides = Record<'ours' | 'bare' | 'oursAlone_ms' | 'bareAlone_ms', number[]>
+type Sides = Record<'ours' | 'bare' | 'relayed' | 'oursAlone_ms' | 'bareAlone_ms', number[]>
 
-function print({ ours, bare, oursAlone_ms, bareAlone_ms }: Sides, last: Measured): void {
+function print({ ours, bare, relayed, oursAlone_ms, bareAlone_ms }: Sides, last: Measured): void {
   const times = `p50 ${last.p50_ms.toFixed(1)} ms, p99 ${last.p99_ms.toFixed(1)} ms`
   report(`live charges with QR, ${AT_ONCE} connections`, median(ours), times)
   report('the same PUTs by bare undici', median(bare))
+  report('the same passed on by bare Fastify', median(relayed))
   ratio('live charges ÷ bare PUTs', medianRatio(ours, bare), 0.6)
+  ratio('passed on without a database ÷ bare PUTs', medianRatio(relayed, bare))
   const more_ms = median(oursAlone_ms.map((value, i) => value - bareAlone_ms[i]!))
   atMost('one at a time, more than a bare PUT', more_ms, MAX_MORE_ms)
   console.log(
@@ -90,52 +95,17 @@ function print({ ours, bare, oursAlone_ms, bareAlone_ms }: Sides, last: Measured
   )
 }
 
-/** Orders the charges at the bank, and nothing else. */
-async function openPuts({ profile, certificate, ca, clientId, clientSecret }: Connection) {
-  if (certificate.kind !== 'pem') throw new Error('the stand-in bank gives PEM')
-  const { certificate: cert, key } = certificate
-  const agent = new Agent({ connections: AT_ONCE, connect: { cert, key, ca: ca! } })
-  const pair = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
-  const url = new URL(profile.token.url)
-  const reply = await agent.request({
-    origin: url.origin,
-    path: url.pathname,
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${pair}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: 'grant_type=client_credentials&scope=cob.read+cob.write',
-  })
-  const token = ((await reply.body.json()) as { access_token: string }).access_token
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const { origin, pathname } = new URL(profile.baseUrl)
-  const body = JSON.stringify({
-    calendario: { expiracao: 1800 },
-    valor: { original: '10.00' },
-    chave: 'bench@example.com',
-  })
-  async function put(): Promise<void> {
-    const path = `${pathname}${profile.paths.cob}/cob/${chargeTxid(newId())}`.replace('//', '/')
-    const answer = await agent.request({ origin, path, method: 'PUT', headers, body })
-    await answer.body.text()
-    if (answer.statusCode !== 201) throw new Error(`the bank answers ${answer.statusCode}`)
+async function measurePuts(put: () => Promise<unknown>, connections: number) {
+  const times: number[] = []
+  const until = performance.now() + SECONDS * 1000
+  const work = async () => {
+    for (let from = performance.now(); from < until; ) {
+      await put()
+      const now = performance.now()
+      times.push(now - from)
+      from = now
+    }
   }
-  return {
-    close: () => agent.close(),
-    async measure(connections: number) {
-      const times: number[] = []
-      const until = performance.now() + SECONDS * 1000
-      const work = async () => {
-        for (let from = performance.now(); from < until; ) {
-          await put()
-          const now = performance.now()
-          times.push(now - from)
-          from = now
-        }
-      }
-      await Promise.all(Array.from({ length: connections }, work))
-      return { perSecond: times.length / SECONDS, p50_ms: median(times) }
-    },
-  }
+  await Promise.all(Array.from({ length: connections }, work))
+  return { perSecond: times.length / SECONDS, p50_ms: median(times) }
 }
