@@ -17,6 +17,7 @@ import { createRequestLog } from './core/request-log/batch.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
+import type { AgentMessage } from './http/agent-message.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { openServerNotifications } from './http/notifications.ts'
@@ -35,8 +36,8 @@ import type { Log } from './lib/log.ts'
 import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
 import { createMailer } from './lib/mailer.ts'
 import { createMetrics } from './lib/metrics.ts'
+import { once } from './lib/once.ts'
 import { createVault } from './lib/vault.ts'
-import { createAgents } from './mcp/agents.ts'
 import { type Limits as BankLimits, createBacen } from './provider/bacen/bacen.ts'
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
@@ -178,7 +179,12 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  const agents = createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce(anyApp, 'mcp'))
+  // Loaded at the first message, so that the service starts faster.
+  const loadAgents = once(async () => {
+    const { createAgents } = await import('./mcp/agents.ts')
+    return createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce(anyApp, 'mcp'))
+  })
+  const agents = { answer: async (asked: AgentMessage) => (await loadAgents()).answer(asked) }
   const database = watchDatabase(app.db.heartbeat)
   const isReady = readiness.check
   const server = await buildServer({ app, keys, isReady, state, pages, agents, database })

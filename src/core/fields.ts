@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { EMAIL_FORM } from '../lib/email-form.ts'
+import { Type } from '../lib/type.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 
@@ -76,7 +77,7 @@ export const Amount = (least: number, description: string) =>
   Type.Integer({ minimum: least, maximum: MAX_AMOUNT, description })
 
 /** One schema with two types, not a union: its violations read like those of any other field. */
-export const orNull = <T extends Type.TSchema & { type: string }>(schema: T) =>
+export const orNull = <T extends TSchema & { type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 
 /** How many records a page has if the request does not say how many. */

@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../lib/type.ts'
 import { Amount, DayOrTime, Email, ExternalId, PAGE, TaxId, Timestamp } from '../fields.ts'
 import { CHARGE_KINDS, CHARGE_STATUSES, PAYMENT_STATUSES } from './rules.ts'
 

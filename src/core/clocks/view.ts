@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../lib/type.ts'
 import { orNull } from '../fields.ts'
 import type { ShownClock } from './commands.ts'
 import { MAX_ADVANCE_S } from './rules.ts'

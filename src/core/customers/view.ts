@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
+import { Type } from '../../lib/type.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import {

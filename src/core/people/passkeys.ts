@@ -1,11 +1,4 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Person } from './rules.ts'
@@ -23,6 +16,9 @@ export type Answer = { response: string; state: string }
 
 type PasskeyApp = Pick<App, 'db' | 'vault' | 'systemClock'>
 type Challenge = { challenge: string; expiresAt: Date }
+
+/** Loaded at its first use, so that the service starts faster. */
+const library = () => import('@simplewebauthn/server')
 
 const CHALLENGE_MS = 10 * 60_000
 const NAME = 'Vintém'
@@ -62,6 +58,7 @@ export async function askForNewPasskey(
   sessionId: Uuid,
   known: store.Passkey[],
 ): Promise<Ceremony> {
+  const { generateRegistrationOptions } = await library()
   const options = await generateRegistrationOptions({
     rpName: NAME,
     rpID: rp.id,
@@ -88,6 +85,7 @@ export async function readNewPasskey(
   const challenge = openChallenge(app, registrationUse(sessionId), state)
   const parsed = parse<RegistrationResponseJSON>(response)
   if (!challenge || !parsed) return null
+  const { verifyRegistrationResponse } = await library()
   const result = await orNull(
     verifyRegistrationResponse({
       response: parsed,
@@ -121,6 +119,7 @@ export async function askForPasskey(
   known: store.Passkey[] | null,
 ): Promise<Ceremony> {
   const allowCredentials = known?.map(({ id, transports }) => ({ id, transports })) ?? []
+  const { generateAuthenticationOptions } = await library()
   const options = await generateAuthenticationOptions({
     rpID,
     allowCredentials,
@@ -146,6 +145,7 @@ export async function usePasskey(
   const passkey = await store.findPasskey(app.db, parsed.id)
   if (!passkey) return null
   const { id, publicKey, counter, personId } = passkey
+  const { verifyAuthenticationResponse } = await library()
   const result = await orNull(
     verifyAuthenticationResponse({
       response: parsed,

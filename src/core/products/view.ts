@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
+import { Type } from '../../lib/type.ts'
 import { Amount, HttpUrl, orNull, ShortText } from '../fields.ts'
 import { CATEGORIES, FREQUENCIES, type Product } from './rules.ts'
 

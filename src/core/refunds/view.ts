@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
+import { Type } from '../../lib/type.ts'
 import { RETURN_REASONS } from '../../provider/port.ts'
 import { Amount, Timestamp } from '../fields.ts'
 import type { Refund } from './rules.ts'

@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../lib/type.ts'
 import type { Change } from '../../versions/changes.ts'
 import { VERSION_NAMES } from '../../versions/history.ts'
 import { orNull, Timestamp } from '../fields.ts'

@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../lib/type.ts'
 import { EVENT_TYPES } from '../events.ts'
 import { HttpUrl, ShortText, Timestamp } from '../fields.ts'
 import type { Webhook } from './rules.ts'
