@@ -13,7 +13,7 @@ import { describeWebhooks } from '../src/http/openapi/webhooks.ts'
 import { RETURN_REASONS } from '../src/provider/port.ts'
 import { startWorker } from '../src/worker/worker.ts'
 import { type Client, startApi } from './support/api.ts'
-import { vintemIn } from './support/cli.ts'
+import { hostedVintemIn, vintemIn } from './support/cli.ts'
 import { freePort, temporaryFolder } from './support/process.ts'
 import { startReceiver } from './support/receiver.ts'
 
@@ -187,12 +187,12 @@ test('a time is said in its two largest units', () => {
 
 /** The real command, without a database and without anything saved. */
 const folder = temporaryFolder()
-const run = vintemIn(folder)
+const [alone, run] = [vintemIn(folder), hostedVintemIn(folder)]
 const environment = { HOME: folder, XDG_CONFIG_HOME: folder }
 const at = ({ key }: Client) => ['--url', api.url, '--key', key]
 
 test('the command prints what it made, for people and for programs', async () => {
-  const text = await run(['trigger', 'charge.received', ...at(client)], environment)
+  const text = await alone(['trigger', 'charge.received', ...at(client)], environment)
   assert.deepEqual([text.code, text.stderr], [0, ''])
   assert.match(text.stdout, /^charge +charge_\w{26} +R\$.19,90\npage +http\S+\npayment +E\w{31}/)
   assert.match(text.stdout, /clock +moved forward by (1 minute|5\d seconds)\nevent +evt_\w{26}/)

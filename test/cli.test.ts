@@ -15,7 +15,7 @@ import { openDatabase } from '../src/db/database.ts'
 import { createLog } from '../src/lib/log.ts'
 import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { cloneDatabase } from './support/database.ts'
-import { freePort, inherited, secretOf } from './support/process.ts'
+import { freePort, inherited, readSandbox, secretOf } from './support/process.ts'
 import { startSmtp } from './support/smtp.ts'
 
 type Environment = Record<string, string>
@@ -136,7 +136,7 @@ describe('beside a running server', () => {
 
   test('a new company is served, a pin changes the next answer, a revoked key gets none', async () => {
     const asked = company({ 'tax-id': '12.abc.345/01de-35' })
-    const { companyId, apiKey } = await answerOf(asked, local, alone)
+    const { companyId, apiKey } = await answerOf(asked)
     const { status, body } = await getCompany(apiKey)
     assert.deepEqual([status, body.data.id, body.data.taxId], [200, companyId, '12ABC34501DE35'])
 
@@ -175,6 +175,24 @@ describe('beside a running server', () => {
     assertSentence(await vintem(['company', 'pin', id, '1']), /Choose one of 2025-01-01, 2026/)
   })
 
+  test('a sandbox that is reset is seen at once: the new key is shown, the old one refused', async () => {
+    const before = readSandbox(dataDir)
+    const { apiKey, companyId } = await answerOf(['sandbox', 'reset'])
+    assert.equal((await getCompany(before.apiKey)).status, 401)
+    assert.equal((await getCompany(apiKey)).body.data.id, companyId)
+    assert.deepEqual(readSandbox(dataDir), { companyId, apiKey, url })
+    assert.ok((await (await fetch(`${url}/`)).text()).includes(apiKey))
+  })
+
+  test('person link signs in the person of the sandbox once', async () => {
+    const { email, url: link } = await answerOf(['person', 'link'])
+    assert.equal(email, 'ana@example.com')
+    assert.ok(link.startsWith(`${url}/sign-in/link/`), link)
+    const signIn = () => fetch(link, { method: 'POST', redirect: 'manual' })
+    assert.match((await signIn()).headers.get('set-cookie')!, /^vintem=/)
+    assert.equal((await signIn()).status, 410)
+  })
+
   test('doctor finds everything well', async () => {
     const { ok, checks } = await answerOf(['doctor'])
     const states = new Set(checks.map(({ state }: { state: string }) => state))
@@ -184,7 +202,7 @@ describe('beside a running server', () => {
 
 describe('on a database of one’s own', () => {
   before(async () => {
-    const { stdout } = await alone(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+    const { stdout } = await hosted(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
     assert.match(stdout, /The live company Padaria is created[\s\S]*vk_live_[\s\S]*shown this once/)
   })
 
@@ -298,7 +316,7 @@ describe('on a database of one’s own', () => {
 
 test('doctor lists every fault of the configuration, where other commands stop at them', async () => {
   const faulty = { DATABASE_URL: 'mysql://x', PORT: 'http', LOG_LEVEL: 'loud' }
-  const { code, stdout } = await alone(['doctor', '--json'], faulty)
+  const { code, stdout } = await hosted(['doctor', '--json'], faulty)
   const { ok, checks } = JSON.parse(stdout)
   assert.deepEqual([code, ok], [1, false])
   const faults = checks.map(({ detail }: { detail: string }) => detail.split(' ')[0])

@@ -3,10 +3,13 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { until } from './deliveries/until.ts'
 import { cloneDatabase } from './support/database.ts'
+import { isLong, longTest } from './support/long.ts'
 import { secretOf, spawnServer } from './support/process.ts'
 
 const SECRET_KEY = secretOf('log')
 const API_KEY = { headers: { 'X-API-KEY': 'unknown' } }
+
+const REQUESTS = isLong ? 1_200 : 600
 
 type Reader = { stdout: number | 'pipe'; isGone?: boolean }
 
@@ -17,7 +20,7 @@ async function serveAndStop({ stdout, isGone = false }: Reader): Promise<void> {
   const health = () => fetch(`${url}/health`).catch(() => null)
   await until('the server answers', async () => (await health())?.ok ?? false)
   if (isGone) child.stdout!.destroy()
-  for (let sent = 0; sent < 1_200; sent += 100) {
+  for (let sent = 0; sent < REQUESTS; sent += 100) {
     const ask = async () => (await fetch(`${url}/charge/x`, API_KEY)).status
     const statuses = await Promise.all(Array.from({ length: 100 }, ask))
     assert.deepEqual([...new Set(statuses)], [401])
@@ -29,16 +32,19 @@ async function serveAndStop({ stdout, isGone = false }: Reader): Promise<void> {
 
 const noFull = !existsSync('/dev/full') && 'this system has no /dev/full'
 
-test('a full disk under the log loses lines, not service, and SIGTERM ends it', {
-  skip: noFull,
-}, async () => {
-  const full = openSync('/dev/full', 'w')
-  await serveAndStop({ stdout: full })
-  closeSync(full)
-})
+longTest(
+  'a full disk under the log loses lines, not service, and SIGTERM ends it',
+  async () => {
+    const full = openSync('/dev/full', 'w')
+    await serveAndStop({ stdout: full })
+    closeSync(full)
+  },
+  { skip: noFull },
+)
 
-test('a log whose reader is gone loses lines, not service, and SIGTERM ends it', () =>
-  serveAndStop({ stdout: 'pipe', isGone: true }))
+longTest('a log whose reader is gone loses lines, not service, and SIGTERM ends it', () =>
+  serveAndStop({ stdout: 'pipe', isGone: true }),
+)
 
 test('a log whose reader no longer reads loses lines, not service, and SIGTERM ends it', () =>
   serveAndStop({ stdout: 'pipe' }))

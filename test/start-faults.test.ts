@@ -14,7 +14,7 @@ import { type Config, readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { describeStartFault } from '../src/start-faults.ts'
 import { cloneDatabase } from './support/database.ts'
-import { longTest } from './support/long.ts'
+import { isLong, longTest, variants } from './support/long.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from './support/process.ts'
 
 const SECRET_KEY = secretOf('start faults')
@@ -65,14 +65,11 @@ test('an address that cannot be listened on is reported in a sentence', async ()
   const DATABASE_URL = await cloneDatabase()
   // A documentation address, which no machine has.
   const PUBLIC_URL = 'https://pix.example.com'
-  await refusal(
-    { DATABASE_URL, PUBLIC_URL, HOST: '192.0.2.1' },
-    /HOST 192.0.2.1 is not an address of this/,
-  )
-  await refusal(
-    { DATABASE_URL, PUBLIC_URL, HOST: 'host.invalid' },
-    /HOST host.invalid is neither an address/,
-  )
+  const hosts = variants([
+    ['192.0.2.1', /HOST 192.0.2.1 is not an address of this/],
+    ['host.invalid', /HOST host.invalid is neither an address/],
+  ])
+  for (const [HOST, expected] of hosts) await refusal({ DATABASE_URL, PUBLIC_URL, HOST }, expected)
 })
 
 test('a port that needs more rights is reported in a sentence', () => {
@@ -96,6 +93,7 @@ longTest('an option that does not exist is reported in a sentence', async () => 
 /** A whole data directory, to be copied and damaged. */
 const whole = join(temporaryFolder(), 'data')
 before(async () => {
+  if (!isLong) return
   const settings = { fsync: 'off', shared_buffers: '16MB' }
   const database = await startEmbedded({ dataDir: whole, settings })
   await database.stop()
@@ -126,16 +124,19 @@ longTest(
   },
 )
 
-test('a damaged cluster quotes what PostgreSQL says now, not what an older run has said', async () => {
-  const stale = 'FATAL:  a line of an older run'
-  await refusal(
-    damaged((dir) => {
-      appendFileSync(join(dir, 'postgres.log'), `${stale}\n`)
-      truncateSync(join(dir, 'postgres', 'global', 'pg_control'), 100)
-    }),
-    /PostgreSQL does not start in (?!.*older run).*pg_control.*Restore|restore/,
-  )
-})
+longTest(
+  'a damaged cluster quotes what PostgreSQL says now, not what an older run has said',
+  async () => {
+    const stale = 'FATAL:  a line of an older run'
+    await refusal(
+      damaged((dir) => {
+        appendFileSync(join(dir, 'postgres.log'), `${stale}\n`)
+        truncateSync(join(dir, 'postgres', 'global', 'pg_control'), 100)
+      }),
+      /PostgreSQL does not start in (?!.*older run).*pg_control.*Restore|restore/,
+    )
+  },
+)
 
 longTest(
   'a place that cannot hold data is reported in a sentence, and is not waited for',

@@ -10,7 +10,14 @@ import { requireSameSecret } from '../src/core/installation.ts'
 import { payer, startApi } from './support/api.ts'
 import { cloneDatabase } from './support/database.ts'
 import { longTest } from './support/long.ts'
-import { freePort, readSandbox, secretOf, startServer, temporaryFolder } from './support/process.ts'
+import {
+  freePort,
+  type Running,
+  readSandbox,
+  secretOf,
+  startServer,
+  temporaryFolder,
+} from './support/process.ts'
 import { serve } from './support/servers.ts'
 
 const api = await startApi()
@@ -59,7 +66,7 @@ longTest('a taken port is reported in a sentence, and the database is stopped ag
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')))
 })
 
-test('a data directory has one server, and after kill -9 the next finds all that was acknowledged', async () => {
+test('a data directory has one server, and after kill -9 the next finds all that was acknowledged', async (t) => {
   const first = await startServer({ DATA_DIR })
   const { apiKey } = readSandbox(DATA_DIR)
   const refused = await startServer({ DATA_DIR })
@@ -75,9 +82,12 @@ test('a data directory has one server, and after kill -9 the next finds all that
     assert.equal(status, 201, 'the first goes on beside the refused one')
     assert.equal((await getCharge(second.url, apiKey, id)).status, 200)
   }
+  await t.test('SIGTERM under load drops no request that has reached the server', () =>
+    endUnderLoad(second),
+  )
 })
 
-test('every fault of the configuration is listed at once, and nothing is started', async () => {
+longTest('every fault of the configuration is listed at once, and nothing is started', async () => {
   const DATA_DIR = join(temporaryFolder(), 'data')
   const server = await startServer({
     DATA_DIR,
@@ -108,12 +118,15 @@ longTest('with DATABASE_URL nothing embedded starts, and roles divide the work',
   assert.equal(await wrong.ended, 1)
 })
 
-test('a server with another secret than the database was set up with refuses to start', async () => {
-  await requireSameSecret(api.app.db, api.app.vault)
-  const server = await startServer({ DATABASE_URL: api.databaseUrl, SECRET_KEY })
-  assert.equal(await server.ended, 2)
-  assert.match(server.output(), /SECRET_KEY is not the one/)
-})
+longTest(
+  'a server with another secret than the database was set up with refuses to start',
+  async () => {
+    await requireSameSecret(api.app.db, api.app.vault)
+    const server = await startServer({ DATABASE_URL: api.databaseUrl, SECRET_KEY })
+    assert.equal(await server.ended, 2)
+    assert.match(server.output(), /SECRET_KEY is not the one/)
+  },
+)
 
 longTest('a database newer than the code is refused', async () => {
   const DATABASE_URL = await cloneDatabase()
@@ -131,8 +144,7 @@ longTest('a database newer than the code is refused', async () => {
 /** So long a server that ends goes on answering; who is held up longer finds it closed. */
 const LINGER_MS = 1_000
 
-test('SIGTERM under load drops no request that has reached the server', async () => {
-  const server = await startServer({ DATA_DIR })
+async function endUnderLoad(server: Running): Promise<void> {
   const { apiKey } = readSandbox(DATA_DIR)
   const agent = new Agent({ connections: 16, pipelining: 1 })
   const answers: number[] = []
@@ -168,7 +180,7 @@ test('SIGTERM under load drops no request that has reached the server', async ()
   assert.deepEqual(faults, [])
   assert.deepEqual([...new Set(answers)], [201])
   await agent.close()
-})
+}
 
 test('a broken line of HTTP and headers without end get an answer of our kind', async () => {
   for (const [sent, status] of [

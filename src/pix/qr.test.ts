@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { encodeQR } from 'qr'
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
+import { isLong } from '../../test/support/long.ts'
 import { dynamicCode } from './brcode.ts'
 import { qrDataUrl, qrPng } from './qr.ts'
 import { pixelsOf, readPng } from './read-png.test-support.ts'
@@ -49,8 +50,8 @@ test('an independent decoder reads every published code, at correction level M',
   }
 })
 
-/** With QR=long every length and every size is tried, otherwise every third. */
-const STEP = process.env.QR === 'long' ? 1 : 3
+/** How many lengths and sizes are tried: all, or one of so many. */
+const STEP = isLong ? 1 : 9
 
 test('an independent decoder reads codes of lengths from 60 to 512', async () => {
   for (let length = 60; length <= 512; length += STEP) {
@@ -64,7 +65,7 @@ test('an independent decoder reads codes of lengths from 60 to 512', async () =>
 test('an independent decoder reads charge after charge of one company', async () => {
   const token = fc.stringMatching(/^[a-z0-9]{45}$/)
   const merchant = { name: 'Padaria Pão', city: 'São Paulo' }
-  for (const unique of fc.sample(token, 200)) {
+  for (const unique of fc.sample(token, isLong ? 200 : 40)) {
     const code = dynamicCode({ location: `pix.example.com/qr/v2/cob/${unique}`, ...merchant })
     assert.equal((await decode(qrPng(code))).text, code)
   }

@@ -7,7 +7,7 @@ import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
-import { longTest } from '../support/long.ts'
+import { longTest, variants } from '../support/long.ts'
 import { lastCode } from '../support/mail.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { balanceOf, OPENING, postingsOf, rowOf, sentOf } from '../support/withdrawals.ts'
@@ -294,14 +294,16 @@ async function killPayout(table: string, shop: Shop, id: string): Promise<void> 
   await whole.start()
 }
 
+/** Before the answer of the bank is written, and while the bank gets the order. */
+const KILLED_OVER = variants(['postings', 'simulated_bank.transfers'])
+
 test('killed while the bank gets the order, or before its answer is written: it is sent once', async () => {
-  const shops = [await openShop(), await openShop()]
+  const shops = await Promise.all(KILLED_OVER.map(openShop))
   const ids = await Promise.all(shops.map(start))
   for (const [n, shop] of shops.entries()) await enterCode(shop, ids[n]!)
   await whole.start()
-  await killPayout('simulated_bank.transfers', shops[0]!, ids[0]!)
-  await killPayout('postings', shops[1]!, ids[1]!)
-  const { status, held, sent } = await stateOf(shops[1]!, ids[1]!)
+  for (const [n, table] of KILLED_OVER.entries()) await killPayout(table, shops[n]!, ids[n]!)
+  const { status, held, sent } = await stateOf(shops[0]!, ids[0]!)
   assert.deepEqual([status, held, sent], ['PROCESSING', VALUE, [VALUE]], 'the bank has sent it')
   for (const [n, shop] of shops.entries()) await requirePaidOnce(shop, ids[n]!)
   assert.deepEqual(whole.complaints(), [])

@@ -10,6 +10,7 @@ import { startWorkerProcess, type WorkerProcess } from '../deliveries/process.ts
 import { openApp } from '../deliveries/scene.ts'
 import { manualClock } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { isLong } from '../support/long.ts'
 import { insertSubscribers } from '../support/subscribers.ts'
 import { createRandom } from './random.ts'
 import { until } from './until.ts'
@@ -18,7 +19,11 @@ import { until } from './until.ts'
  * A few kills with every test run; `KILLS=20 SUBSCRIPTIONS=5000 node test/run.ts FILE` for what is
  * promised.
  */
-const { SEED = '1', KILLS = '2', SUBSCRIPTIONS = '200' } = process.env
+const {
+  SEED = '1',
+  KILLS = isLong ? '2' : '1',
+  SUBSCRIPTIONS = isLong ? '200' : '60',
+} = process.env
 const [kills, total] = [Number(KILLS), Number(SUBSCRIPTIONS)]
 const { below } = createRandom(Number(SEED))
 const VALUE = 1990

@@ -102,25 +102,29 @@ async function comeAgain(again: string): Promise<string> {
   return made.id!
 }
 
-test('killed after the intent is written and before the bank has the order: one charge', async () => {
-  await victim.start()
-  const [again, once] = keysOf('token')
-  bank.faults.next('POST token', 'slow')
-  const answers = Promise.all([order(again), order(once)])
-  await becomes('two wait for a token', async () => (await counts()).intents === 2)
-  await becomes('the bank is asked for a token', isHeld('POST token'))
-  await killAndStart()
-  assert.deepEqual(await answers, [null, null])
-  assert.equal(bank.state().charges.size, 0)
-  const id = await comeAgain(again)
-  assert.deepEqual([...bank.state().charges.keys()], [txidOf(id)])
-  assert.deepEqual(await counts(), { intents: 0, charges: 1 })
-})
+longTest(
+  'killed after the intent is written and before the bank has the order: one charge',
+  async () => {
+    await victim.start()
+    const [again, once] = keysOf('token')
+    bank.faults.next('POST token', 'slow')
+    const answers = Promise.all([order(again), order(once)])
+    await becomes('two wait for a token', async () => (await counts()).intents === 2)
+    await becomes('the bank is asked for a token', isHeld('POST token'))
+    await killAndStart()
+    assert.deepEqual(await answers, [null, null])
+    assert.equal(bank.state().charges.size, 0)
+    const id = await comeAgain(again)
+    assert.deepEqual([...bank.state().charges.keys()], [txidOf(id)])
+    assert.deepEqual(await counts(), { intents: 0, charges: 1 })
+  },
+)
 
 test('killed after the bank has the charge and before it is written: it is the same charge', async () => {
   await victim.start()
   const [again, once] = keysOf('order')
   const before = new Set(bank.state().charges.keys())
+  const { charges } = await counts()
   bank.faults.next('PUT /cob/{txid}', 'slow', 2)
   const first = order(again)
   await becomes('the bank has it', async () => bank.state().charges.size > before.size)
@@ -129,10 +133,10 @@ test('killed after the bank has the charge and before it is written: it is the s
   await becomes('the other is begun', async () => (await counts()).intents === 2)
   await killAndStart()
   assert.deepEqual([await first, await second], [null, null])
-  assert.deepEqual(await counts(), { intents: 2, charges: 1 })
+  assert.deepEqual(await counts(), { intents: 2, charges })
   const id = await comeAgain(again)
   assert.equal(txidOf(id), issued, 'the bank has issued no other')
-  assert.deepEqual(await counts(), { intents: 0, charges: 2 })
+  assert.deepEqual(await counts(), { intents: 0, charges: charges + 1 })
 })
 
 longTest(

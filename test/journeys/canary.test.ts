@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { cloneDatabase } from '../support/database.ts'
+import { longTest } from '../support/long.ts'
 import {
   inherited,
   readSandbox,
@@ -186,24 +187,27 @@ function assertMailed({ mails, codes }: Shop): void {
   for (const sent of [CANARY.email, ...codes]) assert.ok(all.includes(sent), `${sent} was mailed`)
 }
 
-test('no document, e-mail, phone, address, key, secret or code is in the logs of local mode', async () => {
-  const DATA_DIR = `${temporaryFolder()}/data`
-  const server = await startServer({ DATA_DIR, LOG_LEVEL: 'debug' })
-  const shop = openShop(server.url, readSandbox(DATA_DIR).apiKey, DATA_DIR)
-  await useEverything(shop, async () => {})
-  server.child.kill('SIGTERM')
-  await server.ended
-  // The key is in the banner of local mode, on purpose and once.
-  const log = server.output().replace(shop.secrets[0]!, '')
-  assert.ok(log.split('\n').length > 40, 'a line a request')
-  assertSilent(shop, log, 'the log')
-  assertMailed(shop)
-})
+longTest(
+  'no document, e-mail, phone, address, key, secret or code is in the logs of local mode',
+  async () => {
+    const DATA_DIR = `${temporaryFolder()}/data`
+    const server = await startServer({ DATA_DIR, LOG_LEVEL: 'debug' })
+    const shop = openShop(server.url, readSandbox(DATA_DIR).apiKey, DATA_DIR)
+    await useEverything(shop, async () => {})
+    server.child.kill('SIGTERM')
+    await server.ended
+    // The key is in the banner of local mode, on purpose and once.
+    const log = server.output().replace(shop.secrets[0]!, '')
+    assert.ok(log.split('\n').length > 40, 'a line a request')
+    assertSilent(shop, log, 'the log')
+    assertMailed(shop)
+  },
+)
 
-test('nothing of it can be read in the database or in a refusal either', async () => {
+test('no document, e-mail, phone, address, key, secret or code is in the database, a refusal or the log', async () => {
   const [DATABASE_URL, DATA_DIR] = [await cloneDatabase(), `${temporaryFolder()}/data`]
   const SECRET_KEY = secretOf('canary')
-  const server = await startServer({ DATABASE_URL, DATA_DIR, SECRET_KEY })
+  const server = await startServer({ DATABASE_URL, DATA_DIR, SECRET_KEY, LOG_LEVEL: 'debug' })
   const made = execFileSync(
     process.execPath,
     [
@@ -235,5 +239,9 @@ test('nothing of it can be read in the database or in a refusal either', async (
   for (const text of dumps) assertSilent(shop, text, 'the database')
   assert.ok(shop.refusals.length > 15)
   assertSilent(shop, shop.refusals.join('\n'), 'a refusal')
+  server.child.kill('SIGTERM')
+  await server.ended
+  assert.ok(server.output().split('\n').length > 40, 'a line a request')
+  assertSilent(shop, server.output(), 'the log')
   assertMailed(shop)
 })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../deliveries/until.ts'
 import { payer } from '../support/api.ts'
 import { vintemIn } from '../support/cli.ts'
@@ -62,6 +63,9 @@ test('a charge that one process has made is read, paid, shown and delivered by o
   assert.equal(ids.size, 1)
 })
 
+/** What is left to the processes that start. */
+const PACE_MS = 25
+
 /** Makes charges until it is ended, each with a key of its own with which it is tried again. */
 function startLoad(clients: number) {
   const acknowledged: string[] = []
@@ -75,7 +79,10 @@ function startLoad(clients: number) {
     }
   }
   const client = async () => {
-    while (!load.isOver) await makeOne()
+    while (!load.isOver) {
+      await makeOne()
+      await pause(PACE_MS)
+    }
   }
   load.all = Promise.all(Array.from({ length: clients }, client))
   return load
@@ -85,10 +92,9 @@ test('after kill -9 a process is started again, and nothing is lost or doubled',
   const load = startLoad(4)
   const { acknowledged } = load
   await until('charges are made', () => acknowledged.length > 20)
-  process.kill(server.pidOf('api 1'), 'SIGKILL')
-  await server.untilStarted('api 1', 2)
-  process.kill(server.pidOf('worker'), 'SIGKILL')
-  await server.untilStarted('worker', 2)
+  const victims = ['api 1', 'worker']
+  for (const name of victims) process.kill(server.pidOf(name), 'SIGKILL')
+  for (const name of victims) await server.untilStarted(name, 2)
   const before = acknowledged.length
   await until('charges are made again', () => acknowledged.length > before + 20)
   load.isOver = true

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
 import { mostConnections } from '../../src/db/connection-counts.ts'
 import { until } from '../deliveries/until.ts'
 import { payer } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { longTest } from '../support/long.ts'
 import { freePort, startServer } from '../support/process.ts'
 import { serve } from '../support/servers.ts'
 import { makeShop, SECRET_KEY, send, startSeveral, untilGone } from './several.ts'
@@ -94,29 +94,12 @@ async function mostSeen(ended: Promise<unknown>): Promise<number> {
   return most
 }
 
-async function stopOneThatHangs(): Promise<void> {
-  // It counts no connections, and another test does.
-  const databaseUrl = await cloneDatabase()
-  const server = await startSeveral({ DATABASE_URL: databaseUrl, SHUTDOWN_SECONDS: '1' })
-  const pids = server.pids()
-  process.kill(server.pidOf('api 2'), 'SIGSTOP')
-  // A terminal and a supervisor signal the children too, who leave it to the first process.
-  for (const pid of pids) process.kill(pid, 'SIGINT')
-  const sent = once(server.child, 'exit')
-  server.child.kill('SIGINT')
-  await sent
-  assert.equal(await server.ended, 0)
-  await untilGone(pids)
-  const killed = server.lines().filter(({ msg }) => /was killed/.test(msg ?? ''))
-  assert.equal(killed.length, 1)
-}
+test(
+  'operators get one answer for all processes, and kill -9 of the first leaves nothing',
+  askAsOperator,
+)
 
-// They wait more than they work, so they wait together.
-describe('several processes', { concurrency: true }, () => {
-  test('a signal to all processes ends them, and one that hangs is killed', stopOneThatHangs)
-  test(
-    'operators get one answer for all processes, and kill -9 of the first leaves nothing',
-    askAsOperator,
-  )
-  test('a port that is taken and a database that refuses are reported in a sentence', reportFaults)
-})
+longTest(
+  'a port that is taken and a database that refuses are reported in a sentence',
+  reportFaults,
+)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { until } from '../deliveries/until.ts'
 import { payer } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { makeShop, openStream, type Several, send, startSeveral } from './several.ts'
+import { makeShop, openStream, type Several, send, startSeveral, untilGone } from './several.ts'
 
 const DATABASE_URL = await cloneDatabase()
 const [PER_SECOND, BURST] = [2, 30]
@@ -14,6 +15,7 @@ const server: Several = await startSeveral({
   RATE_LIMIT: String(PER_SECOND),
   RATE_LIMIT_BURST: String(BURST),
   TRUSTED_PROXIES: '127.0.0.1',
+  SHUTDOWN_SECONDS: '1',
 })
 
 const times = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
@@ -88,4 +90,19 @@ test('a key that has worked in one process is let through by all, whoever guesse
   // Of each process that has not seen the key before, the first request would be refused.
   const known = await Promise.all([...times(FAILED_KEYS).map(guess), ...times(8).map(askFamiliar)])
   assert.deepEqual(known.slice(FAILED_KEYS), Array(8).fill(200))
+})
+
+test('a signal to all processes ends them, and one that hangs is killed', async () => {
+  const pids = server.pids()
+  const alive = ['api 1', 'api 2', 'worker'].map(server.pidOf)
+  process.kill(server.pidOf('api 2'), 'SIGSTOP')
+  // A terminal and a supervisor signal the children too, who leave it to the first process.
+  for (const pid of alive) process.kill(pid, 'SIGINT')
+  const sent = once(server.child, 'exit')
+  server.child.kill('SIGINT')
+  await sent
+  assert.equal(await server.ended, 0)
+  await untilGone(pids)
+  const killed = server.lines().filter(({ msg }) => /was killed/.test(msg ?? ''))
+  assert.equal(killed.length, 1)
 })

@@ -22,6 +22,7 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { longTest } from '../../../test/support/long.ts'
 import { chooseAccount, copyWithinReach } from './binaries.ts'
 import { attachEmbedded, DataDirectoryInUse, startEmbedded } from './embedded.ts'
 
@@ -207,7 +208,7 @@ describe('one owner at a time', { concurrency: true }, () => {
     assert.equal(postmasterOf(dataDir), undefined)
   })
 
-  test('a command that owns the database waits for one that joined it', async (t) => {
+  longTest('a command that owns the database waits for one that joined it', async (t) => {
     const { attach } = stage(t)
     const [owner, other] = [await attach(), await attach()]
     const stopping = owner.stop()
@@ -218,7 +219,7 @@ describe('one owner at a time', { concurrency: true }, () => {
     await stopping
   })
 
-  test('commands side by side all reach a database, whoever of them owns it', async (t) => {
+  longTest('commands side by side all reach a database, whoever of them owns it', async (t) => {
     const { attach, dataDir } = stage(t)
     const commands = Array.from({ length: 6 }, async () => {
       const command = await attach()
@@ -230,7 +231,7 @@ describe('one owner at a time', { concurrency: true }, () => {
     assert.equal(postmasterOf(dataDir), undefined)
   })
 
-  test('a server that starts while a command ends takes over from it', async (t) => {
+  longTest('a server that starts while a command ends takes over from it', async (t) => {
     const { attach, start } = stage(t)
     const command = await attach()
     const server = start()
@@ -264,7 +265,7 @@ describe('what survives', () => {
     assert.equal((await attach()).owned, false)
   })
 
-  test('a crash inside PostgreSQL: the owner takes its lock again', async (t) => {
+  longTest('a crash inside PostgreSQL: the owner takes its lock again', async (t) => {
     const { start, attach } = stage(t)
     const { url } = await start()
     const held = `SELECT FROM pg_locks WHERE locktype = 'advisory'`
@@ -278,7 +279,7 @@ describe('what survives', () => {
     assert.equal((await attach()).owned, false)
   })
 
-  test('Ctrl-C in a terminal: the owner can still finish its requests', async (t) => {
+  longTest('Ctrl-C in a terminal: the owner can still finish its requests', async (t) => {
     const { dataDir, spawn } = stage(t)
     const { child } = await spawn({ detached: true })
     process.kill(-child.pid!, 'SIGINT')
@@ -286,7 +287,7 @@ describe('what survives', () => {
     assert.equal(postmasterOf(dataDir), undefined)
   })
 
-  test('a postmaster.pid whose number is in use by another process', async (t) => {
+  longTest('a postmaster.pid whose number is in use by another process', async (t) => {
     const { dataDir, spawn: spawnOwner, start } = stage(t)
     const { child, url } = await spawnOwner()
     await remember(url)
@@ -345,17 +346,21 @@ describe('whoever starts it', () => {
     assert.equal(statSync(join(dataDir, 'postgres')).uid, uid)
   })
 
-  test('a user without a name, as in many containers', { skip: needsRoot }, async (t) => {
-    const uid = 12_345
-    const { home, dataDir, spawn } = stage(t, { empty: true })
-    const named = ['--user', '--map-user=65534', '--map-group=65534', 'true']
-    const { status } = spawnSync('unshare', named, { uid, gid: uid, cwd: '/' })
-    if (status !== 0) return t.skip('this system gives users no namespaces of their own')
-    outsider(t)
-    chownSync(home, uid, uid)
-    await remember((await spawn({ uid, gid: uid, cwd: '/' })).url)
-    assert.equal(statSync(join(dataDir, 'postgres')).uid, uid)
-  })
+  longTest(
+    'a user without a name, as in many containers',
+    async (t) => {
+      const uid = 12_345
+      const { home, dataDir, spawn } = stage(t, { empty: true })
+      const named = ['--user', '--map-user=65534', '--map-group=65534', 'true']
+      const { status } = spawnSync('unshare', named, { uid, gid: uid, cwd: '/' })
+      if (status !== 0) return t.skip('this system gives users no namespaces of their own')
+      outsider(t)
+      chownSync(home, uid, uid)
+      await remember((await spawn({ uid, gid: uid, cwd: '/' })).url)
+      assert.equal(statSync(join(dataDir, 'postgres')).uid, uid)
+    },
+    { skip: needsRoot },
+  )
 
   test("an ordinary user, in root's directory: the fault says whose it is", async (t) => {
     const { uid, gid } = outsider(t)

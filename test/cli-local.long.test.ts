@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { trust } from './bank/certificates.ts'
 import { hostedVintemIn } from './support/cli.ts'
-import { longTest } from './support/long.ts'
 import { readSandbox, startServer, temporaryFolder } from './support/process.ts'
 
 /** The commands know nothing of the port that the server is given. */
@@ -31,14 +30,11 @@ async function getCompany(key: string): Promise<{ status: number; data: any }> {
   return { status: reply.status, data: ((await reply.json()) as any).data }
 }
 
-longTest(
-  'a sandbox that was reset while no server ran is the one that the next server shows',
-  async () => {
-    assert.equal(readSandbox(DATA_DIR).apiKey, made.apiKey)
-    assert.ok(server.output().includes(made.apiKey))
-    assert.equal((await getCompany(made.apiKey)).data.id, made.companyId)
-  },
-)
+test('a sandbox that was reset while no server ran is the one that the next server shows', async () => {
+  assert.equal(readSandbox(DATA_DIR).apiKey, made.apiKey)
+  assert.ok(server.output().includes(made.apiKey))
+  assert.equal((await getCompany(made.apiKey)).data.id, made.companyId)
+})
 
 test('beside a running server a reset is seen at once: the new key is shown, the old one refused', async () => {
   const { apiKey, companyId } = await answerOf('sandbox', 'reset')
@@ -52,33 +48,30 @@ test('beside a running server a reset is seen at once: the new key is shown, the
   assert.match(stdout, new RegExp(`API key +${made.apiKey}\n`))
 })
 
-longTest(
-  'company update changes what is named, is seen at once, and says what else happens',
-  async () => {
-    const { companyId: id, apiKey } = made
-    const before = (await getCompany(apiKey)).data
-    const options = ['--name', 'Padaria Nova', '--email', 'nova@example.com', '--color', '#B45309']
-    const { code, stdout } = await run(
-      'company',
-      'update',
-      id,
-      ...options,
-      '--image',
-      'http://x.test/1',
-    )
-    assert.equal(code, 0)
-    assert.match(stdout, /^ {2}name +Padaria do Vintém +→ +Padaria Nova$/m)
-    assert.match(stdout, /A mail informs sandbox@example\.com\./)
-    const changed = { name: 'Padaria Nova', email: 'nova@example.com', color: '#b45309' }
-    const { data } = await getCompany(apiKey)
-    assert.deepEqual(data, { ...before, ...changed, imageUrl: 'http://x.test/1' })
-    const again = await answerOf('company', 'update', id, '--no-image', '--name', 'Padaria Nova')
-    assert.deepEqual(again, { companyId: id, changed: { imageUrl: null } })
-    assert.equal('imageUrl' in (await getCompany(apiKey)).data, false)
-  },
-)
+test('company update changes what is named, is seen at once, and says what else happens', async () => {
+  const { companyId: id, apiKey } = made
+  const before = (await getCompany(apiKey)).data
+  const options = ['--name', 'Padaria Nova', '--email', 'nova@example.com', '--color', '#B45309']
+  const { code, stdout } = await run(
+    'company',
+    'update',
+    id,
+    ...options,
+    '--image',
+    'http://x.test/1',
+  )
+  assert.equal(code, 0)
+  assert.match(stdout, /^ {2}name +Padaria do Vintém +→ +Padaria Nova$/m)
+  assert.match(stdout, /A mail informs sandbox@example\.com\./)
+  const changed = { name: 'Padaria Nova', email: 'nova@example.com', color: '#b45309' }
+  const { data } = await getCompany(apiKey)
+  assert.deepEqual(data, { ...before, ...changed, imageUrl: 'http://x.test/1' })
+  const again = await answerOf('company', 'update', id, '--no-image', '--name', 'Padaria Nova')
+  assert.deepEqual(again, { companyId: id, changed: { imageUrl: null } })
+  assert.equal('imageUrl' in (await getCompany(apiKey)).data, false)
+})
 
-longTest('a tax id is taken as it is written on paper, whatever its dashes', async () => {
+test('a tax id is taken as it is written on paper, whatever its dashes', async () => {
   const { companyId: id, apiKey } = made
   const forms = {
     '529.982.247-25': '52998224725',
@@ -109,51 +102,48 @@ test('company update refuses what breaks a rule, with the options that were type
   assert.equal((await run('company', 'update', id, '--image', 'http://x', '--no-image')).code, 2)
 })
 
-longTest(
-  'bank show names the address of the running server, though it was given a port of its own',
-  async () => {
-    const { client } = await trust()
-    for (const [name, text] of [
-      ['own.pem', client.certificate],
-      ['own.key', client.key],
-      ['secret', 'x'],
-    ] as const) {
-      writeFileSync(join(home, name), text)
-    }
-    const fields = ['--name', 'Viva', '--email', 'viva@example.com', '--tax-id', '11222333000181']
-    const live = ['--live', '--pix-key', 'viva@example.com']
-    const { companyId } = await answerOf('company', 'create', ...fields, ...live)
-    await run(
-      'bank',
-      'connect',
-      '--company',
-      companyId,
-      '--profile',
-      'custom',
-      '--client-id',
-      'x',
-      '--client-secret-file',
-      'secret',
-      '--certificate',
-      'own.pem',
-      '--key',
-      'own.key',
-      '--base-url',
-      'https://127.0.0.1:1/',
-      '--token-url',
-      'https://127.0.0.1:1/token',
-    )
-    const { callbackUrl } = await answerOf('bank', 'show', '--company', companyId)
-    assert.ok(callbackUrl.startsWith(`${server.url}/bank/callbacks/`), callbackUrl)
-    server.child.kill('SIGTERM')
-    assert.equal(await server.ended, 0)
-    assert.equal(existsSync(join(DATA_DIR, 'server.json')), false)
-    const later = await answerOf('bank', 'show', '--company', companyId)
-    assert.match(later.callbackUrl, /^http:\/\/127\.0\.0\.1:3000\//)
-  },
-)
+test('bank show names the address of the running server, though it was given a port of its own', async () => {
+  const { client } = await trust()
+  for (const [name, text] of [
+    ['own.pem', client.certificate],
+    ['own.key', client.key],
+    ['secret', 'x'],
+  ] as const) {
+    writeFileSync(join(home, name), text)
+  }
+  const fields = ['--name', 'Viva', '--email', 'viva@example.com', '--tax-id', '11222333000181']
+  const live = ['--live', '--pix-key', 'viva@example.com']
+  const { companyId } = await answerOf('company', 'create', ...fields, ...live)
+  await run(
+    'bank',
+    'connect',
+    '--company',
+    companyId,
+    '--profile',
+    'custom',
+    '--client-id',
+    'x',
+    '--client-secret-file',
+    'secret',
+    '--certificate',
+    'own.pem',
+    '--key',
+    'own.key',
+    '--base-url',
+    'https://127.0.0.1:1/',
+    '--token-url',
+    'https://127.0.0.1:1/token',
+  )
+  const { callbackUrl } = await answerOf('bank', 'show', '--company', companyId)
+  assert.ok(callbackUrl.startsWith(`${server.url}/bank/callbacks/`), callbackUrl)
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0)
+  assert.equal(existsSync(join(DATA_DIR, 'server.json')), false)
+  const later = await answerOf('bank', 'show', '--company', companyId)
+  assert.match(later.callbackUrl, /^http:\/\/127\.0\.0\.1:3000\//)
+})
 
-longTest('only local mode has a sandbox to reset', async () => {
+test('only local mode has a sandbox to reset', async () => {
   const { code, stderr } = await vintem(['sandbox', 'reset'], {
     DATABASE_URL: 'postgres://127.0.0.1:1/x',
     SECRET_KEY: Buffer.alloc(32).toString('base64'),

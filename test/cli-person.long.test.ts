@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { hostedVintemIn } from './support/cli.ts'
 import { cloneDatabase } from './support/database.ts'
-import { longTest } from './support/long.ts'
 import { readSandbox, secretOf, startServer, temporaryFolder } from './support/process.ts'
 
 const home = temporaryFolder()
@@ -56,7 +55,7 @@ test('person link signs in the person of the sandbox once', async () => {
   )
 })
 
-longTest('person invite, list, role and remove', async () => {
+test('person invite, list, role and remove', async () => {
   const { companyId } = readSandbox(DATA_DIR)
   const who = ['--email', 'Bia@example.com', '--company', companyId]
   const { url, email } = await answerOf('person', 'invite', ...who, '--role', 'viewer')
@@ -90,7 +89,7 @@ longTest('person invite, list, role and remove', async () => {
   await refused(/no such member/, 1, 'person', 'remove', ...who)
 })
 
-longTest('the people of a sandbox that is reset belong to the new one', async () => {
+test('the people of a sandbox that is reset belong to the new one', async () => {
   const { companyId: former } = readSandbox(DATA_DIR)
   const { companyId } = await answerOf('sandbox', 'reset')
   assert.notEqual(companyId, former)
@@ -112,24 +111,21 @@ test('what was typed wrongly is refused with the usage', async () => {
   await refused(/^--email: must be an e-mail address/, 1, ...none)
 })
 
-longTest(
-  'with SMTP_URL the address is only printed when asked for, and a server has no sandbox',
-  async () => {
-    const own = {
-      DATABASE_URL: await cloneDatabase(),
-      SECRET_KEY: secretOf('cli person'),
-      PUBLIC_URL: 'https://pix.example.com',
-      SMTP_URL: 'smtp://127.0.0.1:1',
-      MAIL_FROM: 'vintem@example.com',
-    }
-    const args = ['person', 'invite', '--email', 'op@example.com', '--operator', '--language', 'en']
-    const quiet = await vintem(args, own)
-    assert.equal(quiet.code, 0, quiet.stderr)
-    assert.doesNotMatch(quiet.stdout, /https:/)
-    const printed = await vintem([...args, '--print'], own)
-    assert.match(printed.stdout, /https:\/\/pix\.example\.com\/invitation\/[\w-]{43}\n/)
-    const link = await vintem(['person', 'link'], own)
-    assert.match(link.stderr, /Missing: --email/)
-    assert.equal(link.code, 2)
-  },
-)
+test('with SMTP_URL the address is only printed when asked for, and a server has no sandbox', async () => {
+  const own = {
+    DATABASE_URL: await cloneDatabase(),
+    SECRET_KEY: secretOf('cli person'),
+    PUBLIC_URL: 'https://pix.example.com',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'vintem@example.com',
+  }
+  const args = ['person', 'invite', '--email', 'op@example.com', '--operator', '--language', 'en']
+  const quiet = await vintem(args, own)
+  assert.equal(quiet.code, 0, quiet.stderr)
+  assert.doesNotMatch(quiet.stdout, /https:/)
+  const printed = await vintem([...args, '--print'], own)
+  assert.match(printed.stdout, /https:\/\/pix\.example\.com\/invitation\/[\w-]{43}\n/)
+  const link = await vintem(['person', 'link'], own)
+  assert.match(link.stderr, /Missing: --email/)
+  assert.equal(link.code, 2)
+})
