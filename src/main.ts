@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
+import { createApp } from './app.ts'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
 import type { FullApp } from './core/full-app.ts'
 import { keepPositions, requireSameSecret } from './core/installation.ts'
@@ -20,7 +21,6 @@ import { createMachineMetrics, createMachineReadiness } from './processes/machin
 import { writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
-import { createApp } from './service.ts'
 import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
 import { describeStartFault, startExitCode } from './start-faults.ts'
 

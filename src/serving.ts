@@ -3,7 +3,7 @@ import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
 import type { Undo } from './lifetime.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
-import { createService, type Service } from './service.ts'
+import type { Service } from './service.ts'
 import { startWorker, TASKS } from './worker/worker.ts'
 
 /** Closes what an app has opened. */
@@ -26,6 +26,8 @@ export async function serveRequests(
   databaseUrl: string,
   undo: Undo[],
 ): Promise<Service> {
+  // Loaded here, because a process that answers no requests starts faster without it.
+  const { createService } = await import('./service.ts')
   const service = await createService(app, databaseUrl)
   undo.push(() => service.close())
   const { host, port, processes } = app.config

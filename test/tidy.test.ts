@@ -95,7 +95,7 @@ test('a noun never calls the commands of another noun', () => {
 const SIMULATOR_USERS = [
   'src/provider/simulator/',
   'src/provider/providers.ts',
-  'src/service.ts',
+  'src/app.ts',
   'src/core/simulated-bank/',
 ]
 

@@ -1,3 +1,4 @@
+import { createApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { waitUntilApplied, waitUntilAppliedAt } from '../core/companies/announce.ts'
 import type { FullApp } from '../core/full-app.ts'
@@ -10,7 +11,6 @@ import { systemClock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
 import { addressOfServer } from '../running.ts'
-import { createApp } from '../service.ts'
 
 export type Connection = {
   url: string

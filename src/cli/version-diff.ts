@@ -1,8 +1,6 @@
 import type { Static } from 'typebox'
 import { SCOPES } from '../core/companies/rules.ts'
 import { showUsed, type VersionDiff } from '../core/version-changes/view.ts'
-import { ROUTES } from '../http/routes/all.ts'
-import { diffVersions, usedSince } from '../http/version-changes.ts'
 import { commandAuthor } from './author.ts'
 import { requireCompany } from './records.ts'
 import { withApp } from './session.ts'
@@ -15,6 +13,9 @@ export const diffOf = (companyId: string, to: string): Promise<Diff> =>
     const company = await requireCompany(app.db, companyId)
     const actor = { company, author: commandAuthor(), scopes: SCOPES }
     const from = company.apiVersion
+    // Loaded here, because no other command needs the operations of the API.
+    const { ROUTES } = await import('../http/routes/all.ts')
+    const { diffVersions, usedSince } = await import('../http/version-changes.ts')
     const used = await diffVersions(app, ROUTES, actor, from, to)
     return { from, to, since: usedSince(app).toISOString(), operations: used.map(showUsed) }
   })

@@ -1,7 +1,7 @@
+import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { createApp } from '../../src/service.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 
 /**

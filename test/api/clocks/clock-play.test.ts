@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { createApp } from '../../../src/app.ts'
 import {
   findDue,
   findReleasable,
@@ -11,7 +12,6 @@ import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/co
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { createApp } from '../../../src/service.ts'
 import { expireDueCharges } from '../../../src/worker/charges.ts'
 import { advanceTestClocks } from '../../../src/worker/clocks.ts'
 import { type Client, startApi } from '../../support/api.ts'

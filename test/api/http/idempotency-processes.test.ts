@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { createApp } from '../../../src/app.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { createApp, createService } from '../../../src/service.ts'
+import { createService } from '../../../src/service.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { WRITES, type Write } from '../writes.ts'
 

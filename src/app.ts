@@ -1,0 +1,134 @@
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { createLateActivity } from './core/activity/batch.ts'
+import { openConnection } from './core/banks/commands.ts'
+import { groupCharges } from './core/charges/group.ts'
+import { createAttemptCounter } from './core/deliveries/metrics.ts'
+import { createFeedWaits } from './core/feed/waits.ts'
+import type { FullApp } from './core/full-app.ts'
+import { createCallbackBatchers } from './core/payments/callbacks.ts'
+import { limitPasswords } from './core/people/sign-in.ts'
+import { syncNamed } from './core/recurrences/callback-followup.ts'
+import { recordReturns } from './core/refunds/bank-returns.ts'
+import { createRequestLog } from './core/request-log/batch.ts'
+import { createSetbacks } from './core/setbacks.ts'
+import { type Connections, undivided } from './db/connection-counts.ts'
+import { type Database, openDatabase } from './db/database.ts'
+import { type Alarm, createAlarm } from './lib/alarm.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
+import { watchClock } from './lib/clock-watch.ts'
+import { createSender } from './lib/http-sender.ts'
+import { type Limits, ownLimits } from './lib/limits.ts'
+import type { Log } from './lib/log.ts'
+import { asMachine, asNameServers, type Lookup } from './lib/lookup.ts'
+import { createMailer } from './lib/mailer.ts'
+import { createMetrics } from './lib/metrics.ts'
+import { createVault } from './lib/vault.ts'
+import { type Limits as BankLimits, createBacen } from './provider/bacen/bacen.ts'
+import type { Payee } from './provider/port.ts'
+import { createProviders } from './provider/providers.ts'
+import { createSimulator } from './provider/simulator/simulator.ts'
+import { DUE_TASKS } from './worker/due.ts'
+
+/** How many clocks are moved at the same time. Each move reads what is due of its company. */
+const CLOCK_MOVES = 2
+/** How many certificates are read at once, each in a process of its own. */
+const CERTIFICATES = 2
+/** A company uploads so many of them at once, and then one in so many seconds. */
+const UPLOADS = 5
+const UPLOAD_S = 30
+/** A company changes who can reach its money so many times at once, and then once in so long. */
+const ACCESS_CHANGES = 20
+const ACCESS_CHANGE_S = 360
+/** Between moves there is a rest of so many times their length while other moves wait. */
+const CLOCK_REST = 4
+export type Parts = {
+  config: Config
+  databaseUrl: string
+  clock: Clock
+  log: Log
+  publicUrl: string
+  /** Replaces this machine's name servers, in tests. */
+  lookup?: Lookup
+  /** Replaces the clock of the database, in tests. */
+  databaseTime?: () => Promise<Date>
+  /** Instead of the ordinary limits on what a bank may take. */
+  bankLimits?: Partial<BankLimits>
+  /** What another process counts, if there are several. */
+  limits?: Limits
+  /** Instead of one that wakes the tasks of this process. */
+  alarm?: Alarm
+  /** Connections of each kind, instead of those of a process that does everything. */
+  connections?: Connections
+}
+
+/** Creates what commands act with. */
+export function createApp({
+  config,
+  databaseUrl,
+  clock,
+  log,
+  publicUrl,
+  ...parts
+}: Parts): FullApp {
+  const { limits = ownLimits, alarm = createAlarm() } = parts
+  const connections = parts.connections ?? undivided(config.databasePoolSize)
+  const db = openDatabase(databaseUrl, connections, alarm)
+  db.heartbeat.onUnresponsive(() =>
+    log.warn({}, 'the database does not answer: its connections were closed'),
+  )
+  const vault = createVault(config.secretKey)
+  const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
+  const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
+  // Anybody can call the simulated bank, so it gets the share of one company of the database.
+  const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
+  const providers = createProviders(simulator, bacen)
+  const { smtpUrl, mailFrom: from, dataDir } = config
+  const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
+  const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
+  const sender = createSender({ guarded: !config.local, lookup })
+  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns })
+  const charges = groupCharges(db)
+  const metrics = createMetrics()
+  const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
+  const lateActivity = createLateActivity(db, metrics.registry, log)
+  const countAttempt = createAttemptCounter(metrics.registry)
+  const outward = { providers, mailer, sender, lookup, metrics, countAttempt, setbacks, limits }
+  const ask =
+    parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
+  const clockWatch = compareClocks(clock, ask, log)
+  const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
+  const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
+  const passwords = limitPasswords(limits, config)
+  const bankPages = {
+    certificates: limits.shares('certificates', CERTIFICATES, 1, 0),
+    uploads: config.rateLimit && limits.rate('uploads of certificates', 1 / UPLOAD_S, UPLOADS),
+    checks: limits.count('bank checks', 1),
+  }
+  const requestLog = createRequestLog(db, metrics.registry)
+  const feedWaits = createFeedWaits(db, limits, log)
+  const batched = { charges, callbacks, lateActivity, requestLog, feedWaits }
+  const accessChanges =
+    config.rateLimit && limits.rate('changes of access', 1 / ACCESS_CHANGE_S, ACCESS_CHANGES)
+  const limited = { passwords, bankPages, accessChanges }
+  return { config, db, ...time, vault, log, ...outward, ...batched, ...limited, alarm, publicUrl }
+}
+
+async function timeOf(db: Database): Promise<Date> {
+  const [row] = await db.light.query<{ now: Date }>({
+    name: 'time',
+    text: 'select clock_timestamp() as now',
+  })
+  return row!.now
+}
+
+const compareClocks = (clock: Clock, ask: () => Promise<Date>, log: Log) =>
+  watchClock({
+    clock,
+    ask,
+    steady: () => performance.now(),
+    onChange: (agrees, ahead_s) => {
+      if (agrees) log.info({}, 'the clocks of machine and database agree again')
+      else log.warn({ ahead_s }, 'the clocks of machine and database differ: nothing expires')
+    },
+  })
