@@ -111,34 +111,37 @@ longTest('a static code is paid as often as one likes', async () => {
   assert.equal(await page.getByText('A empresa recebeu e a cobrança está paga.').count(), 2)
 })
 
-test('an authorization is approved, runs out of funds, gets them back and is canceled', async () => {
-  const { id, emv } = await subscription(local)
-  const statusOf = async () =>
-    (await local.get(`/pix-automatic/recurrences/${id}`)).recurrenceAuthStatus
-  const page = await browser.open(`${local.url}/bank`, { javaScript: false })
-  await page.getByRole('link', { name: 'R$ 49,90' }).first().click()
-  for (const text of ['Pão de todo dia', 'todo mês', 'Aguardando sua autorização']) {
-    await shows(page, text)
-  }
-  await press(page, 'Autorizar')
-  await shows(page, 'com saldo')
-  assert.equal(await statusOf(), 'APPROVED')
-  await press(page, 'Zerar saldo')
-  await shows(page, 'sem saldo')
-  await press(page, 'Adicionar saldo')
-  await shows(page, 'com saldo')
-  await press(page, 'Cancelar a autorização')
-  await shows(page, 'Cancelada')
-  assert.equal(await statusOf(), 'CANCELED')
-  assert.equal(await page.getByRole('button', { name: 'Autorizar' }).count(), 0)
+longTest(
+  'an authorization is approved, runs out of funds, gets them back and is canceled',
+  async () => {
+    const { id, emv } = await subscription(local)
+    const statusOf = async () =>
+      (await local.get(`/pix-automatic/recurrences/${id}`)).recurrenceAuthStatus
+    const page = await browser.open(`${local.url}/bank`, { javaScript: false })
+    await page.getByRole('link', { name: 'R$ 49,90' }).first().click()
+    for (const text of ['Pão de todo dia', 'todo mês', 'Aguardando sua autorização']) {
+      await shows(page, text)
+    }
+    await press(page, 'Autorizar')
+    await shows(page, 'com saldo')
+    assert.equal(await statusOf(), 'APPROVED')
+    await press(page, 'Zerar saldo')
+    await shows(page, 'sem saldo')
+    await press(page, 'Adicionar saldo')
+    await shows(page, 'com saldo')
+    await press(page, 'Cancelar a autorização')
+    await shows(page, 'Cancelada')
+    assert.equal(await statusOf(), 'CANCELED')
+    assert.equal(await page.getByRole('button', { name: 'Autorizar' }).count(), 0)
 
-  const other = await subscription(local)
-  const second = await browser.open(bankUrl(local, other.emv))
-  await isAccessible(second)
-  await press(second, 'Recusar')
-  await shows(second, 'Recusada')
-  assert.notEqual(emv, other.emv)
-})
+    const other = await subscription(local)
+    const second = await browser.open(bankUrl(local, other.emv))
+    await isAccessible(second)
+    await press(second, 'Recusar')
+    await shows(second, 'Recusada')
+    assert.notEqual(emv, other.emv)
+  },
+)
 
 longTest('a decision that came too late is said to be impossible', async () => {
   const { emv } = await subscription(local)

@@ -32,12 +32,6 @@ const LOOKS: Walk[] = [
 ]
 const WALKS = LOOKS.filter(({ name }) => DASHBOARD_LOOKS?.split(',').includes(name) ?? true)
 
-/** What `npm test` does of it: each as somebody who is not the owner, on a phone. */
-const FEW: [role: Role, path: string][] = [
-  ['support', '/charges/:id/refund'],
-  ['finance', '/balance/withdrawals/:id/approve'],
-]
-
 const isForm = ({ method }: { method: string }) => method === 'POST'
 const forms = ROUTES.filter(isForm)
 const OPERATOR_FORMS = ['/companies/:company/suspend', '/companies/:company/resume']
@@ -180,15 +174,6 @@ if (isLong) {
       const others = WALKED.filter((role) => !isAllowed(role, route.needs))
       const place = others.length > 0 ? await placeOf(route) : null
       for (const role of others) await isNotOffered(context, place!, role)
-    }
-  })
-} else {
-  test('others than the owner do what is theirs, and are not offered the rest', async () => {
-    const context = await visitorOf(PHONE)
-    for (const [role, path] of FEW) {
-      const route = forms.find((form) => form.path === path)!
-      await act(context, route, role, LOOKS[0]!)
-      await isNotOffered(context, await placeOf(route), 'viewer')
     }
   })
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type MemberOptions, signIn, useSessionIn } from '../support/dashboard.ts'
-import { variants } from '../support/long.ts'
+import { longTest } from '../support/long.ts'
 import { makePaid, makeUnmatched, order } from '../support/payments.ts'
 import { startLocal } from './local.ts'
 import {
@@ -40,8 +40,8 @@ const LOOKS: [name: string, visit: Visit, language: 'pt' | 'en'][] = [
   ['a wide and dark window, in English', WIDE, 'en'],
 ]
 
-for (const [name, visit, language] of variants(LOOKS)) {
-  test(`balance, statement and its file: ${name}`, async () => {
+for (const [name, visit, language] of LOOKS) {
+  longTest(`balance, statement and its file: ${name}`, async () => {
     const client = await local.client()
     await makePaid(local, client, 1990)
     const { open } = await visitorOf(client.company, visit, { language })
@@ -60,7 +60,7 @@ for (const [name, visit, language] of variants(LOOKS)) {
     assert.equal(file.suggestedFilename(), 'extrato.csv')
   })
 
-  test(`a withdrawal with a wrong and the right code, and its approval: ${name}`, async () => {
+  longTest(`a withdrawal with a wrong and the right code, and its approval: ${name}`, async () => {
     const client = await local.client({ email: `${language}@example.com` })
     const pt = language === 'pt'
     const owner = await visitorOf(client.company, visit, { language, name: 'Olga' })
@@ -101,39 +101,45 @@ for (const [name, visit, language] of variants(LOOKS)) {
     await isFine(await owner.open('/balance/withdrawals'))
   })
 
-  test(`unmatched payments are accepted and refunded, one after the other: ${name}`, async () => {
-    const client = await local.client()
-    const pt = language === 'pt'
-    const { brCode } = await makePaid(local, client, 1990)
-    await makeUnmatched(local, client, 700)
-    const { open } = await visitorOf(client.company, visit, { language })
-    for (const name of [INJECTION, `\u202e${'W'.repeat(254)}`]) {
-      const { status, text } = await order(local, { brCode, payer: { name, taxId: '52998224725' } })
-      assert.equal(status, 201, text)
-    }
-    const page = await open('/unmatched')
-    await isFine(page)
-    await showsAsText(page, INJECTION)
-    const cards = page.locator('.decision')
-    await cards
-      .last()
-      .getByRole('button', { name: pt ? 'Aceitar' : 'Accept' })
-      .click()
-    await page.getByText(pt ? /Pagamento aceito/ : /Payment accepted/).waitFor()
-    assert.equal(await cards.count(), 2)
-    await isFine(page)
-    await cards
-      .last()
-      .getByRole('link', { name: pt ? 'Ver detalhes' : 'View details' })
-      .click()
-    await page.getByText('529.982.247-25').waitFor()
-    await isFine(page)
-    await page.getByRole('textbox').fill('Obrigado')
-    await page.getByRole('button', { name: pt ? 'Devolver' : 'Refund' }).click()
-    await page.getByText(pt ? /Devolução iniciada/ : /Refund started/).waitFor()
-    assert.equal(await cards.count(), 1)
-    await isFine(await open('/unmatched?status=REFUNDING'))
-  })
+  longTest(
+    `unmatched payments are accepted and refunded, one after the other: ${name}`,
+    async () => {
+      const client = await local.client()
+      const pt = language === 'pt'
+      const { brCode } = await makePaid(local, client, 1990)
+      await makeUnmatched(local, client, 700)
+      const { open } = await visitorOf(client.company, visit, { language })
+      for (const name of [INJECTION, `\u202e${'W'.repeat(254)}`]) {
+        const { status, text } = await order(local, {
+          brCode,
+          payer: { name, taxId: '52998224725' },
+        })
+        assert.equal(status, 201, text)
+      }
+      const page = await open('/unmatched')
+      await isFine(page)
+      await showsAsText(page, INJECTION)
+      const cards = page.locator('.decision')
+      await cards
+        .last()
+        .getByRole('button', { name: pt ? 'Aceitar' : 'Accept' })
+        .click()
+      await page.getByText(pt ? /Pagamento aceito/ : /Payment accepted/).waitFor()
+      assert.equal(await cards.count(), 2)
+      await isFine(page)
+      await cards
+        .last()
+        .getByRole('link', { name: pt ? 'Ver detalhes' : 'View details' })
+        .click()
+      await page.getByText('529.982.247-25').waitFor()
+      await isFine(page)
+      await page.getByRole('textbox').fill('Obrigado')
+      await page.getByRole('button', { name: pt ? 'Devolver' : 'Refund' }).click()
+      await page.getByText(pt ? /Devolução iniciada/ : /Refund started/).waitFor()
+      assert.equal(await cards.count(), 1)
+      await isFine(await open('/unmatched?status=REFUNDING'))
+    },
+  )
 }
 
 test('without scripts money is withdrawn and an unmatched payment accepted', async () => {

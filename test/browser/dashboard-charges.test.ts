@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { longTest, variants } from '../support/long.ts'
+import { longTest } from '../support/long.ts'
 import { makeCharge, makePaid, pay } from '../support/payments.ts'
 import { register } from '../support/webhooks.ts'
 import {
@@ -43,46 +43,49 @@ async function enter(visit: Visit, language: 'pt' | 'en') {
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name }).first()
 
-for (const visit of variants([{}, PHONE, { dark: true }])) {
-  test(`finds a charge, refunds a part of it and cancels another: ${JSON.stringify(visit)}`, async () => {
-    const { paid, open, show } = await enter(visit, 'pt')
-    const page = await show('/charges')
-    await isFine(page)
-    await showsAsText(page, INJECTION)
-    await page.getByLabel('Buscar').fill('25,00')
-    await button(page, 'Buscar').click()
-    await page.getByText('Buscando por valor R$ 25,00').waitFor()
-    await isFine(page)
-    await link(page, 'Maria da Silva').click()
-    await page.getByText('Pagamento recebido').waitFor()
-    assert.match(page.url(), new RegExp(paid.id))
-    await isFine(page)
-    await link(page, 'Devolver').click()
-    await isFine(page)
-    await page.getByLabel('Valor da devolução').fill('99,00')
-    await button(page, 'Devolver').click()
-    await page.getByRole('alert').waitFor()
-    await isFine(page)
-    await page.getByLabel('Valor da devolução').fill('10,00')
-    await page.getByLabel('Motivo').fill('Troca')
-    await button(page, 'Devolver').click()
-    await page.getByText('Devolução iniciada').waitFor()
-    await page.getByText('Devolução de R$ 10,00').waitFor()
-    await isFine(page)
-    const other = await show(`/charges/${open.id}`)
-    await isFine(other)
-    await showsAsText(other, INJECTION)
-    await button(other, 'Copiar link').click()
-    const copied = await other.evaluate<string>('navigator.clipboard.readText()')
-    assert.match(copied, /\/pay\//)
-    await button(other, 'Enviar link por e-mail').click()
-    await other.getByText('E-mail na fila de envio').waitFor()
-    await link(other, 'Cancelar cobrança').click()
-    await isFine(other)
-    await button(other, 'Cancelar cobrança').click()
-    await other.getByText('foi cancelada antes do pagamento').waitFor()
-    await isFine(other)
-  })
+for (const visit of [{}, PHONE, { dark: true }]) {
+  longTest(
+    `finds a charge, refunds a part of it and cancels another: ${JSON.stringify(visit)}`,
+    async () => {
+      const { paid, open, show } = await enter(visit, 'pt')
+      const page = await show('/charges')
+      await isFine(page)
+      await showsAsText(page, INJECTION)
+      await page.getByLabel('Buscar').fill('25,00')
+      await button(page, 'Buscar').click()
+      await page.getByText('Buscando por valor R$ 25,00').waitFor()
+      await isFine(page)
+      await link(page, 'Maria da Silva').click()
+      await page.getByText('Pagamento recebido').waitFor()
+      assert.match(page.url(), new RegExp(paid.id))
+      await isFine(page)
+      await link(page, 'Devolver').click()
+      await isFine(page)
+      await page.getByLabel('Valor da devolução').fill('99,00')
+      await button(page, 'Devolver').click()
+      await page.getByRole('alert').waitFor()
+      await isFine(page)
+      await page.getByLabel('Valor da devolução').fill('10,00')
+      await page.getByLabel('Motivo').fill('Troca')
+      await button(page, 'Devolver').click()
+      await page.getByText('Devolução iniciada').waitFor()
+      await page.getByText('Devolução de R$ 10,00').waitFor()
+      await isFine(page)
+      const other = await show(`/charges/${open.id}`)
+      await isFine(other)
+      await showsAsText(other, INJECTION)
+      await button(other, 'Copiar link').click()
+      const copied = await other.evaluate<string>('navigator.clipboard.readText()')
+      assert.match(copied, /\/pay\//)
+      await button(other, 'Enviar link por e-mail').click()
+      await other.getByText('E-mail na fila de envio').waitFor()
+      await link(other, 'Cancelar cobrança').click()
+      await isFine(other)
+      await button(other, 'Cancelar cobrança').click()
+      await other.getByText('foi cancelada antes do pagamento').waitFor()
+      await isFine(other)
+    },
+  )
 }
 
 longTest('in English, at the size of a phone', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { longTest, variants } from '../support/long.ts'
+import { longTest } from '../support/long.ts'
 import { makeCharge, makePaid, makeUnmatched, pay } from '../support/payments.ts'
 import {
   browsing,
@@ -40,11 +40,11 @@ await makeUnmatched(api, busy, 4_400)
 await makeCharge(busy, 2_990, { customer: payer({ name: INJECTION }) })
 await makeCharge(busy, 2_990, { customer: payer({ name: 'W'.repeat(255) }) })
 
-for (const given of variants(VISITS)) {
+for (const given of VISITS) {
   const { language, dark, phone } = given
   const how = `${phone ? 'on a phone' : 'in a wide window'}, ${language}${dark ? ', dark' : ''}`
 
-  test(`Today can be used by everybody ${how}`, async () => {
+  longTest(`Today can be used by everybody ${how}`, async () => {
     const { home, open } = await visit(busy, given)
     for (const path of ['', '?days=90']) {
       const page = await open(home + path)

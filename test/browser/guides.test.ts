@@ -55,26 +55,29 @@ test('samples, menu and search need no script', async () => {
   await page.getByRole('heading', { name: 'Introdução' }).waitFor()
 })
 
-test('with scripts a language is chosen once, and a search begins while one types', async () => {
-  const { open } = await browser.visitor()
-  const page = await open(`${api.url}/guides/start`)
-  await page.locator('.tabs').nth(1).locator('label', { hasText: 'PHP' }).click()
-  assert.deepEqual(
-    new Set(
-      await page
-        .locator('.tabs > input:checked')
-        .evaluateAll((all) => all.map((one) => (one as { value?: string }).value)),
-    ),
-    new Set(['PHP']),
-  )
-  const next = await open(`${api.url}/guides/webhooks`)
-  await next.locator('.tabs').first().locator('.panel:visible').getByText('<?php').waitFor()
-  await next.locator('.tabs').first().hover()
-  await next.locator('.tabs .panel:visible').getByRole('button', { name: 'Copy' }).click()
-  assert.match(await next.evaluate<string>('navigator.clipboard.readText()'), /^<\?php\nrequire/)
-  await next.getByRole('searchbox').fill('rotate')
-  await next.locator('#found').getByRole('link', { name: 'Change the secret' }).waitFor()
-  assert.match(next.url(), /\/guides\?q=rotate$/)
-  await next.goBack()
-  await next.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
-})
+longTest(
+  'with scripts a language is chosen once, and a search begins while one types',
+  async () => {
+    const { open } = await browser.visitor()
+    const page = await open(`${api.url}/guides/start`)
+    await page.locator('.tabs').nth(1).locator('label', { hasText: 'PHP' }).click()
+    assert.deepEqual(
+      new Set(
+        await page
+          .locator('.tabs > input:checked')
+          .evaluateAll((all) => all.map((one) => (one as { value?: string }).value)),
+      ),
+      new Set(['PHP']),
+    )
+    const next = await open(`${api.url}/guides/webhooks`)
+    await next.locator('.tabs').first().locator('.panel:visible').getByText('<?php').waitFor()
+    await next.locator('.tabs').first().hover()
+    await next.locator('.tabs .panel:visible').getByRole('button', { name: 'Copy' }).click()
+    assert.match(await next.evaluate<string>('navigator.clipboard.readText()'), /^<\?php\nrequire/)
+    await next.getByRole('searchbox').fill('rotate')
+    await next.locator('#found').getByRole('link', { name: 'Change the secret' }).waitFor()
+    assert.match(next.url(), /\/guides\?q=rotate$/)
+    await next.goBack()
+    await next.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+  },
+)

@@ -30,7 +30,7 @@ longTest('nobody was sent anything yet, and the page says what to do', async () 
   await isAccessible(page)
 })
 
-test('the one-time code is one click away, and confirms its withdrawal', async () => {
+longTest('the one-time code is one click away, and confirms its withdrawal', async () => {
   const { withdrawId } = await local.post('/account-balance/withdraw', { value: 5000 })
   const page = await browser.open(mailbox, { phone: true })
   await arrives(page, 'Código para confirmar o saque de R$ 50,00')

@@ -4,7 +4,7 @@ import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
 import { makeTrouble } from '../operator/trouble.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { longTest, variants } from '../support/long.ts'
+import { longTest } from '../support/long.ts'
 import { linkTo } from '../support/pages.ts'
 import { makePaid } from '../support/payments.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
@@ -21,23 +21,26 @@ const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ pa
   path.replace(':company', suffixOf(client.company.id)),
 )
 
-for (const language of variants(['pt', 'en'])) {
-  for (const [where, size] of variants([
+for (const language of ['pt', 'en'] as const) {
+  for (const [where, size] of [
     ['on a phone', phone],
     ['in a wide window', { dark: language === 'en' }],
-  ])) {
-    test(`the pages of the operator can be used by everybody ${where}, ${language}`, async () => {
-      const options = { role: null, isOperator: true, language }
-      const member = await signIn(api, client.company, options)
-      const { context, open } = await browser.visitor({ ...size, language })
-      await useSessionIn(context, api, member)
-      for (const path of pages) {
-        const page = await open(`${api.url}/operator${path}`)
-        await isAccessible(page)
-        await fitsTheWindow(page)
-        await page.close()
-      }
-    })
+  ] as const) {
+    longTest(
+      `the pages of the operator can be used by everybody ${where}, ${language}`,
+      async () => {
+        const options = { role: null, isOperator: true, language }
+        const member = await signIn(api, client.company, options)
+        const { context, open } = await browser.visitor({ ...size, language })
+        await useSessionIn(context, api, member)
+        for (const path of pages) {
+          const page = await open(`${api.url}/operator${path}`)
+          await isAccessible(page)
+          await fitsTheWindow(page)
+          await page.close()
+        }
+      },
+    )
   }
 }
 

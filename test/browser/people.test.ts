@@ -113,7 +113,7 @@ for (const given of variants(VISITS)) {
     assert.equal(new URL(page.url()).pathname, home, 'where they wanted to go')
   })
 
-  test(`an owner invites somebody, who joins; then changes their role ${how}`, async () => {
+  longTest(`an owner invites somebody, who joins; then changes their role ${how}`, async () => {
     const { company } = await api.client({ name: `Padaria ${INJECTION}`.slice(0, 100), language })
     const owner = await signIn(api, company, { language, name: 'W'.repeat(255) })
     const { context, open } = await browser.visitor(given)
@@ -146,7 +146,7 @@ for (const given of variants(VISITS)) {
     await guest.getByRole('button', { name: words.signIn, exact: true }).waitFor()
   })
 
-  test(`an invitation is withdrawn, a password forgotten, sessions ended ${how}`, async () => {
+  longTest(`an invitation is withdrawn, a password forgotten, sessions ended ${how}`, async () => {
     const { company } = await api.client()
     const owner = await signIn(api, company, { language })
     const post = { email: `carla-${language}@example.com`, role: 'viewer' }

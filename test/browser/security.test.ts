@@ -93,11 +93,11 @@ longTest('without a passkey on the device the page says so, and goes on', async 
   await isAccessible(page)
 })
 
-for (const [language, visit] of variants([
+for (const [language, visit] of [
   ['pt', PHONE],
   ['en', { dark: true }],
-])) {
-  test(`an app is set up by its secret and a code (${language})`, async () => {
+] as const) {
+  longTest(`an app is set up by its secret and a code (${language})`, async () => {
     const owner = await signIn(api, client.company, { language })
     const { page } = await open(owner, '/account/security', visit)
     await page.locator('form[action="/account/security/app"] button').click()

@@ -5,7 +5,6 @@ import { insertEntries } from '../../src/core/activity/store.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { longTest, variants } from '../support/long.ts'
 import { browsing, fitsTheWindow, INJECTION, isAccessible, showsAsText } from './support.ts'
 
 const api = await startApi()
@@ -44,8 +43,8 @@ await insertEntries(api.app.db, [
 ])
 await Promise.all([api.app.lateActivity.idle(), api.app.requestLog.idle()])
 
-for (const visit of variants(SIZES)) {
-  for (const language of variants(['pt', 'en'])) {
+for (const visit of SIZES) {
+  for (const language of ['pt', 'en'] as const) {
     test(`the activity log at ${visit.size.width} px in ${language}`, async () => {
       const owner = await signIn(api, client.company, { language })
       const { context, open } = await browser.visitor({ ...visit, language })
@@ -83,7 +82,7 @@ for (const visit of variants(SIZES)) {
   }
 }
 
-longTest('a request is found by its id without scripts', async () => {
+test('a request is found by its id without scripts', async () => {
   const developer = await signIn(api, client.company, { role: 'developer', language: 'en' })
   const { context, open } = await browser.visitor({ javaScript: false, language: 'en' })
   await useSessionIn(context, api, developer)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { longTest } from '../support/long.ts'
 import { makeCustomer } from '../support/subscriptions.ts'
 import { browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
 
@@ -56,7 +55,7 @@ test('on a phone a product is made, sold by a link with a preview, and the link 
   assert.deepEqual([data.length, data[0].total], [1, 2500])
 })
 
-longTest('without JavaScript a customer is found and charged', async () => {
+test('without JavaScript a customer is found and charged', async () => {
   const { client, page } = await open('/new/charge', { javaScript: false })
   await makeCustomer(client, { name: 'Carla Dias' })
   await page.getByLabel('Valor em reais').fill('1.019,90')
@@ -71,7 +70,7 @@ longTest('without JavaScript a customer is found and charged', async () => {
   assert.deepEqual([charge.total, charge.customer.name], [101_990, 'Carla Dias'])
 })
 
-longTest('a long name fits into the form', async () => {
+test('a long name fits into the form', async () => {
   const { client, page, go } = await open('/new/charge', { phone: true, size: PHONE })
   const name = 'W'.repeat(255)
   const id = await makeCustomer(client, { name })
@@ -106,7 +105,7 @@ test('in English a subscription is made, and canceled after a question', async (
   await isAccessible(page)
 })
 
-longTest('a code has a sign of A6, with everything of it on one sheet', async () => {
+test('a code has a sign of A6, with everything of it on one sheet', async () => {
   const { page } = await open('/new/code', {})
   await page.getByLabel('Valor em reais').fill('2,50')
   await page.getByRole('button', { name: 'Criar QR Code' }).last().click()

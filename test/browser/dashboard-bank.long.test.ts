@@ -6,7 +6,6 @@ import { trust } from '../bank/certificates.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { variants } from '../support/long.ts'
 import { browsing, fitsTheWindow, isAccessible } from './support.ts'
 
 const api = await startApi()
@@ -28,10 +27,10 @@ const fileOf = (name: string, content: string) => ({
   buffer: Buffer.from(content),
 })
 
-for (const [language, phone, javaScript] of variants([
+for (const [language, phone, javaScript] of [
   ['pt', true, true],
   ['en', false, false],
-])) {
+] as const) {
   const scripts = javaScript ? 'with' : 'without'
   test(`an owner connects, checks and disconnects a bank: ${language}, ${scripts} scripts`, async () => {
     const shop = await openBanked(api, { callbacks: false })
