@@ -85,6 +85,8 @@ const settings = {
   full_page_writes: 'off',
   max_connections: '400',
   max_wal_size: '256MB',
+  // To start workers takes longer than to read the few rows of a test.
+  max_parallel_workers_per_gather: '0',
 }
 // Every file is a process, and many start others: what is compiled here they need not compile.
 const compiled = join(dataDir, 'compiled')
