@@ -7,7 +7,7 @@ const [name] = process.argv.slice(2)
 const path = join(import.meta.dirname, `${name}.ts`)
 if (!name || !existsSync(path) || PARTS.includes(name)) {
   console.error(
-    'Usage: npm run bench create | read | qr | settle | deliver | bill | live | listen | cpu | grow',
+    'Usage: npm run bench create | read | qr | settle | deliver | bill | live | listen | cpu | grow | places',
   )
   process.exit(2)
 }

@@ -91,6 +91,25 @@ async function run(script: string, url: string): Promise<Running> {
   return { port, pid: server.pid!, stop: () => end(server) }
 }
 
+/** Vintém in its own process, with companies in these databases. */
+export async function runPlaces(urls: string[]): Promise<Running> {
+  const port = await freePort()
+  const places = { DATABASE_URL: '', PLACES: urls.join(' ') }
+  const server = await startServer('src/main.ts', port, { ...environment('', port), ...places })
+  return { port, pid: server.pid!, stop: () => end(server) }
+}
+
+/** Another database beside this one. */
+export async function besideOf(url: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  const beside = new URL(url)
+  beside.pathname = `/${name}`
+  return beside.href
+}
+
 /** Vintém in its own process, with a company and key made by its CLI, live if it has a bank. */
 export async function runVintem(
   url: string,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { createLateActivity } from './core/activity/batch.ts'
+import { onePlace, type Places } from './core/app.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
@@ -8,13 +9,15 @@ import { createFeedWaits } from './core/feed/waits.ts'
 import type { FullApp } from './core/full-app.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { limitPasswords } from './core/people/sign-in.ts'
+import { createPlaces } from './core/places/directory.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createRequestLog } from './core/request-log/batch.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
-import { type Alarm, createAlarm } from './lib/alarm.ts'
+import { spanPlaces } from './db/spanning.ts'
+import { type Alarm, alarmOfPlace, createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
 import { createSender } from './lib/http-sender.ts'
@@ -42,6 +45,7 @@ const ACCESS_CHANGES = 20
 const ACCESS_CHANGE_S = 360
 /** Between moves there is a rest of so many times their length while other moves wait. */
 const CLOCK_REST = 4
+
 export type Parts = {
   config: Config
   databaseUrl: string
@@ -62,57 +66,88 @@ export type Parts = {
   connections?: Connections
 }
 
-/** Creates what commands act with. */
-export function createApp({
-  config,
-  databaseUrl,
-  clock,
-  log,
-  publicUrl,
-  ...parts
-}: Parts): FullApp {
+/** Creates what commands act with: one app for each place. It returns that of the first. */
+export function createApp(parts: Parts): FullApp {
+  const { otherPlaces } = parts.config
+  const shared = createShared(parts)
+  const urls = [parts.databaseUrl, ...otherPlaces]
+  if (urls.length === 1) {
+    const app = createInPlace(parts, shared, openPlace(parts, shared, parts.databaseUrl))
+    return Object.assign(app, { places: onePlace(app) })
+  }
+  const apps: FullApp[] = []
+  const own = urls.map((_, i) => ({
+    ...shared,
+    metrics: shared.metrics.ofPlace(i + 1),
+    alarm: alarmOfPlace(shared.alarm, i + 1),
+  }))
+  const opened = urls.map((url, i) => openPlace(parts, own[i]!, url))
+  const at = async (companyId: string) => ((await apps[0]!.places.find(companyId)) ?? apps[0]!).db
+  for (const [i, db] of opened.entries()) {
+    apps.push(createInPlace(parts, own[i]!, spanPlaces(db, { people: opened[0]!, at })))
+  }
+  const places = createPlaces(apps, (i) => apps[i]!.feedWaits.isInformed())
+  for (const app of apps) Object.assign(app, { places })
+  return apps[0]!
+}
+
+type Shared = ReturnType<typeof createShared>
+
+/** What all places have in common: what is outside, and what is counted for all companies. */
+function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   const { limits = ownLimits, alarm = createAlarm() } = parts
-  const connections = parts.connections ?? undivided(config.databasePoolSize)
-  const db = openDatabase(databaseUrl, connections, alarm)
-  db.heartbeat.onUnresponsive(() =>
-    log.warn({}, 'the database does not answer: its connections were closed'),
-  )
-  const vault = createVault(config.secretKey)
-  const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
-  const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
-  // Anybody can call the simulated bank, so it gets the share of one company of the database.
-  const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
-  const providers = createProviders(simulator, bacen)
   const { smtpUrl, mailFrom: from, dataDir } = config
+  const vault = createVault(config.secretKey)
   const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
-  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns })
-  const charges = groupCharges(db)
   const metrics = createMetrics()
-  const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
-  const lateActivity = createLateActivity(db, metrics.registry, log)
-  const countAttempt = createAttemptCounter(metrics.registry)
-  const outward = { providers, mailer, sender, lookup, metrics, countAttempt, setbacks, limits }
-  const ask =
-    parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
-  const clockWatch = compareClocks(clock, ask, log)
   const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
-  const time = { clock, systemClock: clock, clockWatch, clockMoves, due: DUE_TASKS }
   const passwords = limitPasswords(limits, config)
   const bankPages = {
     certificates: limits.shares('certificates', CERTIFICATES, 1, 0),
     uploads: config.rateLimit && limits.rate('uploads of certificates', 1 / UPLOAD_S, UPLOADS),
     checks: limits.count('bank checks', 1),
   }
+  const accessChanges =
+    config.rateLimit && limits.rate('changes of access', 1 / ACCESS_CHANGE_S, ACCESS_CHANGES)
+  const time = { clock, systemClock: clock, clockMoves, due: DUE_TASKS }
+  const outward = { vault, log, mailer, sender, lookup, metrics, limits, alarm, publicUrl }
+  return { config, ...time, ...outward, passwords, bankPages, accessChanges }
+}
+
+function openPlace({ config, connections, log }: Parts, { alarm }: Shared, url: string): Database {
+  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), alarm)
+  db.heartbeat.onUnresponsive(() =>
+    log.warn({}, 'the database does not answer: its connections were closed'),
+  )
+  return db
+}
+
+/** The app of one place. What `places` is comes when all apps are there. */
+function createInPlace(parts: Parts, shared: Shared, db: Database): FullApp {
+  const { clock, log, vault, metrics, limits, publicUrl } = shared
+  const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
+  const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
+  // Anybody can call the simulated bank, so it gets the share of one company of the database.
+  const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
+  const providers = createProviders(simulator, bacen)
+  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns })
+  const charges = groupCharges(db)
+  const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
+  const lateActivity = createLateActivity(db, metrics.registry, log)
+  const countAttempt = createAttemptCounter(metrics.registry)
+  const ask =
+    parts.databaseTime ?? (clock === systemClock ? () => timeOf(db) : async () => clock.now())
+  const clockWatch = compareClocks(clock, ask, log)
   const requestLog = createRequestLog(db, metrics.registry)
   const feedWaits = createFeedWaits(db, limits, log)
   const batched = { charges, callbacks, lateActivity, requestLog, feedWaits }
-  const accessChanges =
-    config.rateLimit && limits.rate('changes of access', 1 / ACCESS_CHANGE_S, ACCESS_CHANGES)
-  const limited = { passwords, bankPages, accessChanges }
-  return { config, db, ...time, vault, log, ...outward, ...batched, ...limited, alarm, publicUrl }
+  const own = { providers, countAttempt, setbacks, clockWatch, places: NO_PLACES }
+  return { ...shared, db, ...own, ...batched }
 }
+
+const NO_PLACES: Places = { all: [], find: () => null, forget() {} }
 
 async function timeOf(db: Database): Promise<Date> {
   const [row] = await db.light.query<{ now: Date }>({

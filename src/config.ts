@@ -3,7 +3,9 @@ import { isIP, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
-import { splitHosts } from './db/address.ts'
+import { placesFaults, splitHosts } from './db/address.ts'
+import { readBase64 } from './lib/base64.ts'
+import { listOf } from './lib/list-of.ts'
 import { localSecretKey } from './lib/local-secret.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
@@ -18,6 +20,12 @@ export const OPTIONS = {
     default: 'empty: an embedded PostgreSQL in DATA_DIR',
     reason:
       'PostgreSQL 15 or newer of your own. If it has a standby, name all servers (postgres://user@first:5432,second:5432/vintem): the one that accepts writes is used. Without it Vintém runs in local mode, with a database of its own.',
+  },
+  PLACES: {
+    secret: true,
+    default: 'empty: one, which is DATABASE_URL',
+    reason:
+      'Several databases, the places, among which companies are divided, as addresses like that of DATABASE_URL with spaces between them. The first one also has the people. Add new ones at the end, and never change the order. Leave DATABASE_URL empty then.',
   },
   DATABASE_POOL_SIZE: {
     default: '10',
@@ -152,6 +160,8 @@ export type Config = {
   /** No DATABASE_URL: embedded database, generated secret, private webhook targets allowed. */
   local: boolean
   databaseUrl: string | null
+  /** The databases of further places. `databaseUrl` is the first one. */
+  otherPlaces: string[]
   databasePoolSize: number
   /** How many processes answer requests. */
   processes: number
@@ -249,12 +259,6 @@ function readProcesses({ text, fault }: Reader): number {
   return 1
 }
 
-const listOf = (text: string | null): string[] =>
-  (text ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean)
-
 function readAllowed({ text, fault }: Reader): Allowable[] {
   const named = listOf(text('ALLOW'))
   const known: readonly string[] = ALLOWABLE
@@ -310,14 +314,6 @@ function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
   return from
 }
 
-/** Null: the text is not base64 throughout. Long keys may be wrapped into lines. */
-function readBase64(text: string): Buffer | null {
-  const plain = text.replace(/\s+/g, '')
-  const bytes = Buffer.from(plain, 'base64')
-  const unpadded = (base64: string) => base64.replace(/=+$/, '')
-  return unpadded(bytes.toString('base64')) === unpadded(plain) ? bytes : null
-}
-
 /**
  * Local mode generates its secret once and stores it. With DATABASE_URL the secret must be given,
  * because data that is sealed with a generated one is lost together with the machine.
@@ -337,8 +333,11 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
 
 export function readConfig(env: Environment): Config {
   const read = reader(env)
-  const databaseUrl = readUrl(read, 'DATABASE_URL', ['postgres:', 'postgresql:'])
-  const local = !env.DATABASE_URL && !env.DATABASE_URL_FILE
+  const given = readUrl(read, 'DATABASE_URL', ['postgres:', 'postgresql:'])
+  const places = read.text('PLACES')?.split(/\s+/) ?? []
+  for (const rule of placesFaults(places, given)) read.fault('PLACES', rule)
+  const databaseUrl = places[0] ?? given
+  const local = !env.DATABASE_URL && !env.DATABASE_URL_FILE && !env.PLACES && !env.PLACES_FILE
   if (!local && databaseUrl === null && read.faults.length === 0) {
     read.fault('DATABASE_URL', 'is set but empty: give an address, or leave it out for local mode')
   }
@@ -356,6 +355,7 @@ export function readConfig(env: Environment): Config {
   const config: Config = {
     local,
     databaseUrl,
+    otherPlaces: places.slice(1),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
     processes: readProcesses(read),
     dataDir,

@@ -1,17 +1,19 @@
 import cluster from 'node:cluster'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createApp } from './app.ts'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
+import { appsOf } from './core/app.ts'
 import type { FullApp } from './core/full-app.ts'
-import { keepPositions, requireSameSecret } from './core/installation.ts'
+import { keepPositions } from './core/installation.ts'
 import { makeSignInLink } from './core/people/commands.ts'
 import { SANDBOX_PERSON } from './core/people/sandbox.ts'
 import { findPersonByEmail } from './core/people/store.ts'
+import { preparePlaces } from './core/places/prepare.ts'
 import { mostConnections, OF_PARENT } from './db/connection-counts.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
-import { migrate } from './db/migrate.ts'
 import { systemClock } from './lib/clock.ts'
-import { createLog, type Log } from './lib/log.ts'
+import { createLog, describeError, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 import { runUntilEnd, type Undo } from './lifetime.ts'
 import { runChild } from './processes/child.ts'
@@ -30,6 +32,9 @@ type Role = 'api' | 'worker' | 'both'
 const SPARE_CONNECTIONS = 20
 /** What it has without being asked for more. */
 const DEFAULT_CONNECTIONS = 100
+
+/** How often a place that did not answer at the start is tried again. */
+const PREPARE_MS = 5_000
 
 const USAGE =
   'The only option is --role, which is api, worker or both; everything else is set by environment ' +
@@ -53,19 +58,52 @@ function readRoleOption(): string | undefined {
 
 async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promise<void> {
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, undo))
-  await migrate(databaseUrl)
+  const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config
   const isParent = hasSeveral(config, role)
   const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
   const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
   undo.push(...undoApp(app))
-  await requireSameSecret(app.db, app.vault)
-  await keepPositions(app.db)
+  const missing = await prepare(app, urls)
+  if (missing.length > 0) undo.push(prepareLater(app, urls, missing))
   const sandbox = config.local ? await openSandbox(app) : null
   if (config.local) undo.push(writeAddress(config))
   if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
   else await serveAlone(app, role, databaseUrl, undo)
   printBanner(app, role, sandbox, sandbox && (await makeDashboardLink(app)))
+}
+
+/** Returns the places that do not answer. */
+async function prepare(app: FullApp, urls: string[]): Promise<number[]> {
+  const databases = appsOf(app).map(({ db }) => db)
+  const missing = await preparePlaces(urls, databases, app.vault)
+  for (const [i, db] of databases.entries()) {
+    if (!missing.includes(i + 1)) await keepPositions(db)
+  }
+  return missing
+}
+
+/** Tries again until all places are there. */
+function prepareLater(app: FullApp, urls: string[], first: number[]): Undo {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const { log } = app
+  const repeat = async () => {
+    for (let missing = first; missing.length > 0 && !signal.aborted; ) {
+      log.warn({ places: missing }, 'places do not answer: their companies are refused')
+      await pause(PREPARE_MS, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      missing = await prepare(app, urls).catch((error) => {
+        log.error(describeError(error), 'a place cannot be used')
+        return missing
+      })
+    }
+  }
+  const done = repeat()
+  return async () => {
+    stopping.abort()
+    await done
+  }
 }
 
 /** An address at which the person of the sandbox signs in once. */
@@ -128,7 +166,7 @@ async function serveBySeveral(
   await serveOperator(app, databaseUrl, undoOperator, {
     isClosing: () => state.isClosing,
     isReady: (own) => createMachineReadiness(own, group),
-    metrics: createMachineMetrics(app.metrics.registry, group),
+    metrics: createMachineMetrics(app.metrics, group),
   })
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { appsOf } from './core/app.ts'
 import { countDiffering } from './core/audits/store.ts'
 import { certificateWarning } from './core/banks/certificates.ts'
 import type { FullApp } from './core/full-app.ts'
@@ -24,6 +25,34 @@ export function createReadiness(
   databaseUrl: string,
   isClosing: () => boolean,
 ): Readiness {
+  const urls = [databaseUrl, ...app.config.otherPlaces]
+  if (urls.length > 1) {
+    const all = appsOf(app).map((one, i) => readinessOfPlace(one, urls[i]!, isClosing))
+    return readinessOfAll(all, isClosing)
+  }
+  return readinessOfPlace(app, databaseUrl, isClosing)
+}
+
+/** Can work as long as one place can: only the companies of the others have to wait. */
+const readinessOfAll = (all: Readiness[], isClosing: () => boolean): Readiness => ({
+  async check() {
+    const found = await Promise.all(all.map((one) => one.check()))
+    const named = found.map(({ faults, warnings }, i) => ({
+      faults: faults.map((text) => `Place ${i + 1}: ${text}`),
+      warnings: warnings.map((text) => `Place ${i + 1}: ${text}`),
+    }))
+    if (isClosing()) return found[0]!
+    const warnings = named.flatMap((one) => one.warnings)
+    const faults = named.flatMap((one) => one.faults)
+    if (named.every((one) => one.faults.length > 0)) return { faults, warnings }
+    return { faults: [], warnings: [...faults, ...warnings] }
+  },
+  async close() {
+    await Promise.all(all.map((one) => one.close()))
+  },
+})
+
+function readinessOfPlace(app: FullApp, databaseUrl: string, isClosing: () => boolean): Readiness {
   const probe = openProbe(databaseUrl, TIMEOUT_MS)
   let running: Promise<string[]> | undefined
   // One query at a time, because each would hold a connection while the database hangs.

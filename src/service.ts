@@ -1,6 +1,7 @@
 import { Server as NetServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { appsOf } from './core/app.ts'
 import type { FullApp } from './core/full-app.ts'
 import type { AgentMessage } from './http/agent-message.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
@@ -30,29 +31,30 @@ export type Service = {
 }
 
 export async function createService(anyApp: FullApp, databaseUrl: string): Promise<Service> {
+  const apps = appsOf(anyApp)
   // Queries of requests whose company is not known yet get the share of one company.
   const app = { ...anyApp, db: anyApp.db.of('') }
-  // Keys have a share of their own, so that requests without a key do not delay their lookup.
-  const notifications = openServerNotifications(databaseUrl, app.log)
-  const keys = createKeyRing(anyApp.db.of('keys'), app.vault, notifications)
-  app.feedWaits.attach(notifications)
+  const urls = [databaseUrl, ...app.config.otherPlaces]
+  const notifications = urls.map((url) => openServerNotifications(url, app.log))
+  const keys = createKeyRing(apps, notifications)
+  for (const [i, one] of apps.entries()) one.feedWaits.attach(notifications[i]!)
   const state = { closing: false }
   const readiness = createReadiness(app, databaseUrl, () => state.closing)
   const pages = createPages(app, {
     operate: createOperate(anyApp, 'pages'),
     operations: OPERATIONS,
     compareVersions: (before, after) => compareVersions(ROUTES, before, after),
-    diffVersions: (actor, before, after) => diffVersions(anyApp, ROUTES, actor, before, after),
+    diffVersions: (actor, before, after) => diffVersions(ROUTES, actor, before, after),
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
   // Loaded at the first message, so that the service starts faster.
   const loadAgents = once(async () => {
     const { createAgents } = await import('./mcp/agents.ts')
-    return createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce(anyApp, 'mcp'))
+    return createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce('mcp'))
   })
   const agents = { answer: async (asked: AgentMessage) => (await loadAgents()).answer(asked) }
-  const database = watchDatabase(app.db.heartbeat)
+  const database = watchDatabase(apps.map(({ db }) => db.heartbeat))
   const isReady = readiness.check
   const server = await buildServer({ app, keys, isReady, state, pages, agents, database })
   const operator = await buildOperator(app.metrics.text, readiness.check)
@@ -65,7 +67,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     keys,
     async close() {
       state.closing = true
-      app.feedWaits.close()
+      for (const { feedWaits } of apps) feedWaits.close()
       await drain(server)
       const late = setTimeout(
         () => server.server.closeAllConnections(),
@@ -76,13 +78,18 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       database.close()
       await readiness.close()
       clearTimeout(late)
-      const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
-      await Promise.all(groups.map((group) => group.idle()))
-      await Promise.all([app.lateActivity.idle(), app.requestLog.idle()])
+      await Promise.all(apps.map(untilIdle))
       await keys.flush().catch(() => {})
-      await notifications.close()
+      await Promise.all(notifications.map((one) => one.close()))
     },
   }
+}
+
+/** Waits for what is written in groups. */
+async function untilIdle(app: FullApp): Promise<void> {
+  const groups = [...Object.values(app.charges), ...Object.values(app.callbacks)]
+  await Promise.all(groups.map((group) => group.idle()))
+  await Promise.all([app.lateActivity.idle(), app.requestLog.idle()])
 }
 
 /**

@@ -1,3 +1,4 @@
+import { appsOf } from './core/app.ts'
 import type { FullApp } from './core/full-app.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
@@ -8,10 +9,18 @@ import { startWorker, TASKS } from './worker/worker.ts'
 
 /** Closes what an app has opened. */
 export const undoApp = (app: FullApp): Undo[] => [
-  () => app.db.end(),
+  ...appsOf(app).map(
+    ({ db }): Undo =>
+      () =>
+        db.end(),
+  ),
   async () => app.mailer.close(),
   () => app.sender.close(),
-  () => app.providers.bacen.close(),
+  ...appsOf(app).map(
+    ({ providers }): Undo =>
+      () =>
+        providers.bacen.close(),
+  ),
 ]
 
 /**
@@ -66,6 +75,10 @@ export async function serveOperator(
 
 /** Runs the tasks. If nobody says what others write, it looks for work as often as ever. */
 export function runWorker(app: FullApp, isInformed = true): Undo {
-  const worker = isInformed ? startWorker(app) : startWorker(app, TASKS, 0)
-  return () => worker.stop()
+  const workers = appsOf(app).map((one) =>
+    isInformed ? startWorker(one) : startWorker(one, TASKS, 0),
+  )
+  return async () => {
+    await Promise.all(workers.map((worker) => worker.stop()))
+  }
 }

@@ -71,7 +71,7 @@ const MAY_USE: Record<string, string[]> = {
   'idempotency.ts': [],
   'installation.ts': [],
   mails: ['tasks.ts'],
-  'operate.ts': ['activity', 'companies'],
+  'operate.ts': ['activity', 'app.ts', 'companies'],
   operator: ['activity', 'clocks', 'companies'],
   'orders.ts': ['claims.ts'],
   payments: [
@@ -85,6 +85,7 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
   ],
   people: ['activity', 'app.ts', 'companies', 'mails'],
+  places: ['app.ts', 'companies', 'installation.ts'],
   products: ['fields.ts'],
   receipts: ['app.ts', 'charges', 'companies', 'customers', 'mails', 'recurrences'],
   reconciliation: [
@@ -144,6 +145,7 @@ const MAY_USE: Record<string, string[]> = {
     'orders.ts',
     'payments',
     'people',
+    'places',
     'tasks.ts',
   ],
 }

@@ -45,7 +45,7 @@ export const reconcile: Command = {
       const text = describe(company, result, recordMissing)
       const { recorded: settled, ...compared } = result
       return { json: { ...compared, settled }, text, failed: result.missing.length > 0 }
-    })
+    }, options.company)
   },
 }
 

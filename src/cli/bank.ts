@@ -6,6 +6,7 @@ import { listCertificates } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
+import { ascending, listOfAll } from '../core/places/across.ts'
 import { systemClock } from '../lib/clock.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
 import { commandAuthor } from './author.ts'
@@ -49,7 +50,7 @@ const connect: Command = {
       const { title } = fields.profile
       const heading = `${company.name} is connected to ${title}; the credentials are sealed.\n${notice}\n`
       return report(await checkBank(app, company), heading)
-    })
+    }, args.options.company)
   },
 }
 
@@ -70,8 +71,9 @@ const check: Command = {
   operands: [],
   options: { company: COMPANY },
   run: ({ options }) =>
-    withApp(async (app) =>
-      report(await checkBank(app, await requireCompany(app.db, options.company!))),
+    withApp(
+      async (app) => report(await checkBank(app, await requireCompany(app.db, options.company!))),
+      options.company,
     ),
 }
 
@@ -104,7 +106,7 @@ const disconnect: Command = {
           `${company.name} is no longer connected to ${title}, and its credentials are deleted.\n` +
           `${callbacks}What is still paid there is found when it is connected again: vintem bank reconcile --settle.\n${notice}`,
       }
-    }),
+    }, options.company),
 }
 
 const show: Command = {
@@ -114,11 +116,17 @@ const show: Command = {
   operands: [],
   options: { company: { value: 'COMPANY_ID', help: 'only this company (default all)' } },
   run: ({ options }) =>
-    withApp((app) => (options.company ? showOne(app, options.company) : showAll(app))),
+    withApp(
+      (app) => (options.company ? showOne(app, options.company) : showAll(app)),
+      options.company,
+    ),
 }
 
-async function showAll({ db }: FullApp): Promise<Answer> {
-  const banks = await listCertificates(db)
+async function showAll(app: FullApp): Promise<Answer> {
+  const banks = await listOfAll(app, listCertificates, {
+    companyOf: ({ companyId }) => companyId,
+    compare: ascending(({ companyId }) => companyId),
+  })
   const heading = ['COMPANY ID', 'PROFILE', 'CERTIFICATE ENDS']
   const rows = banks.map(({ companyId, profile, certificateEndsAt }) => [
     companyId,

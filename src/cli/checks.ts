@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import { findSecretKeyId } from '../core/installation.ts'
+import { findSecretKeyId, requirePlaces } from '../core/installation.ts'
+import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
@@ -47,31 +48,59 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
     const provider = await check('provider', () => inspectProvider(null))
     return [{ name: 'database', state: 'failed', detail: textOfError(error) }, provider]
   }
-  const { db, close } = connection
+  const { databases, close } = connection
   try {
-    return [
-      await check('database', () => inspectVersion(db, config)),
-      await check('writing', () => inspectWriting(db)),
-      await check('durability', () => inspectDurability(db)),
-      await check('settings', () => inspectSettings(db, config)),
-      await check('migrations', () => inspectMigrations(db)),
-      await check('secret key', () => inspectSecret(db, config)),
-      await check('clock', () => inspectClock(db)),
-      await check('provider', () => inspectProvider(db)),
-      await check('bank clocks', () => inspectClocks(db, config)),
-      await check('work', () => inspectWork(db)),
-    ]
+    const checks: Check[] = []
+    for (const [i, db] of databases.entries()) {
+      const inPlace = databases.length === 1 ? '' : ` of place ${i + 1}`
+      const found = await checkPlace(db, config)
+      checks.push(...found.map((one) => ({ ...one, name: `${one.name}${inPlace}` })))
+    }
+    return databases.length === 1
+      ? checks
+      : [...checks, await check('places', () => inspectPlaces(databases))]
   } finally {
     await close()
   }
 }
 
-async function inspectVersion(db: Database, { databaseUrl, dataDir }: Config): Promise<Finding> {
+const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
+  await check('database', () => inspectVersion(db, config)),
+  await check('writing', () => inspectWriting(db)),
+  await check('durability', () => inspectDurability(db)),
+  await check('settings', () => inspectSettings(db, config)),
+  await check('migrations', () => inspectMigrations(db)),
+  await check('secret key', () => inspectSecret(db, config)),
+  await check('clock', () => inspectClock(db)),
+  await check('provider', () => inspectProvider(db)),
+  await check('bank clocks', () => inspectClocks(db, config)),
+  await check('work', () => inspectWork(db)),
+]
+
+/** Whether the places belong together, and no move is left unfinished. */
+async function inspectPlaces(databases: Database[]): Promise<Finding> {
+  const isNew = await Promise.all(
+    databases.map(async (db) => !(await hasTable(db, 'company_moves'))),
+  )
+  if (isNew.includes(true)) return ['warning', 'Run vintem migrate, or start the server.']
+  await requirePlaces(databases)
+  const moves = (await Promise.all(databases.map(listMoving))).flat()
+  const ids = [...new Set(moves.map(({ companyId }) => companyId))]
+  if (ids.length === 0) return ['ok', `${databases.length} places, and no company is being moved.`]
+  return [
+    'warning',
+    `Being moved: ${ids.join(', ')}. If no command does it now, run vintem place move again.`,
+  ]
+}
+
+async function inspectVersion(db: Database, config: Config): Promise<Finding> {
+  const { databaseUrl, dataDir, otherPlaces } = config
   const [row] = await db.query<{ number: number; version: string }>({
     text: `select current_setting('server_version_num')::int as number,
                   current_setting('server_version') as version`,
   })
-  const place = databaseUrl ? 'at DATABASE_URL' : `embedded in ${dataDir}`
+  const setting = otherPlaces.length > 0 ? 'PLACES' : 'DATABASE_URL'
+  const place = databaseUrl ? `at ${setting}` : `embedded in ${dataDir}`
   const detail = `PostgreSQL ${row!.version} answers, ${place}.`
   if (row!.number >= MIN_VERSION * 10_000) return ['ok', detail]
   return ['failed', `${detail} Vintém needs version ${MIN_VERSION} or newer: upgrade PostgreSQL.`]

@@ -86,7 +86,7 @@ export const update: Command = {
         }),
       )
       return { ...changed, notice: await waitForServers() }
-    })
+    }, args.operands[0])
     const changes = changesOf(before, after)
     return {
       json: {

@@ -3,6 +3,9 @@ import { createCompany, createKey, pinVersion } from '../core/companies/commands
 import { type Company, companyFaults, type NewCompany } from '../core/companies/rules.ts'
 import { listCompanies, listKeys } from '../core/companies/store.ts'
 import { changeSuspension } from '../core/operator/commands.ts'
+import { ascending, listOfAll } from '../core/places/across.ts'
+import { countCompanies } from '../core/places/store.ts'
+import type { Database } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
 import { invalid } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES } from '../versions/history.ts'
@@ -13,7 +16,7 @@ import { type Args, type Command, columns, Refusal, UsageFault } from './command
 import { FIELD_OPTIONS, readFields, update } from './company-update.ts'
 import { asTyped } from './faults.ts'
 import { keyTable, requireCompany, showCompany, showKey, time, versionFault } from './records.ts'
-import { withDatabase } from './session.ts'
+import { withApp, withDatabase } from './session.ts'
 import { diffOf } from './version-diff.ts'
 
 /** The largest value of the column, about 68 years. */
@@ -36,12 +39,14 @@ const create: Command = {
     live: { help: 'real money; without it the company is a sandbox' },
     'settlement-delay': { value: 'SECONDS', help: 'from PAID to RECEIVED (live 0, sandbox 60)' },
     'static-sales-limit': { value: 'CENTS', help: 'its own monthly limit for static codes' },
+    place: { value: 'NUMBER', help: 'which of PLACES (default the one with the fewest companies)' },
     'api-version': { value: 'VERSION', help: `${VERSION_NAMES.join(' or ')} (default the newest)` },
   },
   async run(args) {
     const fields = readCompany(args)
-    const { company, key } = await withDatabase(({ db, vault }) =>
-      db.transaction(async (tx) => {
+    const { company, key } = await withDatabase(async ({ databases, vault }) => {
+      const db = await chooseDatabase(databases, args.options.place)
+      return db.transaction(async (tx) => {
         const now = systemClock.now()
         const company = await createCompany(tx, fields, now)
         const key = await createKey(tx, vault, company, { name: 'first' }, now)
@@ -54,8 +59,8 @@ const create: Command = {
           details: { name: 'first' },
         })
         return { company, key }
-      }),
-    )
+      })
+    })
     const rows = [
       ['Company id', company.id],
       ['API key', key.text],
@@ -68,6 +73,17 @@ const create: Command = {
         'The key is shown this once: the database keeps only a hash of it.\n',
     }
   },
+}
+
+async function chooseDatabase(databases: Database[], text: string | undefined): Promise<Database> {
+  if (databases.length === 1 && text === undefined) return databases[0]!
+  const chosen = databases[Number(text) - 1]
+  if (text !== undefined) {
+    if (chosen) return chosen
+    throw new Refusal(`--place: there are the places 1 to ${databases.length}.`)
+  }
+  const counts = await Promise.all(databases.map(countCompanies))
+  return databases[counts.indexOf(Math.min(...counts))]!
 }
 
 /** Reads the options. All faults are reported together, before the database is opened. */
@@ -106,7 +122,12 @@ const list: Command = {
   operands: [],
   options: {},
   async run() {
-    const companies = await withDatabase(({ db }) => listCompanies(db))
+    const companies = await withApp((app) =>
+      listOfAll(app, listCompanies, {
+        companyOf: ({ id }) => id,
+        compare: ascending(({ id }) => id),
+      }),
+    )
     const heading = ['COMPANY ID', 'MODE', 'VERSION', 'TAX ID', 'CREATED', 'NAME']
     const rows = companies.map(({ id, mode, apiVersion, taxId, createdAt, name }) => [
       id,
@@ -137,7 +158,7 @@ const show: Command = {
         value instanceof Date ? time(value) : String(value ?? '-'),
       ])
       return { json: { ...fields, keys }, text: `${columns(rows)}\n${keyTable(keys)}` }
-    }),
+    }, operands[0]),
 }
 
 const pin: Command = {
@@ -178,7 +199,7 @@ const pin: Command = {
         return found
       })
       return { company, notice: await waitForServers() }
-    })
+    }, id)
     return {
       json: { companyId: company.id, apiVersion: version },
       text: `${company.name} is pinned to ${version} (before: ${company.apiVersion}).\n${notice}`,
@@ -206,7 +227,7 @@ const suspension = (
         return [found, change] as const
       })
       return { company, isChanged, notice: await waitForServers() }
-    })
+    }, id)
     return {
       json: { companyId: company.id, suspended: isSuspended },
       text: `${company.name} ${isChanged ? words.done : words.already}\n${notice}`,

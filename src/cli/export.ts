@@ -165,7 +165,7 @@ function exporting<T>(noun: string, what: string, table: Table<T>): Command {
           const columns = table.columns(vault, dialect)
           const writer = dialect ? csvWriter(columns, dialect) : jsonWriter(columns)
           return copy(table.read(db, company.id, period), writer, target)
-        })
+        }, args.options.company)
       if (output === null) return copyTo(print).then(() => null)
       const records = await intoFile(output, copyTo)
       return { json: { output, records }, text: `${records} records are in ${output}.\n` }

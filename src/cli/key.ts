@@ -26,18 +26,20 @@ const create: Command = {
   },
   async run({ options }) {
     const wanted = readKey(options)
-    const key = await withDatabase(({ db, vault }) =>
-      db.transaction(async (tx) => {
-        const company = await requireCompany(tx, options.company!)
-        const key = await createKey(tx, vault, company, wanted, systemClock.now())
-        const { name, scopes = SCOPES } = wanted
-        await recordActivity(tx, company.id, commandAuthor(), {
-          action: 'key.create',
-          record: { type: 'key', id: key.id },
-          details: { name, scopes: [...scopes] },
-        })
-        return key
-      }),
+    const key = await withDatabase(
+      ({ db, vault }) =>
+        db.transaction(async (tx) => {
+          const company = await requireCompany(tx, options.company!)
+          const key = await createKey(tx, vault, company, wanted, systemClock.now())
+          const { name, scopes = SCOPES } = wanted
+          await recordActivity(tx, company.id, commandAuthor(), {
+            action: 'key.create',
+            record: { type: 'key', id: key.id },
+            details: { name, scopes: [...scopes] },
+          })
+          return key
+        }),
+      options.company,
     )
     const rows = [
       ['Key id', key.id],
@@ -73,7 +75,7 @@ const list: Command = {
       const company = await requireCompany(db, options.company!)
       const keys = (await listKeys(db, company.id)).map((key) => showKey(company, key))
       return { json: keys, text: keyTable(keys) }
-    }),
+    }, options.company),
 }
 
 const revoke: Command = {
@@ -96,7 +98,7 @@ const revoke: Command = {
         return isRevoked
       })
       return { revoked, notice: revoked ? await waitForServers() : '' }
-    })
+    }, options.company)
     if (!revoked) throw new Refusal(`The company has no key with the id ${operands[0]}.`)
     return { json: { keyId: id, revoked }, text: `The key ${id} is revoked.\n${notice}` }
   },

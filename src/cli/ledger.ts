@@ -1,5 +1,7 @@
+import { placeOf } from '../core/app.ts'
 import { type AuditResult, auditCompany } from '../core/audits/commands.ts'
 import { listCompanies } from '../core/companies/store.ts'
+import { ascending, listOfAll } from '../core/places/across.ts'
 import { formatReais } from '../lib/money.ts'
 import { type Command, columns } from './command.ts'
 import { requireCompany } from './records.ts'
@@ -16,12 +18,17 @@ const audit: Command = {
       const { company } = options
       const companies = company
         ? [await requireCompany(app.db, company)]
-        : await listCompanies(app.db)
+        : await listOfAll(app, listCompanies, {
+            companyOf: ({ id }) => id,
+            compare: ascending(({ id }) => id),
+          })
       const results: AuditResult[] = []
-      for (const { id } of companies) results.push(await auditCompany(app, id, { whole: true }))
+      for (const { id } of companies) {
+        results.push(await auditCompany(await placeOf(app, id), id, { whole: true }))
+      }
       const failed = results.some(({ faults }) => faults.length > 0)
       return { json: results.map(show), text: table(results) + verdict(results), failed }
-    }),
+    }, options.company),
 }
 
 const show = ({ company, proof, faults, bank }: AuditResult) => ({

@@ -10,9 +10,10 @@ export const migrateDatabase: Command = {
   operands: [],
   options: {},
   async run() {
-    const { url, close } = await openConnection(loadConfig())
+    const { urls, close } = await openConnection(loadConfig())
     try {
-      const applied = await migrate(url)
+      const applied: string[] = []
+      for (const url of urls) applied.push(...(await migrate(url)))
       const lines = applied.map((name) => `Applied ${name}\n`)
       return { json: { applied }, text: lines.join('') || 'The database is up to date.\n' }
     } finally {

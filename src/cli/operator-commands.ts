@@ -7,6 +7,7 @@ import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
 import { personCommands } from './person.ts'
+import { placeCommands } from './place.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
@@ -20,6 +21,7 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...exportCommands,
   ...ledgerCommands,
   ...sandboxCommands,
+  ...placeCommands,
   migrateDatabase,
   doctor,
 ]

@@ -101,7 +101,7 @@ const invite: Command = {
       })
       const isPrinted = switches.has('print') || app.config.smtpUrl === null
       return { email: made.link.email, url: made.url, isPrinted }
-    })
+    }, options.company)
     return {
       json: isPrinted ? { email, url } : { email },
       text: `${email} is invited by mail. The invitation works once, within 7 days.\n${isPrinted ? `\n  ${url}\n` : ''}`,
@@ -143,7 +143,7 @@ const list: Command = {
     const people = await withDatabase(async ({ db }) => {
       const company = options.company ? await requireCompany(db, options.company) : null
       return listPeople(db, company?.id ?? null)
-    })
+    }, options.company)
     return { json: people, text: peopleTable(people) }
   },
 }
@@ -169,19 +169,21 @@ const role: Command = {
   options: { email: EMAIL, company: COMPANY, role: { ...ROLE, required: true } },
   async run({ options }) {
     const wanted = readRole(options.role!)
-    const { email, companyId } = await withApp((app) =>
-      app.db.transaction(async (tx) => {
-        const company = await requireCompany(tx, options.company!)
-        const person = await requirePerson(tx, options.email!)
-        const now = app.systemClock.now()
-        await inOptions(() => changeRole(tx, app, company, person.id, wanted, null, now))
-        await recordActivity(tx, company.id, commandAuthor(), {
-          action: 'member.change-role',
-          record: recordOf(person),
-          details: { role: wanted },
-        })
-        return { email: person.email, companyId: company.id }
-      }),
+    const { email, companyId } = await withApp(
+      (app) =>
+        app.db.transaction(async (tx) => {
+          const company = await requireCompany(tx, options.company!)
+          const person = await requirePerson(tx, options.email!)
+          const now = app.systemClock.now()
+          await inOptions(() => changeRole(tx, app, company, person.id, wanted, null, now))
+          await recordActivity(tx, company.id, commandAuthor(), {
+            action: 'member.change-role',
+            record: recordOf(person),
+            details: { role: wanted },
+          })
+          return { email: person.email, companyId: company.id }
+        }),
+      options.company,
     )
     return { json: { email, companyId, role: wanted }, text: `${email} is ${wanted} now.\n` }
   },
@@ -195,15 +197,17 @@ const remove: Command = {
   operands: [],
   options: { email: EMAIL, company: COMPANY },
   async run({ options }) {
-    const { email, companyId, name } = await withDatabase(({ db }) =>
-      db.transaction(async (tx) => {
-        const company = await requireCompany(tx, options.company!)
-        const person = await requirePerson(tx, options.email!)
-        await inOptions(() => removeMember(tx, company.id, person.id))
-        const change = { action: 'member.remove', record: recordOf(person) }
-        await recordActivity(tx, company.id, commandAuthor(), change)
-        return { email: person.email, companyId: company.id, name: company.name }
-      }),
+    const { email, companyId, name } = await withDatabase(
+      ({ db }) =>
+        db.transaction(async (tx) => {
+          const company = await requireCompany(tx, options.company!)
+          const person = await requirePerson(tx, options.email!)
+          await inOptions(() => removeMember(tx, company.id, person.id))
+          const change = { action: 'member.remove', record: recordOf(person) }
+          await recordActivity(tx, company.id, commandAuthor(), change)
+          return { email: person.email, companyId: company.id, name: company.name }
+        }),
+      options.company,
     )
     return {
       json: { email, companyId, removed: true },

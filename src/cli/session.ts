@@ -1,13 +1,16 @@
 import { createApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
+import { appsOf } from '../core/app.ts'
 import { waitUntilApplied, waitUntilAppliedAt } from '../core/companies/announce.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { requireSameSecret } from '../core/installation.ts'
+import { locate } from '../core/places/directory.ts'
+import { preparePlaces } from '../core/places/prepare.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { databaseFault } from '../db/database-fault.ts'
 import { attachEmbedded } from '../db/embedded/embedded.ts'
-import { migrate } from '../db/migrate.ts'
+import { spanPlaces } from '../db/spanning.ts'
 import { systemClock } from '../lib/clock.ts'
+import { isUuid } from '../lib/ids.ts'
 import { createLog } from '../lib/log.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
 import { addressOfServer } from '../running.ts'
@@ -15,6 +18,9 @@ import { addressOfServer } from '../running.ts'
 export type Connection = {
   url: string
   db: Database
+  /** Of all places, the first one first. */
+  urls: string[]
+  databases: Database[]
   /** The URL of the service. In local mode it is that of the running server. */
   publicUrl: string
   close(): Promise<void>
@@ -35,59 +41,95 @@ async function open(config: Config): Promise<Connection> {
   const { databaseUrl, dataDir } = config
   const embedded = databaseUrl ? null : await attachEmbedded({ dataDir })
   const url = databaseUrl ?? embedded!.url
-  const db = openDatabase(url, 2)
+  const urls = [url, ...config.otherPlaces]
+  const databases = openPlaces(urls)
   let closing: Promise<void> | undefined
   const close = () => {
-    closing ??= db.end().then(() => embedded?.stop())
+    closing ??= Promise.all(databases.map((db) => db.end())).then(() => embedded?.stop())
     return closing
   }
   try {
     // Connect once here, because this fails at once, and a statement would wait and retry.
-    const { release } = await db.connect()
+    const { release } = await databases[0]!.connect()
     release()
     // If this command has started the database, no server is running.
     const publicUrl = (embedded?.owned ? null : addressOfServer(config)) ?? config.publicUrl
-    return { url, db, publicUrl, close }
+    return { url, db: databases[0]!, urls, databases, publicUrl, close }
   } catch (error) {
     await close()
     throw databaseFault(url, error)
   }
 }
 
+function openPlaces(urls: string[]): Database[] {
+  const opened = urls.map((url) => openDatabase(url, 2))
+  if (opened.length === 1) return opened
+  const people = opened[0]!
+  const at = async (companyId: string) => opened[(await locate(opened, companyId)) ?? 0]!
+  return opened.map((db) => spanPlaces(db, { people, at }))
+}
+
+/** Says which places do not answer, whose companies the command misses. */
+async function prepare(urls: string[], databases: Database[], vault: Vault): Promise<void> {
+  for (const place of await preparePlaces(urls, databases, vault)) {
+    process.stderr.write(`Place ${place} does not answer: its companies are missed.\n`)
+  }
+}
+
+/** Which place a command is for: that of the company that was typed, or else the first. */
+async function placeFor(databases: Database[], named: string | undefined): Promise<number> {
+  const id = named?.toLowerCase()
+  if (databases.length === 1 || id === undefined || !isUuid(id)) return 0
+  return (await locate(databases, id)) ?? 0
+}
+
 export type Session = {
+  /** Of the place of the company that the command names. */
   db: Database
+  /** Of all places, the first one first. */
+  databases: Database[]
+  urls: string[]
   vault: Vault
   /** Waits until every running server has applied a change. If one has not, returns a notice. */
   waitForServers(): Promise<string>
 }
 
-/** Runs a command with a migrated database that was set up with our secret, and then closes it. */
-export async function withDatabase<R>(act: (session: Session) => Promise<R>): Promise<R> {
+/**
+ * Runs a command with a migrated database that was set up with our secret, and then closes it. If
+ * it is about a company, `named` is its id as it was typed.
+ */
+export async function withDatabase<R>(
+  act: (session: Session) => Promise<R>,
+  named?: string,
+): Promise<R> {
   const config = loadConfig()
   const vault = createVault(config.secretKey)
-  const { url, db, close } = await openConnection(config)
+  const { urls, databases, close } = await openConnection(config)
   try {
-    await migrate(url)
-    await requireSameSecret(db, vault)
-    return await act({ db, vault, waitForServers: () => waitForServers(url) })
+    await prepare(urls, databases, vault)
+    const place = await placeFor(databases, named)
+    const db = databases[place]!
+    const wait = () => waitForServers(urls[place]!)
+    return await act({ db, databases, urls, vault, waitForServers: wait })
   } finally {
     await close()
   }
 }
 
 /** Runs a command with a whole app, for commands that need more than the database. */
-export async function withApp<R>(act: (app: FullApp) => Promise<R>): Promise<R> {
+export async function withApp<R>(act: (app: FullApp) => Promise<R>, named?: string): Promise<R> {
   const config = loadConfig()
-  const { url, publicUrl, close } = await openConnection(config)
+  const { url, urls, databases, publicUrl, close } = await openConnection(config)
   const log = createLog('silent')
   const app = createApp({ config, databaseUrl: url, clock: systemClock, log, publicUrl })
   try {
-    await migrate(url)
-    await requireSameSecret(app.db, app.vault)
-    return await act(app)
+    await prepare(urls, databases, app.vault)
+    return await act(appsOf(app)[await placeFor(databases, named)]!)
   } finally {
-    await app.providers.bacen.close()
-    await app.db.end()
+    for (const { providers, db } of appsOf(app)) {
+      await providers.bacen.close()
+      await db.end()
+    }
     await close()
   }
 }

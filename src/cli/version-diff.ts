@@ -11,11 +11,11 @@ type Diff = Static<typeof VersionDiff>
 export const diffOf = (companyId: string, to: string): Promise<Diff> =>
   withApp(async (app) => {
     const company = await requireCompany(app.db, companyId)
-    const actor = { company, author: commandAuthor(), scopes: SCOPES }
+    const actor = { app, company, author: commandAuthor(), scopes: SCOPES }
     const from = company.apiVersion
     // Loaded here, because no other command needs the operations of the API.
     const { ROUTES } = await import('../http/routes/all.ts')
     const { diffVersions, usedSince } = await import('../http/version-changes.ts')
-    const used = await diffVersions(app, ROUTES, actor, from, to)
+    const used = await diffVersions(ROUTES, actor, from, to)
     return { from, to, since: usedSince(app).toISOString(), operations: used.map(showUsed) }
-  })
+  }, companyId)

@@ -1,3 +1,4 @@
+import { ascending, listOfAll } from '../core/places/across.ts'
 import { completeManually, failManually } from '../core/withdrawals/manual-payouts.ts'
 import { listWaiting, type WaitingPayout } from '../core/withdrawals/manual-payouts-store.ts'
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
@@ -7,7 +8,7 @@ import { commandAuthor } from './author.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
 import { inOptions } from './faults.ts'
 import { requireCompany, time } from './records.ts'
-import { withApp, withDatabase } from './session.ts'
+import { withApp } from './session.ts'
 
 const list: Command = {
   name: 'withdrawal list',
@@ -16,11 +17,16 @@ const list: Command = {
   operands: [],
   options: { company: { value: 'COMPANY_ID', help: 'only of this company (default all)' } },
   run: ({ options }) =>
-    withDatabase(async ({ db }) => {
-      const company = options.company ? await requireCompany(db, options.company) : null
-      const waiting = await listWaiting(db, company?.id ?? null)
+    withApp(async (app) => {
+      const company = options.company ? await requireCompany(app.db, options.company) : null
+      const waiting = company
+        ? await listWaiting(app.db, company.id)
+        : await listOfAll(app, (db) => listWaiting(db, null), {
+            companyOf: ({ companyId }) => companyId,
+            compare: ascending(({ id }) => id),
+          })
       return { json: waiting.map(show), text: table(waiting) }
-    }),
+    }, options.company),
 }
 
 const show = ({ id, orderedAt, differs, ...fields }: WaitingPayout) => ({

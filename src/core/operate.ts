@@ -1,8 +1,12 @@
 import type { Author } from './activity/rules.ts'
+import type { App } from './app.ts'
 import type { Company, Scope } from './companies/rules.ts'
 
-/** Whose records are read or changed, what the person or agent may do, and who they are. */
-export type Actor = { company: Company; scopes: readonly Scope[]; author: Author }
+/**
+ * Whose records are read or changed, with the app of the place they are in, what the person or
+ * agent may do, and who they are.
+ */
+export type Actor = { app: App; company: Company; scopes: readonly Scope[]; author: Author }
 
 /** An operation of the API, as the reference names it. */
 export type Operation = { operationId: string; method: string; path: string }
@@ -31,6 +35,7 @@ export type Operate = <Data>(
  * what it answered before. `act` must be repeatable, because it commits by itself.
  */
 export type ActOnce = <Data>(
+  app: App,
   company: Company,
   asked: { name: string; input: object; once: string },
   act: () => Promise<Data>,

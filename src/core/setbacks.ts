@@ -22,6 +22,8 @@ export type Setbacks = {
   companiesOf(task: string): Uuid[]
   failed(task: string, companyId: Uuid, error: unknown): Promise<void>
   worked(task: string, companyId: Uuid): Promise<void>
+  /** Replaces the companies that all tasks leave alone, because they are being moved. */
+  leaveAlone(companies: Uuid[]): void
 }
 
 export function createSetbacks(
@@ -37,6 +39,7 @@ export function createSetbacks(
     registers: [registry],
   })
   const tasks = new Map<string, Map<Uuid, Setback>>()
+  let moving: Uuid[] = []
   const of = (task: string): Map<Uuid, Setback> => {
     const known = tasks.get(task) ?? new Map()
     tasks.set(task, known)
@@ -48,9 +51,13 @@ export function createSetbacks(
   return {
     companiesOf(task) {
       const now = systemClock.now()
-      return [...of(task).values()]
+      const failing = [...of(task).values()]
         .filter(({ until }) => until > now)
         .map(({ companyId }) => companyId)
+      return moving.length === 0 ? failing : [...failing, ...moving]
+    },
+    leaveAlone(companies) {
+      moving = companies
     },
     async failed(task, companyId, error) {
       const known = of(task)

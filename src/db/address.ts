@@ -44,3 +44,25 @@ export const nameOf = (url: string): string => {
   const { host, port } = placeOf(url)
   return `${host}:${port}`
 }
+
+/** A process has connections to each place. */
+const MAX_PLACES = 64
+
+/** What is wrong with the addresses of several databases. */
+export function placesFaults(urls: string[], first: string | null): string[] {
+  const isAddress = (one: string) =>
+    URL.canParse(one) && /^postgres(ql)?:$/.test(new URL(one).protocol)
+  const rules: [boolean, string][] = [
+    [
+      urls.every((url) => splitHosts(url).every(isAddress)),
+      'must be addresses that start with postgres:// or postgresql://, with spaces between them',
+    ],
+    [urls.length <= MAX_PLACES, `must name at most ${MAX_PLACES} databases`],
+    [new Set(urls).size === urls.length, 'must name each database once'],
+    [
+      urls.length === 0 || first === null || first === urls[0],
+      'must begin with DATABASE_URL, or DATABASE_URL must be empty',
+    ],
+  ]
+  return rules.filter(([isKept]) => !isKept).map(([, rule]) => rule)
+}

@@ -22,6 +22,10 @@ export type Tx = {
   wake(task: string): void
   /** Notifies all servers once what is written here is committed. It may be lost, if seldom. */
   notify(channel: string, payload: string): void
+  /** Where the tables of people are. With one place it is this. */
+  readonly people: Tx
+  /** Where the tables of a company are. With one place it is this. */
+  at(companyId: string): Tx | Promise<Tx>
 }
 
 /**
@@ -84,8 +88,15 @@ export function violatedConstraint(error: unknown): string | null {
 export const serializationConflict = (): Error =>
   Object.assign(new Error('another transaction was faster'), { code: '40001' })
 
-/** Whether a row is at fault, by its value, a constraint or a lock on it, and not the database. */
-export const isRowError = (error: unknown): boolean => /^(2[23]|55P03)/.test(codeOf(error))
+/**
+ * Whether a row is at fault, by its value, a constraint, a lock on it or a company that moves, and
+ * not the database.
+ */
+export const isRowError = (error: unknown): boolean =>
+  /^(2[23]|55P03)/.test(codeOf(error)) || isMoving((error as Error | undefined)?.cause)
+
+/** Whether the company of a row is changing its place; see the migration 0049_places. */
+const isMoving = (error: unknown): boolean => codeOf(error) === 'VM001'
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
@@ -102,6 +113,20 @@ function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind
 export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
 type AfterCommit = Listener & Pick<Notifier, 'notify'>
+
+/** The tables of people and those of all companies are in the same database. */
+export function asOnePlace({ query, wake, notify }: Omit<Tx, 'people' | 'at'>): Tx {
+  const tx: Tx = {
+    query,
+    wake,
+    notify,
+    get people() {
+      return tx
+    },
+    at: () => tx,
+  }
+  return tx
+}
 
 /** A number of connections is one for requests, and as many again for tasks. */
 export function openDatabase(url: string, size: number | Connections, listener = NOBODY): Database {
@@ -140,12 +165,13 @@ export function openDatabase(url: string, size: number | Connections, listener =
         heartbeat.watch()
         return shares.during(companyId, wait_ms, allBusy, () => act(pool))
       }
-    const txOn = (source: Source): Tx => ({
-      query: (query) =>
-        noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), retryFor_ms)),
-      wake: listener.wake,
-      notify: notifier.notify,
-    })
+    const txOn = (source: Source): Tx =>
+      asOnePlace({
+        query: (query) =>
+          noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), retryFor_ms)),
+        wake: listener.wake,
+        notify: notifier.notify,
+      })
     return {
       ...txOn(sources[kind]),
       hot: txOn(sources.hot),
@@ -261,7 +287,7 @@ async function transactOn<R>(
   let lost: Error | undefined
   try {
     await client.query('begin')
-    const result = await act({
+    const tx = asOnePlace({
       async query<R extends Row>(query: Query) {
         const { rows, command, rowCount } = await client.query<R>(query as pg.QueryConfig)
         hasWritten ||= command !== 'SELECT' && rowCount !== null && rowCount > 0
@@ -270,6 +296,7 @@ async function transactOn<R>(
       wake: (task) => woken.add(task),
       notify: (...notification) => notifications.push(notification),
     })
+    const result = await act(tx)
     progress.committing = true
     await client.query('commit')
     for (const task of woken) afterCommit.wake(task)
@@ -306,6 +333,9 @@ function toPublicError(error: unknown): unknown {
   if (cannotWrite(error)) {
     return unavailable(error, 'The database cannot be written to. Try again later.')
   }
+  if (isMoving(error)) {
+    return unavailable(error, 'The company is changing its place. Try again in a moment.')
+  }
   const busy = isLockTimeout(error) || codeOf(error) === '57014'
   return busy ? unavailable(error, 'The record is busy. Try again in a moment.') : error
 }
@@ -318,7 +348,7 @@ async function repeatWhileAway<R>(work: () => Promise<R>, retryFor_ms: number): 
       return await work()
     } catch (error) {
       const passing = isAway(error) || RETRY_TRANSACTION.has(codeOf(error))
-      if (!passing) throw cannotWrite(error) ? toPublicError(error) : error
+      if (!passing) throw cannotWrite(error) || isMoving(error) ? toPublicError(error) : error
       // Sent again, it would find its own rows, write nothing and not wait for the standby.
       if (isUnknown(error)) throw toPublicError(error)
       if (performance.now() + wait_ms > deadline) throw toPublicError(error)

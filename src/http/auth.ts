@@ -4,15 +4,18 @@ import type { Author } from '../core/activity/rules.ts'
 import { receiveChanges } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
-import { findActiveKeys, touchKeys } from '../core/companies/store.ts'
+import { type ActiveKey, findActiveKeys, touchKeys } from '../core/companies/store.ts'
+import type { FullApp } from '../core/full-app.ts'
+import { firstOf } from '../core/places/directory.ts'
 import type { Database } from '../db/database.ts'
 import type { Notifications } from '../db/notifications.ts'
 import { createBatcher } from '../lib/batch.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
-import type { Vault } from '../lib/vault.ts'
 
 export type Session = {
+  /** The app of the place in which the company lives. */
+  app: FullApp
   company: Company
   keyId: Uuid
   scopes: Set<Scope>
@@ -38,42 +41,47 @@ const NO_HASH = Buffer.alloc(32)
 /** Lookups are grouped, so that guessed keys cost one query for many. */
 const LOOKUPS = { max: 100, concurrency: 2 }
 
-export function createKeyRing(db: Database, vault: Vault, notifications: Notifications): KeyRing {
+export function createKeyRing(
+  apps: readonly FullApp[],
+  notifications: readonly Notifications[],
+): KeyRing {
+  const [{ vault, places }] = apps as [FullApp]
+  // Keys have a share of their own, so that requests without a key do not delay their lookup.
+  const databases = apps.map(({ db }) => db.of('keys'))
   const cached = new Map<string, { session: Session; until_ms: number }>()
-  const uses = new Map<Uuid, { companyId: Uuid; at: Date }>()
+  const { used, flush } = noteUses(apps, databases)
   // Counts announced changes, so that a lookup that began before a change is not cached.
   let changes = 0
   const invalidate = (companyId: Uuid | null) => {
     changes += 1
+    places.forget(companyId)
     for (const [text, { session }] of cached) {
       if (companyId === null || session.company.id === companyId) cached.delete(text)
     }
   }
-  // If the connection that receives changes is lost, nothing is cached.
-  receiveChanges(notifications, invalidate)
+  // If the connection that receives changes of a place is lost, nothing of it is cached.
+  for (const one of notifications) receiveChanges(one, invalidate)
 
-  const findActive = createBatcher((ids: Uuid[]) => findActiveKeys(db, ids), LOOKUPS)
+  const findIn = databases.map((db) =>
+    createBatcher((ids: Uuid[]) => findActiveKeys(db, ids), LOOKUPS),
+  )
+  const find = apps.length === 1 ? findIn[0]! : finderInPlaces(apps, findIn)
 
   async function look(text: string): Promise<Session | null> {
-    const before = notifications.alive() ? changes : Number.NaN
+    const informed = notifications.map((one) => one.alive())
+    const before = changes
     // Look up, hash and compare in any case, so that the time does not show whether a key exists.
-    const found = await findActive(keyIdOf(text) ?? newId())
+    const found = await find(keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
     if (!found || !matches) return null
-    const { company, key } = found
+    const { company, key, place = 0 } = found as ActiveKey & { place?: number }
     const author = { kind: 'key', id: key.id, name: key.name } as const
-    const session: Session = { company, keyId: key.id, scopes: new Set(key.scopes), author }
+    const scopes = new Set(key.scopes)
+    const session: Session = { app: apps[place]!, company, keyId: key.id, scopes, author }
     if (cached.size >= MAX_CACHED) cached.clear()
-    if (changes === before) {
+    if (changes === before && informed[place]) {
       cached.set(text, { session, until_ms: performance.now() + CACHED_MS })
     }
-    return session
-  }
-
-  function used(session: Session): Session {
-    const last = uses.get(session.keyId)
-    if (last) last.at = new Date()
-    else uses.set(session.keyId, { companyId: session.company.id, at: new Date() })
     return session
   }
 
@@ -87,12 +95,54 @@ export function createKeyRing(db: Database, vault: Vault, notifications: Notific
       const session = await look(text)
       return session && used(session)
     },
-    async flush() {
-      if (uses.size === 0) return
-      const written = new Map(uses)
-      uses.clear()
-      await touchKeys(db, written)
+    flush,
+  }
+}
+
+/** Notes when keys are used, in the place of each. */
+function noteUses(apps: readonly FullApp[], databases: readonly Database[]) {
+  const uses = apps.map(() => new Map<Uuid, { companyId: Uuid; at: Date }>())
+  return {
+    used(session: Session): Session {
+      const inPlace = uses[apps.indexOf(session.app)]!
+      const last = inPlace.get(session.keyId)
+      if (last) last.at = new Date()
+      else inPlace.set(session.keyId, { companyId: session.company.id, at: new Date() })
+      return session
     },
+    async flush(): Promise<void> {
+      await Promise.all(
+        databases.map(async (db, i) => {
+          const written = new Map(uses[i])
+          uses[i]!.clear()
+          if (written.size > 0) await touchKeys(db, written)
+        }),
+      )
+    },
+  }
+}
+
+type FindKey = (id: Uuid) => Promise<ActiveKey | null>
+
+/**
+ * Asks all places for a key, because its id does not say where it is. While a company moves, two
+ * places may have it: the directory says in which of them it lives. A place that does not answer is
+ * missed only by its own companies.
+ */
+function finderInPlaces(apps: readonly FullApp[], findIn: FindKey[]) {
+  const { places } = apps[0]!
+  return async (id: Uuid): Promise<(ActiveKey & { place: number }) | null> => {
+    const questions = findIn.map((find) => find(id))
+    const first = await firstOf(questions, (found) => found !== null)
+    if (first === null) {
+      // If a place does not answer, the key may be there.
+      await Promise.all(questions)
+      return null
+    }
+    const { company } = (await questions[first])!
+    const place = apps.indexOf((await places.find(company.id, true)) as FullApp)
+    const there = place < 0 ? null : await (place === first ? questions[first] : findIn[place]!(id))
+    return there ? { ...there, place } : null
   }
 }
 
@@ -103,7 +153,7 @@ export function keyIn(headers: IncomingHttpHeaders, takesBearer: boolean): strin
   return takesBearer ? (/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? null) : null
 }
 
-export function requireScope(session: Session, scope: Scope): void {
+export function requireScope(session: Pick<Session, 'scopes' | 'company'>, scope: Scope): void {
   if (!session.scopes.has(scope)) {
     throw problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`)
   }

@@ -55,7 +55,8 @@ export function compileRoute(app: FullApp, route: Route) {
         : inEnvelope(route, version, serializeItem)
       return { status: route.status, body: await writeInSlices(data, list) }
     }
-    const own = forCompany(app, session(request).company)
+    const { app: placed, company } = session(request)
+    const own = forCompany(placed, company)
     const answer = await answerCall(own, route, request, input, { render, renderList })
     if (answer.status >= 400) request.errorCode = errorCodeIn(answer.body)
     send(reply, answer, [...safe, 'x-api-version', version.name], csv)
@@ -247,7 +248,7 @@ function watchWrites(tx: Tx): { tx: Tx; hasWritten(): boolean } {
   return { tx: { ...tx, query }, hasWritten: () => hasWritten }
 }
 
-function session(request: Pick<FastifyRequest, 'session'>) {
-  if (!request.session) throw problem('missing_api_key')
-  return request.session
+function session<S>({ session }: { session: S | null }): S {
+  if (!session) throw problem('missing_api_key')
+  return session
 }

@@ -2,11 +2,12 @@ import { BlockList, isIPv6 } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import { appsOf } from '../core/app.ts'
 import { createCallbackFinder } from '../core/banks/commands.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
 import { clientName } from '../lib/client-name.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { type Uuid, unpackPair } from '../lib/ids.ts'
 import type { Limits } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { BODY_LIMIT_BYTES, type Body, readBody } from './body.ts'
@@ -26,7 +27,7 @@ const PATHS = ['/:token', '/:token/:kind'].flatMap((path) => [
 
 declare module 'fastify' {
   interface FastifyRequest {
-    callback: { companyId: Uuid; ticket: Ticket } | null
+    callback: { app: FullApp; companyId: Uuid; ticket: Ticket } | null
   }
 }
 
@@ -53,11 +54,11 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
         method: ['GET', 'POST'],
         url,
         onRequest: async (request, reply) => {
-          const companyId = await callerOf(request)
-          request.callback = { companyId, ticket: await admit(companyId, reply) }
+          const caller = await callerOf(request)
+          request.callback = { ...caller, ticket: await admit(caller.companyId, reply) }
         },
         handler: async (request, reply) => {
-          await take(app, request)
+          await take(request)
           return reply.status(200).send({ status: 'ok' })
         },
       })
@@ -66,10 +67,10 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
 }
 
 /** Finds the company of a callback before the body is read. Many wrong tokens are refused. */
-function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
+function finder(app: FullApp): (request: FastifyRequest) => Promise<Caller> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
-  const findCompany = createCallbackFinder(app.db)
+  const findCaller = callerFinder(app)
   const { rate } = app.limits
   const byAddress = rateLimit && rate('failed tokens', FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
   const byCompany = rateLimit && limitCalls(app.limits, rateLimit)
@@ -77,16 +78,31 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Uuid> {
     const { token } = request.params as { token: string }
     const address = clientName(request.ip)
     requireNoWait(await byAddress?.wait(address))
-    const companyId = await findCompany(token)
-    if (!companyId) {
+    const caller = await findCaller(token)
+    if (!caller) {
       byAddress?.take(address)
       throw problem('route_not_found', 'No bank calls back here.')
     }
     if (!isVerified(request)) {
       throw problem('client_certificate_required', 'The bank’s client certificate is missing.')
     }
-    requireNoWait(await byCompany?.take(companyId))
-    return companyId
+    requireNoWait(await byCompany?.take(caller.companyId))
+    return caller
+  }
+}
+
+/** The company of a callback, and the app of its place. */
+type Caller = { app: FullApp; companyId: Uuid }
+
+function callerFinder(app: FullApp): (token: string) => Promise<Caller | null> {
+  const finders = new Map(appsOf(app).map((one) => [one, createCallbackFinder(one.db.of(''))]))
+  return async (token) => {
+    const [only] = finders.size === 1 ? [app] : []
+    const named = unpackPair(token)
+    const placed = only ?? (named && ((await app.places.find(named.companyId)) as FullApp | null))
+    const find = only ? [...finders.values()][0] : placed && finders.get(placed)
+    const companyId = find && (await find(token))
+    return placed && companyId ? { app: { ...placed, db: placed.db.of('') }, companyId } : null
   }
 }
 
@@ -122,8 +138,8 @@ function requireNoWait(wait_s = 0): void {
   throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
 }
 
-async function take(app: FullApp, request: FastifyRequest): Promise<void> {
-  const { companyId, ticket } = request.callback!
+async function take(request: FastifyRequest): Promise<void> {
+  const { app, companyId, ticket } = request.callback!
   // Before a bank registers a URL, it may call it without a callback to see whether it answers.
   const report = (request.body as Body | undefined)?.value
   if (request.method !== 'POST' || !report) return

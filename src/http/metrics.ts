@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
+import { appsOf } from '../core/app.ts'
 import { countDiffering, oldestDue } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import type { FullApp } from '../core/full-app.ts'
@@ -9,9 +10,11 @@ import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 
 /** Adds the metrics that are read from this process at each scrape. */
 export function watchProcess(app: FullApp): void {
-  watchPool(app.metrics.registry, app)
+  for (const one of appsOf(app)) {
+    watchPool(one.metrics.registry, one)
+    watchFeed(one.metrics.registry, one)
+  }
   watchLoop(app.metrics.registry)
-  watchFeed(app.metrics.registry, app)
 }
 
 function watchFeed(registry: Registry, { feedWaits }: FullApp): void {
@@ -27,10 +30,12 @@ function watchFeed(registry: Registry, { feedWaits }: FullApp): void {
 
 /** Adds the metrics that are read from the database, which are the same for all processes. */
 export function watchInstallation(app: FullApp): void {
-  watchMoney(app.metrics.registry, app)
-  watchBanks(app.metrics.registry, app)
-  watchSetbacks(app.metrics.registry, app)
-  watchClock(app.metrics.registry, app)
+  for (const one of appsOf(app)) {
+    watchMoney(one.metrics.registry, one)
+    watchBanks(one.metrics.registry, one)
+    watchSetbacks(one.metrics.registry, one)
+    watchClock(one.metrics.registry, one)
+  }
 }
 
 /** If it is not near 0, nothing expires. */

@@ -27,13 +27,19 @@ export function createOperate(anyApp: FullApp, via: Via): Operate {
   const operations = new Map(
     ROUTES.map((route) => [route.operationId, { route, read: readerOf(anyApp, route) }]),
   )
-  return async (operationId, { company, scopes, author }, given = {}) => {
+  return async (operationId, { app: placed, company, scopes, author }, given = {}) => {
     const { params = {}, query = {}, body, once } = given
     const { route, read } = operations.get(operationId)!
-    const session = { company, scopes: new Set(scopes), keyId: company.id, author }
+    const session = {
+      app: placed as FullApp,
+      company,
+      scopes: new Set(scopes),
+      keyId: company.id,
+      author,
+    }
     requireScope(session, route.scope)
     const input = read({ query, body: body && { value: body, faults: [] }, session })
-    const app = forCompany(anyApp, company)
+    const app = forCompany(placed as FullApp, company)
     const path = pathOf(route, params)
     const fingerprint = app.vault.fingerprint([route.method, path, via, canonical(input.sent)])
     const guard = { companyId: company.id, key: `${via}:${once}`, fingerprint }
@@ -53,9 +59,9 @@ export function createOperate(anyApp: FullApp, via: Via): Operate {
 const rendered = (data: unknown) => ({ status: 200, body: JSON.stringify({ data }) })
 
 /** Does once, for each key, what is no operation of the API. */
-export function createActOnce(anyApp: FullApp, via: Via): ActOnce {
-  return async (company, { name, input, once }, act) => {
-    const app = forCompany(anyApp, company)
+export function createActOnce(via: Via): ActOnce {
+  return async (placed, company, { name, input, once }, act) => {
+    const app = forCompany(placed as FullApp, company)
     const fingerprint = app.vault.fingerprint([name, via, canonical(input)])
     const guard = { companyId: company.id, key: `${via}:${once}`, fingerprint }
     return (await runOnce(act, createIdempotency(app, guard, rendered))) as never

@@ -4,6 +4,8 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { placeOf } from '../core/app.ts'
+import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
@@ -102,6 +104,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   })
   server.setErrorHandler(refuse)
   addSafeHeaders(server, app.publicUrl)
+  if (app.places.all.length > 1) findPlacesAgain(server, app)
   registerOperations(server, parts)
   registerPayers(server, app)
   registerCallbacks(server, app)
@@ -122,6 +125,23 @@ function decorateRequests(server: FastifyInstance): void {
   server.decorateRequest('ticket', null)
   server.decorateRequest('agentCall', null)
   server.decorateRequest('errorCode', null)
+}
+
+/**
+ * Finds the place of the company again when the body has arrived, which may take long: the company
+ * may have changed its place since the key or the token was read.
+ */
+function findPlacesAgain(server: FastifyInstance, app: FullApp): void {
+  server.addHook('preHandler', async (request) => {
+    const { session, callback } = request
+    if (session) {
+      const placed = (await app.places.find(session.company.id, true)) ?? session.app
+      request.session = { ...session, app: placed as FullApp }
+    }
+    if (callback) {
+      request.callback = { ...callback, app: await placeOf(callback.app, callback.companyId) }
+    }
+  })
 }
 
 function registerRoutes(server: FastifyInstance, parts: ServerParts, admit: Admit): void {
@@ -202,7 +222,7 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
   })
   // Whoever follows the log asks every second, which would fill it.
   if (!request.session || operation === 'listRequests') return
-  app.requestLog.add({
+  request.session.app.requestLog.add({
     companyId: request.session.company.id,
     id: idOfSuffix(request.id)!,
     keyId: request.session.keyId,

@@ -5,10 +5,9 @@ import { watchDatabase } from './unresponsive-database.ts'
 function startWatch(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const acts: (() => void)[] = []
-  const database = watchDatabase({
-    isUnresponsive: () => false,
-    onUnresponsive: (act) => acts.push(act),
-  })
+  const database = watchDatabase([
+    { isUnresponsive: () => acts.length > 0, onUnresponsive: (act) => acts.push(act) },
+  ])
   t.after(() => database.close())
   const refused: string[] = []
   const add = (name: string) => {

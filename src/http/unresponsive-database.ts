@@ -16,8 +16,8 @@ export type DatabaseWatch = {
   close(): void
 }
 
-/** Refuses all waiting requests as soon as the database is unresponsive. */
-export function watchDatabase(heartbeat: Database['heartbeat']): DatabaseWatch {
+/** Refuses all waiting requests as soon as the database is unresponsive, or those of all places. */
+export function watchDatabase(heartbeats: Database['heartbeat'][]): DatabaseWatch {
   const requests = new Set<Waiting>()
   let timer: NodeJS.Timeout | null = null
 
@@ -26,12 +26,15 @@ export function watchDatabase(heartbeat: Database['heartbeat']): DatabaseWatch {
     timer = requests.size > 0 ? setTimeout(removeAnswered, REMOVE_MS).unref() : null
   }
 
-  heartbeat.onUnresponsive(() => {
+  const isUnresponsive = () => heartbeats.every((one) => one.isUnresponsive())
+  const refuseAll = () => {
+    if (!isUnresponsive()) return
     for (const request of requests) if (!request.isAnswered()) request.refuse()
     requests.clear()
-  })
+  }
+  for (const { onUnresponsive } of heartbeats) onUnresponsive(refuseAll)
   return {
-    isUnresponsive: heartbeat.isUnresponsive,
+    isUnresponsive,
     add(request) {
       requests.add(request)
       timer ??= setTimeout(removeAnswered, REMOVE_MS).unref()

@@ -102,13 +102,13 @@ export const usedSince = ({ systemClock }: FullApp): Date =>
  * own. It reads one record for each operation of the API at most, one after another.
  */
 export async function diffVersions(
-  anyApp: FullApp,
   routes: Routes,
   actor: Actor,
   before: string,
   after: string,
 ): Promise<UsedChange[]> {
-  const app = withCompanyClock(forCompany(anyApp, actor.company), actor.company)
+  const placed = actor.app as FullApp
+  const app = withCompanyClock(forCompany(placed, actor.company), actor.company)
   const used = await listUsedOperations(app.db, actor.company.id, usedSince(app))
   const compared = new Map(
     compareVersions(routes, before, after).map((change) => [change.operationId, change]),

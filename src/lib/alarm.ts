@@ -53,3 +53,14 @@ export function createAlarm(): Alarm {
     waitForWrites: (name, most_ms, signal) => wait(name, most_ms, signal, true),
   }
 }
+
+/** The alarm of one of several places: the tasks of each are woken apart. */
+export const alarmOfPlace = (alarm: Alarm, place: number): Alarm => {
+  const inPlace = (name: string) => `${name} in place ${place}`
+  return {
+    ...alarm,
+    wake: (name) => alarm.wake(inPlace(name)),
+    wait: (name, most_ms, signal) => alarm.wait(inPlace(name), most_ms, signal),
+    waitForWrites: (name, most_ms, signal) => alarm.waitForWrites(inPlace(name), most_ms, signal),
+  }
+}

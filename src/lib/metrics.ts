@@ -1,10 +1,20 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Histogram,
+  type MetricObject,
+  Registry,
+} from 'prom-client'
 
 /** What a process measures. Nouns and edges register what is theirs. */
 export type Metrics = {
   registry: Registry
   request(method: string, route: string, status: number, seconds: number): void
   text(): Promise<string>
+  /** The same as data, for a process that adds up those of several. */
+  json(): Promise<MetricObject[]>
+  /** What is measured in one of several places. Its values have the number of the place. */
+  ofPlace(place: number): Metrics
 }
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>
@@ -28,12 +38,26 @@ export function createMetrics(): Metrics {
     series.set(name, (series.get(name) ?? new Map<number, Series>()).set(status, found))
     return found
   }
-  return {
+  const places: Registry[] = []
+  const json = async () =>
+    (await Promise.all([registry, ...places].map((one) => one.getMetricsAsJSON()))).flat()
+  const metrics: Metrics = {
     registry,
     request(method, route, status, seconds) {
       const found = series.get(method + route)?.get(status) ?? seriesOf(method, route, status)
       found.observe(seconds)
     },
-    text: () => registry.metrics(),
+    text: async () =>
+      places.length === 0
+        ? registry.metrics()
+        : AggregatorRegistry.aggregate([(await json()) as never]).metrics(),
+    json: json as Metrics['json'],
+    ofPlace(place) {
+      const own = new Registry()
+      own.setDefaultLabels({ place: String(place) })
+      places.push(own)
+      return { ...metrics, registry: own }
+    },
   }
+  return metrics
 }

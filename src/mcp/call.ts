@@ -57,15 +57,15 @@ type CallTool = (exchange: Exchange, name: string, given: unknown) => Promise<Ca
 
 export function createCall(anyApp: FullApp, operate: Operate, actOnce: ActOnce): CallTool {
   function callerOf({ session, author }: AgentMessage): Caller {
-    const { company, scopes } = session
-    const actor = { company, scopes: [...scopes], author }
+    const { app, company, scopes } = session
+    const actor = { app, company, scopes: [...scopes], author }
     return {
-      app: withCompanyClock(forCompany(anyApp, company), company),
+      app: withCompanyClock(forCompany(app, company), company),
       company,
       can: (scope) => scopes.has(scope),
       operate: (operationId, input) => operate(operationId, actor, input),
       actOnce: (name, { idempotencyKey: once, ...input }, act) =>
-        actOnce(company, { name, input, once }, act),
+        actOnce(app, company, { name, input, once }, act),
     }
   }
 

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
+import { appsOf } from '../core/app.ts'
 import { ofRequests, ofTasks } from '../db/connection-counts.ts'
 import { describeRefusal } from '../db/probe.ts'
 import { watchProcess } from '../http/metrics.ts'
@@ -67,8 +68,8 @@ export function runChild(): void {
 }
 
 /** What the parent asks of each process, because no other knows it. */
-async function answerFor({ metrics, db }: App, about: Question): Promise<unknown> {
-  if (about === 'metrics') return metrics.registry.getMetricsAsJSON()
-  const refusal = db.refusedWrite()
-  return refusal ? [describeRefusal(refusal)] : []
+async function answerFor(app: App, about: Question): Promise<unknown> {
+  if (about === 'metrics') return app.metrics.json()
+  const refusals = appsOf(app).map(({ db }) => db.refusedWrite())
+  return refusals.filter((refusal) => refusal !== null).map(describeRefusal)
 }

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
+import type { Metrics as OwnMetrics } from '../lib/metrics.ts'
 import type { Findings, Readiness } from '../readiness.ts'
 import type { Group } from './group.ts'
 
@@ -14,7 +15,10 @@ const aggregate = (all: Metrics[]): Registry => AggregatorRegistry.aggregate(all
  * The metrics of all processes as one. What a process has counted stays when it ends, as far as
  * somebody has asked before, because a sum that goes down would be taken for a new beginning.
  */
-export function createMachineMetrics(own: Registry, group: Group): () => Promise<string> {
+export function createMachineMetrics(
+  own: Pick<OwnMetrics, 'json'>,
+  group: Group,
+): () => Promise<string> {
   const last = new Map<string, Metrics>()
   let past: Metrics = []
   const keep = async (name: string): Promise<void> => {
@@ -28,7 +32,7 @@ export function createMachineMetrics(own: Registry, group: Group): () => Promise
   return async () => {
     const asked = await group.ask<Metrics>('metrics', METRICS_MS)
     for (const { name, answer } of asked) if (answer) last.set(name, answer)
-    const ours = (await own.getMetricsAsJSON()) as Metrics
+    const ours = await own.json()
     return aggregate([ours, past, ...last.values()]).metrics()
   }
 }

@@ -28,6 +28,8 @@ export type CodeContent =
 
 export type PaymentContent = {
   kind: 'payment'
+  /** The app of the place in which the company lives. */
+  app: FullApp
   company: Company
   read: BrCode
   asked: PaymentCode
@@ -38,6 +40,7 @@ export type PaymentContent = {
 
 export type AgreementContent = {
   kind: 'agreement'
+  app: FullApp
   company: Company
   agreement: AgreementRecord
   status: AgreementStatus
@@ -59,21 +62,22 @@ export async function readCode(app: FullApp, code: string): Promise<CodeContent>
   }
 }
 
-async function readPayment(app: FullApp, code: string, read: BrCode): Promise<PaymentContent> {
-  const asked = await readPaymentCode(app, code)
-  const { company } = asked
+async function readPayment(anyApp: FullApp, code: string, read: BrCode): Promise<PaymentContent> {
+  const asked = await readPaymentCode(anyApp, code)
+  const { app, company } = asked
   const wanted = asked.charge ? [{ companyId: company.id, id: asked.charge }] : []
   const [found] = wanted.length > 0 ? await findMany(app.db, wanted) : []
   const charge = found ? asOf(found, nowOf(app, company)) : null
-  return { kind: 'payment', company, read, asked, charge, status: charge?.status ?? 'OPEN' }
+  const status = charge?.status ?? 'OPEN'
+  return { kind: 'payment', app, company, read, asked, charge, status }
 }
 
-async function readAgreement(app: FullApp, code: string): Promise<AgreementContent> {
-  const { company, id } = await readAgreementCode(app, code)
+async function readAgreement(anyApp: FullApp, code: string): Promise<AgreementContent> {
+  const { app, company, id } = await readAgreementCode(anyApp, code)
   const agreement = (await findAgreement(app.db, company.id, id))!
   const recurrence = await findRecurrence(app.db, company.id, id)
   const status = statusOf(agreement, nowOf(app, company))
-  return { kind: 'agreement', company, agreement, status, recurrence }
+  return { kind: 'agreement', app, company, agreement, status, recurrence }
 }
 
 /** A payment that was made here, and how the company has recorded it. */

@@ -6,6 +6,7 @@ import { nowOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany, hasSandbox } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
+import { askAll } from '../core/places/across.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
 import { payCode } from '../core/simulated-bank/payments.ts'
 import type { Language } from '../lib/language.ts'
@@ -40,7 +41,7 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
   const { app } = site
   scope.register(async (bank) => {
     bank.addHook('onRequest', async () => {
-      const isOpen = app.config.local || (await hasSandbox(app.db))
+      const isOpen = app.config.local || (await askAll(app, hasSandbox)).includes(true)
       if (!isOpen) throw problem('route_not_found')
     })
     bank.get('/bank', (request, reply) => {
@@ -84,7 +85,8 @@ async function show(
   const found = seen?.kind === 'fault' ? null : seen
   const own = await ownCompany(site, request)
   const lists = own && (await readLists(app, own, language))
-  const payments = found && done.length > 0 ? await findMadePayments(app, found.company, done) : []
+  const payments =
+    found && done.length > 0 ? await findMadePayments(found.app, found.company, done) : []
   const body = html`<section class="card all">
 <h1>${texts.title}</h1>
 <p class="soft">${texts.intro}</p>

@@ -54,8 +54,8 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
       const { app, charge } = found
       if (isPayer(site, request)) await noteOpening(app, charge)
-      const collection = await findCollection(site.app, charge)
-      const purchase = charge.paymentDate ? await findPurchase(site.app, charge) : []
+      const collection = await findCollection(found.app, charge)
+      const purchase = charge.paymentDate ? await findPurchase(found.app, charge) : []
       const page = chargePage({ ...found, ...pageLanguage, collection, purchase })
       return sendPage(request, reply, site.assets, page)
     }

@@ -1,3 +1,4 @@
+import { placeOf } from '../core/app.ts'
 import { find as findBilling } from '../core/billings/store.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
@@ -36,12 +37,13 @@ const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', '
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
 export async function lookUp(
-  app: FullApp,
+  anyApp: FullApp,
   token: string,
-  findOwner = (id: Uuid) => findCompany(app.db, id),
+  findOwner = (app: FullApp, id: Uuid) => findCompany(app.db, id),
 ): Promise<Found> {
   const named = unpackPair(token)
-  const company = named && (await findOwner(named.companyId))
+  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
+  const company = named && (await findOwner(app, named.companyId))
   if (!company) throw problem('charge_not_found')
   const owner = { app: withCompanyClock(forCompany(app, company), company), company, token }
   const now = owner.app.clock.now()

@@ -102,7 +102,7 @@ function createWatch(app: FullApp) {
     const start_ms = performance.now()
     if (polling || start_ms < nextPoll_ms) return
     polling = true
-    const findOwner = cacheOwners(app)
+    const findOwner = cacheOwners()
     const faults: unknown[] = []
     const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
     await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, group]) => {
@@ -138,9 +138,9 @@ function createWatch(app: FullApp) {
 }
 
 /** Reads each company once in a poll, because many pages belong to the same one. */
-function cacheOwners(app: FullApp): (id: Uuid) => Promise<Company | null> {
+function cacheOwners(): (app: FullApp, id: Uuid) => Promise<Company | null> {
   const owners = new Map<Uuid, Promise<Company | null>>()
-  return (id) => {
+  return (app, id) => {
     const owner = owners.get(id) ?? findCompany(app.db, id)
     owners.set(id, owner)
     return owner

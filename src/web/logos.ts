@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { placeOf } from '../core/app.ts'
 import { findLogo } from '../core/companies/logo-store.ts'
 import { isUuid, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
@@ -16,7 +17,8 @@ type Named = { Params: { company: string; name: string } }
 export function registerLogos(scope: FastifyInstance, { app }: Site): void {
   scope.get<Named>('/logos/:company/:name', async (request, reply) => {
     const { company, name } = request.params
-    const logo = isUuid(company) ? await findLogo(app.db, company, name) : null
+    const placed = isUuid(company) ? await placeOf(app, company) : null
+    const logo = placed && (await findLogo(placed.db, company, name))
     if (!logo) throw problem('route_not_found')
     const etag = `"${name}"`
     reply.headers({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { placeOf } from '../core/app.ts'
 import { isPlayMoney } from '../core/charges/rules.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
@@ -97,7 +98,8 @@ export function registerPreviews(scope: FastifyInstance, { app }: Site): void {
     if (wait_s > 0) throw problem('rate_limited', undefined, retry)
     const { company: id, file } = request.params
     const language = /^(pt|en)-[0-9a-f]{20}\.png$/.exec(file)?.[1] as Language | undefined
-    const company = language && isUuid(id) ? await findCompany(app.db, id) : null
+    const placed = language && isUuid(id) ? await placeOf(app, id) : null
+    const company = placed && (await findCompany(placed.db, id))
     if (!language || !company) throw problem('charge_not_found')
     const path = pathOf(company, language)
     // If the name or the color of the company has changed, redirect to the new picture.

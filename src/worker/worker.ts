@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { removeOrphans } from '../core/charges/intents.ts'
@@ -9,6 +10,7 @@ import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
+import { listMoving } from '../core/places/store.ts'
 import { reconcileDue } from '../core/reconciliation/received.ts'
 import { expiredPart } from '../core/request-log/rules.ts'
 import { emptyPart } from '../core/request-log/store.ts'
@@ -103,6 +105,9 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
 
 export type Worker = { stop(): Promise<void> }
 
+/** How often a worker looks which companies are being moved. Whoever moves one waits for longer. */
+export const MOVES_MS = 1_000
+
 /** How long a task waits at most while nothing is written. */
 const MAX_IDLE_MS = 10_000
 
@@ -114,13 +119,47 @@ const MAX_IDLE_MS = 10_000
 export function startWorker(app: FullApp, tasks = TASKS, maxIdle_ms = MAX_IDLE_MS): Worker {
   const stopping = new AbortController()
   const own = { ...app, db: app.db.tasks }
-  const loops = tasks.map((task) => work(own, task, maxIdle_ms, stopping.signal))
+  const begun = watchMoves(own, stopping.signal)
+  const loops = tasks.map(async (task) => {
+    if (begun) await begun
+    await work(own, task, maxIdle_ms, stopping.signal)
+  })
   return {
     async stop() {
       stopping.abort()
       await Promise.all(loops)
     },
   }
+}
+
+/**
+ * Leaves companies alone that are being moved from or to this place, if there are several. Resolves
+ * when it knows them. Null: there is one place.
+ */
+function watchMoves(app: FullApp, signal: AbortSignal): Promise<void> | null {
+  if (app.places.all.length === 1) return null
+  const look = async () => {
+    try {
+      const moving = await listMoving(app.db.light)
+      const alone = moving.filter(({ isLeftAlone }) => isLeftAlone)
+      app.setbacks.leaveAlone(alone.map(({ companyId }) => companyId))
+      for (const { companyId, state } of moving) {
+        // If whoever moved it was killed after the old place had let it go, it lives here.
+        if (state === 'ready') await app.places.find(companyId)
+      }
+    } catch (error) {
+      app.log.warn(describeError(error), 'the companies that are being moved could not be read')
+    }
+  }
+  const repeat = async () => {
+    while (!signal.aborted) {
+      await pause(MOVES_MS, undefined, { signal }).catch(() => {})
+      if (!signal.aborted) await look()
+    }
+  }
+  const first = look()
+  first.then(repeat)
+  return first
 }
 
 async function work(

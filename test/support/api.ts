@@ -1,9 +1,11 @@
 import { after } from 'node:test'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
+import { appsOf } from '../../src/core/app.ts'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
 import type { Company, NewCompany, Scope } from '../../src/core/companies/rules.ts'
 import type { FullApp } from '../../src/core/full-app.ts'
+import { requirePlaces, requireSameSecret } from '../../src/core/installation.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Lookup } from '../../src/lib/lookup.ts'
@@ -57,6 +59,8 @@ export type TestApi = {
   service: Service
   url: string
   databaseUrl: string
+  /** The addresses of all places. */
+  places: string[]
   /** Closes what a test has opened on the app, before the app itself is closed. */
   atEnd(close: () => Promise<unknown>): void
   /** A new company with a key, and a client that sends it. */
@@ -71,6 +75,8 @@ export type TestApi = {
 export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
 
 const SECRET_KEY = secretOf('api')
+/** How many places there are in tests that do not say so. */
+const TEST_PLACES = process.env.TEST_PLACES === '2' ? 2 : 1
 
 /** Where the service runs, and who knows names there instead of this machine. */
 export type ApiOptions = {
@@ -80,12 +86,14 @@ export type ApiOptions = {
   databaseTime?: () => Promise<Date>
   /** In place of a clone of the template, which ends with the test file. */
   databaseUrl?: string
+  /** With two places the people are in the first, and all companies in the second. */
+  places?: 1 | 2
 }
 
 /** The whole service on a real socket and a real database, with a clock that the test moves. */
 export async function startApi(
   environment: Record<string, string> = {},
-  { local = true, databaseUrl: own, ...options }: ApiOptions = {},
+  { local = true, databaseUrl: own, places = TEST_PLACES, ...options }: ApiOptions = {},
 ): Promise<TestApi> {
   const closers: (() => Promise<unknown>)[] = []
   // Registered before the end of the database, and so over before it.
@@ -93,9 +101,14 @@ export async function startApi(
     for (const close of closers.toReversed()) await close()
   })
   const databaseUrl = own ?? (await cloneDatabase())
+  const first = places === 2 ? await cloneDatabase() : databaseUrl
+  const databases =
+    first === databaseUrl
+      ? { DATABASE_URL: databaseUrl }
+      : { PLACES: `${first} ${databaseUrl}`, DATABASE_URL: '' }
   const config: Config = {
     ...readConfig({
-      DATABASE_URL: databaseUrl,
+      ...databases,
       DATA_DIR: temporaryFolder(),
       SECRET_KEY,
       RATE_LIMIT: 'off',
@@ -108,10 +121,17 @@ export async function startApi(
   const clock = manualClock()
   const publicUrl = 'http://vintem.test'
   const log = createLog('silent')
-  const parts = { config, databaseUrl, clock, log, publicUrl }
+  const parts = { config, databaseUrl: first, clock, log, publicUrl }
   const bankLimits = { ...PATIENT, ...options.bankLimits }
-  const app = createApp({ ...parts, ...options, bankLimits })
-  const service = await createService(app, databaseUrl)
+  const root = createApp({ ...parts, ...options, bankLimits })
+  const app = appsOf(root).at(-1)!
+  // Another server of the same database has people of its own, and is no part of the installation.
+  if (places === 2 && own === undefined) {
+    const all = appsOf(root).map(({ db }) => db)
+    for (const db of all) await requireSameSecret(db, root.vault)
+    await requirePlaces(all)
+  }
+  const service = await createService(root, first)
   const url = await service.server.listen({ host: '127.0.0.1', port: 0 })
   closers.push(async () => {
     // Nobody asks any more: what fetch keeps open would only hold up the end.
@@ -119,8 +139,10 @@ export async function startApi(
     await service.close()
     app.mailer.close()
     await app.sender.close()
-    await app.providers.bacen.close()
-    await app.db.end()
+    for (const { providers, db } of appsOf(root)) {
+      await providers.bacen.close()
+      await db.end()
+    }
   })
   const call = caller(url)
   return {
@@ -129,6 +151,7 @@ export async function startApi(
     service,
     url,
     databaseUrl,
+    places: [...new Set([first, databaseUrl])],
     call,
     atEnd: (close) => {
       closers.push(close)

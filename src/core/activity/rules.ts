@@ -32,6 +32,7 @@ export const OWN_ACTIONS = [
   'company.pin-version',
   'company.resume',
   'company.suspend',
+  'company.move',
   'company.update',
   'invitation.cancel',
   'invitation.resend',

@@ -50,6 +50,8 @@ export type FeedWaits = {
   waiting(): number
   /** Who receives notifications looks at the feed when there is one. */
   attach(notifications: Notifications): void
+  /** Whether notifications are received now. */
+  isInformed(): boolean
   /** Ends all waits, for the server stops. */
   close(): void
 }
@@ -114,6 +116,7 @@ export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWai
         }
       })
     },
+    isInformed: () => alive(),
     close() {
       isClosed = true
       clearInterval(timer)

@@ -69,7 +69,7 @@ export async function listPeople(
   { search, onlyOperators }: { search: string; onlyOperators: boolean },
   { limit, after }: Part,
 ): Promise<ListedPerson[]> {
-  return tx.query<Row & ListedPerson>({
+  return tx.people.query<Row & ListedPerson>({
     text: `select p.id, p.email, p.name, p.is_operator as "isOperator",
              p.totp_confirmed_at is not null
                or exists (select from passkeys k where k.person_id = p.id) as "hasSecondFactor",

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { recordInCompanies } from '../activity/record.ts'
 import type { Author, Details, OwnAction } from '../activity/rules.ts'
-import { listMemberships } from './store.ts'
+import { byPlace, listMemberships } from './store.ts'
 
 /** Adds a change of how a person signs in to the activity log of each company of theirs. */
 export async function recordForPerson(
@@ -15,5 +15,7 @@ export async function recordForPerson(
   const companies = await listMemberships(tx, personId)
   const ids = companies.map(({ companyId }) => companyId)
   const record = { type: 'person', id: personId } as const
-  await recordInCompanies(tx, ids, author, { action, record, details })
+  for (const [place, own] of await byPlace(tx, ids)) {
+    await recordInCompanies(place, own, author, { action, record, details })
+  }
 }

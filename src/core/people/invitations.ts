@@ -120,9 +120,10 @@ async function join(
   if (!companyId || !role || (await store.findRole(tx, companyId, id))) return
   await store.setMembership(tx, companyId, id, role, now)
   if (role !== 'owner') return
-  const company = (await findCompany(tx, companyId))!
+  const place = await tx.at(companyId)
+  const company = (await findCompany(place, companyId))!
   const change = { what: 'owner-added', person, by: name } as const
-  await mailAccessChange(tx, vault, company, change, now, id)
+  await mailAccessChange(place, vault, company, change, now, id)
 }
 
 /**

@@ -37,12 +37,16 @@ const LINK = tableOf<PersonLink>({
   usedAt: ['used_at', 'timestamptz'],
 })
 
+/** If it is sent again because the connection was lost, the link is there already. */
 export async function insertLink(tx: Tx, link: PersonLink): Promise<void> {
-  await tx.query({ text: LINK.insertInto('person_links'), values: LINK.values([link]) })
+  await tx.people.query({
+    text: `${LINK.insertInto('person_links')} on conflict (token_hash) do nothing`,
+    values: LINK.values([link]),
+  })
 }
 
 export async function findLink(tx: Tx, tokenHash: Buffer): Promise<PersonLink | null> {
-  const [row] = await tx.query({
+  const [row] = await tx.people.query({
     name: 'find_person_link',
     text: `select ${LINK.select('l')} from person_links l where token_hash = $1`,
     values: [tokenHash],
@@ -51,7 +55,7 @@ export async function findLink(tx: Tx, tokenHash: Buffer): Promise<PersonLink | 
 }
 
 export async function useLink(tx: Tx, tokenHash: Buffer, now: Date): Promise<boolean> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     text: `update person_links set used_at = $2
            where token_hash = $1 and used_at is null and expires_at > $2 returning 1`,
     values: [tokenHash, now],
@@ -66,7 +70,7 @@ export async function countLinks(
   kind: LinkKind,
   since: Date,
 ): Promise<number> {
-  const [row] = await tx.query<Row & { count: number }>({
+  const [row] = await tx.people.query<Row & { count: number }>({
     text: `select count(*)::int as count from person_links
            where person_id = $1 and kind = $2 and created_at > $3`,
     values: [personId, kind, since],
@@ -76,7 +80,7 @@ export async function countLinks(
 
 /** Ends the links of a person that were not used. */
 export async function deleteLinks(tx: Tx, personId: Uuid, kinds: LinkKind[]): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: `delete from person_links
            where person_id = $1 and kind = any ($2::text[]) and used_at is null`,
     values: [personId, kinds],
@@ -85,7 +89,7 @@ export async function deleteLinks(tx: Tx, personId: Uuid, kinds: LinkKind[]): Pr
 
 /** The invitations of a company that wait to be accepted, newest first. */
 export async function listInvitations(tx: Tx, companyId: Uuid, now: Date): Promise<PersonLink[]> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     text: `select ${LINK.select('l')} from person_links l
            where company_id = $1 and kind = 'invitation' and used_at is null and expires_at > $2
            order by created_at desc, email`,
@@ -108,7 +112,7 @@ export async function findInvitation(
 
 /** The invitations that wait for a person, by their e-mail. */
 export async function listInvitationsTo(tx: Tx, email: string, now: Date): Promise<PersonLink[]> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     text: `select ${LINK.select('l')} from person_links l
            where email = $1 and kind = 'invitation' and used_at is null and expires_at > $2
            order by created_at desc`,
@@ -123,7 +127,7 @@ export async function deleteInvitation(
   companyId: Uuid,
   tokenHash: Buffer,
 ): Promise<boolean> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     text: `delete from person_links
            where company_id = $1 and token_hash = $2 and kind = 'invitation' and used_at is null
            returning 1`,
@@ -138,7 +142,7 @@ export async function replaceInvitations(
   companyId: Uuid | null,
   email: string,
 ): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: `delete from person_links
            where company_id is not distinct from $1 and email = $2 and kind = 'invitation'
              and used_at is null`,
@@ -148,5 +152,8 @@ export async function replaceInvitations(
 
 /** Deletes links whose time was over before. */
 export async function purgeLinks(tx: Tx, before: Date): Promise<void> {
-  await tx.query({ text: 'delete from person_links where expires_at <= $1', values: [before] })
+  await tx.people.query({
+    text: 'delete from person_links where expires_at <= $1',
+    values: [before],
+  })
 }

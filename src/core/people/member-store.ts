@@ -33,7 +33,7 @@ const memberOf = ({ person_id, last_seen_at, email, name, role }: MemberRow): Me
 
 /** The people of a company, in the order of their names. */
 export async function listMembers(tx: Tx, companyId: Uuid): Promise<MemberOfCompany[]> {
-  const rows = await tx.query<MemberRow>({
+  const rows = await tx.people.query<MemberRow>({
     text: `select ${MEMBER} from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 order by p.name, p.email`,
     values: [companyId],
@@ -46,7 +46,7 @@ export async function findMember(
   companyId: Uuid,
   personId: Uuid,
 ): Promise<MemberOfCompany | null> {
-  const [row] = await tx.query<MemberRow>({
+  const [row] = await tx.people.query<MemberRow>({
     text: `select ${MEMBER} from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and m.person_id = $2`,
     values: [companyId, personId],
@@ -55,7 +55,7 @@ export async function findMember(
 }
 
 export async function countMembers(tx: Tx, companyId: Uuid): Promise<number> {
-  const [row] = await tx.query<Row & { count: number }>({
+  const [row] = await tx.people.query<Row & { count: number }>({
     text: 'select count(*)::int as count from memberships where company_id = $1',
     values: [companyId],
   })
@@ -64,7 +64,7 @@ export async function countMembers(tx: Tx, companyId: Uuid): Promise<number> {
 
 /** Locks the owners of a company, so that two of them cannot leave at the same time. */
 export async function lockOwners(tx: Tx, companyId: Uuid): Promise<Uuid[]> {
-  const rows = await tx.query<Row & { person_id: Uuid }>({
+  const rows = await tx.people.query<Row & { person_id: Uuid }>({
     text: `select person_id from memberships where company_id = $1 and role = 'owner'
            order by person_id for update`,
     values: [companyId],
@@ -73,7 +73,7 @@ export async function lockOwners(tx: Tx, companyId: Uuid): Promise<Uuid[]> {
 }
 
 export async function deleteMembership(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'delete from memberships where company_id = $1 and person_id = $2',
     values: [companyId, personId],
   })
@@ -81,14 +81,14 @@ export async function deleteMembership(tx: Tx, companyId: Uuid, personId: Uuid):
 
 /** Lets the people of one company, and those who are invited, belong to another one instead. */
 export async function moveMembers(tx: Tx, from: Uuid, to: Uuid): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: `with moved as (delete from memberships where company_id = $1 returning *)
            insert into memberships (company_id, person_id, role, created_at)
            select $2, person_id, role, created_at from moved
            on conflict (company_id, person_id) do nothing`,
     values: [from, to],
   })
-  await tx.query({
+  await tx.people.query({
     text: 'update person_links set company_id = $2 where company_id = $1',
     values: [from, to],
   })
@@ -115,7 +115,7 @@ type PersonRow = Row & {
 
 /** All people, or those of a company, in the order of their e-mails. */
 export async function listPeople(tx: Tx, companyId: Uuid | null): Promise<ListedPerson[]> {
-  const rows = await tx.query<PersonRow>({
+  const rows = await tx.people.query<PersonRow>({
     text: `select p.id, p.email, p.name, p.is_operator,
              (select max(s.last_seen_at) from sessions s where s.person_id = p.id) as last_seen_at,
              coalesce((select json_agg(json_build_object('companyId', m.company_id, 'role', m.role)

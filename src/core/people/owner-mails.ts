@@ -14,7 +14,7 @@ const MAX_OWNERS = 50
 type Owner = Row & { id: Uuid; email: string; language: Language }
 
 const listOwners = (tx: Tx, companyId: Uuid): Promise<Owner[]> =>
-  tx.query<Owner>({
+  tx.people.query<Owner>({
     text: `select p.id, p.email, p.language from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and m.role = 'owner'
            order by m.created_at, p.id limit $2`,

@@ -44,8 +44,9 @@ async function mailCompanies(
 ): Promise<void> {
   const change = { what: 'factors-reset', person, by } as const
   for (const { companyId } of await listMemberships(tx, person.id)) {
-    const company = (await findCompany(tx, companyId))!
-    await mailAccessChange(tx, vault, company, change, systemClock.now(), person.id)
+    const place = await tx.at(companyId)
+    const company = (await findCompany(place, companyId))!
+    await mailAccessChange(place, vault, company, change, systemClock.now(), person.id)
   }
 }
 

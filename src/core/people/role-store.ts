@@ -12,7 +12,7 @@ export const listAllowed = (
   scope: Scope,
   max: number,
 ): Promise<Colleague[]> =>
-  tx.query<Colleague>({
+  tx.people.query<Colleague>({
     text: `select p.id, p.name, p.email, p.language from memberships m
            join people p on p.id = m.person_id
            where m.company_id = $1 and m.role = any ($2::text[])

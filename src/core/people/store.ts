@@ -30,7 +30,7 @@ const SESSION = tableOf<Session>({
 })
 
 export async function insertPerson(tx: Tx, person: Person): Promise<void> {
-  await tx.query({ text: PERSON.insertInto('people'), values: PERSON.values([person]) })
+  await tx.people.query({ text: PERSON.insertInto('people'), values: PERSON.values([person]) })
 }
 
 /** Adds a person to a company, or changes their role there. */
@@ -41,7 +41,7 @@ export async function setMembership(
   role: Role,
   now: Date,
 ): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: `insert into memberships (company_id, person_id, role, created_at)
            values ($1, $2, $3, $4)
            on conflict (company_id, person_id) do update set role = excluded.role`,
@@ -54,18 +54,46 @@ export async function listMemberships(
   tx: Tx,
   personId: Uuid,
 ): Promise<{ companyId: Uuid; name: string; role: Role }[]> {
-  const rows = await tx.query<Row & { company_id: Uuid; name: string; role: Role }>({
+  const rows = await tx.people.query<Row & { company_id: Uuid; name: string | null; role: Role }>({
     name: 'memberships_of_person',
     text: `select m.company_id, c.name, m.role from memberships m
-           join companies c on c.id = m.company_id
-           where m.person_id = $1 order by c.name, c.id`,
+           left join companies c on c.id = m.company_id
+           where m.person_id = $1 order by c.name, m.company_id`,
     values: [personId],
   })
-  return rows.map(({ company_id, name, role }) => ({ companyId: company_id, name, role }))
+  const elsewhere = rows.filter(({ name }) => name === null).map(({ company_id }) => company_id)
+  const names = elsewhere.length > 0 ? await namesOf(tx, elsewhere) : null
+  const named = rows.flatMap(({ company_id: companyId, name, role }) => {
+    const found = name ?? names?.get(companyId)
+    return found === undefined ? [] : [{ companyId, name: found, role }]
+  })
+  return names ? named.sort((one, other) => one.name.localeCompare(other.name, 'pt-BR')) : named
+}
+
+/** The names of companies, which may be in several places. */
+async function namesOf(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, string>> {
+  const places = await byPlace(tx, companyIds)
+  const found = await Promise.all(
+    [...places].map(([place, ids]) =>
+      place.query<Row & { id: Uuid; name: string }>({
+        name: 'names_of_companies',
+        text: 'select id, name from companies where id = any ($1::uuid[])',
+        values: [ids],
+      }),
+    ),
+  )
+  return new Map(found.flat().map(({ id, name }) => [id, name]))
+}
+
+/** Ids of companies by where their tables are. */
+export async function byPlace(tx: Tx, companyIds: Uuid[]): Promise<Map<Tx, Uuid[]>> {
+  const named = await Promise.all(companyIds.map(async (id) => ({ id, place: await tx.at(id) })))
+  const groups = Map.groupBy(named, ({ place }) => place)
+  return new Map([...groups].map(([place, own]) => [place, own.map(({ id }) => id)]))
 }
 
 export async function findRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role | null> {
-  const rows = await tx.query<Row & { role: Role }>({
+  const rows = await tx.people.query<Row & { role: Role }>({
     name: 'find_role',
     text: 'select role from memberships where company_id = $1 and person_id = $2',
     values: [companyId, personId],
@@ -74,7 +102,7 @@ export async function findRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise
 }
 
 export async function insertSession(tx: Tx, session: Session): Promise<void> {
-  await tx.query({ text: SESSION.insertInto('sessions'), values: SESSION.values([session]) })
+  await tx.people.query({ text: SESSION.insertInto('sessions'), values: SESSION.values([session]) })
 }
 
 /** The session of a token, and whose it is. It may have ended by its age. */
@@ -82,7 +110,7 @@ export async function findSession(
   tx: Tx,
   tokenHash: Buffer,
 ): Promise<{ session: Session; person: Person } | null> {
-  const [row] = await tx.query({
+  const [row] = await tx.people.query({
     name: 'find_session',
     text: `select ${SESSION.select('s')} from sessions s where s.token_hash = $1`,
     values: [tokenHash],
@@ -94,7 +122,7 @@ export async function findSession(
 }
 
 export async function findPerson(tx: Tx, id: Uuid): Promise<Person | null> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     name: 'find_person',
     text: `select ${PERSON.select('p')} from people p where id = $1`,
     values: [id],
@@ -104,7 +132,7 @@ export async function findPerson(tx: Tx, id: Uuid): Promise<Person | null> {
 
 /** The e-mail is in lower case. */
 export async function findPersonByEmail(tx: Tx, email: string): Promise<Person | null> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     name: 'find_person_by_email',
     text: `select ${PERSON.select('p')} from people p where email = $1`,
     values: [email],
@@ -114,7 +142,7 @@ export async function findPersonByEmail(tx: Tx, email: string): Promise<Person |
 
 /** How often in a row a wrong password was given for the person. */
 export async function countWrongPasswords(tx: Tx, email: string): Promise<number> {
-  const [row] = await tx.query<Row & { wrong_passwords: number }>({
+  const [row] = await tx.people.query<Row & { wrong_passwords: number }>({
     name: 'count_wrong_passwords',
     text: 'select wrong_passwords from people where email = $1',
     values: [email],
@@ -124,7 +152,7 @@ export async function countWrongPasswords(tx: Tx, email: string): Promise<number
 
 /** Counts a wrong password, or begins to count again after a right one. */
 export async function noteWrongPassword(tx: Tx, email: string, isWrong: boolean): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     name: 'note_wrong_password',
     text: `update people set wrong_passwords = case when $2::bool then wrong_passwords + 1 else 0 end
            where email = $1 and ($2::bool or wrong_passwords > 0)`,
@@ -134,28 +162,28 @@ export async function noteWrongPassword(tx: Tx, email: string, isWrong: boolean)
 
 /** Stores the hash of a new password. The next wrong one is the first again. */
 export async function setPassword(tx: Tx, id: Uuid, password: string, now: Date): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: `update people set password = $2, wrong_passwords = 0, updated_at = $3 where id = $1`,
     values: [id, password, now],
   })
 }
 
 export async function setName(tx: Tx, id: Uuid, name: string, now: Date): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'update people set name = $2, updated_at = $3 where id = $1',
     values: [id, name, now],
   })
 }
 
 export async function setOperator(tx: Tx, id: Uuid, now: Date): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'update people set is_operator = true, updated_at = $2 where id = $1 and not is_operator',
     values: [id, now],
   })
 }
 
 export async function touchSession(tx: Tx, id: Uuid, now: Date): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     name: 'touch_session',
     text: 'update sessions set last_seen_at = greatest(last_seen_at, $2) where id = $1',
     values: [id, now],
@@ -164,7 +192,7 @@ export async function touchSession(tx: Tx, id: Uuid, now: Date): Promise<void> {
 
 /** The sessions of a person, the last seen first. */
 export async function listSessions(tx: Tx, personId: Uuid): Promise<Session[]> {
-  const rows = await tx.query({
+  const rows = await tx.people.query({
     text: `select ${SESSION.select('s')} from sessions s where person_id = $1
            order by last_seen_at desc, id`,
     values: [personId],
@@ -174,14 +202,14 @@ export async function listSessions(tx: Tx, personId: Uuid): Promise<Session[]> {
 
 /** Ends a session of a person. */
 export async function deleteSessionOf(tx: Tx, personId: Uuid, id: Uuid): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'delete from sessions where person_id = $1 and id = $2',
     values: [personId, id],
   })
 }
 
 export async function deleteSessionByToken(tx: Tx, tokenHash: Buffer): Promise<void> {
-  await tx.query({ text: 'delete from sessions where token_hash = $1', values: [tokenHash] })
+  await tx.people.query({ text: 'delete from sessions where token_hash = $1', values: [tokenHash] })
 }
 
 /** Ends all sessions of a person, or all but one. */
@@ -190,7 +218,7 @@ export async function deleteSessions(
   personId: Uuid,
   except: Uuid | null = null,
 ): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'delete from sessions where person_id = $1 and id is distinct from $2',
     values: [personId, except],
   })
@@ -198,7 +226,7 @@ export async function deleteSessions(
 
 /** Ends the sessions of a person that were seen longest ago, so that `max` are left. */
 export async function keepNewestSessions(tx: Tx, personId: Uuid, max: number): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     name: 'keep_newest_sessions',
     text: `delete from sessions where id in (
              select id from sessions where person_id = $1
@@ -209,18 +237,18 @@ export async function keepNewestSessions(tx: Tx, personId: Uuid, max: number): P
 
 /** Deletes sessions that have ended by their age. */
 export async function purgeSessions(tx: Tx, idleSince: Date, createdBefore: Date): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'delete from sessions where last_seen_at <= $1 or created_at <= $2',
     values: [idleSince, createdBefore],
   })
 }
 
 export async function deleteSession(tx: Tx, id: Uuid): Promise<void> {
-  await tx.query({ text: 'delete from sessions where id = $1', values: [id] })
+  await tx.people.query({ text: 'delete from sessions where id = $1', values: [id] })
 }
 
 export async function setLanguage(tx: Tx, id: Uuid, language: string, now: Date): Promise<void> {
-  await tx.query({
+  await tx.people.query({
     text: 'update people set language = $2, updated_at = $3 where id = $1',
     values: [id, language, now],
   })

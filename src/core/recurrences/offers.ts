@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
+import { placeOf } from '../app.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../charges/rules.ts'
 import { forCompany, withCompanyClock } from '../companies/clock.ts'
@@ -13,11 +14,12 @@ import { type NewSubscription, type SubscriptionView, showToPayer } from './view
 
 /** Starts the agreement of a payer who subscribes through a link. */
 export async function subscribeThrough(
-  app: AppWithCharges,
+  anyApp: AppWithCharges,
   { customer }: Static<typeof NewSubscription>,
   { token }: { token: string },
 ): Promise<Static<typeof SubscriptionView>> {
   const named = unpackPair(token)
+  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const company = named && (await findCompany(app.db, named.companyId))
   if (!company) throw unknownLink()
   if (company.suspendedAt !== null) throw problem('company_suspended')

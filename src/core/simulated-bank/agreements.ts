@@ -5,7 +5,7 @@ import { parse } from '../../pix/brcode.ts'
 import { agreementBody } from '../../provider/callback.ts'
 import type { Decided } from '../../provider/simulator/agreements.ts'
 import { chargeTxid } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import { type App, placeOf } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -18,10 +18,10 @@ import type { BankAuthorization, BankDecision } from './view.ts'
  * decision itself, then sends a callback as every bank does.
  */
 export async function decideAgreement(
-  app: AppWithCallbacks,
+  anyApp: AppWithCallbacks,
   { emv, decision, funds }: Static<typeof BankDecision>,
 ): Promise<Static<typeof BankAuthorization>> {
-  const { company, id } = await readAgreementCode(app, emv.trim())
+  const { app, company, id } = await readAgreementCode(anyApp, emv.trim())
   const { simulator } = app.providers
   const own = withCompanyClock(app, company)
   const now = own.clock.now()
@@ -49,10 +49,10 @@ function showDecided(company: Company, id: Uuid, { agreement, value, frequency }
 }
 
 /** Finds the agreement that a code asks for, as a payer's bank does by the code's location. */
-export async function readAgreementCode(
-  app: App,
+export async function readAgreementCode<A extends App>(
+  anyApp: A,
   emv: string,
-): Promise<{ company: Company; id: Uuid }> {
+): Promise<{ app: A; company: Company; id: Uuid }> {
   const read = parse(emv)
   if (read.kind === 'fault') throw invalid(`emv: is not a valid Pix code (${read.reason})`)
   const { recurrenceLocation: location } = read
@@ -60,11 +60,12 @@ export async function readAgreementCode(
     throw invalid('emv: is a code to pay, and asks for no agreement')
   }
   const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
+  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const company = named && (await findCompany(app.db, named.companyId))
   if (!company || !isPlayable(app.config, company)) throw unknownCode()
   const found = await app.providers.simulator.findAgreement(company, named)
   if (found.kind !== 'accepted' || found.value?.brCode !== emv) throw unknownCode()
-  return { company, id: named.id }
+  return { app, company, id: named.id }
 }
 
 const unknownCode = () =>

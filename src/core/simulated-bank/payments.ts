@@ -6,7 +6,7 @@ import { parse } from '../../pix/brcode.ts'
 import { callbackBody } from '../../provider/callback.ts'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import { type App, appsOf, placeOf } from '../app.ts'
 import { findStaticCode } from '../charges/static-store.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -17,7 +17,9 @@ import type { Transfer } from './records.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
 /** A code of the simulated bank: whom it pays, how much, and the charge or static code it names. */
-export type PaymentCode = {
+export type PaymentCode<A = App> = {
+  /** The app of the place in which the company lives. */
+  app: A
   company: Company
   txid: string
   amount: number
@@ -30,11 +32,11 @@ export type PaymentCode = {
  * first records the transfer itself, then sends a callback as every bank does.
  */
 export async function payCode(
-  app: AppWithCallbacks,
+  anyApp: AppWithCallbacks,
   order: Static<typeof BankPayment>,
 ): Promise<Static<typeof BankReceipt>> {
-  const code = await readPaymentCode(app, order.brCode.trim())
-  const { company, txid } = code
+  const code = await readPaymentCode(anyApp, order.brCode.trim())
+  const { app, company, txid } = code
   const amount = toCents(order.amount ?? code.amount)
   const transfer = await app.providers.simulator.pay(company, {
     txid,
@@ -76,7 +78,10 @@ const unknownCode = () =>
   problem('charge_not_found', 'brCode: the simulated bank has issued no such code.')
 
 /** Finds what a code pays, as a payer's bank does by the code's location or key. */
-export async function readPaymentCode(app: App, brCode: string): Promise<PaymentCode> {
+export async function readPaymentCode<A extends App>(
+  app: A,
+  brCode: string,
+): Promise<PaymentCode<A>> {
   const read = parse(brCode)
   if (read.kind === 'fault') throw invalid(`brCode: is not a valid Pix code (${read.reason})`)
   if (read.kind === 'recurrence') {
@@ -90,31 +95,40 @@ export async function readPaymentCode(app: App, brCode: string): Promise<Payment
   return code
 }
 
-async function resolveLocation(
-  app: App,
+async function resolveLocation<A extends App>(
+  anyApp: A,
   location: string,
   brCode: string,
-): Promise<PaymentCode | null> {
+): Promise<PaymentCode<A> | null> {
   const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
+  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const [charge] = named ? await findMany(app.db, [named]) : []
   if (!charge || charge.brCode !== brCode) return null
   const company = await findSimulated(app, charge)
   const { id, amount } = charge
-  return company && { company, txid: chargeTxid(id), amount, charge: id }
+  return company && { app, company, txid: chargeTxid(id), amount, charge: id }
 }
 
-async function resolveKey(
-  app: App,
+async function resolveKey<A extends App>(
+  anyApp: A,
   key: string,
   txid: string | null,
   brCode: string,
-): Promise<PaymentCode | null> {
+): Promise<PaymentCode<A> | null> {
   const named = namedBy(txid)
-  const code = named && 'code' in named ? await findStaticCode(app.db, key, named.code) : null
+  const code = named && 'code' in named ? await findStatic(anyApp, key, named.code) : null
   if (!code || code.brCode !== brCode) return null
+  const app = await placeOf(anyApp, code.companyId)
   const company = await findSimulated(app, code)
   const { id, amount } = code
-  return company && { company, txid: staticTxid(id), amount, staticCode: id }
+  return company && { app, company, txid: staticTxid(id), amount, staticCode: id }
+}
+
+/** Neither a Pix key nor the id of a code says where the company is, so all places are asked. */
+async function findStatic(app: App, key: string, id: Uuid) {
+  if (app.places.all.length === 1) return findStaticCode(app.db, key, id)
+  const asked = appsOf(app).map(({ db }) => findStaticCode(db.of(''), key, id))
+  return (await Promise.all(asked)).find((code) => code !== null) ?? null
 }
 
 /** The company of a code, if the simulated bank issued the code and anybody may pay it. */

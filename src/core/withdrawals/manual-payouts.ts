@@ -5,10 +5,11 @@ import { oneLine } from '../../lib/one-line.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { recordActivity } from '../activity/record.ts'
 import type { Author } from '../activity/rules.ts'
-import type { App } from '../app.ts'
+import { type App, placeOf } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { findRecorded } from '../payments/store.ts'
+import { askAll } from '../places/across.ts'
 import { findWithdrawal } from './commands.ts'
 import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
 import { endPayout } from './payouts.ts'
@@ -46,16 +47,18 @@ export function failManually(
 }
 
 async function endManually(
-  app: App,
+  anyApp: App,
   id: Uuid,
   result: ManualResult,
   author: Author,
 ): Promise<Withdrawal> {
-  const companyId = await findCompanyOf(app.db, id)
+  const companyId = (await askAll(anyApp, (db) => findCompanyOf(db, id))).find((one) => one)
   if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
+  const app = await placeOf(anyApp, companyId)
   const company = await findCompany(app.db, companyId)
   assert(company, 'a withdrawal has its company')
   const own = withCompanyClock(app, company)
+  if ('endToEndId' in result) await requireUnusedElsewhere(app, id, result.endToEndId)
   return app.db.transaction(async (tx) => {
     const now = own.clock.now()
     const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
@@ -72,13 +75,26 @@ async function endManually(
   })
 }
 
+/**
+ * If the id is of a withdrawal in another place, throws. Two that use it at the same moment in two
+ * places are not noticed.
+ */
+async function requireUnusedElsewhere(app: App, id: Uuid, endToEndId: string): Promise<void> {
+  if (app.places.all.length === 1) return
+  const sent = await askAll(app, (db) => findSentAs(db, endToEndId))
+  const other = sent.find((one) => one !== null && one !== id)
+  if (other) throw usedBy(endToEndId, other)
+}
+
+const usedBy = (endToEndId: string, other: Uuid) => {
+  const id = toPublic('wd', other)
+  return invalid(`endToEndId: ${endToEndId} is the payment of another withdrawal, ${id}`)
+}
+
 /** If the id is of another withdrawal or of a received payment, throws. */
 async function requireUnused(tx: Tx, companyId: Uuid, endToEndId: string): Promise<void> {
   const other = await findSentAs(tx, endToEndId)
-  if (other) {
-    const id = toPublic('wd', other)
-    throw invalid(`endToEndId: ${endToEndId} is the payment of another withdrawal, ${id}`)
-  }
+  if (other) throw usedBy(endToEndId, other)
   const [recorded] = await findRecorded(tx, [{ companyId, source: 'bank', endToEndId }])
   if (recorded) {
     throw invalid(`endToEndId: ${endToEndId} is a payment that the company has received`)

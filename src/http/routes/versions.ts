@@ -24,8 +24,8 @@ export const versionRoutes = (routes: () => readonly Route[]): Route[] => [
       const { from = company.apiVersion, to = LATEST.name } = query
       // It reads many records, so each company compares once at a time, as with long pages.
       await call.longPage.begin()
-      const actor = { company, author, scopes: [...call.scopes] }
-      const used = await diffVersions(app, routes(), actor, from, to)
+      const actor = { app, company, author, scopes: [...call.scopes] }
+      const used = await diffVersions(routes(), actor, from, to)
       const since = usedSince(app).toISOString()
       return { from, to, since, operations: used.map(showUsed) }
     },

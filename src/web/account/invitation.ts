@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity } from '../../core/activity/record.ts'
+import { placeOf } from '../../core/app.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { requireName } from '../../core/people/commands.ts'
 import { acceptAsNew, acceptInvitation } from '../../core/people/invitations.ts'
@@ -38,7 +39,8 @@ const homeAfter = ({ companyId }: PersonLink): string =>
   companyId === null ? '/operator' : homeOf(companyId)
 
 async function nameOf({ app }: Site, link: PersonLink, language: Language): Promise<string> {
-  const company = link.companyId && (await findCompany(app.db, link.companyId))
+  const placed = link.companyId && (await placeOf(app, link.companyId))
+  const company = placed && (await findCompany(placed.db, link.companyId!))
   return company ? company.name : ACCOUNT[language].invitation.installation
 }
 
@@ -53,7 +55,7 @@ async function recordJoining(
   const record = { type: 'person', id: person.id } as const
   const details = { role: role! }
   const change = { action: 'member.join', record, details }
-  await recordActivity(tx, companyId, authorOf(person, request), change)
+  await recordActivity(await tx.at(companyId), companyId, authorOf(person, request), change)
 }
 
 /** Accepts an invitation as somebody who is known. False: it no longer works. */

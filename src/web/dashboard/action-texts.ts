@@ -66,6 +66,10 @@ const OWN: Record<OwnAction, Words> = {
   'company.create': { pt: 'Empresa criada', en: 'Company created' },
   'company.pin-version': { pt: 'Versão da API escolhida', en: 'API version chosen' },
   'company.resume': { pt: 'Empresa reativada', en: 'Company resumed' },
+  'company.move': {
+    pt: 'Empresa movida para outro banco de dados',
+    en: 'Company moved to another database',
+  },
   'company.suspend': { pt: 'Empresa suspensa', en: 'Company suspended' },
   'company.update': { pt: 'Dados da empresa alterados', en: 'Company changed' },
   'invitation.cancel': { pt: 'Convite cancelado', en: 'Invitation canceled' },

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity } from '../../core/activity/record.ts'
+import { placeOf } from '../../core/app.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
@@ -91,21 +92,23 @@ async function visitOf(visitor: SignedIn): Promise<Visit | null> {
   const { site, person, params, author } = visitor
   const id = idOfSuffix(params.company ?? '')
   if (id === null) return null
+  const app = await placeOf(site.app, id)
   const [role, company] = await Promise.all([
     findRole(site.app.db, id, person.id),
-    findCompany(site.app.db, id),
+    findCompany(app.db, id),
   ])
   if (!role || !company) return null
   const scopes = SCOPES_OF[role]
   const home = homeOf(id)
   const visit: Visit = {
     ...visitor,
-    app: withCompanyClock(forCompany(site.app, company), company),
+    app: withCompanyClock(forCompany(app, company), company),
     company,
     role,
     scopes,
     can: (needs) => isAllowed(role, needs),
-    operate: (operationId, input) => site.operate(operationId, { company, scopes, author }, input),
+    operate: (operationId, input) =>
+      site.operate(operationId, { app, company, scopes, author }, input),
     record: (tx, action, record = null, details = {}) =>
       recordActivity(tx, id, author, { action, record, details }),
     url: (path) => `${home}${path}`,

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { renewalHorizon } from '../../core/banks/certificates.ts'
 import { type ListedBank, listBanks } from '../../core/operator/companies-store.ts'
+import { ascending, listOfAll } from '../../core/places/across.ts'
 import { heading, moment, nothing, pager, pill, table } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
 import { byCompany, momentOrNever, pageOf, partOf } from './parts.ts'
@@ -12,7 +13,12 @@ async function list(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const { sections, banks: texts } = OPERATOR[language]
   const title = sections.banks
-  const found = await listBanks(app.db, app.systemClock.now(), partOf(visit))
+  const part = partOf(visit)
+  const found = await listOfAll(app, (db) => listBanks(db, app.systemClock.now(), part), {
+    companyOf: ({ companyId }) => companyId,
+    compare: ascending(({ companyId }) => companyId),
+    limit: part.limit,
+  })
   const { shown, next } = pageOf(found, byCompany)
   const body = html`${heading(title)}<section class="card">${
     shown.length === 0 ? nothing(language, texts.empty) : tableOf(visit, shown)

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { placeOf } from '../../core/app.ts'
 import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
@@ -9,6 +10,7 @@ import {
   type ListedCompany,
   listForOperator,
 } from '../../core/operator/companies-store.ts'
+import { askAll, descending, listOfAll } from '../../core/places/across.ts'
 import { readDays } from '../../core/totals/commands.ts'
 import { CONVERSION_DAYS } from '../../core/totals/rules.ts'
 import type { Balance } from '../../ledger/books.ts'
@@ -46,7 +48,12 @@ type Shown = ListedCompany & { volume: number; balance: Balance; company: Compan
 async function list(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language, query } = visit
   const texts = OPERATOR[language]
-  const found = await listForOperator(app.db, query.q?.trim() ?? '', partOf(visit))
+  const part = partOf(visit)
+  const found = await listOfAll(app, (db) => listForOperator(db, query.q?.trim() ?? '', part), {
+    companyOf: ({ id }) => id,
+    compare: descending(({ id }) => id),
+    limit: part.limit,
+  })
   const { shown, next } = pageOf(found, byId)
   const companies = await withMoney(visit, shown)
   const title = texts.sections.companies
@@ -57,13 +64,13 @@ async function list(visit: OperatorVisit): Promise<FastifyReply> {
 
 async function withMoney({ app }: OperatorVisit, listed: ListedCompany[]): Promise<Shown[]> {
   const ids = listed.map(({ id }) => id)
-  const [companies, balances] = await Promise.all([
-    findCompanies(app.db, ids),
-    readBalances(app.db, ids),
-  ])
+  const companies = merged(await askAll(app, (db) => findCompanies(db, ids)))
   const volumes = new Map<Uuid, number>()
+  const balances = new Map<Uuid, Balance>()
   await forEachLimited(AT_ONCE, [...companies.values()], async (company) => {
-    const own = withCompanyClock(forCompany(app, company), company)
+    const own = withCompanyClock(forCompany(await placeOf(app, company.id), company), company)
+    const [balance] = (await readBalances(own.db, [company.id])).values()
+    balances.set(company.id, balance!)
     const days = await readDays(own, company, CONVERSION_DAYS)
     volumes.set(
       company.id,
@@ -77,6 +84,8 @@ async function withMoney({ app }: OperatorVisit, listed: ListedCompany[]): Promi
     company: companies.get(one.id)!,
   }))
 }
+
+const merged = <V>(maps: Map<Uuid, V>[]): Map<Uuid, V> => new Map(maps.flatMap((map) => [...map]))
 
 /** All that the company has, whether or not it can be withdrawn now. */
 const totalOf = ({ available, pending, held, unmatched }: Balance): number =>
@@ -138,7 +147,7 @@ ${card(
 
 async function findListed({ app, params }: OperatorVisit): Promise<ListedCompany> {
   const id = idOfSuffix(params.company ?? '')
-  const listed = id && (await findForOperator(app.db, id))
+  const listed = id && (await findForOperator((await placeOf(app, id)).db, id))
   if (!listed) throw problem('route_not_found')
   return listed
 }
@@ -168,8 +177,9 @@ const ask = (change: Change) => async (visit: OperatorVisit) => {
 
 /** Suspends or resumes a company. If it is so already, nothing is done. */
 const act = (change: Change) => async (visit: OperatorVisit) => {
-  const { app, author } = visit
+  const { author } = visit
   const listed = await findListed(visit)
+  const app = await placeOf(visit.app, listed.id)
   await app.db.transaction((tx) =>
     changeSuspension(tx, listed.id, change === 'suspend', author, app.systemClock.now()),
   )

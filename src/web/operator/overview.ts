@@ -10,6 +10,7 @@ import {
   type TableSize,
 } from '../../core/operator/system-store.ts'
 import { listFailedMails, listFailingWebhooks } from '../../core/operator/work-store.ts'
+import { askAll, sumOfAll } from '../../core/places/across.ts'
 import { countSetbacks } from '../../core/setbacks.ts'
 import { countWaiting } from '../../core/withdrawals/manual-payouts-store.ts'
 import { VERSION } from '../../lib/version.ts'
@@ -26,15 +27,15 @@ const TABLES = 10
 async function show(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const title = OPERATOR[language].sections.overview
-  const [problems, system, versions, tables] = await Promise.all([
+  const [problems, systems, versions, tables] = await Promise.all([
     readProblems(visit),
-    readSystem(app.db),
-    countVersions(app.db),
-    listLargestTables(app.db, TABLES),
+    askAll(app, readSystem),
+    askAll(app, countVersions),
+    askAll(app, (db) => listLargestTables(db, TABLES)),
   ])
   const body = html`${heading(title)}${showProblems(visit, problems)}
-<div class="columns">${showVersions(visit, system, versions)}${showDatabase(visit, system)}</div>
-${showTables(visit, tables)}`
+<div class="columns">${showVersions(visit, systems[0]!, addUp(versions.flat()))}${systems.map((system, i) => showDatabase(visit, system, i))}</div>
+${tables.map((own, i) => showTables(visit, own, i))}`
   return visit.send({ title, here: 'overview', body })
 }
 
@@ -42,27 +43,27 @@ type Found = { text: string; path: string }
 
 /** What an operator should look at, each with its page. */
 async function readProblems({ app, language }: OperatorVisit): Promise<Found[]> {
-  const { db, systemClock } = app
+  const { systemClock } = app
   const texts = OPERATOR[language].overview
   const now = systemClock.now()
   const one = { limit: 1, after: null }
   const [differing, setbacks, webhooks, mails, byHand, certificates] = await Promise.all([
-    countDiffering(db),
-    countSetbacks(db, now),
-    listFailingWebhooks(db, one),
-    listFailedMails(db, one),
-    countWaiting(db),
-    countEndingCertificates(db, renewalHorizon(now)),
+    sumOfAll(app, countDiffering),
+    askAll(app, (db) => countSetbacks(db, now)),
+    askAll(app, (db) => listFailingWebhooks(db, one)),
+    askAll(app, (db) => listFailedMails(db, one)),
+    sumOfAll(app, countWaiting),
+    sumOfAll(app, (db) => countEndingCertificates(db, renewalHorizon(now))),
   ])
-  const failing = setbacks.reduce((all, { count }) => all + count, 0)
+  const failing = setbacks.flat().reduce((all, { count }) => all + count, 0)
   const found = (count: number, text: string, path: string) => (count > 0 ? [{ text, path }] : [])
   return [
     ...found(differing, texts.differing(differing), '/work'),
     ...found(failing, texts.setAside(failing), '/work'),
     ...found(certificates, texts.certificates(certificates), '/banks'),
     ...found(byHand, texts.byHand(byHand), '/companies'),
-    ...found(webhooks.length, texts.failingWebhooks, '/webhooks'),
-    ...found(mails.length, texts.failedMails, '/mails'),
+    ...found(webhooks.flat().length, texts.failingWebhooks, '/webhooks'),
+    ...found(mails.flat().length, texts.failedMails, '/mails'),
   ]
 }
 
@@ -98,12 +99,28 @@ function showVersions(
   )
 }
 
-function showDatabase({ app, language }: OperatorVisit, system: System): Html {
+type Pinned = { version: string; companies: number }
+
+function addUp(versions: Pinned[]): Pinned[] {
+  const sums = new Map<string, number>()
+  for (const { version, companies } of versions) {
+    sums.set(version, (sums.get(version) ?? 0) + companies)
+  }
+  return [...sums].map(([version, companies]) => ({ version, companies }))
+}
+
+/** The title of a card about one of several places. */
+const inPlace = ({ app, language }: OperatorVisit, title: string, i: number): string =>
+  app.places.all.length === 1 ? title : `${title} (${OPERATOR[language].overview.place} ${i + 1})`
+
+function showDatabase(visit: OperatorVisit, system: System, i: number): Html {
+  const { app, language } = visit
   const texts = OPERATOR[language].overview
-  const { pools } = app.db
-  const waiting = app.db.waiting()
+  const { db } = app.places.all[i]!
+  const { pools } = db
+  const waiting = db.waiting()
   return card(
-    texts.databaseTitle,
+    inPlace(visit, texts.databaseTitle, i),
     facts([
       [texts.size, formatBytes(system.bytes)],
       [texts.connections, texts.ofMost(system.connections, system.maxConnections)],
@@ -115,10 +132,11 @@ function showDatabase({ app, language }: OperatorVisit, system: System): Html {
   )
 }
 
-function showTables({ language }: OperatorVisit, tables: TableSize[]): Html {
+function showTables(visit: OperatorVisit, tables: TableSize[], i: number): Html {
+  const { language } = visit
   const texts = OPERATOR[language].overview
   return card(
-    texts.tables,
+    inPlace(visit, texts.tables, i),
     html`<p class="soft">${texts.tablesHint}</p>${table(
       texts.tables,
       [

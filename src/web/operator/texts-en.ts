@@ -44,6 +44,7 @@ export const en: OperatorTexts = {
     pinned: (version) => `Companies on version ${version} of the API`,
     companies: (count) => (count === 1 ? '1 company' : `${count} companies`),
     databaseTitle: 'Database',
+    place: 'place',
     size: 'Size',
     connections: 'Connections',
     ofMost: (used, most) => `${used} of ${most}`,

@@ -34,6 +34,8 @@ export type OperatorTexts = {
     pinned(version: string): string
     companies(count: number): string
     databaseTitle: string
+    /** One of several databases that companies are divided among. */
+    place: string
     size: string
     connections: string
     ofMost(used: number, most: number): string

@@ -42,6 +42,7 @@ export const pt: OperatorTexts = {
     pinned: (version) => `Empresas na versão ${version} da API`,
     companies: (count) => (count === 1 ? '1 empresa' : `${count} empresas`),
     databaseTitle: 'Banco de dados',
+    place: 'lugar',
     size: 'Tamanho',
     connections: 'Conexões',
     ofMost: (used, most) => `${used} de ${most}`,

@@ -13,6 +13,7 @@ import {
   MAX_COUNTED,
   type Queue,
 } from '../../core/operator/work-store.ts'
+import { ascending, askAll, descending, listOfAll } from '../../core/places/across.ts'
 import { listSetbacks, type ShownSetback } from '../../core/setbacks.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import { card, heading, moment, notice, pager, pill, table } from '../dashboard/parts.ts'
@@ -33,22 +34,29 @@ async function showWork(visit: OperatorVisit): Promise<FastifyReply> {
   const { sections, work: texts } = OPERATOR[language]
   const title = sections.work
   const now = app.systemClock.now()
+  const part = partOf(visit)
   const [queues, oldest, setbacks, differing] = await Promise.all([
-    countDue(app.db, now),
-    oldestDue(app.db),
-    listSetbacks(app.db, now, MAX_SETBACKS),
-    listDifferences(app.db, partOf(visit)),
+    askAll(app, (db) => countDue(db, now)).then(addUpQueues),
+    askAll(app, oldestDue).then(oldestOfAll),
+    listOfAll(app, (db) => listSetbacks(db, now, MAX_SETBACKS), {
+      companyOf: ({ companyId }) => companyId,
+      compare: ascending(({ since }) => since),
+      limit: MAX_SETBACKS,
+    }),
+    listOfAll(app, (db) => listDifferences(db, part), {
+      companyOf: ({ companyId }) => companyId,
+      compare: ascending(({ companyId }) => companyId),
+      limit: part.limit,
+    }),
   ])
-  const companies = await findCompanies(
-    app.db,
-    setbacks.map(({ companyId }) => companyId),
-  )
+  const ids = setbacks.map(({ companyId }) => companyId)
+  const found = await askAll(app, (db) => findCompanies(db, ids))
+  const companies = new Map(found.flatMap((own) => [...own]))
   const named = setbacks.map((one) => ({
     ...one,
     name: companies.get(one.companyId)?.name ?? null,
   }))
-  const since = new Map(oldest.map(({ work, due }) => [work, due]))
-  const work = queues.map((queue) => ({ ...queue, since: since.get(queue.work) ?? null }))
+  const work = queues.map((queue) => ({ ...queue, since: oldest.get(queue.work) ?? null }))
   const { shown, next } = pageOf(differing, byCompany)
   const body = html`${heading(title)}
 ${card(texts.queues, html`<p class="soft">${texts.queuesHint}</p>${queueTable(visit, work, now)}`)}
@@ -65,6 +73,22 @@ ${card(
     : html`${differenceTable(visit, shown)}${pager(visit, next)}`,
 )}`
   return visit.send({ title, here: 'work', body })
+}
+
+/** What is due in all places together. */
+const addUpQueues = ([first = [], ...others]: Queue[][]): Queue[] =>
+  first.map((queue, i) => ({
+    ...queue,
+    due: others.reduce((sum, queues) => sum + queues[i]!.due, queue.due),
+  }))
+
+function oldestOfAll(all: { work: string; due: Date | null }[][]): Map<string, Date | null> {
+  const oldest = new Map<string, Date | null>()
+  for (const { work, due } of all.flat()) {
+    const before = oldest.get(work) ?? null
+    oldest.set(work, due && (!before || due < before) ? due : before)
+  }
+  return oldest
 }
 
 function queueTable({ language }: OperatorVisit, work: DueWork[], now: Date): Html {
@@ -140,7 +164,13 @@ async function showWebhooks(visit: OperatorVisit): Promise<FastifyReply> {
   const title = sections.webhooks
   const part = { limit: PAGE_SIZE + 1, after: webhookCursor(query.after) }
   const { shown, next } = pageOf(
-    await listFailingWebhooks(app.db, part),
+    await listOfAll(app, (db) => listFailingWebhooks(db, part), {
+      companyOf: ({ companyId }) => companyId,
+      compare: (one, other) =>
+        one.failingSince.getTime() - other.failingSince.getTime() ||
+        ascending<ListedWebhook>(({ id }) => id)(one, other),
+      limit: part.limit,
+    }),
     ({ failingSince, id }) => `${failingSince.getTime()}-${suffixOf(id)}`,
   )
   const body = html`${heading(title)}${
@@ -184,9 +214,18 @@ async function showMails(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const { sections, mails: texts } = OPERATOR[language]
   const title = sections.mails
+  const part = partOf(visit)
   const [waiting, failed] = await Promise.all([
-    listWaitingMails(app.db, PAGE_SIZE),
-    listFailedMails(app.db, partOf(visit)),
+    listOfAll(app, (db) => listWaitingMails(db, PAGE_SIZE), {
+      companyOf: ({ companyId }) => companyId,
+      compare: ascending(({ nextAttemptAt }) => nextAttemptAt),
+      limit: PAGE_SIZE,
+    }),
+    listOfAll(app, (db) => listFailedMails(db, part), {
+      companyOf: ({ companyId }) => companyId,
+      compare: descending(({ id }) => id),
+      limit: part.limit,
+    }),
   ])
   const { shown, next } = pageOf(failed, byId)
   const body = html`${heading(title)}<p class="soft">${texts.hint}</p>

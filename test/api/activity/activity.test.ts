@@ -102,7 +102,7 @@ test('an operation from a page is the act of the person', async () => {
   const author = { kind: 'person', id: person.id, name: person.email, address: '::1' } as const
   await operate(
     'createProduct',
-    { company, scopes: ['catalog:write'], author },
+    { app: api.app, company, scopes: ['catalog:write'], author },
     { body: { name: 'Pão', description: '', price: 100 } },
   )
   const [entry] = await entriesOf(company.id)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { searchCharges, summarizeCharges } from '../../../src/core/charges/search.ts'
 import { indexEmail } from '../../../src/core/customers/sealing.ts'
-import type { Query, Row, Tx } from '../../../src/db/database.ts'
+import { asOnePlace, type Query, type Row, type Tx } from '../../../src/db/database.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { chargeTxid, staticTxid } from '../../../src/provider/txid.ts'
 import { startApi } from '../../support/api.ts'
@@ -113,7 +113,7 @@ const readBy = (node: Plan): number => {
 /** Runs statements as they are, and explains each as it was run. */
 function explaining(): { db: Tx; plans: Plan[] } {
   const plans: Plan[] = []
-  const db: Tx = {
+  const db = asOnePlace({
     wake: () => {},
     notify: () => {},
     async query<R extends Row>(query: Query) {
@@ -122,7 +122,7 @@ function explaining(): { db: Tx; plans: Plan[] } {
       plans.push(row!['QUERY PLAN'][0]!.Plan)
       return app.db.query<R>(query)
     },
-  }
+  })
   return { db, plans }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../src/core/charges/due-store.ts'
 import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/companies/announce.ts'
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
-import type { Tx } from '../../../src/db/database.ts'
+import { asOnePlace, type Tx } from '../../../src/db/database.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { expireDueCharges } from '../../../src/worker/charges.ts'
 import { advanceTestClocks } from '../../../src/worker/clocks.ts'
@@ -220,7 +220,7 @@ test('work that fails is tried again, and time does not go past it', async () =>
 
 /** Explains statements instead of executing them. */
 function explaining(plans: string[]): Tx {
-  return {
+  return asOnePlace({
     wake: () => {},
     notify: () => {},
     async query({ text, values = [] }) {
@@ -228,7 +228,7 @@ function explaining(plans: string[]): Tx {
       plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
       return []
     },
-  }
+  })
 }
 
 test('what is due for one company is found among its own charges, however many others have', async () => {

@@ -67,9 +67,9 @@ describe('PUT /company', () => {
   })
 
   test('is seen by every server once it is answered', async () => {
-    const { db, vault, log } = api.app
+    const { log } = api.app
     const notifications = openServerNotifications(api.databaseUrl, log)
-    const other = createKeyRing(db, vault, notifications)
+    const other = createKeyRing([api.app], [notifications])
     api.atEnd(() => notifications.close())
     const client = await api.client()
     for (const name of ['Um', 'Dois', 'Três']) {

@@ -44,9 +44,8 @@ function noting<D extends Tx>(db: D): { db: D; names: (string | undefined)[] } {
 test('keys that come together are looked up together, so that guesses are cheap', async () => {
   const client = await api.client()
   const { db, names } = noting(api.app.db)
-  const { vault, log } = api.app
-  const notifications = openServerNotifications(api.databaseUrl, log)
-  const ring = createKeyRing(db, vault, notifications)
+  const notifications = openServerNotifications(api.databaseUrl, api.app.log)
+  const ring = createKeyRing([{ ...api.app, db: { ...db, of: () => db } }], [notifications])
   const guesses = Array.from({ length: 60 }, () => `vk_sandbox_${newId().replaceAll('-', '')}`)
   const found = await Promise.all([...guesses, client.key].map((key) => ring.find(key)))
   assert.ok(found.slice(0, -1).every((session) => session === null))

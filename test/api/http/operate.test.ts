@@ -10,7 +10,7 @@ const api = await startApi()
 const { company, ...client } = await api.client()
 const operate = createOperate(api.app, 'pages')
 const author = { kind: 'person', id: company.id, name: 'ana@example.com', address: null } as const
-const owner = { company, scopes: SCOPES_OF.owner, author }
+const owner = { app: api.app, company, scopes: SCOPES_OF.owner, author }
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : error)
 
 test('a form that is sent twice acts once, and shows the same both times', async () => {
@@ -40,7 +40,7 @@ test('what a form was refused with is shown again when it is sent again', async 
 })
 
 test('a person does only what the scopes of their role allow', async () => {
-  const viewer = { company, scopes: SCOPES_OF.viewer, author }
+  const viewer = { app: api.app, company, scopes: SCOPES_OF.viewer, author }
   const body = { name: 'Pão', description: '', price: 100 }
   await assert.rejects(
     operate('createProduct', viewer, { body }),

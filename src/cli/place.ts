@@ -1,0 +1,155 @@
+import { loadConfig } from '../config.ts'
+import { recordActivity } from '../core/activity/record.ts'
+import { requireSameSecret } from '../core/installation.ts'
+import { locate } from '../core/places/directory.ts'
+import { cancelMove, type Moved, moveCompany } from '../core/places/move.ts'
+import { countCompanies, findKnown, listMoving } from '../core/places/store.ts'
+import { nameOf } from '../db/address.ts'
+import { type Database, openDatabase } from '../db/database.ts'
+import { databaseFault } from '../db/database-fault.ts'
+import { migrate } from '../db/migrate.ts'
+import { createVault } from '../lib/vault.ts'
+import { commandAuthor } from './author.ts'
+import { type Command, columns, Refusal } from './command.ts'
+import { requireCompany } from './records.ts'
+import { type Session, withDatabase } from './session.ts'
+
+const list: Command = {
+  name: 'place list',
+  summary: 'List the places among which companies are divided.',
+  example: 'vintem place list',
+  operands: [],
+  options: {},
+  async run() {
+    const places = await withDatabase(({ databases, urls }) =>
+      Promise.all(databases.map((db, i) => describe(db, urls[i]!, i + 1))),
+    )
+    const rows = places.map(({ place, companies, moving, bytes, database }) =>
+      [place, companies, moving, `${Math.ceil(bytes / 2 ** 20)} MiB`, database].map(String),
+    )
+    const heading = ['PLACE', 'COMPANIES', 'MOVING', 'SIZE', 'DATABASE']
+    return { json: places, text: columns([heading, ...rows]) }
+  },
+}
+
+async function describe(db: Database, url: string, place: number) {
+  const [companies, moves, [size]] = await Promise.all([
+    countCompanies(db),
+    listMoving(db),
+    db.query<{ bytes: number }>({ text: 'select pg_database_size(current_database()) as bytes' }),
+  ])
+  const { pathname } = new URL(url.replace(/,[^/]*/, ''))
+  const database = `${nameOf(url)}${pathname}`
+  return { place, companies, moving: moves.length, bytes: size!.bytes, database }
+}
+
+const add: Command = {
+  name: 'place add',
+  summary: 'Prepare an empty database as a new place, and say how to use it.',
+  example: 'vintem place add postgres://vintem@second:5432/vintem',
+  operands: ['url'],
+  options: {},
+  async run({ operands: [url] }) {
+    const config = loadConfig()
+    if (config.local) {
+      throw new Refusal(
+        'Local mode has one place, which it starts itself. Set PLACES to databases of your own.',
+      )
+    }
+    const known = [config.databaseUrl!, ...config.otherPlaces]
+    const place = known.includes(url!) ? known.indexOf(url!) + 1 : known.length + 1
+    if (place <= known.length) throw new Refusal(`It is place ${place} already.`)
+    if (!URL.canParse(url!) || !/^postgres(ql)?:$/.test(new URL(url!).protocol)) {
+      throw new Refusal('The address must start with postgres:// or postgresql://.')
+    }
+    await prepareNew(url!, config.secretKey)
+    return {
+      json: { place, isPrepared: true },
+      text:
+        `The database is ready to be place ${place}.\n\n` +
+        'Places are a setting, so that every server knows the same ones. On each server append the\n' +
+        'address to PLACES, after those that are there and DATABASE_URL, and start it again:\n\n' +
+        `  PLACES="${known.map((_, i) => `<address of place ${i + 1}>`).join(' ')} <this address>"\n\n` +
+        'No company is there until you create one with "vintem company create" or move one with\n' +
+        '"vintem place move <company-id> <place>", and that only when all servers know the place.\n',
+    }
+  },
+}
+
+async function prepareNew(url: string, secretKey: Buffer): Promise<void> {
+  const db = openDatabase(url, 2)
+  try {
+    const { release } = await db.connect().catch((error) => {
+      throw databaseFault(url, error)
+    })
+    release()
+    await migrate(url)
+    await requireSameSecret(db, createVault(secretKey))
+    const [row] = await db.query<{ isUsed: boolean }>({
+      text: `select exists (select from companies) or exists (select from people)
+               or exists (select from installation where place is not null) as "isUsed"`,
+    })
+    if (row!.isUsed) throw new Refusal('The database is in use. A new place must be empty.')
+  } finally {
+    await db.end()
+  }
+}
+
+const move: Command = {
+  name: 'place move',
+  summary: 'Move a company to another place while it works. If interrupted, repeat it to go on.',
+  example: 'vintem place move 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 2',
+  operands: ['company-id', 'place'],
+  options: {},
+  run({ operands: [id, place] }) {
+    return withDatabase((session) => moveTyped(session, id!, Number(place)), id)
+  },
+}
+
+async function moveTyped({ db, databases, urls }: Session, text: string, to: number) {
+  if (!databases[to - 1]) {
+    throw new Refusal(`There are the places 1 to ${databases.length}. See "vintem place list".`)
+  }
+  const company = await requireCompany(db, text)
+  const { id: companyId, name } = company
+  const lives = (await locate(databases, companyId))! + 1
+  const known = await Promise.all(databases.map((one) => findKnown(one, companyId)))
+  const leaving = known.findIndex(({ state }) => state === 'leaving') + 1
+  const left = known.findIndex(({ state, otherPlace }) => state === 'left' && otherPlace === to) + 1
+  if (leaving > 0 && to === leaving) {
+    await cancelMove({ companyId, urls, from: leaving, to: known[leaving - 1]!.otherPlace! })
+    return answer(companyId, to, `The move of ${name} is canceled. It lives in place ${to}.\n`)
+  }
+  const going = known[leaving - 1]?.otherPlace ?? null
+  if (going !== null && going !== to) {
+    throw new Refusal(
+      `${name} is being moved to place ${going}. Finish that with "vintem place move ${companyId} ${going}", or cancel it with "vintem place move ${companyId} ${leaving}".`,
+    )
+  }
+  const pending = known.findIndex(({ state }) => state === 'left') + 1
+  if (pending > 0 && left === 0) {
+    throw new Refusal(
+      `The last move of ${name} is not finished. Run "vintem place move ${companyId} ${lives}" first.`,
+    )
+  }
+  if (lives === to && left === 0) {
+    return answer(companyId, to, `${name} lives in place ${to} already.\n`)
+  }
+  const moved = await moveCompany({ companyId, urls, from: left || lives, to })
+  await recordActivity(databases[to - 1]!, companyId, commandAuthor(), {
+    action: 'company.move',
+    record: { type: 'company', id: companyId },
+  })
+  return answer(companyId, to, described(name, to, moved), moved)
+}
+
+const described = (name: string, to: number, { refused_ms, rows }: Moved): string =>
+  `${name} lives in place ${to} now. ${rows} rows were removed from the former one.\n` +
+  (refused_ms > 0 ? `It was refused for ${(refused_ms / 1000).toFixed(1)} seconds.\n` : '')
+
+const answer = (companyId: string, place: number, text: string, moved?: Moved) => ({
+  json: { companyId, place, ...(moved ? { refusedMs: Math.round(moved.refused_ms) } : {}) },
+  text,
+})
+
+export const placeCommands = [list, add, move]

@@ -1,0 +1,350 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import { createClient } from '../../db/servers.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { OperatorFault } from '../../lib/operator-fault.ts'
+import { CHANGES, waitUntilAppliedAt } from '../companies/announce.ts'
+import { catchUp, copyAt, copyRest } from './changes.ts'
+import { copyTable, countRows, type Ends, type Key, removeRows } from './copy.ts'
+import type { MoveState } from './store.ts'
+import { readTables, type Table } from './tables.ts'
+import { requireSameEnd, verifyCopy } from './verify.ts'
+import { patiently, unwatchCompany, watchCompany } from './watch.ts'
+
+/** The classes of advisory locks: of writers, which the migration names too, and of the mover. */
+const WRITERS = 1986618989
+const MOVER = 1986618990
+/** Writers are refused for so long at most. The change is given up before, and tried again. */
+const REFUSED_MS = 4_500
+const LOCK_MS = 1_500
+/** Of that time, what the change itself needs. */
+const RESERVED_MS = 700
+const TRIES = 5
+/** Workers look this often which companies they leave alone. */
+const WORKERS_MS = 2_500
+/** Longer than any request takes after its body has arrived, and so the place was found. */
+export const GRACE_MS = 60_000
+/** The old place goes on counting until the change. */
+const POSITION_MARGIN = 1_000_000
+const POSITION_GAP = 1_000_000_000
+
+/** Where a move has got to. If it is killed anywhere, the same command goes on. */
+export type Step =
+  | 'prepared'
+  | 'copied'
+  | 'caught up'
+  | 'locked'
+  | 'ready'
+  | 'left'
+  | 'arrived'
+  | 'removed'
+
+export type Move = {
+  companyId: Uuid
+  /** The addresses of all places. */
+  urls: string[]
+  /** The numbers of two places, from 1 on. */
+  from: number
+  to: number
+  onStep?(step: Step): void | Promise<void>
+  /** How long workers have to notice that the company moves. Less in tests. */
+  workers_ms?: number
+  /** How long requests that have begun in the old place have to end. Less in tests. */
+  grace_ms?: number
+}
+
+export type Moved = { /** For how long writers were refused. */ refused_ms: number; rows: number }
+
+/** Moves a company to another place while it works. It is refused for a moment at the end. */
+export async function moveCompany(move: Move): Promise<Moved> {
+  const { from, to, companyId, onStep = () => {} } = move
+  return withEnds(move, async (ends) => {
+    const { source, target } = ends
+    let refused_ms = 0
+    if ((await stateAt(source, companyId)) !== 'left') {
+      await prepare(ends, move)
+      await onStep('prepared')
+      await copyBulk(ends, companyId)
+      await onStep('copied')
+      await catchUp(ends, companyId)
+      const verified = await verifyCopy(ends, companyId, () => copyAt(ends, companyId))
+      await onStep('caught up')
+      refused_ms = await changePlace(ends, move, verified)
+    } else await arrive(ends, move, performance.now() + REFUSED_MS)
+    await onStep('arrived')
+    const rows = await clearSource(ends, companyId, move.grace_ms ?? GRACE_MS)
+    await unwatchCompany(target, companyId)
+    await source.query('delete from company_moves where company_id = $1', [companyId])
+    await onStep('removed')
+    return { refused_ms, rows }
+  }).catch((error) => {
+    if (error instanceof OperatorFault) throw error
+    const text = `The move from place ${from} to ${to} was interrupted: ${(error as Error).message}. The same command goes on.`
+    throw new OperatorFault(text, { cause: error })
+  })
+}
+
+/** Gives up a move that has not changed the place yet. What was copied is removed. */
+export async function cancelMove(move: Move): Promise<void> {
+  await withEnds(move, async ({ source, target, tables }) => {
+    const { companyId } = move
+    if ((await stateAt(source, companyId)) === 'left') {
+      throw new OperatorFault('The company has left this place already.')
+    }
+    // If this is killed and the company moved again, everything is copied again.
+    await source.query(`update company_moves set progress = '{}' where company_id = $1`, [
+      companyId,
+    ])
+    await target.query(`update company_moves set state = 'arriving' where company_id = $1`, [
+      companyId,
+    ])
+    for (const table of tables.toReversed()) await removeRows(target, table, companyId)
+    await unwatchCompany(target, companyId)
+    await target.query('delete from company_moves where company_id = $1', [companyId])
+    await unwatchCompany(source, companyId)
+    await source.query('delete from company_changes where company_id = $1', [companyId])
+    await source.query('delete from company_moves where company_id = $1', [companyId])
+  })
+}
+
+async function withEnds<R>(
+  move: Pick<Move, 'companyId' | 'urls' | 'from' | 'to'>,
+  act: (ends: Ends) => Promise<R>,
+): Promise<R> {
+  const open = async (place: number) => {
+    const client = createClient(move.urls[place - 1]!, { application_name: 'vintem move' })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query(`set vintem.mover = 'on'`)
+    return client
+  }
+  const source = await open(move.from)
+  try {
+    const target = await open(move.to)
+    try {
+      const { rows } = await source.query<{ taken: boolean }>(
+        'select pg_try_advisory_lock($1, hashtext($2)) as taken',
+        [MOVER, move.companyId],
+      )
+      if (!rows[0]!.taken) throw new OperatorFault('Another command is moving this company now.')
+      return await act({ source, target, tables: await readTables(source) })
+    } finally {
+      await target.end()
+    }
+  } finally {
+    await source.end()
+  }
+}
+
+async function stateAt(client: pg.ClientBase, companyId: Uuid): Promise<MoveState | null> {
+  const { rows } = await client.query<{ state: MoveState }>(
+    'select state from company_moves where company_id = $1',
+    [companyId],
+  )
+  return rows[0]?.state ?? null
+}
+
+/** Both places know of the move before anything is copied, and workers leave the company alone. */
+async function prepare({ source, target, tables }: Ends, move: Move): Promise<void> {
+  const { companyId, from, to } = move
+  const begin = `insert into company_moves (company_id, state, other_place) values ($1, $2, $3)
+    on conflict (company_id) do update set state = excluded.state`
+  await requireIndexed(source, from)
+  await target.query(begin, [companyId, 'arriving', from])
+  await source.query(begin, [companyId, 'leaving', to])
+  // If it was killed when the new place was ready, that would count the payments that follow.
+  for (const table of tables.toReversed()) {
+    if (table.kind === 'late') await removeRows(target, table, companyId)
+  }
+  await watchCompany(source, tables, companyId)
+  await watchCompany(
+    target,
+    tables.filter(({ kind }) => kind !== 'log'),
+    companyId,
+  )
+  await pause(move.workers_ms ?? WORKERS_MS)
+}
+
+/** What the new place has indexed already would not be indexed there. */
+async function requireIndexed(source: pg.ClientBase, from: number): Promise<void> {
+  const { rowCount } = await source.query('select from backfills limit 1')
+  if (rowCount === 0) return
+  throw new OperatorFault(
+    `Place ${from} still indexes old charges, which its workers do. Try again in some minutes.`,
+  )
+}
+
+async function copyBulk(ends: Ends, companyId: Uuid): Promise<void> {
+  const { source, target, tables } = ends
+  const { rows } = await source.query<{ progress: Record<string, Key> }>(
+    'select progress from company_moves where company_id = $1',
+    [companyId],
+  )
+  const { progress } = rows[0]!
+  const note = (name: string, last: Key) =>
+    source.query(
+      `update company_moves set progress = progress || jsonb_build_object($2::text, $3::jsonb)
+       where company_id = $1`,
+      [companyId, name, JSON.stringify(last)],
+    )
+  for (const table of tables.filter(({ kind }) => kind !== 'late')) {
+    const { name } = table
+    const last = progress[name] ?? null
+    // An empty key says that the table is done.
+    if (last?.length === 0) continue
+    await withReferred(
+      () =>
+        copyTable(source, target, table, companyId, last, async (key) => {
+          await note(name, key)
+        }),
+      () => catchUp(ends, companyId),
+    )
+    await note(name, [])
+  }
+}
+
+/** If a new row refers to one that is newer than its copied table, what has changed comes first. */
+async function withReferred(copy: () => Promise<void>, copyChanged: () => Promise<void>) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await copy()
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== '23503' || tries >= TRIES) throw error
+      await copyChanged()
+    }
+  }
+}
+
+async function positionOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ position: number }>('select event_position() as position')
+  return Number(rows[0]!.position)
+}
+
+/** Lets the feed of the new place go on after the old one. Nothing else writes events meanwhile. */
+async function liftPositions(source: pg.Client, target: pg.Client): Promise<void> {
+  const wanted = await positionOf(source)
+  if ((await positionOf(target)) > wanted + POSITION_MARGIN) return
+  await patiently(target, async () => {
+    await target.query('lock table events, redeliveries in share row exclusive mode')
+    await target.query(
+      `update installation set position_offset = position_offset + greatest(0,
+         $1::bigint + $2::bigint - event_position())`,
+      [wanted, POSITION_GAP],
+    )
+  })
+}
+
+/**
+ * Locks out writers, copies the rest, compares, and lets the company go to the new place. If it
+ * takes too long, nothing is changed, and it is tried again. Returns for how long it took.
+ */
+async function changePlace(ends: Ends, move: Move, verified: number): Promise<number> {
+  const { source, target } = ends
+  for (let tries = 1; ; tries += 1) {
+    await liftPositions(source, target)
+    await source.query(
+      `update company_moves set quiet_until = now() + interval '30 seconds' where company_id = $1`,
+      [move.companyId],
+    )
+    await pause(move.workers_ms ?? WORKERS_MS)
+    const start_ms = performance.now()
+    try {
+      await tryToChange(ends, move, verified, start_ms + REFUSED_MS)
+      return performance.now() - start_ms
+    } catch (error) {
+      await Promise.all([source, target].map((client) => client.query('rollback').catch(() => {})))
+      if ((await stateAt(source, move.companyId)) === 'left') throw error
+      const code = (error as { code?: string }).code ?? ''
+      const isLate = error instanceof Late || ['55P03', '57014', '40P01'].includes(code)
+      if (!isLate) throw error
+      if (tries >= TRIES) {
+        throw new OperatorFault(
+          `The company could not change its place within ${REFUSED_MS / 1000} seconds in ${tries} attempts (${(error as Error).message}). It lives where it did, and what is copied stays: try again when it is quieter.`,
+          { cause: error },
+        )
+      }
+      await pause(1_000)
+      await catchUp(ends, move.companyId)
+    }
+  }
+}
+
+class Late extends Error {}
+
+async function tryToChange(
+  ends: Ends,
+  move: Move,
+  verified: number,
+  deadline_ms: number,
+): Promise<void> {
+  const { source, target, tables } = ends
+  const { companyId, onStep = () => {} } = move
+  const late = tables.filter(({ kind }) => kind === 'late')
+  /** Ends each statement in time, and everything when there is no time left. */
+  const inTime = async () => {
+    const left_ms = Math.floor(deadline_ms - RESERVED_MS - performance.now())
+    if (left_ms <= 0) throw new Late('copying the rest took too long')
+    const limit = `set local statement_timeout = ${left_ms}`
+    await Promise.all([source.query(limit), target.query(limit)])
+  }
+  await Promise.all([source.query('begin'), target.query('begin')])
+  await source.query(`set local lock_timeout = ${LOCK_MS}`)
+  await source.query('select pg_advisory_xact_lock($1, hashtext($2))', [WRITERS, companyId])
+  await onStep('locked')
+  await copyRest(ends, companyId, inTime)
+  for (const table of late.toReversed()) await removeRows(target, table, companyId)
+  for (const table of inOrder(late)) {
+    await inTime()
+    await copyTable(source, target, table, companyId, null, async () => {})
+  }
+  await inTime()
+  await requireSameEnd(ends, late, companyId, verified)
+  await inTime()
+  if ((await positionOf(target)) <= (await positionOf(source))) throw new Late('events overtook')
+  await target.query(`update company_moves set state = 'ready' where company_id = $1`, [companyId])
+  await target.query('commit')
+  await onStep('ready')
+  // From here on the company lives in the new place.
+  await source.query(`update company_moves set state = 'left' where company_id = $1`, [companyId])
+  await source.query('select pg_notify($1, $2)', [CHANGES, companyId])
+  await source.query('commit')
+  await onStep('left')
+  await arrive(ends, move, deadline_ms)
+}
+
+/** Companies before all that refers to them, and the counted hours last. */
+const inOrder = (tables: Table[]): Table[] =>
+  tables.toSorted((one, other) => rank(one) - rank(other))
+const rank = ({ name }: Table): number =>
+  name === 'companies' ? 0 : name === 'counted_hours' ? 2 : 1
+
+/** Servers forget where the company was, and then it is served in the new place. */
+async function arrive({ target }: Ends, move: Move, deadline_ms: number): Promise<void> {
+  const left_ms = Math.max(200, deadline_ms - performance.now())
+  await Promise.race([waitUntilAppliedAt(move.urls[move.from - 1]!), pause(left_ms)])
+  await target.query(`delete from company_moves where company_id = $1 and state = 'ready'`, [
+    move.companyId,
+  ])
+  await target.query('select pg_notify($1, $2)', [CHANGES, move.companyId])
+}
+
+/** Copies the logs once more, and removes what is left in the old place. */
+async function clearSource(ends: Ends, companyId: Uuid, grace_ms: number): Promise<number> {
+  const { source, target, tables } = ends
+  await pause(grace_ms)
+  for (const table of tables.filter(({ kind }) => kind === 'log')) {
+    await copyTable(source, target, table, companyId, null, async () => {})
+  }
+  const counts = await countRows(source, tables, companyId)
+  for (const table of tables.toReversed()) {
+    if (table.name !== 'companies') await removeRows(source, table, companyId)
+  }
+  for (const name of ['setbacks', 'webhook_leases', 'followed_feeds']) {
+    await source.query(`delete from ${name} where company_id = $1`, [companyId])
+  }
+  await source.query('delete from companies where id = $1', [companyId])
+  await source.query('delete from company_changes where company_id = $1', [companyId])
+  await unwatchCompany(source, companyId)
+  return [...counts.values()].reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,33 @@
+import { isAway } from '../../db/away.ts'
+import type { Database } from '../../db/database.ts'
+import { migrate } from '../../db/migrate.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { requirePlaces, requireSameSecret } from '../installation.ts'
+
+/**
+ * Brings all places to this version, and refuses those that do not belong together. The first is
+ * needed by everybody. Returns the numbers of others that do not answer: only their companies are
+ * missed.
+ */
+export async function preparePlaces(
+  urls: string[],
+  databases: readonly Database[],
+  vault: Vault,
+): Promise<number[]> {
+  const answers: boolean[] = []
+  for (const [i, url] of urls.entries()) answers.push(await isPrepared(url, i > 0))
+  const there = databases.map((db, i) => (answers[i] ? db : null))
+  for (const db of there) if (db) await requireSameSecret(db, vault)
+  await requirePlaces(there)
+  return answers.flatMap((isThere, i) => (isThere ? [] : [i + 1]))
+}
+
+async function isPrepared(url: string, mayMiss: boolean): Promise<boolean> {
+  try {
+    await migrate(url)
+    return true
+  } catch (error) {
+    if (!mayMiss || !isAway((error as Error).cause)) throw error
+    return false
+  }
+}

@@ -1,0 +1,108 @@
+import type pg from 'pg'
+
+/** A table with rows of companies. */
+export type Table = {
+  /** With its schema, as SQL names it. */
+  name: string
+  /** The column that names the company. */
+  company: string
+  /** The other columns of the primary key, with their types. */
+  key: { column: string; type: string }[]
+  /** Whether rows of other tables name its rows, so that none may be missing for a moment. */
+  isReferenced: boolean
+  kind: Kind
+}
+
+/**
+ * bulk: copied while the company works. late: few rows, by which others would find the company, so
+ * they are copied when it changes its place. log: written after the answer to a request, so that
+ * some come after the change.
+ */
+export type Kind = 'bulk' | 'late' | 'log'
+
+/** What belongs to the place and not to the company, or is written again by itself. */
+const NOT_COPIED = [
+  'company_moves',
+  'company_changes',
+  'setbacks',
+  'webhook_leases',
+  'followed_feeds',
+  'backfills',
+]
+/** The tables of people, which are in the first place. */
+const OF_PEOPLE = ['memberships', 'person_links']
+const LOGS = ['activity', 'api_requests']
+/** The trigger of payments counts only for companies with a row of the first one. */
+const LATE = ['companies', 'counted_hours', 'simulated_bank.accounts']
+/** Their rows are never changed, and triggers see to that. */
+export const APPEND_ONLY = ['postings', 'activity']
+
+type Found = {
+  name: string
+  company: string
+  /** Of the primary key. Null: it has none. */
+  columns: string[] | null
+  types: string[]
+  refers: string[]
+}
+
+/** All tables with rows of companies. Those that refer to others come after them. */
+export async function readTables(client: pg.ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<Found>(
+    `select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end
+         as name, a.attname as company,
+       (select array_agg(k.attname::text order by i.n)
+        from pg_constraint p cross join unnest(p.conkey) with ordinality i (attnum, n)
+        join pg_attribute k on k.attrelid = c.oid and k.attnum = i.attnum
+        where p.conrelid = c.oid and p.contype = 'p') as columns,
+       (select array_agg(format_type(k.atttypid, k.atttypmod) order by i.n)
+        from pg_constraint p cross join unnest(p.conkey) with ordinality i (attnum, n)
+        join pg_attribute k on k.attrelid = c.oid and k.attnum = i.attnum
+        where p.conrelid = c.oid and p.contype = 'p') as types,
+       array(select f.confrelid::regclass::text from pg_constraint f
+             where f.conrelid = c.oid and f.contype = 'f') as refers
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       and (a.attname = 'company_id' or (n.nspname = 'simulated_bank' and a.attname = 'account_id')
+         or (c.relname = 'companies' and a.attname = 'id'))
+     where n.nspname in ('public', 'simulated_bank') and c.relkind in ('r', 'p')
+       and not c.relispartition
+     order by 1`,
+  )
+  const own = rows.filter(({ name }) => ![...NOT_COPIED, ...OF_PEOPLE].includes(name))
+  const tables = own.map((found): Table & { refers: string[] } => ({
+    name: found.name,
+    company: found.company,
+    key: keyOf(found)
+      .map((column, i) => ({ column, type: found.types[i]! }))
+      .filter(({ column }) => column !== found.company),
+    isReferenced: own.some(({ refers }) => refers.includes(found.name)),
+    kind: kindOf(found),
+    refers: found.refers,
+  }))
+  return inOrder(tables)
+}
+
+function keyOf({ name, columns }: Found): string[] {
+  if (!columns) throw new Error(`${name} has no primary key, by which its rows could be copied`)
+  return columns
+}
+
+/** Those that refer to others come after them. */
+function inOrder(tables: (Table & { refers: string[] })[]): Table[] {
+  const sorted: Table[] = []
+  for (let left = tables; left.length > 0; ) {
+    const isFree = (table: { name: string; refers: string[] }) =>
+      left.every(({ name }) => name === table.name || !table.refers.includes(name))
+    const free = left.filter(isFree)
+    if (free.length === 0) throw new Error('tables refer to each other')
+    sorted.push(...free)
+    left = left.filter((table) => !free.includes(table))
+  }
+  return sorted
+}
+
+function kindOf({ name, refers }: Found): Kind {
+  if (LOGS.includes(name)) return 'log'
+  return LATE.includes(name) || refers.includes('companies') ? 'late' : 'bulk'
+}

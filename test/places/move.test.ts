@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { appsOf } from '../../src/core/app.ts'
+import { auditCompany } from '../../src/core/audits/commands.ts'
+import { locate } from '../../src/core/places/directory.ts'
+import { cancelMove, moveCompany, type Step } from '../../src/core/places/move.ts'
+import { readTables } from '../../src/core/places/tables.ts'
+import { until } from '../deliveries/until.ts'
+import { type Client, payer, startApi } from '../support/api.ts'
+import { isLong } from '../support/long.ts'
+import { inherited } from '../support/process.ts'
+import { feedCaughtUp } from '../support/webhooks.ts'
+
+const api = await startApi({}, { places: 2 })
+const [first, second] = appsOf(api.app) as [typeof api.app, typeof api.app]
+const databases = [first.db, second.db]
+const QUICK = { workers_ms: 0, grace_ms: 0 }
+
+/** A company with something in most tables. */
+async function makeShop(): Promise<Client> {
+  const client = await api.client()
+  await client.post('/webhook', {
+    name: 'shop',
+    url: 'http://127.0.0.1:1/nobody',
+    events: ['charge.paid', 'charge.pending'],
+  })
+  await client.post('/product', { name: 'Pão "d\'água", \\ã', description: '{x}', price: 100 })
+  for (let n = 0; n < 3; n += 1) {
+    const made = await client.post('/charge/pix', {
+      amount: 1000 + n,
+      customer: payer(),
+      devMode: true,
+    })
+    assert.equal(made.status, 201)
+    if (n > 0) continue
+    const paid = await client.post(`/charge/${made.body.data.id}/simulate-payment`, {})
+    assert.equal(paid.status, 200, paid.text)
+  }
+  await logged()
+  return client
+}
+
+/** Waits for what is written after the answers. */
+const logged = () =>
+  Promise.all(
+    appsOf(api.app).flatMap(({ requestLog, lateActivity }) => [
+      requestLog.idle(),
+      lateActivity.idle(),
+    ]),
+  )
+
+/** All rows of a company in a place, as PostgreSQL writes them. */
+async function rowsIn(place: number, companyId: string): Promise<Record<string, string[]>> {
+  const client = new pg.Client({ connectionString: api.places[place - 1]! })
+  await client.connect()
+  try {
+    const found: Record<string, string[]> = {}
+    for (const { name, company } of await readTables(client)) {
+      const { rows } = await client.query<{ row: string }>(
+        `select t::text as row from ${name} t where ${company} = $1 order by 1`,
+        [companyId],
+      )
+      found[name] = rows.map(({ row }) => row)
+    }
+    const { rows } = await client.query('select 1 from company_moves where company_id = $1', [
+      companyId,
+    ])
+    const triggers = await client.query('select 1 from pg_trigger where tgname like $1', [
+      `moving_${companyId.replaceAll('-', '')}%`,
+    ])
+    found.left = [...rows, ...triggers.rows].map(String)
+    return found
+  } finally {
+    await client.end()
+  }
+}
+
+const isEmpty = (rows: Record<string, string[]>) =>
+  Object.entries(rows).flatMap(([name, own]) => (own.length > 0 ? [name] : []))
+
+/** What is written by the requests of this test itself. */
+function withoutLogs({ activity, api_requests, api_keys, ...rest }: Record<string, string[]>) {
+  return { ...rest, keys: String(api_keys?.length) }
+}
+
+test('a company is moved with every row, and works on with the same key and cursor', async () => {
+  const client = await makeShop()
+  const { id } = client.company
+  await feedCaughtUp(api)
+  const { body: feed } = await client.get('/event?limit=2')
+  const cursor = feed.data.at(-1).id
+  await logged()
+  const before = await rowsIn(2, id)
+  await moveCompany({ companyId: id, urls: api.places, from: 2, to: 1, ...QUICK })
+  const after = await rowsIn(1, id)
+  assert.deepEqual(withoutLogs(after), withoutLogs(before))
+  for (const row of before.activity!) assert.ok(after.activity!.includes(row))
+  assert.deepEqual(isEmpty(await rowsIn(2, id)), [])
+  const made = await client.post('/charge/pix', { amount: 7700, customer: payer() })
+  assert.equal(made.status, 201)
+  const newest = await until('the event of the new place', async () => {
+    const { body } = await client.get(`/event?after=${cursor}&wait=5`)
+    const ids = body.data.map(({ data }: { data: { charge: { id: string } } }) => data.charge.id)
+    return ids.includes(made.body.data.id) ? ids.at(-1) : null
+  })
+  assert.equal(newest, made.body.data.id)
+  const { faults } = await auditCompany(first, id, { whole: true })
+  assert.deepEqual(faults, [])
+  const page = await api.call(
+    'GET',
+    new URL(made.body.data.paymentUrl ?? `${api.url}/docs/`).pathname,
+  )
+  assert.equal(page.status, 200)
+})
+
+test('a move that is killed at any step goes on, and the company answers in between', async () => {
+  const client = await makeShop()
+  const { id } = client.company
+  const all: Step[] = ['prepared', 'copied', 'caught up', 'locked', 'ready', 'left', 'arrived']
+  const steps = isLong ? all : all.slice(-3)
+  let acknowledged = 0
+  const work = async () => {
+    const order = { amount: 500, customer: payer(), externalId: `n${acknowledged}` }
+    const made = await client.post('/charge/pix', order)
+    assert.equal(made.status, 201, made.text)
+    acknowledged += 1
+  }
+  for (const step of steps) {
+    await runMover(id, step)
+    await work()
+    const place = await locate(databases, id)
+    assert.equal(place, ['left', 'arrived'].includes(step) ? 0 : 1, step)
+  }
+  await logged()
+  const before = await rowsIn(1, id)
+  await moveCompany({ companyId: id, urls: api.places, from: 2, to: 1, ...QUICK })
+  assert.deepEqual(isEmpty(await rowsIn(2, id)), [])
+  const after = await rowsIn(1, id)
+  assert.equal(after.charges!.length, 3 + acknowledged)
+  assert.deepEqual(after.charges, before.charges)
+  assert.deepEqual(after.left, [])
+  assert.deepEqual((await auditCompany(first, id, { whole: true })).faults, [])
+})
+
+async function runMover(companyId: string, killAt: Step): Promise<void> {
+  const mover = join(import.meta.dirname, 'mover.ts')
+  const child = spawn(process.execPath, [mover, companyId, '2', '1', killAt, ...api.places], {
+    env: inherited,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [, signal] = await once(child, 'exit')
+  assert.equal(signal, 'SIGKILL', `killed at ${killAt}`)
+}
+
+test('a move that is canceled leaves nothing in the other place', async () => {
+  const client = await makeShop()
+  const { id } = client.company
+  await runMover(id, 'caught up')
+  await cancelMove({ companyId: id, urls: api.places, from: 2, to: 1 })
+  assert.deepEqual(isEmpty(await rowsIn(1, id)), [])
+  const { left } = await rowsIn(2, id)
+  assert.deepEqual(left, [])
+  assert.equal((await client.get('/charge')).body.data.length, 3)
+})

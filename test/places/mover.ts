@@ -1,0 +1,15 @@
+import { moveCompany } from '../../src/core/places/move.ts'
+
+/** Moves a company, and kills itself at a step. */
+const [companyId, from, to, killAt, ...urls] = process.argv.slice(2) as string[]
+await moveCompany({
+  companyId: companyId!,
+  urls,
+  from: Number(from),
+  to: Number(to),
+  workers_ms: 0,
+  grace_ms: 0,
+  onStep(step) {
+    if (step === killAt) process.kill(process.pid, 'SIGKILL')
+  },
+})
