@@ -1,6 +1,5 @@
-import type { Static, TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { EMAIL_FORM } from '../lib/email-form.ts'
-import { Type } from '../lib/type.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { Author } from '../core/activity/rules.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
@@ -6,7 +6,6 @@ import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { ProblemCode } from '../lib/problems.ts'
-import { Type } from '../lib/type.ts'
 import type { Rest } from './gate.ts'
 import type { LongPage } from './long-pages.ts'
 

@@ -1,9 +1,8 @@
-import type { Static, TObject, TProperties } from 'typebox'
+import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import { orNull } from '../core/fields.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Operated, OperationInput } from '../core/operate.ts'
-import { Type } from '../lib/type.ts'
 
 /** The company that an agent works for, and what its key allows. */
 export type Caller = {

@@ -1,8 +1,7 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { ACCOUNTS, KINDS } from '../../ledger/recipes.ts'
 import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { PAGE, Timestamp } from '../fields.ts'
 
 const Side = Type.Enum(['bank', ...ACCOUNTS])

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from '../../lib/type.ts'
+import Type, { type Static } from 'typebox'
 import { Amount, DayOrTime, Email, ExternalId, PAGE, TaxId, Timestamp } from '../fields.ts'
 import { CHARGE_KINDS, CHARGE_STATUSES, PAYMENT_STATUSES } from './rules.ts'
 

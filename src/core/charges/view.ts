@@ -1,7 +1,6 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import { createMemo } from '../../lib/memo.ts'
-import { Type } from '../../lib/type.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { qrDataUrl } from '../../pix/qr.ts'

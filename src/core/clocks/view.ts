@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from '../../lib/type.ts'
+import Type, { type Static } from 'typebox'
 import { orNull } from '../fields.ts'
 import type { ShownClock } from './commands.ts'
 import { MAX_ADVANCE_S } from './rules.ts'

@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox'
-import { Type } from '../../lib/type.ts'
+import Type, { type Static, type TSchema } from 'typebox'
 import { VERSION_NAMES } from '../../versions/history.ts'
 import { Email, HttpUrl, orNull, ShortText } from '../fields.ts'
 import type { OwnField } from './changes.ts'

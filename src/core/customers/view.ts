@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import {

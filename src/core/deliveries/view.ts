@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { packPair, toPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { AnyType } from '../feed/view.ts'
 import { PAGE, Timestamp } from '../fields.ts'
 import { type Attempt, DELIVERY_STATES, type Delivery } from './rules.ts'

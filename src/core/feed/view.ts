@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { idOfSuffix, suffixOf, toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { EVENT_TYPES, TEST_EVENT } from '../events.ts'
 import { PAGE, Timestamp } from '../fields.ts'
 import type { FeedEntry, FeedPosition, WrittenEvent } from './store.ts'

@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
 import { UNMATCHED_REASONS } from '../charges/rules.ts'

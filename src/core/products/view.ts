@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { Amount, HttpUrl, orNull, ShortText } from '../fields.ts'
 import { CATEGORIES, FREQUENCIES, type Product } from './rules.ts'
 

@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import type { Charge, PaymentStatus } from '../charges/rules.ts'

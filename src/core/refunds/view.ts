@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { RETURN_REASONS } from '../../provider/port.ts'
 import { Amount, Timestamp } from '../fields.ts'
 import type { Refund } from './rules.ts'

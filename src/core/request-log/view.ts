@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { suffixOf, timeOf } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { DayOrTime, PAGE, Timestamp } from '../fields.ts'
 import { CLASS_NAMES } from './classes.ts'
 import type { LoggedRequest } from './rules.ts'

@@ -1,4 +1,4 @@
-import { Type } from '../../lib/type.ts'
+import Type from 'typebox'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { Amount, ShortText, TaxId, Timestamp } from '../fields.ts'
 

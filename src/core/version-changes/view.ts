@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from '../../lib/type.ts'
+import Type, { type Static } from 'typebox'
 import type { Change } from '../../versions/changes.ts'
 import { VERSION_NAMES } from '../../versions/history.ts'
 import { orNull, Timestamp } from '../fields.ts'

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from '../../lib/type.ts'
+import Type, { type Static } from 'typebox'
 import { EVENT_TYPES } from '../events.ts'
 import { HttpUrl, ShortText, Timestamp } from '../fields.ts'
 import type { Webhook } from './rules.ts'

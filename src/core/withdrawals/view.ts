@@ -1,6 +1,5 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import { Type } from '../../lib/type.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import { Amount, PAGE, Timestamp } from '../fields.ts'
 import { asOf, awaitsApproval, STATUSES, triesLeft, type Withdrawal } from './rules.ts'

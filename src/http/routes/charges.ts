@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import {
   cancelCharge,
   createCharge,
@@ -43,7 +44,6 @@ import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
 import { endOfTick } from '../../lib/end-of-tick.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { LONG_PAGE } from '../long-pages.ts'
 import { type Part, page } from '../page.ts'
 import { type Call, route } from '../route.ts'

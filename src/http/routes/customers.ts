@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { changeCustomer, createCustomer } from '../../core/customers/commands.ts'
 import { checkDigitsFault } from '../../core/customers/rules.ts'
 import { find, list, remove } from '../../core/customers/store.ts'
@@ -10,7 +11,6 @@ import {
 import { LONG_PAGE, LONG_PAGE_SIZE, TaxId } from '../../core/fields.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { page } from '../page.ts'
 import { Deleted, type Route, route } from '../route.ts'
 import { readPage } from '../slices.ts'

@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { noDelivery, redeliver, replay, sendTest } from '../../core/deliveries/control.ts'
 import { list } from '../../core/deliveries/log-store.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../core/deliveries/view.ts'
 import { find } from '../../core/webhooks/store.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { deliveryPage } from '../page.ts'
 import { route } from '../route.ts'
 import { readPage } from '../slices.ts'

@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { listOfRecurrence } from '../../core/charges/store.ts'
 import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import { endAtBank } from '../../core/recurrences/agreements.ts'
@@ -20,7 +21,6 @@ import {
 } from '../../core/recurrences/view.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
 import { readPage } from '../slices.ts'

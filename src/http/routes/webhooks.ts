@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { deleteDeliveries } from '../../core/deliveries/commands.ts'
 import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../../core/webhooks/view.ts'
 import { isUuid, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
 import { readPage } from '../slices.ts'

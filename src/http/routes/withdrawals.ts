@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import {
   cancelWithdrawal,
   confirmWithdrawal,
@@ -18,7 +19,6 @@ import {
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
 import { readPage } from '../slices.ts'

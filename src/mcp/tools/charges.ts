@@ -1,4 +1,4 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { findCharges, type SoughtText } from '../../core/charges/find.ts'
 import { type Meaning, SOUGHT } from '../../core/charges/meanings.ts'
 import { asOf, type Charge } from '../../core/charges/rules.ts'
@@ -18,7 +18,6 @@ import { readPage } from '../../http/slices.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { createPage } from '../page.ts'
 import {
   type Caller,

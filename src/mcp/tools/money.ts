@@ -1,4 +1,4 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
 import { orNull } from '../../core/fields.ts'
 import { UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
@@ -10,7 +10,6 @@ import {
   WithdrawalView,
 } from '../../core/withdrawals/view.ts'
 import { formatReais } from '../../lib/money.ts'
-import { Type } from '../../lib/type.ts'
 import { count, Id, Next, onceOf, PAGE, queryOf, type Tool, tool, writing } from '../tool.ts'
 
 const balanceTool = tool({

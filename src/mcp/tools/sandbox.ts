@@ -1,4 +1,4 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { openLink } from '../../core/charges/checkout.ts'
 import { findCharge } from '../../core/charges/commands.ts'
 import { asOf, type Charge, isSubscriptionLink, notPayable } from '../../core/charges/rules.ts'
@@ -15,7 +15,6 @@ import {
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { type Caller, onceOf, pick, type Tool, tool, writing } from '../tool.ts'
 import { ChargeId } from './charges.ts'
 import { SubscriptionId } from './subscriptions.ts'

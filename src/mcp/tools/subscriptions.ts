@@ -1,4 +1,4 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { listOfRecurrence, listOpen } from '../../core/billings/store.ts'
 import { CHARGE_STATUSES, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
@@ -13,7 +13,6 @@ import { debitDay, subscriptionWord, whatHappened } from '../../core/recurrences
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { localDateOf } from '../../pix/local-time.ts'
 import {
   type Caller,

@@ -1,11 +1,10 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { browse } from '../../core/deliveries/browse-store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { DeliveryView, deliveryIdOf, Replay, Replayed } from '../../core/deliveries/view.ts'
 import { WebhookView } from '../../core/webhooks/view.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { Type } from '../../lib/type.ts'
 import { type Caller, count, Id, onceOf, pick, type Tool, tool, writing } from '../tool.ts'
 
 type Webhook = Static<typeof WebhookView>
