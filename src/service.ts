@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { appsOf } from './core/app.ts'
 import type { FullApp } from './core/full-app.ts'
-import type { AgentMessage } from './http/agent-message.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { openServerNotifications } from './http/notifications.ts'
@@ -13,7 +12,7 @@ import { ROUTES } from './http/routes/all.ts'
 import { buildServer } from './http/server.ts'
 import { watchDatabase } from './http/unresponsive-database.ts'
 import { compareVersions, diffVersions } from './http/version-changes.ts'
-import { once } from './lib/once.ts'
+import { createAgents } from './mcp/agents.ts'
 import { createReadiness } from './readiness.ts'
 import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
@@ -48,12 +47,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  // Loaded at the first message, so that the service starts faster.
-  const loadAgents = once(async () => {
-    const { createAgents } = await import('./mcp/agents.ts')
-    return createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce('mcp'))
-  })
-  const agents = { answer: async (asked: AgentMessage) => (await loadAgents()).answer(asked) }
+  const agents = createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce('mcp'))
   const database = watchDatabase(apps.map(({ db }) => db.heartbeat))
   const isReady = readiness.check
   const server = await buildServer({ app, keys, isReady, state, pages, agents, database })

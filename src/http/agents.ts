@@ -1,5 +1,5 @@
+import { originValidation } from '@modelcontextprotocol/fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { once } from '../lib/once.ts'
 import type { Admit } from './admission.ts'
 import type { Agents } from './agent-message.ts'
 import type { Body } from './body.ts'
@@ -22,17 +22,12 @@ export function registerAgents(
 ): void {
   const { hostname } = new URL(app.publicUrl)
   // A browser sends the site that a script belongs to. Other clients send no Origin.
-  const origins = app.config.local ? [hostname, ...LOOPBACK] : [hostname]
-  // Loaded at the first message, so that the service starts faster.
-  const loadCheck = once(async () => {
-    const { originValidation } = await import('@modelcontextprotocol/fastify')
-    return originValidation(origins)
-  })
+  const checkOrigin = originValidation(app.config.local ? [hostname, ...LOOPBACK] : [hostname])
   server.route({
     method: 'POST',
     url: PATH,
     onRequest: [
-      async (request, reply) => (await loadCheck())(request, reply),
+      checkOrigin,
       (request, reply, done) => {
         request.agentCall = { operation: 'mcp', status: null }
         admit(request, reply, null, done)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { answerWith, type Copy, makeCopy } from '../lib/copies.ts'
-import { once } from '../lib/once.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, VERSIONS } from '../versions/history.ts'
 import { collection } from './collection.ts'
@@ -108,43 +108,25 @@ function policyOf(page: string): string {
   ].join('; ')
 }
 
-// The page must not load anything from other servers.
-const CONFIGURATION = {
-  pageTitle: 'Vintém',
-  sources: VERSIONS.toReversed().map((version) => ({
-    title: `Vintém ${version.name}`,
-    slug: version.name,
-    url: documentPath(version),
-    default: version === LATEST,
-  })),
-  withDefaultFonts: false,
-  telemetry: false,
-  proxyUrl: '',
-  showDeveloperTools: 'never' as const,
-  hideClientButton: true,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-}
-
-const PREFIX = '/docs'
-const PAGES = [PREFIX, `${PREFIX}/`, `${PREFIX}/js/scalar.js`]
-
-/** What the plugin answers. It is loaded at its first request: the service starts faster. */
 function registerPages(scope: FastifyInstance): void {
-  const load = once(async () => {
-    const { default: scalar } = await import('@scalar/fastify-api-reference')
-    const plugin = fastify()
-    await plugin.register(scalar, { routePrefix: PREFIX, configuration: CONFIGURATION })
-    return plugin
+  scope.register(scalar, {
+    routePrefix: '/docs',
+    // The page must not load anything from other servers.
+    configuration: {
+      pageTitle: 'Vintém',
+      sources: VERSIONS.toReversed().map((version) => ({
+        title: `Vintém ${version.name}`,
+        slug: version.name,
+        url: documentPath(version),
+        default: version === LATEST,
+      })),
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
   })
-  for (const path of PAGES) {
-    const make = once(async () => (await load()).inject(path))
-    scope.get(path, async (_request, reply) => {
-      const { statusCode, headers, payload } = await make()
-      for (const name of ['content-type', 'location'] as const) {
-        if (headers[name] !== undefined) reply.header(name, headers[name])
-      }
-      return reply.status(statusCode).send(payload)
-    })
-  }
 }

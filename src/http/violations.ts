@@ -58,23 +58,18 @@ const compiled = {
   query: new WeakMap<Schema, ValidateFunction>(),
 }
 
-/**
- * Compiles a schema once in a process, also for several servers, and not before it is used: all of
- * them take long.
- */
+/** Compiles a schema once in a process, also for several servers, because it takes long. */
 function compile(part: 'body' | 'query', schema: Schema): ValidateFunction {
   const ajv = part === 'body' ? bodies : queries
-  const known = compiled[part].get(schema)
-  if (known) return known
-  const validate = ajv.compile(skipLongLists(schema))
+  const validate = compiled[part].get(schema) ?? ajv.compile(skipLongLists(schema))
   compiled[part].set(schema, validate)
   return validate
 }
 
 /** Lists the violations of the schema. Each line starts with the path of its field. */
 export function validator(part: 'body' | 'query', schema: Schema): (value: unknown) => string[] {
+  const validate = compile(part, schema)
   return (value) => {
-    const validate = compile(part, schema)
     if (validate(value)) return []
     return (validate.errors ?? [])
       .filter(({ keyword }) => keyword !== 'if')

@@ -1,11 +1,10 @@
 import { access, constants, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { NodemailerError, SendMailOptions } from 'nodemailer'
+import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { assert } from './assert.ts'
 import type { Uuid } from './ids.ts'
 import { isAddress, type Mailbox, readMailbox } from './mailbox.ts'
 import { makeFolder } from './make-folder.ts'
-import { once } from './once.ts'
 import { oneLine } from './one-line.ts'
 
 /** What a mail says, and to whom. Both parts are complete: a reader sees one of them. */
@@ -29,9 +28,6 @@ export type Mailer = {
   close(): void
 }
 
-/** Loaded at its first use, so that the service starts faster. */
-const library = () => import('nodemailer')
-
 const CONNECTIONS = 6
 /** For the connection and the greeting. A slow server must not delay those who wait for a code. */
 const CONNECT_MS = 10_000
@@ -49,43 +45,33 @@ export function createMailer(options: {
 }
 
 function smtpMailer(url: string, from: Mailbox): Mailer {
-  const open = once(async () =>
-    (await library()).createTransport({
-      url,
-      pool: true,
-      maxConnections: CONNECTIONS,
-      connectionTimeout: CONNECT_MS,
-      greetingTimeout: CONNECT_MS,
-      socketTimeout: SOCKET_TIMEOUT_MS,
-      // Mails that fail are tried again from the database, where the attempts are counted.
-      maxRequeues: 0,
-    }),
-  )
-  let close = () => {}
-  const opened = async () => {
-    const smtp = await open()
-    close = () => smtp.close()
-    return smtp
-  }
+  const smtp = createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    // Mails that fail are tried again from the database, where the attempts are counted.
+    maxRequeues: 0,
+  })
   return {
     async send(mail) {
-      await (await opened()).sendMail(messageOf(mail, from))
+      await smtp.sendMail(messageOf(mail, from))
     },
     async check() {
-      await (await opened()).verify()
+      await smtp.verify()
     },
-    close: () => close(),
+    close: () => smtp.close(),
   }
 }
 
 function fileMailer(folder: string, from: Mailbox): Mailer {
-  const writer = once(async () =>
-    (await library()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
-  )
+  const writer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   const open = async () => makeFolder(folder)
   return {
     async send(mail) {
-      const { message } = await (await writer()).sendMail(messageOf(mail, from))
+      const { message } = await writer.sendMail(messageOf(mail, from))
       await open()
       // Ids sort by time, and so do the files. The name appears once the file is whole.
       const part = join(folder, `.${mail.id}.part`)
@@ -96,7 +82,7 @@ function fileMailer(folder: string, from: Mailbox): Mailer {
       await open()
       await access(folder, constants.W_OK | constants.X_OK)
     },
-    close: () => {},
+    close: () => writer.close(),
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Email } from 'postal-mime'
+import PostalMime, { type Email } from 'postal-mime'
 import { isUuid, type Uuid } from '../lib/ids.ts'
 
 /** A mail as it was written to a file. */
@@ -29,9 +29,7 @@ export async function listMails(folder: string): Promise<Uuid[]> {
 export async function readMail(folder: string, id: string): Promise<SentMail | null> {
   if (!isUuid(id)) return null
   const file = await readFile(join(folder, `${id}.eml`)).catch(orNone(null))
-  if (!file) return null
-  const { default: PostalMime } = await import('postal-mime')
-  return toMail(id, await PostalMime.parse(file))
+  return file && toMail(id, await PostalMime.parse(file))
 }
 
 function toMail(id: Uuid, mail: Email): SentMail {

@@ -1,4 +1,11 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Person } from './rules.ts'
@@ -16,9 +23,6 @@ export type Answer = { response: string; state: string }
 
 type PasskeyApp = Pick<App, 'db' | 'vault' | 'systemClock'>
 type Challenge = { challenge: string; expiresAt: Date }
-
-/** Loaded at its first use, so that the service starts faster. */
-const library = () => import('@simplewebauthn/server')
 
 const CHALLENGE_MS = 10 * 60_000
 const NAME = 'Vintém'
@@ -58,7 +62,6 @@ export async function askForNewPasskey(
   sessionId: Uuid,
   known: store.Passkey[],
 ): Promise<Ceremony> {
-  const { generateRegistrationOptions } = await library()
   const options = await generateRegistrationOptions({
     rpName: NAME,
     rpID: rp.id,
@@ -85,7 +88,6 @@ export async function readNewPasskey(
   const challenge = openChallenge(app, registrationUse(sessionId), state)
   const parsed = parse<RegistrationResponseJSON>(response)
   if (!challenge || !parsed) return null
-  const { verifyRegistrationResponse } = await library()
   const result = await orNull(
     verifyRegistrationResponse({
       response: parsed,
@@ -119,7 +121,6 @@ export async function askForPasskey(
   known: store.Passkey[] | null,
 ): Promise<Ceremony> {
   const allowCredentials = known?.map(({ id, transports }) => ({ id, transports })) ?? []
-  const { generateAuthenticationOptions } = await library()
   const options = await generateAuthenticationOptions({
     rpID,
     allowCredentials,
@@ -145,7 +146,6 @@ export async function usePasskey(
   const passkey = await store.findPasskey(app.db, parsed.id)
   if (!passkey) return null
   const { id, publicKey, counter, personId } = passkey
-  const { verifyAuthenticationResponse } = await library()
   const result = await orNull(
     verifyAuthenticationResponse({
       response: parsed,
