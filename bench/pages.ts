@@ -65,11 +65,11 @@ async function open(size: Size, path: string) {
 
 const page = (path: string): Measurement => ({ name: path || '/', act: (size) => open(size, path) })
 
-/** Every page that needs no record, and searches of charges as people type them. */
+/** Every page that needs no record and no bank, and searches of charges as people type them. */
 const PAGES: Measurement[] = [
-  ...ROUTES.filter(({ method, path }) => method === 'GET' && !/:|\.csv$/.test(path)).map(
-    ({ path }) => page(path),
-  ),
+  ...ROUTES.filter(
+    ({ method, path }) => method === 'GET' && !/:|\.csv$|^\/settings\/bank\/./.test(path),
+  ).map(({ path }) => page(path)),
   ...['order-1000', '19,90', 'maria@example.com', '529.982.247-25', 'Maria', 'nobody'].map((text) =>
     page(`/charges?${new URLSearchParams({ search: text })}`),
   ),
