@@ -4,7 +4,7 @@ import { requireSameSecret } from '../core/installation.ts'
 import { locate } from '../core/places/directory.ts'
 import { cancelMove, type Moved, moveCompany } from '../core/places/move.ts'
 import { countCompanies, findKnown, listMoving } from '../core/places/store.ts'
-import { nameOf } from '../db/address.ts'
+import { isAddress, nameOf, splitHosts } from '../db/address.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { databaseFault } from '../db/database-fault.ts'
 import { migrate } from '../db/migrate.ts'
@@ -38,8 +38,8 @@ async function describe(db: Database, url: string, place: number) {
     listMoving(db),
     db.query<{ bytes: number }>({ text: 'select pg_database_size(current_database()) as bytes' }),
   ])
-  const { pathname } = new URL(url.replace(/,[^/]*/, ''))
-  const database = `${nameOf(url)}${pathname}`
+  const servers = splitHosts(url)
+  const database = `${servers.map(nameOf).join()}${new URL(servers[0]!).pathname}`
   return { place, companies, moving: moves.length, bytes: size!.bytes, database }
 }
 
@@ -59,7 +59,7 @@ const add: Command = {
     const known = [config.databaseUrl!, ...config.otherPlaces]
     const place = known.includes(url!) ? known.indexOf(url!) + 1 : known.length + 1
     if (place <= known.length) throw new Refusal(`It is place ${place} already.`)
-    if (!URL.canParse(url!) || !/^postgres(ql)?:$/.test(new URL(url!).protocol)) {
+    if (!isAddress(url!)) {
       throw new Refusal('The address must start with postgres:// or postgresql://.')
     }
     await prepareNew(url!, config.secretKey)

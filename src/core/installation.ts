@@ -44,7 +44,8 @@ export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
   ])
 }
 
-type PlaceRow = { id: string | null; place: number | null; places: number | null }
+type Installation = { id: string | null; place: number | null; places: number | null }
+type OtherPlace = Installation & { isUsed: boolean }
 
 /**
  * Gives each database its number among the places, once. Refuses databases in another order, of
@@ -53,44 +54,63 @@ type PlaceRow = { id: string | null; place: number | null; places: number | null
  */
 export async function requirePlaces(databases: (Tx | null)[]): Promise<void> {
   const [first, ...others] = databases as [Tx, ...(Tx | null)[]]
-  const read = 'select id, place, places from installation'
-  const [known] = await first.query<PlaceRow>({ text: read })
-  const { place, places } = known!
-  if ((place ?? 1) !== 1) {
-    throw new ConfigFault([`PLACES begins with place ${place}. Name all places in their order.`])
-  }
-  if ((places ?? 1) > databases.length) {
-    throw new ConfigFault([
-      `PLACES names ${databases.length} of ${places} places: the companies of the others would be missing. Name them all, in their order.`,
-    ])
-  }
+  const [known] = await first.query<Installation>({
+    text: 'select id, place, places from installation',
+  })
+  requireFirst(known!, databases.length)
   if (others.length === 0) return
-  const [row] = await first.query<PlaceRow>({
+
+  // If one is refused, none is given a number, because the setting can still be corrected.
+  const fresh: [Tx, place: number][] = []
+  for (const [i, other] of others.entries()) {
+    if (other && (await isNewPlace(other, known!.id, i + 2))) fresh.push([other, i + 2])
+  }
+  const [row] = await first.query<{ id: string }>({
     text: `update installation set id = coalesce(id, gen_random_uuid()), place = 1, places = $1
            returning id`,
     values: [databases.length],
   })
-  for (const [i, other] of others.entries()) {
-    if (other) await requireOther(other, row!.id!, i + 2)
+  for (const [other, place] of fresh) await numberPlace(other, row!.id, place)
+}
+
+function requireFirst({ place, places }: Installation, named: number): void {
+  if ((place ?? 1) !== 1) {
+    throw new ConfigFault([`PLACES begins with place ${place}. Name all places in their order.`])
+  }
+  if ((places ?? 1) > named) {
+    throw new ConfigFault([
+      `PLACES names ${named} of ${places} places: the companies of the others would be missing. Name them all, in their order.`,
+    ])
   }
 }
 
-async function requireOther(tx: Tx, id: string, place: number): Promise<void> {
-  const [row] = await tx.query<PlaceRow & { isUsed: boolean }>({
+async function isNewPlace(tx: Tx, id: string | null, place: number): Promise<boolean> {
+  const [row] = await tx.query<OtherPlace>({
     text: `select id, place, places, exists (select from companies) or exists (select from people)
              as "isUsed" from installation`,
   })
-  if (row!.id === id && row!.place === place) return
   const name = `PLACES: database ${place}`
-  if (row!.id === id) {
+  if (row!.id !== null && row!.id !== id) {
+    throw new ConfigFault([`${name} is a place of another installation.`])
+  }
+  if (row!.id !== null && row!.place !== place) {
     throw new ConfigFault([`${name} is place ${row!.place}. Name all places in their order.`])
   }
-  if (row!.id !== null) throw new ConfigFault([`${name} is a place of another installation.`])
-  if (row!.isUsed) {
+  if (row!.id === null && row!.isUsed) {
     throw new ConfigFault([`${name} has companies of its own. A new place must be empty.`])
   }
-  await tx.query({
-    text: 'update installation set id = $1, place = $2 where id is null',
+  return row!.id === null
+}
+
+async function numberPlace(tx: Tx, id: string, place: number): Promise<void> {
+  const numbered = await tx.query({
+    text: `update installation set id = $1, place = $2
+           where id is null or (id = $1 and place = $2) returning place`,
     values: [id, place],
   })
+  if (numbered.length === 0) {
+    throw new ConfigFault([
+      `PLACES: database ${place} became another place meanwhile. Start again.`,
+    ])
+  }
 }

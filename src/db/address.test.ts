@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placeOf, splitHosts } from './address.ts'
+import { addressOf, splitHosts } from './address.ts'
 import { cut, NoPrimary, standby } from './away.ts'
 import { databaseFault } from './database-fault.ts'
 
@@ -23,8 +23,8 @@ test('an address with several hosts is one address for each, with all the rest',
       'postgres://u:p%2C@[::1]:7/vintem?sslmode=verify-full',
     ],
   )
-  assert.deepEqual(placeOf('postgres://u@first/x'), { host: 'first', port: 5432 })
-  assert.deepEqual(placeOf('postgres://u@[::1]:7/x'), { host: '::1', port: 7 })
+  assert.deepEqual(addressOf('postgres://u@first/x'), { host: 'first', port: 5432 })
+  assert.deepEqual(addressOf('postgres://u@[::1]:7/x'), { host: '::1', port: 7 })
 })
 
 test('an address may ask for what we need anyway, and for nothing else', () => {

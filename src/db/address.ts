@@ -32,29 +32,33 @@ function withoutAttributes(url: string): string {
 }
 
 /** Where a server listens. */
-export type Place = { host: string; port: number }
+export type Address = { host: string; port: number }
 
-export function placeOf(url: string): Place {
+export function addressOf(url: string): Address {
   const { hostname, port } = new URL(url)
   const host = decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')
   return { host: host || 'localhost', port: Number(port || 5432) }
 }
 
 export const nameOf = (url: string): string => {
-  const { host, port } = placeOf(url)
+  const { host, port } = addressOf(url)
   return `${host}:${port}`
 }
+
+/** Whether it is an address of PostgreSQL, with one host or several. */
+export const isAddress = (url: string): boolean =>
+  splitHosts(url).every(
+    (one) => URL.canParse(one) && /^postgres(ql)?:$/.test(new URL(one).protocol),
+  )
 
 /** A process has connections to each place. */
 const MAX_PLACES = 64
 
 /** What is wrong with the addresses of several databases. */
 export function placesFaults(urls: string[], first: string | null): string[] {
-  const isAddress = (one: string) =>
-    URL.canParse(one) && /^postgres(ql)?:$/.test(new URL(one).protocol)
   const rules: [boolean, string][] = [
     [
-      urls.every((url) => splitHosts(url).every(isAddress)),
+      urls.every(isAddress),
       'must be addresses that start with postgres:// or postgresql://, with spaces between them',
     ],
     [urls.length <= MAX_PLACES, `must name at most ${MAX_PLACES} databases`],

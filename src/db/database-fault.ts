@@ -1,5 +1,5 @@
 import { OperatorFault } from '../lib/operator-fault.ts'
-import { nameOf, placeOf, splitHosts } from './address.ts'
+import { addressOf, nameOf, splitHosts } from './address.ts'
 import { codeOf, NoPrimary } from './away.ts'
 
 /** Why a database does not let us in, and what to do. The password is never part of it. */
@@ -20,7 +20,7 @@ function describe(url: string, error: Error): string {
       return `${place} refuses connections. Start PostgreSQL there, or correct DATABASE_URL.`
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `The host ${placeOf(url).host} of DATABASE_URL is not known. Correct the name, or this machine's name server.`
+      return `The host ${addressOf(url).host} of DATABASE_URL is not known. Correct the name, or this machine's name server.`
     case '28P01':
     case '28000':
       return `${place} does not let the user ${decodeURIComponent(username) || '(none)'} in (${message}). Correct user and password in DATABASE_URL, or let them in by pg_hba.conf.`

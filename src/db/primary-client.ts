@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { placeOf } from './address.ts'
+import { addressOf } from './address.ts'
 import { notReplicated, standby } from './away.ts'
 
 /** How long a transaction may be left open by a process that does nothing with it. */
@@ -91,7 +91,7 @@ export class PrimaryClient extends pg.Client {
       url = await find()
       // Whoever waits for the connection may have given up meanwhile.
       if (this.connection.stream.destroyed) throw new Error('Connection terminated')
-      if (url !== null) Object.assign(this, placeOf(url))
+      if (url !== null) Object.assign(this, addressOf(url))
       this.#state = 'connecting'
       await super.connect()
       if (this.#isStandby) throw standby()

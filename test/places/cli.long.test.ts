@@ -93,4 +93,17 @@ test('places in another order, missing, foreign or used ones are refused', async
     assert.notEqual(code, 0)
     assert.match(stderr, /PLACES/)
   }
+  // What was refused has left no number behind.
+  const { code, stderr } = await vintem(['place', 'list'], places)
+  assert.equal(code, 0, stderr)
+})
+
+test('a place may have several servers, of which one accepts writes', async () => {
+  const { host, pathname } = new URL(third!)
+  const several = third!.replace(host, `${host},${host}`)
+  const added = await vintem(['place', 'add', several])
+  assert.equal(added.code, 0, added.stderr)
+  const three = { ...settings, PLACES: `${first} ${second} ${several}` }
+  const listed = await vintem(['place', 'list'], three)
+  assert.ok(listed.stdout.includes(` ${host},${host}${pathname}`), listed.stderr)
 })
