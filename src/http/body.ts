@@ -3,6 +3,8 @@ import { invalid, problem } from '../lib/problems.ts'
 
 export const BODY_LIMIT_BYTES = 64 * 1024
 const DEPTH_LIMIT = 32
+/** No operation takes so many values. Parsing more of them would block other requests. */
+export const VALUES_LIMIT = 4_000
 
 /** A parsed body, and the faults of its text that a schema cannot find. */
 export type Body = { value: unknown; faults: string[] }
@@ -10,12 +12,16 @@ export type Body = { value: unknown; faults: string[] }
 /**
  * Reads a JSON body. An empty one counts as an empty object, and validation finds what is missing.
  */
-export function readBody(raw: Buffer): Body {
+export function readBody(raw: Buffer, valuesLimit = Number.POSITIVE_INFINITY): Body {
   if (raw.length === 0) return { value: {}, faults: [] }
   if (!isUtf8(raw)) throw problem('invalid_json', 'The body is not valid UTF-8.')
   const text = raw.toString('utf8')
-  if (depthOf(text) > DEPTH_LIMIT) {
+  const { depth, values } = sizeOf(text)
+  if (depth > DEPTH_LIMIT) {
     throw invalid(`body: must not nest deeper than ${DEPTH_LIMIT} levels`)
+  }
+  if (values > valuesLimit) {
+    throw invalid(`body: must not have more than ${valuesLimit} values`)
   }
   const value = parse(text)
   // Only an escape can give a NUL or half a character. If there is none, nothing is checked.
@@ -32,20 +38,23 @@ function parse(text: string): unknown {
   }
 }
 
-/** How deep brackets are nested, except those in strings. */
-function depthOf(text: string): number {
+/** How deep brackets are nested, and how many values they have, except those in strings. */
+function sizeOf(text: string): { depth: number; values: number } {
   let depth = 0
   let deepest = 0
+  let values = 1
   for (let i = 0; i < text.length; i++) {
     const letter = text.charCodeAt(i)
     if (letter === QUOTE) i = endOfString(text, i)
     else if (letter === BRACKET || letter === BRACE) deepest = Math.max(deepest, ++depth)
     else if (letter === BRACKET + 2 || letter === BRACE + 2) depth--
+    else if (letter === COMMA) values++
   }
-  return deepest
+  return { depth: deepest, values }
 }
 
 const QUOTE = 34
+const COMMA = 44
 const BACKSLASH = 92
 const BRACKET = 91
 const BRACE = 123
@@ -65,7 +74,7 @@ function isEscaped(text: string, at: number): boolean {
 /** Names in a path are cut to this length, because a path is repeated for each field below it. */
 const MAX_NAME = 64
 /** How many faults are collected. More are not needed, because an answer lists only some. */
-const MAX_FAULTS = 1000
+const MAX_FAULTS = 100
 
 /** Finds texts that no column can hold, and names that are an attack. */
 export function textFaults(value: unknown): string[] {

@@ -28,7 +28,8 @@ export function ignoredFields(schema: Schema | undefined, body: unknown): string
 function find(schema: Schema | undefined, value: unknown, path: string, found: string[]): void {
   if (Array.isArray(value)) {
     if (!schema?.items) return
-    for (let i = 0; i < value.length && found.length <= MAX_NAMED; i++) {
+    const most = Math.min(value.length, schema.maxItems ?? value.length)
+    for (let i = 0; i < most && found.length <= MAX_NAMED; i++) {
       find(schema.items, value[i], `${path}[${i}]`, found)
     }
   } else if (isObject(value) && (schema?.properties || path === '')) {

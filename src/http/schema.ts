@@ -10,6 +10,7 @@ export type Schema = {
   pattern?: string
   minLength?: number
   maxItems?: number
+  uniqueItems?: boolean
   'x-written'?: Written
 }
 

@@ -15,7 +15,7 @@ import type { AgentCall } from './agent-message.ts'
 import { registerAgents } from './agents.ts'
 import { createArrivals } from './arrivals.ts'
 import { type KeyRing, keyIn, type Session } from './auth.ts'
-import { BODY_LIMIT_BYTES, readBody } from './body.ts'
+import { BODY_LIMIT_BYTES, readBody, VALUES_LIMIT } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
@@ -174,7 +174,7 @@ function parseBody(
   const start_ms = performance.now()
   let body: unknown
   try {
-    body = readBody(raw as Buffer)
+    body = readBody(raw as Buffer, VALUES_LIMIT)
   } catch (error) {
     done(error as Error)
     return

@@ -79,7 +79,7 @@ export function validator(part: 'body' | 'query', schema: Schema): (value: unkno
 
 /** The same schema, but items of a list are checked only if there are not too many. */
 function skipLongLists(schema: Schema): Schema {
-  const { properties, items, ...rest } = schema
+  const { properties, items, uniqueItems, ...rest } = schema
   const { maxItems } = rest
   const inner = items && skipLongLists(items)
   return {
@@ -89,14 +89,12 @@ function skipLongLists(schema: Schema): Schema {
         Object.entries(properties).map(([name, field]) => [name, skipLongLists(field)]),
       ),
     }),
-    ...(inner && (maxItems === undefined ? { items: inner } : boundItems(maxItems, inner))),
+    ...(inner && boundItems(maxItems, { items: inner, ...(uniqueItems && { uniqueItems }) })),
   }
 }
 
-const boundItems = (maxItems: number, items: Schema) => ({
-  if: { minItems: maxItems + 1 },
-  else: { items },
-})
+const boundItems = (maxItems: number | undefined, rules: Schema) =>
+  maxItems === undefined ? rules : { if: { minItems: maxItems + 1 }, else: rules }
 
 /** Takes linear time. */
 const areDistinct = (items: unknown[]): boolean =>

@@ -79,10 +79,13 @@ function summarize(first: string, more: number): string {
   return `${first.replace(/\.$/, '')}, and ${rest} invalid`
 }
 
-/** An expected failure: thrown anywhere, rendered once at the edge. */
 /** What cannot be served now can usually be served soon. */
 const RETRY_SOON = { 'Retry-After': '1' }
 
+/**
+ * An expected failure: thrown anywhere, rendered once at the edge. It has no stack, because its code
+ * says what happened, and recording a stack is a large part of the cost of refusing a request.
+ */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly status: number
@@ -90,7 +93,10 @@ export class Problem extends Error {
   readonly headers: Record<string, string>
 
   constructor(items: [ErrorItem, ...ErrorItem[]], headers?: Record<string, string>) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(summarize(items[0].description, items.length - 1))
+    Error.stackTraceLimit = stackTraceLimit
     this.code = items[0].code
     this.status = CATALOGUE[this.code][0]
     this.items = items.slice(0, MAX_LISTED)

@@ -26,6 +26,8 @@ const MAX_RECEIPTS = 3
 const MAX_IN_A_ROW = 50
 const REST_MS = 80
 const SEARCH_MS = 1_000
+/** While mails are being sent, new ones are claimed together after this time. */
+const GATHER_MS = 20
 /** If a process is killed, another sends its mails after this time. Live processes renew it. */
 const LEASE_MS = 8_000
 const RENEW_MS = 2_000
@@ -61,6 +63,8 @@ export async function sendDueMails(
     // A mail that was in progress before the claim may have kept a due mail waiting.
     if (sending.mails.size === 0 && !wasBusy) return
     await waitForOne(app, [...sending.mails.keys()], signal)
+    // Otherwise each link of a company that makes hundreds would cost a search.
+    if (sending.mails.size > 0) await pause(GATHER_MS, undefined, { signal }).catch(() => {})
   }
   await Promise.all(sending.mails.keys())
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { BODY_LIMIT_BYTES } from '../../src/http/body.ts'
+import { BODY_LIMIT_BYTES, VALUES_LIMIT } from '../../src/http/body.ts'
 import { until } from '../faults/until.ts'
 import { payer } from '../support/api.ts'
 import { type Attack, ask, type Context, type Outside, type Scene, scaled, some } from './attack.ts'
@@ -15,9 +15,9 @@ const keysOf = async (scene: Scene, count: number): Promise<Context> => ({
   paths: [],
 })
 
-/** A body of almost 64 KiB that is one list with as many pieces as it holds. */
-const full = (before: string, piece: string, after: string): string => {
-  const count = Math.floor((BODY_LIMIT_BYTES - 1024) / (piece.length + 1))
+/** A body of almost 64 KiB that is one list with as many pieces as it holds, or as are parsed. */
+const full = (before: string, piece: string, after: string, most = VALUES_LIMIT - 100): string => {
+  const count = Math.min(most, Math.floor((BODY_LIMIT_BYTES - 1024) / (piece.length + 1)))
   return `${before}${Array.from({ length: count }, () => piece).join()}${after}`
 }
 
@@ -28,6 +28,7 @@ const WORST_BODIES: [path: string, body: string][] = [
   ['/charge/payment-link', full('{"total":1,"customer":{},"products":[', '{}', ']}')],
   ['/charge/pix', full('[', '{"__proto__":0}', ']')],
   ['/client', full('{"address":{"a":[', '{"a":0}', ']}}')],
+  ['/client', full('{"address":{"a":[', '{}', ']}}', BODY_LIMIT_BYTES)],
   ['/product', `{"name":"${'é'.repeat(30_000)}"}`],
 ]
 

@@ -189,6 +189,18 @@ test('a body nested too deep is refused alike, whatever else the request carries
   }
 })
 
+test('a body of more values than any operation takes is refused before it is parsed', async () => {
+  const more = (count: number) =>
+    JSON.stringify({ ...charge, more: Array.from({ length: count }, () => 0) })
+  const ask = () => bytes('/charge/pix', more(4_001))
+  const reply = await refused([400, 'invalid_value'], ask, 'too many values')
+  assert.deepEqual(lines(reply), ['body: must not have more than 4000 values'])
+  const commas = JSON.stringify({ ...charge, more: ','.repeat(5_000) })
+  for (const body of [more(3_900), commas]) {
+    assert.equal((await bytes('/charge/pix', body)).status, 201)
+  }
+})
+
 test('only application/json is read', async () => {
   const types = [
     'text/plain',

@@ -173,7 +173,7 @@ test('names are safe in a header: encoded, without values, bounded in number and
     const { ignored: long } = await ignoredBy(charge({ [name]: 1, ...odd }))
     assert.ok(long!.length <= 1000, String(long!.length))
   }
-  const many = Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`field${i}`, 1]))
+  const many = Object.fromEntries(Array.from({ length: 3900 }, (_, i) => [`field${i}`, 1]))
   const { ignored: cut } = await ignoredBy(charge(many))
   assert.equal(cut!.split(', ').length, 21)
   assert.ok(cut!.startsWith('field0, field1, ') && cut!.endsWith(', field19, ...'))
