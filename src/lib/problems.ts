@@ -83,8 +83,8 @@ function summarize(first: string, more: number): string {
 const RETRY_SOON = { 'Retry-After': '1' }
 
 /**
- * An expected failure: thrown anywhere, rendered once at the edge. It has no stack, because its code
- * says what happened, and recording a stack is a large part of the cost of refusing a request.
+ * An expected failure: thrown anywhere, rendered once at the edge. It has no stack, because its
+ * code says what happened, and recording a stack is a large part of the cost of a refusal.
  */
 export class Problem extends Error {
   readonly code: ProblemCode

@@ -129,6 +129,15 @@ async function visitorOf(visit: Visit): Promise<BrowserContext> {
   return context
 }
 
+/** What the last page shows, for whoever must find out why it is not what was expected. */
+async function shownIn(context: BrowserContext): Promise<string> {
+  const page = context.pages().at(-1)
+  if (!page) return 'no page'
+  const text = await page.locator('body').innerText({ timeout: 5_000 }).catch(String)
+  await page.close()
+  return `${page.url()} shows: ${text}`
+}
+
 /** Suspends a company and lets it go on, and sees both said. */
 async function operate({ language, visit }: Walk): Promise<void> {
   const { company } = await api.client({ name: 'Loja da Esquina' })
@@ -160,8 +169,8 @@ if (isLong) {
         const context = await visitorOf({ ...walk.visit, language: walk.language })
         const faults: string[] = []
         for (const route of allowed) {
-          await act(context, route, role, walk).catch((error: Error) => {
-            faults.push(`${route.path}: ${error.message}`)
+          await act(context, route, role, walk).catch(async (error: Error) => {
+            faults.push(`${route.path}: ${error.message}\n${await shownIn(context)}`)
           })
         }
         assert.deepEqual(faults, [])
