@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { createMemo } from '../lib/memo.ts'
 import { type Problem, problem } from '../lib/problems.ts'
 import { createShares, type Shares } from '../lib/shares.ts'
 import { cannotWrite, codeOf, isAway, isNotSent, isUnknown } from './away.ts'
@@ -71,6 +72,8 @@ const MAX_ATTEMPTS = 5
 /** How long a request waits for a connection while others have them all, and a task. */
 const REQUEST_WAIT_MS = 20_000
 const TASK_WAIT_MS = 300_000
+/** How many companies have their view of the database at hand. */
+const MAX_COMPANIES = 1_000
 const GENERIC = '-c plan_cache_mode=force_generic_plan'
 /** A page of a list is read in the order of an index, however few rows the planner expects. */
 const BY_INDEX = '-c enable_bitmapscan=off'
@@ -154,6 +157,11 @@ export function openDatabase(url: string, size: number | Connections, listener =
     await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
   }
   const afterCommit = { ...listener, notify: notifier.notify }
+  // Each request asks for the database of its company.
+  const ofCompanies = {
+    requests: createMemo<Database>(MAX_COMPANIES),
+    tasks: createMemo<Database>(MAX_COMPANIES),
+  }
   /** The database for a company, or for nobody alone, with one of the two kinds of connections. */
   function view(kind: 'requests' | 'tasks', companyId: string | null): Database {
     const isTask = kind === 'tasks'
@@ -177,7 +185,7 @@ export function openDatabase(url: string, size: number | Connections, listener =
       hot: txOn(sources.hot),
       light: txOn(sources.light),
       transaction: (act) => noting(transact(lendOf(sources[kind]), act, afterCommit, retryFor_ms)),
-      of: (id) => view(kind, id),
+      of: (id) => ofCompanies[kind].of(id, () => view(kind, id)),
       get tasks() {
         return view('tasks', null)
       },

@@ -36,8 +36,10 @@ function find(schema: Schema | undefined, value: unknown, path: string, found: s
     const known = schema?.properties ?? {}
     for (const name of Object.keys(value)) {
       if (found.length > MAX_NAMED) return
-      const at = path === '' ? encodeName(name) : `${path}.${encodeName(name)}`
-      if (!Object.hasOwn(known, name)) found.push(at)
+      const isKnown = Object.hasOwn(known, name)
+      const own = isKnown ? name : encodeName(name)
+      const at = path === '' ? own : `${path}.${own}`
+      if (!isKnown) found.push(at)
       else find(known[name], value[name], at, found)
     }
   }
