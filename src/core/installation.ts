@@ -44,8 +44,8 @@ export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
   ])
 }
 
-type Installation = { id: string | null; place: number | null; places: number | null }
-type OtherPlace = Installation & { isUsed: boolean }
+type FirstPlace = { id: string | null; place: number | null; places: number | null }
+type OtherPlace = { id: string | null; place: number | null; isUsed: boolean }
 
 /**
  * Gives each database its number among the places, once. Refuses databases in another order, of
@@ -54,26 +54,27 @@ type OtherPlace = Installation & { isUsed: boolean }
  */
 export async function requirePlaces(databases: (Tx | null)[]): Promise<void> {
   const [first, ...others] = databases as [Tx, ...(Tx | null)[]]
-  const [known] = await first.query<Installation>({
+  // The first is read last, because a server that starts at the same moment numbers it first.
+  const found = await Promise.all(others.map((other) => other && readOther(other)))
+  const [known] = await first.query<FirstPlace>({
     text: 'select id, place, places from installation',
   })
   requireFirst(known!, databases.length)
   if (others.length === 0) return
 
   // If one is refused, none is given a number, because the setting can still be corrected.
-  const fresh: [Tx, place: number][] = []
-  for (const [i, other] of others.entries()) {
-    if (other && (await isNewPlace(other, known!.id, i + 2))) fresh.push([other, i + 2])
-  }
+  for (const [i, other] of found.entries()) if (other) requireOther(other, known!.id, i + 2)
   const [row] = await first.query<{ id: string }>({
     text: `update installation set id = coalesce(id, gen_random_uuid()), place = 1, places = $1
            returning id`,
     values: [databases.length],
   })
-  for (const [other, place] of fresh) await numberPlace(other, row!.id, place)
+  for (const [i, other] of others.entries()) {
+    if (other && found[i]!.id === null) await numberPlace(other, row!.id, i + 2)
+  }
 }
 
-function requireFirst({ place, places }: Installation, named: number): void {
+function requireFirst({ place, places }: FirstPlace, named: number): void {
   if ((place ?? 1) !== 1) {
     throw new ConfigFault([`PLACES begins with place ${place}. Name all places in their order.`])
   }
@@ -84,22 +85,23 @@ function requireFirst({ place, places }: Installation, named: number): void {
   }
 }
 
-async function isNewPlace(tx: Tx, id: string | null, place: number): Promise<boolean> {
+async function readOther(tx: Tx): Promise<OtherPlace> {
   const [row] = await tx.query<OtherPlace>({
-    text: `select id, place, places, exists (select from companies) or exists (select from people)
+    text: `select id, place, exists (select from companies) or exists (select from people)
              as "isUsed" from installation`,
   })
+  return row!
+}
+
+function requireOther(other: OtherPlace, id: string | null, place: number): void {
   const name = `PLACES: database ${place}`
-  if (row!.id !== null && row!.id !== id) {
-    throw new ConfigFault([`${name} is a place of another installation.`])
-  }
-  if (row!.id !== null && row!.place !== place) {
-    throw new ConfigFault([`${name} is place ${row!.place}. Name all places in their order.`])
-  }
-  if (row!.id === null && row!.isUsed) {
+  if (other.id === null && other.isUsed) {
     throw new ConfigFault([`${name} has companies of its own. A new place must be empty.`])
   }
-  return row!.id === null
+  if (other.id === null) return
+  if (other.id !== id) throw new ConfigFault([`${name} is a place of another installation.`])
+  if (other.place === place) return
+  throw new ConfigFault([`${name} is place ${other.place}. Name all places in their order.`])
 }
 
 async function numberPlace(tx: Tx, id: string, place: number): Promise<void> {

@@ -187,9 +187,8 @@ test('the task audits companies with new postings, and one that fails does not s
 function audited(client: Client): Promise<{ code: number; text: string }> {
   const main = join(import.meta.dirname, '../../../src/cli/main.ts')
   const { secretKey, dataDir } = app.config
-  const databases = { PLACES: api.places.join(' ') }
   const SECRET_KEY = secretKey.toString('base64')
-  const own = { ...databases, DATA_DIR: dataDir, SECRET_KEY }
+  const own = { PLACES: api.places.join(' '), DATA_DIR: dataDir, SECRET_KEY }
   const words = ['ledger', 'audit', '--company', client.company.id]
   return new Promise((resolve) => {
     execFile(process.execPath, [main, ...words], { env: { ...inherited, ...own } }, (error, text) =>
