@@ -35,7 +35,7 @@ export const storedPayments = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
     `select company_id, coalesce(t.order_id, p.end_to_end_id), p.amount, status from payments p
-     left join simulated_bank.transfers t
+     left join simulated_transfers t
        on t.account_id = p.company_id and t.end_to_end_id = p.end_to_end_id`,
   )
 
@@ -54,7 +54,7 @@ export const movedByBank = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
     `select account_id, direction, coalesce(order_id, end_to_end_id), amount
-     from simulated_bank.transfers`,
+     from simulated_transfers`,
   )
 
 export const storedBalances = (app: FullApp): Promise<TextLines> =>

@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { listMovedClocks } from './store.ts'
 
-export { findNextAt as nextCollection } from '../../provider/simulator/collection-records.ts'
+export { NEXT_AT as NEXT_COLLECTION } from '../../provider/simulator/collection-records.ts'
 
 /** How many attempts the bank makes in one transaction. */
 export const MAX_COLLECTED = 500

@@ -53,7 +53,7 @@ const toRecord = (row: AgreementRow): AgreementRecord => ({
 /** Can be repeated: an agreement that exists stays as it is. Returns whether it is new. */
 export async function insertAgreement(tx: Tx, agreement: AgreementRecord): Promise<boolean> {
   const rows = await tx.query({
-    text: `insert into simulated_bank.agreements (account_id, id, external_id, br_code, value,
+    text: `insert into simulated_agreements (account_id, id, external_id, br_code, value,
              frequency, status, funds, retries, created_at, expires_at, decided_at)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
            on conflict (account_id, id) do nothing returning id`,
@@ -85,7 +85,7 @@ export async function findAgreement(
   lock: '' | 'for update' | 'for share' = '',
 ): Promise<AgreementRecord | null> {
   const rows = await tx.query<AgreementRow>({
-    text: `select * from simulated_bank.agreements where account_id = $1 and id = $2 ${lock}`,
+    text: `select * from simulated_agreements where account_id = $1 and id = $2 ${lock}`,
     values: [accountId, id],
   })
   return rows[0] ? toRecord(rows[0]) : null
@@ -96,7 +96,7 @@ export async function updateDecision(
   { accountId, id, status, funds, decidedAt }: AgreementRecord,
 ): Promise<void> {
   await tx.query({
-    text: `update simulated_bank.agreements set status = $3, funds = $4, decided_at = $5
+    text: `update simulated_agreements set status = $3, funds = $4, decided_at = $5
            where account_id = $1 and id = $2`,
     values: [accountId, id, status, funds, decidedAt],
   })

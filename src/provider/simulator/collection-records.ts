@@ -53,10 +53,10 @@ export async function insertCollection(tx: Tx, collection: CollectionRecord): Pr
   const { accountId, id, agreementId, amount, dueOn, status, attempts, nextAt } = collection
   const rows = await tx.query({
     name: 'insert_collection',
-    text: `insert into simulated_bank.collections
+    text: `insert into simulated_collections
              (account_id, id, agreement_id, amount, due_on, status, attempts, next_at)
            select a.account_id, $2::uuid, a.id, a.value, $5::date, $6, $7::jsonb, $8::timestamptz
-           from simulated_bank.agreements a
+           from simulated_agreements a
            where a.account_id = $1 and a.id = $3 and a.status = 'APPROVED' and a.value = $4
            for share of a
            on conflict (account_id, id) do nothing returning id`,
@@ -72,7 +72,7 @@ export async function findCollection(
   lock: '' | 'for update' = '',
 ): Promise<CollectionRecord | null> {
   const rows = await tx.query<CollectionRow>({
-    text: `select ${COLUMNS} from simulated_bank.collections c
+    text: `select ${COLUMNS} from simulated_collections c
            where account_id = $1 and id = $2 ${lock}`,
     values: [accountId, id],
   })
@@ -84,7 +84,7 @@ export async function updateCollection(
   { accountId, id, status, attempts, nextAt }: CollectionRecord,
 ): Promise<void> {
   await tx.query({
-    text: `update simulated_bank.collections set status = $3, attempts = $4, next_at = $5
+    text: `update simulated_collections set status = $3, attempts = $4, next_at = $5
            where account_id = $1 and id = $2`,
     values: [accountId, id, status, JSON.stringify(attempts), nextAt],
   })
@@ -93,7 +93,7 @@ export async function updateCollection(
 /** Cancels the scheduled collections of an agreement, and removes the attempt to come. */
 export async function cancelScheduled(tx: Tx, { accountId, id }: AgreementRecord): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({
-    text: `update simulated_bank.collections
+    text: `update simulated_collections
            set status = 'CANCELED', next_at = null, attempts = attempts - (-1)
            where account_id = $1 and agreement_id = $2 and status = 'SCHEDULED' returning id`,
     values: [accountId, id],
@@ -116,8 +116,8 @@ export async function lockDue(
 ): Promise<DueCollection[]> {
   const rows = await tx.query<CollectionRow & { payable: boolean }>({
     text: `select ${COLUMNS}, a.status = 'APPROVED' and a.funds as payable
-           from simulated_bank.collections c
-           join simulated_bank.agreements a
+           from simulated_collections c
+           join simulated_agreements a
              on a.account_id = c.account_id and a.id = c.agreement_id
            where c.next_at <= $1 and c.account_id <> all ($3::uuid[])
              ${accountId === null ? '' : 'and c.account_id = $4'}
@@ -129,7 +129,7 @@ export async function lockDue(
 
 export async function updateAttempted(tx: Tx, collections: CollectionRecord[]): Promise<void> {
   await tx.query({
-    text: `update simulated_bank.collections c
+    text: `update simulated_collections c
            set status = u.status, attempts = u.attempts::jsonb, next_at = null
            from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
              u (account_id, id, status, attempts)
@@ -143,14 +143,9 @@ export async function updateAttempted(tx: Tx, collections: CollectionRecord[]): 
   })
 }
 
-export async function findNextAt(tx: Tx, accountId: Uuid): Promise<Date | null> {
-  const rows = await tx.query<{ next_at: Date | null }>({
-    text: `select min(next_at) as next_at from simulated_bank.collections
-           where account_id = $1 and next_at is not null`,
-    values: [accountId],
-  })
-  return rows[0]!.next_at
-}
+/** When the next collection of the account `$1` is due. */
+export const NEXT_AT = `select min(next_at) from simulated_collections
+  where account_id = $1 and next_at is not null`
 
 export async function findAccountsDue(
   tx: Tx,
@@ -159,7 +154,7 @@ export async function findAccountsDue(
   except: Uuid[],
 ): Promise<Uuid[]> {
   const rows = await tx.query<{ account_id: Uuid }>({
-    text: `select distinct account_id from simulated_bank.collections
+    text: `select distinct account_id from simulated_collections
            where next_at <= $1 and account_id <> all ($2::uuid[]) limit $3`,
     values: [now, except, max],
   })
@@ -172,7 +167,7 @@ export async function findDueAccounts(
 ): Promise<Uuid[]> {
   const rows = await tx.query<{ account_id: Uuid }>({
     text: `select a.account_id from unnest($1::uuid[], $2::timestamptz[]) a (account_id, now)
-           where exists (select from simulated_bank.collections c
+           where exists (select from simulated_collections c
                          where c.account_id = a.account_id and c.next_at <= a.now)`,
     values: [
       uuids(times.map(({ accountId }) => accountId)),

@@ -57,7 +57,7 @@ export const isFull = (error: unknown): boolean =>
 /** Locks accounts and returns how much each can still receive. */
 export async function lockCapacities(tx: Tx, accountIds: Uuid[]): Promise<Map<Uuid, number>> {
   const rows = await tx.query<{ account_id: Uuid; balance: number }>({
-    text: `select account_id, balance from simulated_bank.accounts
+    text: `select account_id, balance from simulated_accounts
            where account_id = any ($1::uuid[]) order by account_id for update`,
     values: [accountIds],
   })
@@ -70,11 +70,13 @@ export async function lockCapacities(tx: Tx, accountIds: Uuid[]): Promise<Map<Uu
  * Can be repeated, so it may be sent again when a connection is lost.
  */
 export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
-  await tx.query({
-    text: `insert into simulated_bank.transfers
+  const [made] = await tx.query<TransferRow>({
+    name: 'record_transfer',
+    text: `insert into simulated_transfers
              (account_id, end_to_end_id, direction, order_id, txid, returns, amount, at,
               payer_sealed, reason)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing
+           returning *`,
     values: [
       transfer.accountId,
       transfer.endToEndId,
@@ -88,10 +90,16 @@ export async function record(tx: Tx, transfer: Transfer): Promise<Transfer> {
       transfer.reason,
     ],
   })
+  return made ? toTransfer(made) : findEqual(tx, transfer)
+}
+
+/** The transfer that has the id or the order of this one. */
+async function findEqual(tx: Tx, transfer: Transfer): Promise<Transfer> {
+  const { accountId, endToEndId, orderId } = transfer
   const rows = await tx.query<TransferRow>({
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and (end_to_end_id = $2 or order_id = $3) limit 1`,
-    values: [transfer.accountId, transfer.endToEndId, transfer.orderId],
+    values: [accountId, endToEndId, orderId],
   })
   return toTransfer(rows[0]!)
 }
@@ -105,7 +113,7 @@ export async function recordAll(tx: Tx, payments: Transfer[]): Promise<Map<strin
   const accounts = uuids(payments.map(({ accountId }) => accountId))
   const orders = texts(payments.map(({ orderId }) => orderId))
   await tx.query({
-    text: `insert into simulated_bank.transfers
+    text: `insert into simulated_transfers
              (account_id, end_to_end_id, direction, order_id, txid, amount, at)
            select account_id, end_to_end_id, 'received', order_id, txid, amount, at
            from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[],
@@ -121,7 +129,7 @@ export async function recordAll(tx: Tx, payments: Transfer[]): Promise<Map<strin
     ],
   })
   const rows = await tx.query<TransferRow>({
-    text: `select t.* from simulated_bank.transfers t
+    text: `select t.* from simulated_transfers t
            join unnest($1::uuid[], $2::text[]) o (account_id, order_id)
              on o.account_id = t.account_id and o.order_id = t.order_id`,
     values: [accounts, orders],
@@ -135,7 +143,7 @@ export async function findByOrder(
   orderId: string,
 ): Promise<Transfer | null> {
   const rows = await tx.query<TransferRow>({
-    text: 'select * from simulated_bank.transfers where account_id = $1 and order_id = $2',
+    text: 'select * from simulated_transfers where account_id = $1 and order_id = $2',
     values: [accountId, orderId],
   })
   return rows[0] ? toTransfer(rows[0]) : null
@@ -148,7 +156,7 @@ export async function findByIds(
 ): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
     name: 'find_transfers',
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and end_to_end_id = any ($2::text[])`,
     values: [accountId, endToEndIds],
   })
@@ -162,7 +170,7 @@ export async function lockReceived(
   endToEndId: string,
 ): Promise<Transfer | null> {
   const rows = await tx.query<TransferRow>({
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and end_to_end_id = $2 and direction = 'received' for update`,
     values: [accountId, endToEndId],
   })
@@ -176,7 +184,7 @@ export async function listReturns(
   endToEndIds: string[],
 ): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and returns = any ($2::text[]) and direction = 'returned'
            order by at, end_to_end_id`,
     values: [accountId, endToEndIds],
@@ -193,7 +201,7 @@ export async function findMany(
     name: 'find_transfers_of_many',
     text: `select t.* from unnest($1::uuid[], $2::text[]) k (account_id, end_to_end_id)
            cross join lateral (
-             select * from simulated_bank.transfers
+             select * from simulated_transfers
              where account_id = k.account_id and end_to_end_id = k.end_to_end_id offset 0) t`,
     values: [
       uuids(wanted.map(({ accountId }) => accountId)),
@@ -206,7 +214,7 @@ export async function findMany(
 /** The received payments of a charge. */
 export async function findByTxid(tx: Tx, accountId: Uuid, txid: string): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and txid = $2 and direction = 'received' order by at`,
     values: [accountId, txid],
   })
@@ -219,7 +227,7 @@ export async function listTransfers(
   { from, to }: Period,
 ): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and at >= $2 and at < $3 order by at, end_to_end_id`,
     values: [accountId, from, to],
   })
@@ -229,7 +237,7 @@ export async function listTransfers(
 /** Received payments and returns, newest first. */
 export async function latestOfPayers(tx: Tx, accountId: Uuid, limit: number): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
-    text: `select * from simulated_bank.transfers
+    text: `select * from simulated_transfers
            where account_id = $1 and direction <> 'sent' order by at desc, end_to_end_id limit $2`,
     values: [accountId, limit],
   })
@@ -239,7 +247,7 @@ export async function latestOfPayers(tx: Tx, accountId: Uuid, limit: number): Pr
 /** How much of a payment was returned. */
 export async function returnedOf(tx: Tx, accountId: Uuid, endToEndId: string): Promise<number> {
   const rows = await tx.query<{ sum: number }>({
-    text: `select coalesce(sum(amount), 0)::bigint as sum from simulated_bank.transfers
+    text: `select coalesce(sum(amount), 0)::bigint as sum from simulated_transfers
            where account_id = $1 and returns = $2 and direction = 'returned'`,
     values: [accountId, endToEndId],
   })

@@ -36,7 +36,7 @@ test('if the bank does not answer, a difference from before stays', async () => 
   assert.equal((await audit(client)).length, 1)
   const difference = await differenceOf(client)
   assert.match(difference!, /received 321/)
-  await api.rows('delete from simulated_bank.transfers where end_to_end_id = $1', [endToEndId])
+  await api.rows('delete from simulated_transfers where end_to_end_id = $1', [endToEndId])
   assert.deepEqual(await audit(client, whileSilent), [])
   assert.equal(await differenceOf(client), difference)
   assert.deepEqual(await audit(client), [])
@@ -49,7 +49,7 @@ test('a refund that is booked as paid and that the bank never sent is found', as
   await client.post(`/refund/${id}`)
   await carryOutRefunds(app)
   await api.rows(
-    `delete from simulated_bank.transfers where account_id = $1 and direction = 'returned'`,
+    `delete from simulated_transfers where account_id = $1 and direction = 'returned'`,
     [client.company.id],
   )
   const [fault, ...more] = await audit(client)
@@ -61,10 +61,9 @@ test('a withdrawal that is booked as paid and that the bank never sent is found'
   const client = await api.client()
   await confirmed(api, client, 5000)
   await payOutWithdrawals(app)
-  await api.rows(
-    `delete from simulated_bank.transfers where account_id = $1 and direction = 'sent'`,
-    [client.company.id],
-  )
+  await api.rows(`delete from simulated_transfers where account_id = $1 and direction = 'sent'`, [
+    client.company.id,
+  ])
   const [fault] = await audit(client)
   assert.match(fault!, /^5000 of wd_\w+ are booked as paid, the bank has not sent them$/)
 })
@@ -72,7 +71,7 @@ test('a withdrawal that is booked as paid and that the bank never sent is found'
 test('a payment that is booked and that the bank never received is found', async () => {
   const client = await api.client()
   const { endToEndId } = await makePaid(api, client, 1990)
-  await api.rows('delete from simulated_bank.transfers where end_to_end_id = $1', [endToEndId])
+  await api.rows('delete from simulated_transfers where end_to_end_id = $1', [endToEndId])
   const [fault] = await audit(client)
   assert.equal(fault, `1990 of ${endToEndId} are booked, the bank says nothing`)
 })

@@ -119,14 +119,14 @@ test('what only the bank has is found after the callback’s grace, and what onl
   api.clock.advance(121)
   const [missing] = await audit(client)
   assert.equal(missing, `the bank has received 321 in ${endToEndId}, our books say nothing`)
-  await api.rows(
-    'delete from simulated_bank.transfers where account_id = $1 and end_to_end_id = $2',
-    [id, endToEndId],
-  )
+  await api.rows('delete from simulated_transfers where account_id = $1 and end_to_end_id = $2', [
+    id,
+    endToEndId,
+  ])
   assert.deepEqual(await audit(client), [], 'and agrees again once it is explained')
   assert.equal(await stopped(client), null)
   await api.rows(
-    `update simulated_bank.transfers set amount = amount + 1
+    `update simulated_transfers set amount = amount + 1
     where account_id = $1 and direction = 'returned'`,
     [id],
   )
@@ -140,7 +140,7 @@ test('a difference stops payouts and refunds, and shows in /ready and /metrics u
   const other = await busyCompany()
   const change = (cents: number) =>
     api.rows(
-      `update simulated_bank.transfers set amount = amount + $2
+      `update simulated_transfers set amount = amount + $2
        where account_id = $1 and direction = 'returned'`,
       [client.company.id, cents],
     )

@@ -29,7 +29,7 @@ const E2E = (suffix: string) => `E${'9'.repeat(8)}202608201500${suffix.padStart(
 /** Everything that the product and the bank have written; a repeated callback changes neither. */
 async function everything() {
   const { bank_callbacks, ...tables } = await stored(api)
-  const bank = await api.rows('select * from simulated_bank.transfers order by account_id, at')
+  const bank = await api.rows('select * from simulated_transfers order by account_id, at')
   return { tables, bank }
 }
 
