@@ -19,7 +19,7 @@ import { CLI, hostedVintemIn } from './support/cli.ts'
 import { longTest } from './support/long.ts'
 import { freePort, inherited, temporaryFolder } from './support/process.ts'
 import { openReceiver, type Receiver, startReceiver } from './support/receiver.ts'
-import { feedCaughtUp, openDeliveryWorker, register } from './support/webhooks.ts'
+import { openDeliveryWorker, register } from './support/webhooks.ts'
 
 const api = await startApi()
 const makeEvent = ({ company }: Client): Event => testEvent(company.id, newId(), api.clock.now())
@@ -126,7 +126,6 @@ test('a listener forwards what a webhook gets: the same body, headers and signat
   assert.equal(await listener.end('SIGINT'), 0, listener.stderr())
 
   local.received.length = 0
-  await feedCaughtUp(api)
   const later = await listen(client, options, temporaryFolder())
   const [next] = await write(client)
   await until('it has arrived', () => idsAt(local).includes(next))
@@ -139,7 +138,6 @@ test('what comes while no listener runs arrives at the next, once and in order',
   const local = await startReceiver()
   const home = temporaryFolder()
   await write(client, 2)
-  await feedCaughtUp(api)
   const options = ['--forward-to', local.url, '--json']
   const first = await listen(client, options, home)
   const [seen] = await write(client)
@@ -181,7 +179,6 @@ for (const count of [0, 2]) {
       const local = await startReceiver()
       const home = temporaryFolder()
       await write(client, count)
-      await feedCaughtUp(api)
       const first = await listen(client, ['--forward-to', local.url], home)
       await first.end('SIGKILL')
       const [missed] = await write(client)

@@ -168,18 +168,35 @@ export const modeOf = (event: string): string =>
 export const EVENTS_CHANNEL = 'vintem_events'
 
 /**
+ * A part of a statement that takes the next position in the feeds of companies, which a parameter
+ * lists. Their rows stay locked until the commit, so it comes after all else that may wait for
+ * others: after the parts that are named. They are locked in one order, because two transactions
+ * would otherwise wait for each other.
+ */
+export const nextPositionSql = (companies: string, after: string[] = []): string => `feed as (
+  insert into feeds (company_id, last)
+  select company_id, 1 from (select distinct unnest(${companies}::uuid[]) as company_id) c
+  where true ${after.map((part) => `and (select count(*) from ${part}) >= 0`).join(' ')}
+  order by company_id
+  on conflict (company_id) do update set last = feeds.last + 1
+  returning company_id, last
+)`
+
+/**
  * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
  * delivery of each to every active webhook that wants it. An event that exists already is skipped
- * with its deliveries, so that the statement can be repeated.
+ * with its deliveries, so that the statement can be repeated. See above for `after`.
  */
-export const eventInsertSql = (first: number): string => `event as (
+export const eventInsertSql = (first: number, after: string[] = []): string => `
+${nextPositionSql(`$${first}`, after)}, event as (
   insert into events (company_id, id, type, payload, created_at, mode, position)
   select e.company_id, e.id, e.type, e.payload, e.created_at,
     (select case when c.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end
-     from companies c where c.id = e.company_id), (select event_position())
+     from companies c where c.id = e.company_id), f.last
   from unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[],
     $${first + 3}::text[], $${first + 4}::timestamptz[], $${first + 5}::bool[])
     e (company_id, id, type, payload, created_at, dev_mode)
+  join feed f on f.company_id = e.company_id
   on conflict (company_id, id) do nothing returning company_id, id, type, created_at
 ), delivery as (
   insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
@@ -208,10 +225,14 @@ export function reportEvents(tx: Tx, { deliveries, followed }: EventResult): voi
 
 /**
  * Writes events and their deliveries in the transaction of the change they report: none of them
- * is ever there without the others.
+ * is ever there without the others. It is done just before the commit, because from then on no
+ * other transaction can write events of the same companies.
  */
 export async function emit(tx: Tx, events: Event[]): Promise<void> {
-  if (events.length === 0) return
+  if (events.length > 0) await tx.beforeCommit(insertEvents, events)
+}
+
+async function insertEvents(tx: Tx, events: Event[]): Promise<void> {
   const [written] = await tx.query<EventResult>({
     name: 'emit',
     text: `with ${eventInsertSql(1)} ${eventResultSql(1)}`,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { ConfigFault } from '../config.ts'
 import type { Tx } from '../db/database.ts'
 import type { Vault } from '../lib/vault.ts'
@@ -8,28 +9,6 @@ export async function findSecretKeyId(tx: Tx): Promise<string | null> {
     text: 'select secret_key_id from installation',
   })
   return row?.secret_key_id ?? null
-}
-
-/** More than can have been written after the last note and before the database was dumped. */
-const POSITION_GAP = 1_000_000_000
-
-/**
- * Lets positions in the feed go on growing in a database that was restored into a new cluster,
- * where the numbers of transactions began again.
- */
-export async function keepPositions(tx: Tx): Promise<void> {
-  await tx.query({
-    text: `update installation set position_offset = last_position + $1
-           where pg_current_xact_id()::text::bigint + position_offset < last_position`,
-    values: [POSITION_GAP],
-  })
-}
-
-/** Notes how far positions have come. */
-export async function notePosition(tx: Tx): Promise<void> {
-  await tx.query({
-    text: 'update installation set last_position = greatest(last_position, event_position())',
-  })
 }
 
 /** Refuses a database that was set up with another secret: what it sealed could not be opened. */
@@ -65,9 +44,9 @@ export async function requirePlaces(databases: (Tx | null)[]): Promise<void> {
   // If one is refused, none is given a number, because the setting can still be corrected.
   for (const [i, other] of found.entries()) if (other) requireOther(other, known!.id, i + 2)
   const [row] = await first.query<{ id: string }>({
-    text: `update installation set id = coalesce(id, gen_random_uuid()), place = 1, places = $1
+    text: `update installation set id = coalesce(id, $2::uuid), place = 1, places = $1
            returning id`,
-    values: [databases.length],
+    values: [databases.length, randomUUID()],
   })
   for (const [i, other] of others.entries()) {
     if (other && found[i]!.id === null) await numberPlace(other, row!.id, i + 2)

@@ -2,17 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { createMemo } from '../lib/memo.ts'
 import { type Problem, problem } from '../lib/problems.ts'
-import { createShares, type Shares } from '../lib/shares.ts'
 import { cannotWrite, codeOf, isAway, isNotSent, isUnknown } from './away.ts'
 import { type Connections, type Kind, undivided } from './connection-counts.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
-import { openPool, RETRY_FOR_MS } from './pool.ts'
+import { RETRY_FOR_MS } from './pool.ts'
 import { openPing } from './probe.ts'
 import { serversOf } from './servers.ts'
+import { mapSources, openSources, type Source } from './sources.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+// The driver would read a day as a moment in the time zone of the machine.
+pg.types.setTypeParser(pg.types.builtins.DATE, String)
 export type Row = Record<string, unknown>
 export type Query = { name?: string; text: string; values?: unknown[] }
 
@@ -23,11 +25,20 @@ export type Tx = {
   wake(task: string): void
   /** Notifies all servers once what is written here is committed. It may be lost, if seldom. */
   notify(channel: string, payload: string): void
+  /**
+   * Has something written just before the commit, together with all else that the same function is
+   * to write. Outside a transaction it is written at once.
+   */
+  beforeCommit<T>(write: LastWrite<T>, items: T[]): Promise<void>
+  /** Writes now what was to be written just before the commit. */
+  flush(): Promise<void>
   /** Where the tables of people are. With one place it is this. */
   readonly people: Tx
   /** Where the tables of a company are. With one place it is this. */
   at(companyId: string): Tx | Promise<Tx>
 }
+
+export type LastWrite<T> = (tx: Tx, items: T[]) => Promise<void>
 
 /**
  * A statement outside a transaction may be sent again when its connection is lost, so it must be
@@ -67,24 +78,22 @@ export type Connection = { client: pg.PoolClient; release(isLost?: boolean): voi
 
 /** Nobody waits for a task, and all of them connect at once when a process starts. */
 const TASK_RETRY_FOR_MS = 120_000
-const TASK_CONNECT_MS = 60_000
 const MAX_ATTEMPTS = 5
 /** How long a request waits for a connection while others have them all, and a task. */
 const REQUEST_WAIT_MS = 20_000
 const TASK_WAIT_MS = 300_000
 /** How many companies have their view of the database at hand. */
 const MAX_COMPANIES = 1_000
-const GENERIC = '-c plan_cache_mode=force_generic_plan'
-/** A page of a list is read in the order of an index, however few rows the planner expects. */
-const BY_INDEX = '-c enable_bitmapscan=off'
-const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
-
 const RETRY_TRANSACTION = new Set(['40001', '40P01'])
 
-/** The violated unique index, or null when the error is something else. */
+/**
+ * The violated unique index, or null when the error is something else. Citus appends the number of
+ * a shard, and passes on only the message of another node.
+ */
 export function violatedConstraint(error: unknown): string | null {
-  const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === '23505' ? (constraint ?? '') : null
+  const { code, constraint, message = '' } = error as pg.DatabaseError
+  if (code !== '23505') return null
+  return (constraint ?? /"([^"]+)"/.exec(message)?.[1] ?? '').replace(/_\d{6,}$/, '')
 }
 
 /** Thrown in a transaction that conflicts with another: it is run again from its beginning. */
@@ -103,26 +112,32 @@ const isMoving = (error: unknown): boolean => codeOf(error) === 'VM001'
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
-/** Connections of one kind, and how they are divided among companies. */
-type Source = { pool: pg.Pool; shares: Shares }
-type Sources = Record<Kind, Source>
-
-function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind, T> {
-  const entries = Object.entries(sources).map(([kind, source]) => [kind, of(source)])
-  return Object.fromEntries(entries) as Record<Kind, T>
-}
-
 /** Is called after each commit. */
 export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
 type AfterCommit = Listener & Pick<Notifier, 'notify'>
 
+type Parts = Pick<Tx, 'query' | 'wake' | 'notify'> & {
+  /** What a transaction writes just before its commit. */
+  last?: Map<LastWrite<unknown>, unknown[]>
+}
+
 /** The tables of people and those of all companies are in the same database. */
-export function asOnePlace({ query, wake, notify }: Omit<Tx, 'people' | 'at'>): Tx {
+export function asOnePlace({ query, wake, notify, last }: Parts): Tx {
   const tx: Tx = {
     query,
     wake,
     notify,
+    async beforeCommit<T>(write: LastWrite<T>, items: T[]) {
+      if (!last) return write(tx, items)
+      const others = last.get(write as LastWrite<unknown>) ?? []
+      last.set(write as LastWrite<unknown>, [...others, ...items])
+    },
+    async flush() {
+      const left = [...(last ?? [])]
+      last?.clear()
+      for (const [write, items] of left) await write(tx, items)
+    },
     get people() {
       return tx
     },
@@ -134,19 +149,7 @@ export function asOnePlace({ query, wake, notify }: Omit<Tx, 'people' | 'at'>): 
 /** A number of connections is one for requests, and as many again for tasks. */
 export function openDatabase(url: string, size: number | Connections, listener = NOBODY): Database {
   const most = typeof size === 'number' ? undivided(size) : size
-  const open = (max: number, settings?: string, limits?: pg.PoolConfig): Source => ({
-    pool: openPool(url, max, settings, limits),
-    shares: createShares(max),
-  })
-  const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }
-  const sources: Sources = {
-    requests: open(most.requests),
-    tasks: open(most.tasks, '', patient),
-    // Planned once a connection: planning a group's statement anew takes as long as several rows.
-    hot: open(most.hot, `${GENERIC} ${BY_INDEX}`),
-    light: open(most.light, `${GENERIC} ${BY_KEY} -c synchronous_commit=off`, patient),
-    long: open(most.long),
-  }
+  const sources = openSources(url, most)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
@@ -303,8 +306,10 @@ async function transactOn<R>(
       },
       wake: (task) => woken.add(task),
       notify: (...notification) => notifications.push(notification),
+      last: new Map(),
     })
     const result = await act(tx)
+    await tx.flush()
     progress.committing = true
     await client.query('commit')
     for (const task of woken) afterCommit.wake(task)

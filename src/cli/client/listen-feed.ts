@@ -32,8 +32,6 @@ export type Start = { after: string | null; isWanted(event: Event): boolean }
 
 /** No transaction is open for longer. Events of one may be in the feed before newer ones. */
 const MARGIN_MS = 60_000
-/** So many of the last events are looked at, however many there were just now. */
-const MAX_LATEST = 2_000
 const PAGE = 100
 
 const all = () => true
@@ -57,29 +55,18 @@ export async function findStart(vintem: Vintem, since: Since): Promise<Start> {
   return { after: null, isWanted }
 }
 
-/**
- * What is not there yet: after the last entry, redeliveries too. An event that is newer than a
- * transaction that is still open comes after it, although it is there, so it is left out by its id.
- */
+/** What is not there yet: after the last entry, redeliveries too. */
 async function startNow(vintem: Vintem): Promise<Start> {
-  const latest = new Set<string>()
-  const isWanted = ({ id, redelivery }: Event) => redelivery !== undefined || !latest.has(id)
-  let after = await findRecent(vintem, latest)
+  let after = await findRecent(vintem)
   const rest = given({ after: after ?? undefined, limit: PAGE, include: 'redeliveries' as const })
   for await (const entry of vintem.events.list(rest)) after = cursorOf(entry)
-  return { after, isWanted }
+  return { after, isWanted: all }
 }
 
-/** An event before which no open transaction can write, or null. Adds later ones to `latest`. */
-async function findRecent(vintem: Vintem, latest: Set<string>): Promise<string | null> {
-  let newest_ms = 0
-  for await (const event of vintem.events.list({ order: 'newest', limit: PAGE })) {
-    newest_ms = Math.max(newest_ms, timeOfEvent(event))
-    const isOld = timeOfEvent(event) < newest_ms - MARGIN_MS
-    if (isOld || latest.size >= MAX_LATEST) return event.id
-    latest.add(event.id)
-  }
-  return null
+/** An event from which the end of the feed is near, or null. */
+async function findRecent(vintem: Vintem): Promise<string | null> {
+  const [newest] = await vintem.events.list({ order: 'newest', limit: 1 })
+  return newest?.id ?? null
 }
 
 async function requireEvent(vintem: Vintem, id: string): Promise<void> {

@@ -75,5 +75,7 @@ export async function sendTest(tx: Tx, app: App, key: WebhookKey): Promise<Deliv
   await emit(tx, [event])
   const delivery = { ...key, eventId: event.id }
   await insert(tx, delivery, now)
+  // The answer has the type of the event.
+  await tx.flush()
   return requireDelivery(tx, delivery)
 }

@@ -1,6 +1,7 @@
+import { timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { type AnyEventType, EVENTS_CHANNEL } from '../events.ts'
+import { type AnyEventType, EVENTS_CHANNEL, nextPositionSql } from '../events.ts'
 import type { WebhookKey } from '../webhooks/rules.ts'
 import type { Attempt, Delivery, DeliveryState } from './rules.ts'
 
@@ -83,20 +84,42 @@ const HISTORY = `jsonb_path_query_array(attempts, '$[last - 49 to last]')`
 /** A replay of more deliveries shows no more of them in the feed. */
 const MAX_NOTED = 10_000
 
-/**
- * Parts of a statement that show the redelivered rows to those who follow the feed of the company
- * `$1`, in the order of their events. `$2` is the webhook.
- */
-const noteRedeliveries = (rows: string, now: string): string => `followed as materialized (
-    select until from followed_feeds where company_id = $1 and until > now()
-  ), noted as (
-    insert into redeliveries (company_id, position, id, webhook_id, event_id, asked_at)
-    select $1, (select event_position()),
-      (lpad(to_hex(row_number() over (order by event_id)), 12, '0')
-        || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid, $2, event_id, ${now}
-    from (select event_id from ${rows} order by event_id limit ${MAX_NOTED}) r
-    where exists (select from followed)
-  )`
+type Redelivered = { key: WebhookKey; eventId: Uuid; at: Date }
+
+/** The events of these rows, if somebody follows the feed of the company `$1`. */
+const notedOf = (rows: string): string => `array(
+  select event_id from ${rows}
+  where exists (select 1 from followed_feeds where company_id = $1 and until > now())
+  order by event_id limit ${MAX_NOTED}) as noted`
+
+/** Shows redelivered events to those who follow the feed, in the order of the events. */
+async function note(tx: Tx, key: WebhookKey, eventIds: Uuid[], at: Date): Promise<void> {
+  if (eventIds.length === 0) return
+  const redelivered = eventIds.map((eventId) => ({ key, eventId, at }))
+  await tx.beforeCommit(insertRedelivered, redelivered)
+  tx.notify(EVENTS_CHANNEL, key.companyId)
+}
+
+async function insertRedelivered(tx: Tx, redelivered: Redelivered[]): Promise<void> {
+  const noted = redelivered.toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1)).slice(0, MAX_NOTED)
+  await tx.query({
+    text: `with ${nextPositionSql('$1')}
+           insert into redeliveries (company_id, position, id, webhook_id, event_id, asked_at)
+           select r.company_id, f.last,
+             (lpad(to_hex(r.n), 12, '0')
+               || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid,
+             r.webhook_id, r.event_id, r.asked_at
+           from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) with ordinality
+             r (company_id, webhook_id, event_id, asked_at, n)
+           join feed f on f.company_id = r.company_id`,
+    values: [
+      uuids(noted.map(({ key }) => key.companyId)),
+      uuids(noted.map(({ key }) => key.webhookId)),
+      uuids(noted.map(({ eventId }) => eventId)),
+      timestamps(noted.map(({ at }) => at)),
+    ],
+  })
+}
 
 /** Which deliveries are sent again. `from` is included, `to` is not. */
 export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | null }
@@ -107,33 +130,33 @@ export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | nu
  */
 export async function makeDueNow(
   tx: Tx,
-  { companyId, webhookId }: WebhookKey,
+  key: WebhookKey,
   { eventId, from, to }: Selection,
   now: Date,
 ): Promise<number> {
-  const [row] = await tx.query<{ updated: number; followed: boolean }>({
+  const [row] = await tx.query<{ updated: number; noted: Uuid[] }>({
     text: `with updated as (
              update deliveries set tries = 0, next_attempt_at = $6, attempts = ${HISTORY}
              where company_id = $1 and webhook_id = $2 and ($3::uuid is null or event_id = $3)
                and ($4::timestamptz is null or created_at >= $4)
                and ($5::timestamptz is null or created_at < $5) and next_attempt_at > $6
              returning event_id
-           ), ${noteRedeliveries('updated', '$6')}
-           select count(*) as updated, exists (select from followed) as followed from updated`,
-    values: [companyId, webhookId, eventId, from, to, now],
+           )
+           select count(*) as updated, ${notedOf('updated')} from updated`,
+    values: [key.companyId, key.webhookId, eventId, from, to, now],
   })
-  if (row!.updated > 0 && row!.followed) tx.notify(EVENTS_CHANNEL, companyId)
+  await note(tx, key, row!.noted, now)
   return row!.updated
 }
 
 /** Moves ended deliveries back to the queue, due now, and returns their number. */
 export async function requeue(
   tx: Tx,
-  { companyId, webhookId }: WebhookKey,
+  key: WebhookKey,
   { eventId, status, from, to }: Selection & { status: 'DELIVERED' | 'FAILED' | null },
   now: Date,
 ): Promise<number> {
-  const [row] = await tx.query<{ requeued: number; followed: boolean }>({
+  const [row] = await tx.query<{ requeued: number; noted: Uuid[] }>({
     text: `with ended as (
              delete from delivery_log where company_id = $1 and webhook_id = $2
                and ($3::uuid is null or event_id = $3) and ($4::text is null or status = $4)
@@ -146,10 +169,10 @@ export async function requeue(
              select company_id, webhook_id, event_id, ${HISTORY}, $7, created_at from ended
              order by event_id
              returning event_id
-           ), ${noteRedeliveries('requeued', '$7')}
-           select count(*) as requeued, exists (select from followed) as followed from requeued`,
-    values: [companyId, webhookId, eventId, status, from, to, now],
+           )
+           select count(*) as requeued, ${notedOf('requeued')} from requeued`,
+    values: [key.companyId, key.webhookId, eventId, status, from, to, now],
   })
-  if (row!.requeued > 0 && row!.followed) tx.notify(EVENTS_CHANNEL, companyId)
+  await note(tx, key, row!.noted, now)
   return row!.requeued
 }

@@ -23,7 +23,7 @@ export type EventFilter = {
   period: Period
 }
 
-/** The newest events of a company, also those of which the feed does not know the place yet. */
+/** The newest events of a company. */
 export async function listNewest(
   tx: Tx,
   companyId: Uuid,

@@ -2,6 +2,7 @@ import { booleans, integers, texts, uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { AnyEventType } from '../events.ts'
+import { nextSql } from './store.ts'
 
 /** From now on, whoever writes events of these companies notifies the servers for so long. */
 export async function followFeeds(tx: Tx, companyIds: Uuid[], seconds: number): Promise<void> {
@@ -49,38 +50,24 @@ export type Looked = {
 }
 
 export type Found = {
-  /** Whether the feed shows one. */
   isThere: boolean
-  /**
-   * Whether anything is written that waits for an older transaction. Its type does not matter,
-   * because to find one of a type all would be read.
-   */
-  isHeldBack: boolean
-  /** The position up to which the feed shows everything. */
-  horizon: number
+  /** The first position at which nothing was written yet. */
+  next: number
 }
 
 /** Looks at many feeds at once. Answers in their order. */
 export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
-  const rows = await tx.query<{ there: boolean; held_back: boolean; horizon: number }>({
+  return tx.query<Found>({
     name: 'look_at_feeds',
-    text: `with h as materialized (select feed_horizon() as horizon)
-           select h.horizon,
+    text: `select ${nextSql('l.company_id')} as next,
              exists (
                select from events e where e.company_id = l.company_id
-                 and e.position >= l.first and e.position < h.horizon
-                 and (l.type is null or e.type = l.type))
+                 and e.position >= l.first and (l.type is null or e.type = l.type))
              or l.redeliveries and exists (
                select from redeliveries r where r.company_id = l.company_id
-                 and r.position >= l.first and r.position < h.horizon) as there,
-             exists (
-               select from events e where e.company_id = l.company_id
-                 and e.position >= h.horizon)
-             or exists (
-               select from redeliveries r where r.company_id = l.company_id
-                 and r.position >= h.horizon) as held_back
+                 and r.position >= l.first) as "isThere"
            from unnest($1::uuid[], $2::int8[], $3::text[], $4::bool[]) with ordinality
-             l (company_id, first, type, redeliveries, place) cross join h order by l.place`,
+             l (company_id, first, type, redeliveries, place) order by l.place`,
     values: [
       uuids(looked.map(({ companyId }) => companyId)),
       integers(looked.map(({ from }) => from)),
@@ -88,9 +75,4 @@ export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
       booleans(looked.map(({ redeliveries }) => redeliveries)),
     ],
   })
-  return rows.map(({ there, held_back, horizon }) => ({
-    isThere: there,
-    isHeldBack: held_back,
-    horizon,
-  }))
 }

@@ -44,15 +44,15 @@ export const toEvent = (row: EventRow): WrittenEvent => ({
 /** A delivery that was asked for again. */
 export type Redelivery = { webhookId: Uuid; askedAt: Date }
 
-/** An event in the feed, at the position of its transaction or of a redelivery. */
+/** An event in the feed, at its own position or that of a redelivery. */
 export type FeedEntry = {
   event: WrittenEvent
   at: FeedPosition
   redelivery: Redelivery | null
 }
 
-/** A part of the feed, and the position up to which it shows everything. */
-export type FeedPart = { entries: FeedEntry[]; horizon: number }
+/** A part of the feed, and the first position at which nothing was written yet. */
+export type FeedPart = { entries: FeedEntry[]; next: number }
 
 export type FeedFilter = {
   after: FeedPosition
@@ -63,7 +63,7 @@ export type FeedFilter = {
 }
 
 type EntryRow = EventRow & {
-  horizon: number
+  next: number
   position: number
   place_id: Uuid | null
   webhook_id: Uuid | null
@@ -77,30 +77,34 @@ const REDELIVERIES = `union all (
   select ${COLUMNS}, r.position, r.id as place_id, r.webhook_id, r.asked_at
   from redeliveries r join events e on e.company_id = r.company_id and e.id = r.event_id
   where r.company_id = $1 and (r.position, r.id) > ($2::bigint, $3::uuid)
-    and r.position < h.horizon and ($4::text is null or e.type = $4)
+    and ($4::text is null or e.type = $4)
   order by r.position, r.id limit $5)`
 
+/** The first position of a company at which nothing was written yet, for a statement. */
+export const nextSql = (company: string): string =>
+  `coalesce((select last from feeds where company_id = ${company}), 0) + 1`
+
 /**
- * Events in the order of their transactions, oldest first, up to the first transaction that is
- * still open, because its events come before those of later transactions.
+ * Events in the order in which their transactions were committed, oldest first. What is committed
+ * later comes after all of them, see the table `feeds`.
  */
 export async function readFeed(tx: Tx, companyId: Uuid, filter: FeedFilter): Promise<FeedPart> {
   const { after, type, limit, redeliveries } = filter
   const rows = await tx.query<EntryRow>({
-    text: `select * from (select feed_horizon() as horizon offset 0) h left join lateral (
+    text: `select * from (select ${nextSql('$1')} as next) f left join (
              select * from ((
                select ${COLUMNS}, e.position, e.id as place_id, null::uuid as webhook_id,
                  null::timestamptz as asked_at
                from events e
               where e.company_id = $1 and (e.position, e.id) > ($2::bigint, $3::uuid)
-                and e.position < h.horizon and ($4::text is null or e.type = $4)
+                and ($4::text is null or e.type = $4)
               order by e.position, e.id limit $5)
              ${redeliveries ? REDELIVERIES : ''}) found
-             order by position, place_id limit $5) e on true`,
+             order by position, place_id limit $5) e on true order by position, place_id`,
     values: [companyId, after.position, after.id, type, limit],
   })
   const found = rows.filter(({ place_id }) => place_id !== null)
-  return { entries: found.map(toEntry), horizon: rows[0]!.horizon }
+  return { entries: found.map(toEntry), next: rows[0]!.next }
 }
 
 const toEntry = (row: EntryRow): FeedEntry => ({

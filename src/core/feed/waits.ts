@@ -14,8 +14,6 @@ const MAX_OF_COMPANY = 100
 const MAX_WAITING = 5_000
 /** Between two looks there is a pause, however many events are written. */
 const PAUSE_MS = 10
-/** Events of a transaction that waits for an older one are looked for again, ever more seldom. */
-const MAX_PAUSE_MS = 100
 /** The companies of one query. */
 const MAX_LOOKED = 500
 /** How often is looked without notifications, because their connection is lost. */
@@ -181,7 +179,7 @@ function waitIn(company: Company, wanted: Wanted): Promise<WaitEnd> {
 function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
   const due = new Set<Uuid>()
   let timer: NodeJS.Timeout | null = null
-  let [isLooking, pause_ms, next_ms] = [false, PAUSE_MS, 0]
+  let [isLooking, next_ms] = [false, 0]
 
   function schedule(): void {
     if (timer) clearTimeout(timer)
@@ -190,20 +188,16 @@ function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
     timer = setTimeout(look, Math.max(0, next_ms - performance.now())).unref()
   }
 
-  /** Returns whether something is written that the feed does not show yet. */
-  async function lookAt(ids: Uuid[]): Promise<boolean> {
+  async function lookAt(ids: Uuid[]): Promise<void> {
     const groups = ids.flatMap((id) => groupsOf(id, companies.get(id)?.waiting ?? new Set()))
-    if (groups.length === 0) return false
+    if (groups.length === 0) return
     const found = await lookAtFeeds(db.light, groups)
-    for (const [i, { isThere, isHeldBack, horizon }] of found.entries()) {
-      const { companyId, waiting } = groups[i]!
-      for (const one of waiting) {
+    for (const [i, { isThere, next }] of found.entries()) {
+      for (const one of groups[i]!.waiting) {
         if (isThere) one.end('there')
-        else one.from = Math.max(one.from, horizon)
+        else one.from = Math.max(one.from, next)
       }
-      if (isHeldBack) due.add(companyId)
     }
-    return found.some(({ isHeldBack }) => isHeldBack)
   }
 
   async function look(): Promise<void> {
@@ -211,16 +205,14 @@ function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
     isLooking = true
     const ids = [...due].slice(0, MAX_LOOKED)
     for (const id of ids) due.delete(id)
-    let isMore = true
     try {
-      isMore = await lookAt(ids)
+      await lookAt(ids)
     } catch (error) {
       log.warn(describeError(error), 'the feeds of waiting requests could not be read')
       for (const id of ids) due.add(id)
     }
     isLooking = false
-    pause_ms = isMore ? Math.min(2 * pause_ms, MAX_PAUSE_MS) : PAUSE_MS
-    next_ms = performance.now() + pause_ms
+    next_ms = performance.now() + PAUSE_MS
     schedule()
   }
 
@@ -232,8 +224,6 @@ function createLooks(db: Database, companies: Map<Uuid, Company>, log: Log) {
       company.changes += 1
       if (company.waiting.size === 0) return
       due.add(companyId)
-      // What is new is not kept waiting for what an older transaction holds back.
-      next_ms = Math.min(next_ms, performance.now() + PAUSE_MS)
       schedule()
     },
   }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 /** A table with rows of companies. */
 export type Table = {
-  /** With its schema, as SQL names it. */
+  /** In the schema of the place. */
   name: string
   /** The column that names the company. */
   company: string
@@ -33,7 +33,7 @@ const NOT_COPIED = [
 const OF_PEOPLE = ['memberships', 'person_links']
 const LOGS = ['activity', 'api_requests']
 /** The trigger of payments counts only for companies with a row of the first one. */
-const LATE = ['companies', 'counted_hours', 'simulated_bank.accounts']
+const LATE = ['companies', 'counted_hours', 'feeds', 'simulated_accounts']
 /** Their rows are never changed, and triggers see to that. */
 export const APPEND_ONLY = ['postings', 'activity']
 
@@ -49,8 +49,7 @@ type Found = {
 /** All tables with rows of companies. Those that refer to others come after them. */
 export async function readTables(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Found>(
-    `select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end
-         as name, a.attname as company,
+    `select c.relname as name, a.attname as company,
        (select array_agg(k.attname::text order by i.n)
         from pg_constraint p cross join unnest(p.conkey) with ordinality i (attnum, n)
         join pg_attribute k on k.attrelid = c.oid and k.attnum = i.attnum
@@ -63,10 +62,9 @@ export async function readTables(client: pg.ClientBase): Promise<Table[]> {
              where f.conrelid = c.oid and f.contype = 'f') as refers
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-       and (a.attname = 'company_id' or (n.nspname = 'simulated_bank' and a.attname = 'account_id')
+       and (a.attname = 'company_id' or (c.relname ^@ 'simulated_' and a.attname = 'account_id')
          or (c.relname = 'companies' and a.attname = 'id'))
-     where n.nspname in ('public', 'simulated_bank') and c.relkind in ('r', 'p')
-       and not c.relispartition
+     where n.nspname = current_schema() and c.relkind in ('r', 'p') and not c.relispartition
      order by 1`,
   )
   const own = rows.filter(({ name }) => ![...NOT_COPIED, ...OF_PEOPLE].includes(name))

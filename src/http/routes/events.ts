@@ -52,7 +52,7 @@ function feedOf(call: FeedCall) {
   const { type = null } = query
   const redeliveries = query.include === 'redeliveries'
   const known = new Map<Uuid, FeedPosition>()
-  let horizon = 0
+  let next = 0
   let isFirst = true
 
   async function positionOf(after: Uuid | FeedPosition | null): Promise<FeedPosition> {
@@ -70,7 +70,7 @@ function feedOf(call: FeedCall) {
     // Those who waited for the same read it together.
     const name = [company.id, position.position, position.id, type, limit, redeliveries].join()
     const part = await (isFirst ? readOnce() : app.feedWaits.share(name, readOnce))
-    horizon = part.horizon
+    next = part.next
     return part.entries
   }
   return {
@@ -80,7 +80,7 @@ function feedOf(call: FeedCall) {
       return shown
     },
     /** What to wait for, if nothing was there. */
-    wanted: () => ({ from: horizon, type, redeliveries }),
+    wanted: () => ({ from: next, type, redeliveries }),
   }
 }
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Event, emit, testEvent } from '../../../src/core/events.ts'
-import { keepPositions, notePosition, requireSameSecret } from '../../../src/core/installation.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
+import { until } from '../../deliveries/until.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
-import { feedCaughtUp } from '../../support/webhooks.ts'
 
 const api = await startApi()
 const { db } = api.app
@@ -24,11 +23,15 @@ const makeEvent = ({ company }: Client): Event => testEvent(company.id, newId(),
 
 const write = (...events: Event[]) => db.transaction((tx) => emit(tx, events))
 
-/** Writes an event in a transaction that stays open until the test commits it. */
-async function hold(event: Event): Promise<() => Promise<void>> {
+/**
+ * Writes an event in a transaction that stays open until the test commits it, before or after the
+ * event has its position.
+ */
+async function hold(event: Event, hasPosition = false): Promise<() => Promise<void>> {
   const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const done = db.transaction(async (tx) => {
     await emit(tx, [event])
+    if (hasPosition) await tx.flush()
     written.resolve()
     await released.promise
   })
@@ -44,7 +47,6 @@ test('the feed shows every event with the body that receivers get, the oldest fi
   const made = await client.post('/charge/pix', { amount: 1990, customer: payer(), devMode: true })
   api.clock.advance(1)
   await client.post(`/charge/${made.body.data.id}/simulate-payment`)
-  await feedCaughtUp(api)
   const entries = await read(client)
   const written = await eventsOf(api, client.company.id)
   assert.deepEqual(
@@ -70,7 +72,6 @@ test('a reader that continues from the last event gets each event once, page by 
   const client = await api.client()
   const events = Array.from({ length: 7 }, () => makeEvent(client))
   await write(...events)
-  await feedCaughtUp(api)
   const pages: string[][] = []
   for (let path: string | undefined = '/event?limit=3'; path; ) {
     const { body, headers }: Awaited<ReturnType<Client['get']>> = await client.get(path)
@@ -82,7 +83,6 @@ test('a reader that continues from the last event gets each event once, page by 
   assert.deepEqual(await read(client, `?after=${ids[6]}`), [], 'nothing new yet')
   const next = makeEvent(client)
   await write(next)
-  await feedCaughtUp(api)
   assert.deepEqual(idsOf(await read(client, `?after=${ids[6]}`)), publicIds([next]))
 })
 
@@ -92,7 +92,6 @@ test('the feed can be asked for one type', async () => {
   const event = makeEvent(client)
   await write(event)
   await client.post('/charge/pix', { amount: 700, customer: payer() })
-  await feedCaughtUp(api)
   assert.deepEqual(idsOf(await read(client, '?type=webhook.test')), publicIds([event]))
   const pending = await read(client, '?type=charge.pending')
   assert.equal(pending.length, 2)
@@ -106,20 +105,54 @@ test('an event of a transaction that commits late is not missed', async () => {
   const client = await api.client()
   const seen = makeEvent(client)
   await write(seen)
-  await feedCaughtUp(api)
   // Its id is the smaller one: only the order of the transactions can put it behind the other.
   const [fast, slow] = [makeEvent(client), makeEvent(client)]
-  const commit = await hold(slow)
-  await write(fast)
+  const commit = await hold(slow, true)
+  const written = write(fast)
   const [last] = publicIds([seen])
-  assert.deepEqual(
-    await read(client, `?after=${last}`),
-    [],
-    'the faster one waits for the slower one',
-  )
+  await until('the faster one waits for the slower one', async () => {
+    const waiting = await api.rows(
+      `select 1 from pg_stat_activity where datname = current_database()
+         and wait_event_type = 'Lock' and query like '%into feeds%'`,
+    )
+    return waiting.length === 1
+  })
+  assert.deepEqual(await read(client, `?after=${last}`), [])
   await commit()
-  await feedCaughtUp(api)
+  await written
   assert.deepEqual(idsOf(await read(client, `?after=${last}`)), publicIds([slow, fast]))
+})
+
+test('a transaction that stays open holds up nobody, but for the events it has written', async () => {
+  const [client, neighbour] = [await api.client(), await api.client()]
+  const [late, early, other] = [makeEvent(client), makeEvent(client), makeEvent(neighbour)]
+  const commit = await hold(late)
+  await write(early)
+  assert.deepEqual(idsOf(await read(client)), publicIds([early]))
+  await commit()
+  assert.deepEqual(idsOf(await read(client)), publicIds([early, late]))
+  const commitOther = await hold(makeEvent(client), true)
+  await write(other)
+  assert.deepEqual(idsOf(await read(neighbour)), publicIds([other]))
+  await commitOther()
+})
+
+test('transactions that write events of the same companies never deadlock', async () => {
+  const clients = [await api.client(), await api.client(), await api.client()]
+  const writers = Array.from({ length: 8 }, async (_, n) => {
+    for (let i = 0; i < 10; i += 1) {
+      const events = clients.map(makeEvent)
+      await db.transaction(async (tx) => {
+        for (const event of n % 2 === 0 ? events : events.toReversed()) await emit(tx, [event])
+      })
+    }
+  })
+  await Promise.all(writers)
+  const [stats] = await api.rows<{ deadlocks: number }>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  )
+  assert.equal(stats!.deadlocks, 0)
+  for (const client of clients) assert.equal((await read(client, '?limit=1000')).length, 80)
 })
 
 test('a transaction that is rolled back does not stop the feed', async () => {
@@ -133,7 +166,6 @@ test('a transaction that is rolled back does not stop the feed', async () => {
     }),
     /changed its mind/,
   )
-  await feedCaughtUp(api)
   assert.deepEqual(idsOf(await read(client)), publicIds([kept]))
 })
 
@@ -163,7 +195,6 @@ test('a reader that polls while many write gets every event once, in the order o
   await Promise.all(writers)
   writing = false
   await polling
-  await feedCaughtUp(api)
   while ((await poll()) > 0);
   assert.equal(got.length, 6 * 30)
   assert.equal(new Set(got).size, got.length)
@@ -179,33 +210,4 @@ test('an unknown event, or one of another company, is refused as a start of the 
   assert.equal(foreign.status, 400)
   assert.equal(foreign.text, unknown.text)
   assert.match(foreign.body.errors[0].description, /^after: /)
-})
-
-test('positions go on growing in a database that was restored into a new cluster', async () => {
-  await requireSameSecret(db, api.app.vault)
-  const client = await api.client()
-  const [before, after] = [makeEvent(client), makeEvent(client)]
-  await write(before)
-  await notePosition(db)
-  await keepPositions(db)
-  const offset = async () =>
-    (await api.rows<{ position_offset: number }>('select position_offset from installation'))[0]!
-      .position_offset
-  assert.equal(await offset(), 0, 'nothing is done in the same cluster')
-  // As if the numbers had been that high in the cluster where the dump was made.
-  const high = 4_000_000_000_000
-  await api.rows('update events set position = $2 where company_id = $1', [client.company.id, high])
-  await api.rows('update installation set last_position = $1', [high])
-  await keepPositions(db)
-  assert.equal(await offset(), high + 1_000_000_000)
-  await keepPositions(db)
-  assert.equal(await offset(), high + 1_000_000_000, 'once is enough')
-  await write(after)
-  await feedCaughtUp(api)
-  assert.deepEqual(idsOf(await read(client)), publicIds([before, after]))
-  await notePosition(db)
-  const [noted] = await api.rows<{ last_position: number }>(
-    'select last_position from installation',
-  )
-  assert.ok(noted!.last_position > high + 1_000_000_000)
 })
