@@ -5,7 +5,6 @@ import { createApp } from './app.ts'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
 import { appsOf } from './core/app.ts'
 import type { FullApp } from './core/full-app.ts'
-import { keepPositions } from './core/installation.ts'
 import { makeSignInLink } from './core/people/commands.ts'
 import { SANDBOX_PERSON } from './core/people/sandbox.ts'
 import { findPersonByEmail } from './core/people/store.ts'
@@ -76,11 +75,7 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
 /** Returns the places that do not answer. */
 async function prepare(app: FullApp, urls: string[]): Promise<number[]> {
   const databases = appsOf(app).map(({ db }) => db)
-  const missing = await preparePlaces(urls, databases, app.vault)
-  for (const [i, db] of databases.entries()) {
-    if (!missing.includes(i + 1)) await keepPositions(db)
-  }
-  return missing
+  return preparePlaces(urls, databases, app.vault)
 }
 
 /** Tries again until all places are there. */

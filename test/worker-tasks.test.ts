@@ -29,7 +29,6 @@ const PERIODS: Record<string, number> = {
   'watch webhooks': 60_000,
   'watch certificates': 3_600_000,
   'clear the queue': 60_000,
-  'note positions': 60_000,
   'expire charges': 500,
   'expire charges at banks': 500,
   'receive charges': 500,

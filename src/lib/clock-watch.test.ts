@@ -45,6 +45,20 @@ test('a jump is seen at once, reported once, and over when the clock is right ag
   assert.deepEqual(reported, [false, true])
 })
 
+test('those who ask at the same time share one question, but none from before a jump', async () => {
+  const { at, watch, pass } = scene()
+  const all = Array.from({ length: 20 }, () => watch.agrees())
+  assert.deepEqual(new Set(await Promise.all(all)), new Set([true]))
+  assert.equal(at.asked, 1)
+  pass(60_000)
+  const early = watch.agrees()
+  at.machine_ms += 3_600_000
+  const late = [watch.agrees(), watch.agrees()]
+  await early
+  assert.deepEqual(await Promise.all(late), [false, false])
+  assert.equal(at.asked, 3)
+})
+
 test('the database is asked now and then only, while nothing jumps', async () => {
   const { at, watch, pass } = scene()
   for (let second = 0; second < 60; second += 1) {

@@ -45,10 +45,23 @@ export function watchClock({ clock, ask, steady, onChange }: Parts): ClockWatch 
     return ahead_ms / 1000
   }
 
+  // All tasks ask when a process starts. They share one question.
+  let comparing: Promise<number> | undefined
+  const compareOnce = () => {
+    comparing ??= compare().finally(() => {
+      comparing = undefined
+    })
+    return comparing
+  }
+
+  const hasJumped = () => Math.abs(offset() - last.offset_ms) > MAX_APART_MS / 2
+
   async function agrees(): Promise<boolean> {
+    const joined = comparing
     const isRecent = steady() - last.steady_ms < BELIEVED_MS
-    const hasJumped = Math.abs(offset() - last.offset_ms) > MAX_APART_MS / 2
-    if (!last.agrees || !isRecent || hasJumped) await compare()
+    if (!last.agrees || !isRecent || hasJumped()) await compareOnce()
+    // The clock may have jumped since another one had begun to ask.
+    if (joined && hasJumped()) await compareOnce()
     return last.agrees
   }
 

@@ -1,14 +1,14 @@
-import { nextAt as nextBilling } from '../core/billings/store.ts'
-import { nextExpiry as nextChargeExpiry, nextRelease } from '../core/charges/due-store.ts'
-import { nextAttempt } from '../core/deliveries/due-store.ts'
+import { NEXT_AT as NEXT_BILLING } from '../core/billings/store.ts'
+import { NEXT_EXPIRY, NEXT_RELEASE } from '../core/charges/due-store.ts'
+import { NEXT_ATTEMPT } from '../core/deliveries/due-store.ts'
 import type { DueTask } from '../core/full-app.ts'
-import { nextAt as nextRecurrence } from '../core/recurrences/store.ts'
-import { nextDue as nextRefund } from '../core/refunds/store.ts'
-import { collectOfCompany, nextCollection } from '../core/simulated-bank/collections.ts'
+import { nextSql as nextRecurrence } from '../core/recurrences/store.ts'
+import { NEXT_REFUND } from '../core/refunds/store.ts'
+import { collectOfCompany, NEXT_COLLECTION } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
 import { nextFailureActionAt } from '../core/webhooks/health-rules.ts'
-import { listFailing } from '../core/webhooks/health-store.ts'
-import { nextExpiry as nextCodeExpiry, nextPayout } from '../core/withdrawals/store.ts'
+import { FIRST_FAILING, listFailing } from '../core/webhooks/health-store.ts'
+import { NEXT_CODE_EXPIRY, NEXT_PAYOUT } from '../core/withdrawals/store.ts'
 import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
@@ -38,29 +38,34 @@ async function nextFailureAction(tx: Tx, companyId: Uuid, now: Date): Promise<Da
 export const DUE_TASKS: readonly DueTask[] = [
   {
     name: TASK.agreements,
-    nextAt: (tx, companyId) => nextRecurrence(tx, companyId, 'CREATED'),
+    nextSql: nextRecurrence('CREATED'),
     run: forOne(followDue),
   },
   {
     name: TASK.generate,
-    nextAt: (tx, companyId) => nextRecurrence(tx, companyId, 'APPROVED'),
+    nextSql: nextRecurrence('APPROVED'),
     run: forOne(generateDue),
   },
-  { name: TASK.bill, nextAt: nextBilling, run: forOne(billDue) },
+  { name: TASK.bill, nextSql: NEXT_BILLING, run: forOne(billDue) },
   {
     name: TASK.collect,
-    nextAt: (tx, companyId) => nextCollection(tx, companyId),
+    nextSql: NEXT_COLLECTION,
     run: (app, { id }) => collectOfCompany(app, id),
   },
-  { name: 'expire charges', nextAt: nextChargeExpiry, run: forOne(expireDueCharges) },
-  { name: 'receive charges', nextAt: nextRelease, run: forOne(releaseDueCharges) },
-  { name: TASK.refunds, nextAt: nextRefund, run: forOne(carryOutRefunds) },
-  { name: 'expire withdrawals', nextAt: nextCodeExpiry, run: forOne(expireDueWithdrawals) },
-  { name: TASK.payouts, nextAt: nextPayout, run: forOne(payOutWithdrawals) },
-  { name: TASK.webhooks, nextAt: nextFailureAction, run: forOne(watchWebhooks) },
+  { name: 'expire charges', nextSql: NEXT_EXPIRY, run: forOne(expireDueCharges) },
+  { name: 'receive charges', nextSql: NEXT_RELEASE, run: forOne(releaseDueCharges) },
+  { name: TASK.refunds, nextSql: NEXT_REFUND, run: forOne(carryOutRefunds) },
+  { name: 'expire withdrawals', nextSql: NEXT_CODE_EXPIRY, run: forOne(expireDueWithdrawals) },
+  { name: TASK.payouts, nextSql: NEXT_PAYOUT, run: forOne(payOutWithdrawals) },
+  {
+    name: TASK.webhooks,
+    nextSql: FIRST_FAILING,
+    nextAt: nextFailureAction,
+    run: forOne(watchWebhooks),
+  },
   {
     name: TASK.deliver,
-    nextAt: nextAttempt,
+    nextSql: NEXT_ATTEMPT,
     // The worker that leases a webhook sends to it. Here it is only woken.
     run: async ({ alarm }) => alarm.wake(TASK.deliver),
   },

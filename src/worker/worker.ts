@@ -4,7 +4,6 @@ import { indexOldCharges } from '../core/charges/backfill.ts'
 import { removeOrphans } from '../core/charges/intents.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
-import { notePosition } from '../core/installation.ts'
 import { purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { purgeLinks } from '../core/people/link-store.ts'
@@ -52,7 +51,6 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.webhooks, every_ms: 60_000, run: watchWebhooks },
   { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
   { name: TASK.queue, every_ms: 60_000, run: clearQueue },
-  { name: 'note positions', every_ms: 60_000, run: ({ db }) => notePosition(db) },
   { name: 'expire charges', every_ms: 500, run: expireDueCharges },
   { name: 'expire charges at banks', every_ms: 500, open: createExpiringAtBanks },
   { name: 'receive charges', every_ms: 500, run: releaseDueCharges },

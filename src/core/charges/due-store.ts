@@ -106,16 +106,10 @@ export async function findDueAtBanks(
   return byCompany(await tx.query<DueRow>({ name: 'find_due_at_banks', text, values }))
 }
 
-/** The first such moment of a company. */
-async function next(tx: Tx, { stateOfOne, moment }: Wait, companyId: Uuid): Promise<Date | null> {
-  const [row] = await tx.query<{ at: Date | null }>({
-    text: `select min(at) as at from (
-             select ${moment} as at from charges
-             where company_id = $1 and ${stateOfOne} offset 0) c`,
-    values: [companyId],
-  })
-  return row!.at
-}
+/** The first such moment of the company `$1`. */
+const nextSql = ({ stateOfOne, moment }: Wait): string => `
+  select min(at) from (
+    select ${moment} as at from charges where company_id = $1 and ${stateOfOne} offset 0) c`
 
 /** Due charges by company, and whether there may be more. */
 export type Found = { due: DueCharges[]; isFull: boolean }
@@ -132,5 +126,5 @@ export type FindDue = (
 export const findDue: FindDue = (tx, ...asked) => find(tx, EXPIRING, ...asked)
 export const findReleasable: FindDue = (tx, ...asked) => find(tx, RELEASING, ...asked)
 
-export const nextExpiry = (tx: Tx, companyId: Uuid) => next(tx, EXPIRING, companyId)
-export const nextRelease = (tx: Tx, companyId: Uuid) => next(tx, RELEASING, companyId)
+export const NEXT_EXPIRY = nextSql(EXPIRING)
+export const NEXT_RELEASE = nextSql(RELEASING)

@@ -49,9 +49,9 @@ export async function matchSimulated(
   const now = app.clock.now()
   const charge = await lockCharge(tx, company.id, id)
   if (simulation(charge, now) === 'already-paid' || !pix) return charge
-  if (charge.brCode === null) await issueCode(tx, app, company, charge)
+  const payable = charge.brCode === null ? await issueCode(tx, app, company, charge) : charge
   const { source } = app.providers.simulator
-  const [match] = await matchPayments(tx, app, company, [pix], { source, now })
+  const [match] = await matchPayments(tx, app, company, [pix], { source, now }, [payable])
   assert(match?.kind === 'paid', 'an open charge is paid by its exact amount')
   return match.charge
 }
@@ -86,8 +86,8 @@ export async function recordUnnamed(
   return payment
 }
 
-/** Gives a dev-mode link the code that a simulated payment pays. */
-async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<void> {
+/** Gives a dev-mode link, which is locked, the code that a simulated payment pays. */
+async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<Charge> {
   // The simulated bank needs no network, so it may be called inside the transaction.
   const { id, amount, expiresAt } = charge
   const order = { id, amount, expiresAt }
@@ -95,6 +95,7 @@ async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Pr
   const change = withCode(charge, brCode, app.clock.now())
   await insertCode(tx, charge, change.at, newId())
   await record(tx, [change])
+  return change.charge
 }
 
 /** The merchant keeps a payment that matches no charge: its money is available at once. */

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { createApp } from '../../../src/app.ts'
-import {
-  findDue,
-  findReleasable,
-  nextExpiry,
-  nextRelease,
-} from '../../../src/core/charges/due-store.ts'
+import { findDue, findReleasable } from '../../../src/core/charges/due-store.ts'
+import { dueWorkOf } from '../../../src/core/clocks/due.ts'
 import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/companies/announce.ts'
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
 import { asOnePlace, type Tx } from '../../../src/db/database.ts'
@@ -248,8 +244,10 @@ test('what is due for one company is found among its own charges, however many o
   const plans: string[] = []
   const tx = explaining(plans)
   for (const find of [findDue, findReleasable]) await find(tx, clock.now(), 1000, small.id, [])
-  for (const next of [nextExpiry, nextRelease]) await next(tx, small.id).catch(() => {})
-  assert.equal(plans.length, 4)
+  const { due } = app
+  await assert.rejects(dueWorkOf({ db: { ...app.db, light: tx }, due }, small.id, clock.now()))
+  assert.equal(plans.length, 3)
+  assert.match(plans[2]!, /charges_state.*charges_settling/s)
   for (const plan of plans) {
     assert.match(plan, /charges_(state|settling)/)
     assert.doesNotMatch(plan, /charges_(due|unsettled)|Seq Scan on charges/, plan)

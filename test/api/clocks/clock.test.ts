@@ -189,7 +189,7 @@ test('the simulated bank lives in the time of its account, and its books agree w
   await confirmed(api, client, 5000)
   await payOutWithdrawals(app)
   const transfers = await api.rows<{ direction: string; at: Date }>(
-    'select direction, at from simulated_bank.transfers where account_id = $1 order by direction',
+    'select direction, at from simulated_transfers where account_id = $1 order by direction',
     [client.company.id],
   )
   assert.deepEqual(
