@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
-import { booleans, bytes, integers, texts, tids, timestamps, uuids } from './arrays.ts'
+import { booleans, bytes, dates, integers, texts, tids, timestamps, uuids } from './arrays.ts'
 
 const url = await cloneDatabase()
 
@@ -12,7 +12,7 @@ async function roundTrip<T>(type: string, array: Buffer): Promise<T[]> {
   await client.connect()
   try {
     const { rows } = await client.query<{ value: T }>(
-      `select value from unnest($1::${type}[]) with ordinality t (value, n) order by n`,
+      `select value${type === 'date' ? '::text' : ''} from unnest($1::${type}[]) with ordinality t (value, n) order by n`,
       [array],
     )
     return rows.map(({ value }) => value)
@@ -42,6 +42,7 @@ const cases: [type: string, values: fc.Arbitrary<unknown[]>, encode: (values: ne
     ['bytea', orNull(fc.uint8Array().map((part) => Buffer.from(part))), bytes],
     ['timestamptz', orNull(moment), timestamps],
     ['tid', orNull(place), tids],
+    ['date', orNull(moment.map((day) => day.toISOString().slice(0, 10))), dates],
   ]
 
 for (const [type, values, encode] of cases) {

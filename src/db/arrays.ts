@@ -17,6 +17,7 @@ const HEADER_BYTES = 20
 const LENGTH_BYTES = 4
 /** PostgreSQL counts time from the year 2000, in microseconds. */
 const EPOCH_MS = Date.UTC(2000, 0, 1)
+const DAY_MS = 86_400_000
 const TWO_32 = 2 ** 32
 
 function writeInteger64(to: Buffer, at: number, value: number): void {
@@ -85,6 +86,15 @@ export const timestamps = encoder<Date>({
   oid: 1184,
   size: () => 8,
   write: (to, at, value) => writeInteger64(to, at, (value.getTime() - EPOCH_MS) * 1000),
+})
+
+/** Days, as they are written: `2026-09-07`. */
+export const dates = encoder<string>({
+  oid: 1082,
+  size: () => 4,
+  write: (to, at, value) => {
+    to.writeInt32BE((Date.parse(value) - EPOCH_MS) / DAY_MS, at)
+  },
 })
 
 /** Places of rows, as they are written: `(block,row)`. */

@@ -1,6 +1,6 @@
 import { assert } from '../lib/assert.ts'
 import { type Cents, toCents } from '../lib/money.ts'
-import { booleans, bytes, integers, texts, timestamps, uuids } from './arrays.ts'
+import { booleans, bytes, dates, integers, texts, timestamps, uuids } from './arrays.ts'
 import type { Row } from './database.ts'
 
 type SqlType = {
@@ -9,8 +9,6 @@ type SqlType = {
   encode(values: never[]): Buffer
   /** The type of the column, if the array has another. */
   cast?: string
-  /** What a select list makes of the column, if the driver would read it in another form. */
-  readAs?: string
   /** Makes the value of what the driver has read. */
   read?(value: never): unknown
 }
@@ -23,8 +21,7 @@ const TYPES = {
   bool: { array: 'bool', encode: booleans },
   bytea: { array: 'bytea', encode: bytes },
   timestamptz: { array: 'timestamptz', encode: timestamps },
-  // The driver would read a day as a moment in the time zone of the machine.
-  date: { array: 'text', encode: texts, cast: 'date', readAs: 'text' },
+  date: { array: 'date', encode: dates },
   json: {
     array: 'text',
     encode: (values: (object | null)[]) => texts(values.map((one) => one && JSON.stringify(one))),
@@ -146,10 +143,7 @@ function listOf<T>(fields: Field<T>[]): ColumnList<T> {
   return {
     count: list.length,
     names,
-    select: (table) =>
-      join(({ name, type: { readAs } }) =>
-        readAs ? `${table}.${name}::${readAs} as ${name}` : `${table}.${name}`,
-      ),
+    select: (table) => join(({ name }) => `${table}.${name}`),
     parameters,
     inserted,
     insertInto: (table) =>

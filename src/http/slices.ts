@@ -1,5 +1,5 @@
 import { setImmediate as whenFree } from 'node:timers'
-import { setImmediate } from 'node:timers/promises'
+import { endOfTick } from '../lib/end-of-tick.ts'
 import { LONG_PAGE } from './long-pages.ts'
 import { spending } from './loop-shares.ts'
 import type { Page, Part } from './page.ts'
@@ -29,7 +29,7 @@ export function isOver(): boolean {
 /** Waits until other requests were served, and until the company may use another slice. */
 export async function nextSlice(): Promise<void> {
   await spending.getStore()?.take(SLICE_MS)
-  while (isOver()) await setImmediate()
+  while (isOver()) await endOfTick()
 }
 
 /** The most records in a part: one more than a page of 50, so that such a page is read at once. */

@@ -11,23 +11,24 @@ function startWatch(t: TestContext) {
   t.after(() => database.close())
   const refused: string[] = []
   const add = (name: string) => {
-    const request = { isOver: false }
-    database.add({ isAnswered: () => request.isOver, refuse: () => refused.push(name) })
-    return request
+    const reply = { sent: false, raw: { destroyed: false }, send: () => refused.push(name) }
+    database.add(reply)
+    return reply
   }
   const stopAnswering = () => {
     for (const act of acts) act()
   }
-  return { refused, add, stopAnswering }
+  return { refused, add, remove: database.remove, stopAnswering }
 }
 
 test('requests that wait are refused once when the database stops answering', (t) => {
-  const { refused, add, stopAnswering } = startWatch(t)
+  const { refused, add, remove, stopAnswering } = startWatch(t)
   const answered = add('answered')
+  remove(add('removed'))
   add('waiting')
   t.mock.timers.tick(10_000)
   add('new')
-  answered.isOver = true
+  answered.sent = true
   stopAnswering()
   assert.deepEqual(refused, ['waiting', 'new'])
   add('later')

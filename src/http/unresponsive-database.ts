@@ -1,44 +1,49 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../db/database.ts'
-import { problem } from '../lib/problems.ts'
+import { type Problem, problem } from '../lib/problems.ts'
 
-/** How often answered requests are removed. */
+/** How often requests are removed whose clients have left. */
 const REMOVE_MS = 1_000
 
-/** A request that has no answer yet. */
-type Waiting = { isAnswered(): boolean; refuse(): void }
+/** The reply to a request, as far as it is watched. */
+type Reply = { sent: boolean; raw: { destroyed: boolean }; send(refusal: Problem): unknown }
 
 export type DatabaseWatch = {
   /** Whether the database does not answer at all, because it hangs or cannot be reached. */
   isUnresponsive(): boolean
   /** Adds a request, which is refused if the database stops answering while it waits. */
-  add(waiting: Waiting): void
+  add(reply: Reply): void
+  /** Forgets a request at its end: all that it holds would outlive it otherwise. */
+  remove(reply: Reply): void
   close(): void
 }
 
+const isAnswered = ({ sent, raw }: Reply): boolean => sent || raw.destroyed
+
 /** Refuses all waiting requests as soon as the database is unresponsive, or those of all places. */
 export function watchDatabase(heartbeats: Database['heartbeat'][]): DatabaseWatch {
-  const requests = new Set<Waiting>()
+  const waiting = new Set<Reply>()
   let timer: NodeJS.Timeout | null = null
 
   function removeAnswered(): void {
-    for (const request of requests) if (request.isAnswered()) requests.delete(request)
-    timer = requests.size > 0 ? setTimeout(removeAnswered, REMOVE_MS).unref() : null
+    for (const reply of waiting) if (isAnswered(reply)) waiting.delete(reply)
+    timer = waiting.size > 0 ? setTimeout(removeAnswered, REMOVE_MS).unref() : null
   }
 
   const isUnresponsive = () => heartbeats.every((one) => one.isUnresponsive())
   const refuseAll = () => {
     if (!isUnresponsive()) return
-    for (const request of requests) if (!request.isAnswered()) request.refuse()
-    requests.clear()
+    for (const reply of waiting) if (!isAnswered(reply)) reply.send(notAnswering())
+    waiting.clear()
   }
   for (const { onUnresponsive } of heartbeats) onUnresponsive(refuseAll)
   return {
     isUnresponsive,
-    add(request) {
-      requests.add(request)
+    add(reply) {
+      waiting.add(reply)
       timer ??= setTimeout(removeAnswered, REMOVE_MS).unref()
     },
+    remove: (reply) => waiting.delete(reply),
     close() {
       if (timer) clearTimeout(timer)
     },
@@ -69,10 +74,11 @@ export function refuseWhileUnresponsive(server: FastifyInstance, database: Datab
       done(notAnswering())
       return
     }
-    database.add({
-      isAnswered: () => reply.sent || reply.raw.destroyed,
-      refuse: () => reply.send(notAnswering()),
-    })
+    database.add(reply)
+    done()
+  })
+  server.addHook('onResponse', (_request, reply, done) => {
+    database.remove(reply)
     done()
   })
 }

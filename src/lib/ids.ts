@@ -10,16 +10,16 @@ export type Uuid = string
  */
 export type Prefix = 'charge' | 'clnt' | 'prod' | 'qrs' | 'rec' | 'wd' | 'rfnd' | 'evt'
 
-const ALPHABET = [...'0123456789abcdefghjkmnpqrstvwxyz']
+/** The digits of a TypeID, as character codes. */
+const ALPHABET = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz')
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const HEX_DIGITS = Buffer.from('0123456789abcdef')
 /** The value of a hexadecimal digit by its character code. */
 const NIBBLE = Uint8Array.from({ length: 103 }, (_, code) =>
   Math.max(0, '0123456789abcdef'.indexOf(String.fromCharCode(code))),
 )
 /** The value of a digit of a TypeID by its character code. */
-const DIGIT = Uint8Array.from({ length: 123 }, (_, code) =>
-  Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))),
-)
+const DIGIT = Uint8Array.from({ length: 123 }, (_, code) => Math.max(0, ALPHABET.indexOf(code)))
 /** Where the 32 digits are in a UUID's text. */
 const DIGITS_AT = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((c, i) =>
   c === 'x' ? [i] : [],
@@ -81,11 +81,15 @@ export const byteOf = (id: Uuid, i: number): number =>
 
 export const isUuid = (text: string): boolean => UUID_FORM.test(text)
 
+/** Where a text is put together, since nothing else runs meanwhile. To join it would cost more. */
+const SUFFIX = Buffer.alloc(26)
+const UUID = Buffer.alloc(36, '-')
+
 /** The 26 characters a UUID has in a TypeID. */
 export function suffixOf(id: Uuid): string {
   assert(id.length === 36, 'an id is a UUID')
   // 26 digits of 5 bits hold 130 bits: the number is read as if two zero bits were before it.
-  let text = ''
+  let at = 0
   let value = 0
   let bits = 2
   for (let i = 0; i < 16; i++) {
@@ -93,16 +97,16 @@ export function suffixOf(id: Uuid): string {
     bits += 8
     while (bits >= 5) {
       bits -= 5
-      text += ALPHABET[(value >>> bits) & 31]
+      SUFFIX[at++] = ALPHABET[(value >>> bits) & 31]!
     }
     value &= (1 << bits) - 1
   }
-  return text
+  return SUFFIX.toString('latin1')
 }
 
 export function idOfSuffix(suffix: string): Uuid | null {
   if (!SUFFIX_FORM.test(suffix)) return null
-  let hex = ''
+  let at = 0
   let value = 0
   let bits = -2
   for (let i = 0; i < 26; i++) {
@@ -110,11 +114,12 @@ export function idOfSuffix(suffix: string): Uuid | null {
     bits += 5
     if (bits < 8) continue
     bits -= 8
-    hex += HEX[(value >>> bits) & 255]
+    const byte = (value >>> bits) & 255
+    UUID[DIGITS_AT[at++]!] = HEX_DIGITS[byte >> 4]!
+    UUID[DIGITS_AT[at++]!] = HEX_DIGITS[byte & 15]!
     value &= (1 << bits) - 1
-    if (hex.length === 8 || hex.length === 13 || hex.length === 18 || hex.length === 23) hex += '-'
   }
-  return hex
+  return UUID.toString('latin1')
 }
 
 export function toPublic(prefix: Prefix, id: Uuid): string {

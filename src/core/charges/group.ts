@@ -128,20 +128,19 @@ with input as materialized (
   select ${CREATED.inserted('i', { customer_id: 'coalesce(i.customer_id, c.id)' })}, 'OPEN',
     i.email_index
   from input i left join customer c using (company_id, payer_index)
-  on conflict (company_id, id) do nothing
-), ${eventInsertSql(EVENTS)}`
-const ANSWERS = `, response as (
+  on conflict (company_id, id) do nothing returning id
+), response as (
   insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
-  select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)})
-)
-${eventResultSql(EVENTS)}`
-const INSERT = PARTS + ANSWERS
+  select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)}) returning key
+), ${eventInsertSql(EVENTS, ['charge', 'response'])}`
+const RESULT = eventResultSql(EVENTS)
+const INSERT = PARTS + RESULT
 
 /** Only for a group with mails, because most have none. */
 const INSERT_WITH_MAILS = `${PARTS}, mail as (
   ${mailInsertSql(MAILS)}
   on conflict (company_id, id) do nothing
-)${ANSWERS}`
+)${RESULT}`
 
 function chargeColumns(group: Creation[]): Buffer[] {
   const charges = group.map(({ charge }) => charge)

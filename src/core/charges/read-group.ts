@@ -1,14 +1,14 @@
 import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { createRecent } from '../../lib/memo.ts'
-import { CHANGING } from './columns.ts'
 import type { Charge } from './rules.ts'
 import {
-  type ChargeHead,
   type ChargeId,
-  findMany,
+  findVersions,
+  type ListedCharge,
   type ListPart,
   listMany,
+  type ReadCharge,
   refreshMany,
 } from './store.ts'
 
@@ -18,7 +18,7 @@ export type ReadGroups = {
   find: Batcher<ChargeId, Charge | null>
   /**
    * Lists the newest charges of a company with other lists that are read at the same time. A charge
-   * that is not remembered is still to be found. None is ever deleted.
+   * that is not remembered as it is now is still to be found. None is ever deleted.
    */
   list: Batcher<ListPart, (Charge | ChargeId)[]>
 }
@@ -35,37 +35,47 @@ const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MAX_
 const nameOf = ({ companyId, id }: ChargeId): string => companyId + id
 
 export function groupReads(db: Database): ReadGroups {
-  const known = createRecent<Charge>(MAX_KNOWN)
+  const known = createRecent<ReadCharge>(MAX_KNOWN)
   const shared = {
     concurrency: 2,
     isItemError: isRowError,
     ownerOf: ({ companyId }: { companyId: string }) => companyId,
   }
 
-  async function findNew(wanted: ChargeId[]): Promise<(Charge | null)[]> {
-    const charges = wanted.length === 0 ? [] : await findMany(db.hot, wanted)
-    for (const charge of charges) if (charge && isSmall(charge)) known.set(nameOf(charge), charge)
-    return charges
+  function remember(read: ReadCharge): void {
+    if (isSmall(read.charge)) known.set(nameOf(read.charge), read)
   }
 
-  /** Of charges that are remembered it reads only what can have changed. */
+  async function findNew(wanted: ChargeId[]): Promise<(ReadCharge | null)[]> {
+    const found = wanted.length === 0 ? [] : await findVersions(db.hot, wanted)
+    for (const read of found) if (read) remember(read)
+    return found
+  }
+
+  async function refresh(seen: ReadCharge[]): Promise<ReadCharge[]> {
+    const refreshed = seen.length === 0 ? [] : await refreshMany(db.hot, seen)
+    for (const [i, read] of refreshed.entries()) if (read !== seen[i]) remember(read)
+    return refreshed
+  }
+
+  /** Of charges that are remembered it reads only those that have changed. */
   async function findAll(wanted: ChargeId[]): Promise<(Charge | null)[]> {
     const old = wanted.map((one) => known.get(nameOf(one)))
-    const seen = old.filter((charge) => charge !== undefined)
     const [refreshed, found] = await Promise.all([
-      seen.length === 0 ? [] : refreshMany(db.hot, seen),
+      refresh(old.filter((read) => read !== undefined)),
       findNew(wanted.filter((_, i) => old[i] === undefined)),
     ])
-    return old.map((charge) => (charge ? refreshed.shift()! : found.shift()!))
+    const read = old.map((one) => (one ? refreshed.shift()! : found.shift()!))
+    return read.map((one) => one?.charge)
   }
 
   async function list(parts: ListPart[]): Promise<(Charge | ChargeId)[][]> {
     const lists = await listMany(db.hot, parts)
-    const merge = ({ row, ...id }: ChargeHead) => {
-      const charge = known.get(nameOf(id))
-      return charge ? CHANGING.merge(charge, row) : id
+    const recall = (one: ListedCharge) => {
+      const read = known.get(nameOf(one))
+      return read?.version === one.version ? read.charge : one
     }
-    return lists.map((heads) => heads.map(merge))
+    return lists.map((listed) => listed.map(recall))
   }
 
   return {

@@ -1,4 +1,4 @@
-import { bytes, integers, uuids } from '../../db/arrays.ts'
+import { bytes, integers, texts, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { CHANGING, CHARGE } from './columns.ts'
@@ -11,50 +11,65 @@ const keysOf = (wanted: ChargeId[]): Buffer[] => [
   uuids(wanted.map(({ id }) => id)),
 ]
 
-/** Charges of several companies by id, in the order of the ids. Null if there is none. */
-export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | null)[]> {
-  const rows = await tx.query<Row & { place: number }>({
-    name: 'find_charges',
-    text: `select k.place::int, c.*
-           from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
-           join charges c on c.company_id = k.company_id and c.id = k.id`,
-    values: keysOf(wanted),
-  })
-  const charges = wanted.map((): Charge | null => null)
-  for (const row of rows) charges[row.place - 1] = CHARGE.read(row)
-  return charges
-}
+/** A charge as it was read, and the version of its row, which every change of it replaces. */
+export type ReadCharge = { charge: Charge; version: string }
 
-const REFRESH = `select k.place::int, ${CHANGING.select('c')}
+/** The id of the transaction that has written the row. */
+const VERSION = 'c.xmin::text as version'
+
+const FIND = `select k.place::int, ${VERSION}, c.*
   from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
   join charges c on c.company_id = k.company_id and c.id = k.id`
 
-/** Charges that were read before, as they are now. Reads only the columns that can change. */
-export async function refreshMany(tx: Tx, known: Charge[]): Promise<Charge[]> {
-  const values = keysOf(known)
-  const rows = await tx.query<Row & { place: number }>({
+/** Charges of several companies by id, in the order of the ids. Null if there is none. */
+export async function findVersions(tx: Tx, wanted: ChargeId[]): Promise<(ReadCharge | null)[]> {
+  const rows = await tx.query<Row & { place: number; version: string }>({
+    name: 'find_charges',
+    text: FIND,
+    values: keysOf(wanted),
+  })
+  const found = wanted.map((): ReadCharge | null => null)
+  for (const row of rows) {
+    found[row.place - 1] = { charge: CHARGE.read(row), version: row.version }
+  }
+  return found
+}
+
+export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | null)[]> {
+  return (await findVersions(tx, wanted)).map((found) => found?.charge ?? null)
+}
+
+const REFRESH = `select k.place::int, ${VERSION}, ${CHANGING.select('c')}
+  from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality k (company_id, id, version, place)
+  join charges c on c.company_id = k.company_id and c.id = k.id and c.xmin <> k.version::xid`
+
+/** Charges that were read before, as they are now. Reads only those that have changed. */
+export async function refreshMany(tx: Tx, known: ReadCharge[]): Promise<ReadCharge[]> {
+  const keys = keysOf(known.map(({ charge }) => charge))
+  const rows = await tx.query<Row & { place: number; version: string }>({
     name: 'refresh_charges',
     text: REFRESH,
-    values,
+    values: [...keys, texts(known.map(({ version }) => version))],
   })
-  const charges = [...known]
+  const now = [...known]
   for (const row of rows) {
-    charges[row.place - 1] = CHANGING.merge(known[row.place - 1]!, row)
+    const { charge } = known[row.place - 1]!
+    now[row.place - 1] = { charge: CHANGING.merge(charge, row), version: row.version }
   }
-  return charges
+  return now
 }
 
 /** The newest charges of a company, or those that follow one: so many at most. */
 export type ListPart = { companyId: Uuid; after: Uuid | null; limit: number }
 
-/** A charge of a list, and the columns of it that can change. */
-export type ChargeHead = ChargeId & { row: Row }
+/** A charge of a list, and the version that its row has. */
+export type ListedCharge = ChargeId & { version: string }
 
-const LIST = `select q.place::int, c.id, ${CHANGING.select('c')}
+const LIST = `select q.place::int, c.id, ${VERSION}
   from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality
     q (company_id, before, size, place)
   cross join lateral (
-    select * from charges where company_id = q.company_id and id < q.before
+    select id, xmin from charges where company_id = q.company_id and id < q.before
     order by id desc limit q.size) c
   order by q.place, c.id desc`
 
@@ -62,8 +77,8 @@ const LIST = `select q.place::int, c.id, ${CHANGING.select('c')}
 const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Lists charges of several companies, newest first. */
-export async function listMany(tx: Tx, parts: ListPart[]): Promise<ChargeHead[][]> {
-  const rows = await tx.query<Row & { place: number; id: Uuid }>({
+export async function listMany(tx: Tx, parts: ListPart[]): Promise<ListedCharge[][]> {
+  const rows = await tx.query<{ place: number; id: Uuid; version: string }>({
     name: 'list_charges',
     text: LIST,
     values: [
@@ -72,10 +87,10 @@ export async function listMany(tx: Tx, parts: ListPart[]): Promise<ChargeHead[][
       integers(parts.map(({ limit }) => limit)),
     ],
   })
-  const lists = parts.map((): ChargeHead[] => [])
-  for (const row of rows) {
-    const { companyId } = parts[row.place - 1]!
-    lists[row.place - 1]!.push({ companyId, id: row.id, row })
+  const lists = parts.map((): ListedCharge[] => [])
+  for (const { place, id, version } of rows) {
+    const { companyId } = parts[place - 1]!
+    lists[place - 1]!.push({ companyId, id, version })
   }
   return lists
 }

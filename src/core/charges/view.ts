@@ -325,6 +325,21 @@ export function showCharge(
   return shown
 }
 
+type Listed = { company: Company; view: Static<typeof ChargeView> }
+
+/** What lists have shown of a charge, which is the same object until it changes. */
+const listed = new WeakMap<Charge, Listed>()
+
+/** A charge without its image. The view is frozen, so that it is written as JSON once. */
+export function showInList(charge: Charge, showing: Showing): Static<typeof ChargeView> {
+  const { company, now } = showing
+  const last = listed.get(charge)
+  if (last?.company === company && last.view.status === asOf(charge, now).status) return last.view
+  const view = Object.freeze(showCharge(charge, showing, { image: false }))
+  listed.set(charge, { company, view })
+  return view
+}
+
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   const shown = items.map(({ quantity, product }) => ({
     productId: product.id,

@@ -32,6 +32,7 @@ import {
   showCharge,
   showCreatedLink,
   showCreatedPix,
+  showInList,
   showPaymentState,
   showState,
   showStaticCode,
@@ -238,7 +239,9 @@ const listAll = route({
     const read = isPlain
       ? await listCharges(call.app, call.company.id, wanted)
       : (part: Part<Uuid>) => searchCharges(where, call.query, part)
-    return readPage(wanted, read, (charge) => showCharge(charge, around, { image }))
+    const show = (charge: Charge) =>
+      image ? showCharge(charge, around, { image }) : showInList(charge, around)
+    return readPage(wanted, read, show)
   },
 })
 

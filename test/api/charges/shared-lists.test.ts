@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listMany } from '../../../src/core/charges/store.ts'
+import { findVersions, listMany, refreshMany } from '../../../src/core/charges/store.ts'
 import type { Tx } from '../../../src/db/database.ts'
-import { newId } from '../../../src/lib/ids.ts'
+import { fromPublic, newId } from '../../../src/lib/ids.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { makePaid } from '../../support/payments.ts'
 
@@ -53,6 +53,30 @@ test('a charge that is remembered is listed as it is now', async () => {
   assert.equal(await statusInList(), 'OPEN')
   await client.post(`/charge/${body.data.id}/cancel`, {})
   assert.equal(await statusInList(), 'CANCELED')
+})
+
+test('a charge that was read before is read again only if it has changed', async () => {
+  const client = await api.client()
+  const { body } = await client.post('/charge/pix', { amount: 900, customer: payer() })
+  const wanted = { companyId: client.company.id, id: fromPublic('charge', body.data.id)! }
+  let rows = 0
+  const counting: Tx = {
+    ...api.app.db.hot,
+    async query(query) {
+      const found = await api.app.db.hot.query(query)
+      rows += found.length
+      return found as never
+    },
+  }
+  const [first] = await findVersions(counting, [wanted])
+  assert.equal(rows, 1)
+  const [same] = await refreshMany(counting, [first!])
+  assert.equal(rows, 1)
+  assert.equal(same, first)
+  await client.post(`/charge/${body.data.id}/cancel`, {})
+  const [changed] = await refreshMany(counting, [first!])
+  assert.equal(rows, 2)
+  assert.deepEqual([changed], await findVersions(counting, [wanted]))
 })
 
 test('a list reads only its page, even if the database knows nothing of the table', async () => {
