@@ -125,12 +125,12 @@ async function payBefore({ db }: FullApp): Promise<void> {
              true from charges`,
   })
   await db.query({
-    text: `insert into simulated_bank.collections (account_id, id, agreement_id, amount, due_on,
+    text: `insert into simulated_collections (account_id, id, agreement_id, amount, due_on,
              status, attempts)
            select company_id, id, recurrence_id, amount, '${before}', 'PAID', '[]' from charges`,
   })
   await db.query({
-    text: `insert into simulated_bank.transfers (account_id, end_to_end_id, direction, amount, at)
+    text: `insert into simulated_transfers (account_id, end_to_end_id, direction, amount, at)
            select company_id, end_to_end_id, 'received', amount, '${before}' from charges`,
   })
 }

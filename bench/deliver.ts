@@ -37,7 +37,7 @@ export async function queue(app: FullApp, companyId: Uuid, webhooks: Uuid[]): Pr
   await app.db.transaction(async (tx) => {
     await tx.query({
       text: `insert into events (company_id, id, type, payload, created_at, position)
-             select $1, id, 'charge.paid', $3, $4, event_position() from unnest($2::uuid[]) id`,
+             select $1, id, 'charge.paid', $3, $4, 1 from unnest($2::uuid[]) id`,
       values: [companyId, events, BODY, now],
     })
     await tx.query({

@@ -45,7 +45,7 @@ export async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[
     ],
   })
   await app.db.query({
-    text: `insert into simulated_bank.transfers
+    text: `insert into simulated_transfers
              (account_id, end_to_end_id, txid, direction, amount, at)
            select *, 'received', $4, $5 from unnest($1::uuid[], $2::text[], $3::text[])`,
     values: [

@@ -5,9 +5,8 @@ import { locate } from '../core/places/directory.ts'
 import { cancelMove, type Moved, moveCompany } from '../core/places/move.ts'
 import { countCompanies, findKnown, listMoving } from '../core/places/store.ts'
 import { isAddress, nameOf, splitHosts } from '../db/address.ts'
+import { createPlace, distributePlace } from '../db/citus-place.ts'
 import { type Database, openDatabase } from '../db/database.ts'
-import { databaseFault } from '../db/database-fault.ts'
-import { migrate } from '../db/migrate.ts'
 import { createVault } from '../lib/vault.ts'
 import { commandAuthor } from './author.ts'
 import { type Command, columns, Refusal } from './command.ts'
@@ -62,11 +61,12 @@ const add: Command = {
     if (!isAddress(url!)) {
       throw new Refusal('The address must start with postgres:// or postgresql://.')
     }
-    await prepareNew(url!, config.secretKey)
+    const address = await prepareNew(url!, config.secretKey)
     return {
-      json: { place, isPrepared: true },
+      json: { place, isPrepared: true, node: nameOf(splitHosts(address)[0]!) },
       text:
         `The database is ready to be place ${place}.\n\n` +
+        (address === url ? '' : atOtherNode(address)) +
         'Places are a setting, so that every server knows the same ones. On each server append the\n' +
         'address to PLACES, after those that are there and DATABASE_URL, and start it again:\n\n' +
         `  PLACES="${known.map((_, i) => `<address of place ${i + 1}>`).join(' ')} <this address>"\n\n` +
@@ -76,23 +76,60 @@ const add: Command = {
   },
 }
 
-async function prepareNew(url: string, secretKey: Buffer): Promise<void> {
-  const db = openDatabase(url, 2)
+const atOtherNode = (address: string): string =>
+  `Citus keeps its tables on ${nameOf(address)}: use that host and port in the address.\n\n`
+
+/** Returns the address that servers are to use: Citus chooses the node of a new place. */
+async function prepareNew(url: string, secretKey: Buffer): Promise<string> {
+  const address = await createPlace(url)
+  const db = openDatabase(address, 2)
   try {
-    const { release } = await db.connect().catch((error) => {
-      throw databaseFault(url, error)
-    })
-    release()
-    await migrate(url)
     await requireSameSecret(db, createVault(secretKey))
     const [row] = await db.query<{ isUsed: boolean }>({
       text: `select exists (select from companies) or exists (select from people)
                or exists (select from installation where place is not null) as "isUsed"`,
     })
     if (row!.isUsed) throw new Refusal('The database is in use. A new place must be empty.')
+    return address
   } finally {
     await db.end()
   }
+}
+
+const distribute: Command = {
+  name: 'place distribute',
+  summary: 'Let Citus hold the tables of a place, while no server runs. Repeat it to go on.',
+  example: 'vintem place distribute 1 p1',
+  operands: ['place', 'schema'],
+  options: {},
+  async run({ operands: [place, schema] }) {
+    const config = loadConfig()
+    const url = [config.databaseUrl, ...config.otherPlaces][Number(place) - 1]
+    if (!url) throw new Refusal('There is no such place. See "vintem place list".')
+    if (!/^[a-z]\w{0,40}$/.test(schema!) || schema === 'public') {
+      throw new Refusal('The schema must be a short name in small letters, such as p1.')
+    }
+    const { url: address, left } = await distributePlace(url, schema!)
+    return {
+      json: { place: Number(place), schema, node: nameOf(address), left },
+      text:
+        `Citus holds place ${place} in the schema ${schema} on ${nameOf(address)}. On every server\n` +
+        'use that host and port in the address of the place, name the schema, and start it again:\n\n' +
+        `  ${shownAddress(address)}\n` +
+        (left.length === 0 ? '' : `\n${LEFT}  ${left.join(', ')}\n`),
+    }
+  },
+}
+
+const LEFT =
+  'The former rows of these tables are still on the disk of the coordinator, because this user is\n' +
+  'no superuser. Nobody sees them. To remove them, repeat the command as one:\n'
+
+/** Without the password. */
+function shownAddress(address: string): string {
+  const shown = new URL(address)
+  if (shown.password) shown.password = '…'
+  return decodeURIComponent(shown.href.replaceAll('+', '%20')).replaceAll(' ', '%20')
 }
 
 const move: Command = {
@@ -110,6 +147,7 @@ async function moveTyped({ db, databases, urls }: Session, text: string, to: num
   if (!databases[to - 1]) {
     throw new Refusal(`There are the places 1 to ${databases.length}. See "vintem place list".`)
   }
+  await requirePlain(databases)
   const company = await requireCompany(db, text)
   const { id: companyId, name } = company
   const lives = (await locate(databases, companyId))! + 1
@@ -143,6 +181,17 @@ async function moveTyped({ db, databases, urls }: Session, text: string, to: num
   return answer(companyId, to, described(name, to, moved), moved)
 }
 
+/** Companies are copied by triggers, which do not work on Citus yet. */
+async function requirePlain(databases: readonly Database[]): Promise<void> {
+  for (const [i, db] of databases.entries()) {
+    const found = await db.query({ text: `select 1 from pg_extension where extname = 'citus'` })
+    if (found.length === 0) continue
+    throw new Refusal(
+      `Place ${i + 1} is on Citus, and companies are moved on plain databases only.`,
+    )
+  }
+}
+
 const described = (name: string, to: number, { refused_ms, rows }: Moved): string =>
   `${name} lives in place ${to} now. ${rows} rows were removed from the former one.\n` +
   (refused_ms > 0 ? `It was refused for ${(refused_ms / 1000).toFixed(1)} seconds.\n` : '')
@@ -152,4 +201,4 @@ const answer = (companyId: string, place: number, text: string, moved?: Moved) =
   text,
 })
 
-export const placeCommands = [list, add, move]
+export const placeCommands = [list, add, move, distribute]

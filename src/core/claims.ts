@@ -62,11 +62,12 @@ export function claimRows<R extends Row>(
 ): Promise<R[]> {
   const { table, key, dueAt, set = [], returning } = claimable
   const parts = [...(only === null ? [dueInRealTime(claimable)] : []), dueByClock(claimable, only)]
-  const changes = [`${dueAt} = claimed.now + $2::int8 * interval '1 second'`, ...set]
+  const changes = [`${dueAt} = claimed.until`, ...set]
+  const found = parts.map((_, i) => `select * from part${i}`).join(' union all ')
   return tx.query<R>({
     name: `claim_${table}${only === null ? '' : '_of_one'}`,
     text: `with ${parts.map((part, i) => `part${i} as (${part})`).join(', ')},
-           claimed as (${parts.map((_, i) => `select * from part${i}`).join(' union all ')})
+           claimed as (select f.*, f.now + $2::int8 * interval '1 second' as until from (${found}) f)
            update ${table} d set ${changes.join(', ')}
            from claimed where d.company_id = claimed.company_id and d.${key} = claimed.${key}
            returning ${returning}`,

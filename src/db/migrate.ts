@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
+import { splitHosts } from './address.ts'
+import { adaptFunctions, allowTriggers, atNode, type Citus, readCitus } from './citus.ts'
 import { databaseFault } from './database-fault.ts'
 import { isOutside, runOutside } from './migrate-outside.ts'
 import { createClient } from './servers.ts'
@@ -59,6 +61,10 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
        version integer primary key, name text not null, checksum text not null,
        applied_at timestamptz not null default now())`,
   )
+  return listApplied(client)
+}
+
+async function listApplied(client: pg.Client): Promise<Applied[]> {
   const found = await client.query<Applied>(
     'select version, name, checksum from schema_migrations order by version',
   )
@@ -109,7 +115,55 @@ async function takeLock(client: pg.Client): Promise<void> {
 }
 
 /** Brings the database to this version of the code, and returns the applied migrations. */
-export async function migrate(url: string, migrations = readMigrations()): Promise<string[]> {
+export function migrate(url: string, migrations = readMigrations()): Promise<string[]> {
+  return connected(url, async (client) => {
+    await requireVersion(client)
+    const citus = await readCitus(client)
+    if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations)
+    if (citus) await requireOwnSchema(client)
+    await takeLock(client)
+    if (citus?.holder) await allowTriggers(client)
+    const pending = pendingOf(migrations, await readApplied(client))
+    for (const migration of pending) await apply(client, migration)
+    if (citus?.holder && pending.length > 0) await adaptFunctions(client)
+    return pending.map(({ name }) => name)
+  })
+}
+
+/** Refuses to make a second installation beside one whose address has a schema. */
+async function requireOwnSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ names: string }>(
+    `select string_agg(schemaid::regnamespace::text, ', ' order by schemaid) as names
+     from pg_dist_schema where current_schema() = 'public'
+       and to_regclass('schema_migrations') is null`,
+  )
+  const names = rows[0]?.names
+  if (!names) return
+  throw new MigrationFault(
+    `The tables of this database are in the schemas of Citus ${names}. Name one in the address: ?options=-c%20search_path=…`,
+  )
+}
+
+/**
+ * Other nodes of Citus cannot change tables. If nothing is to be changed, the coordinator is not
+ * needed, so that a server can start without it.
+ */
+async function migrateAtCoordinator(
+  client: pg.Client,
+  url: string,
+  { holder, coordinator }: Citus,
+  migrations: Migration[],
+): Promise<string[]> {
+  if (!holder) {
+    throw new MigrationFault(
+      'This node of Citus has no place in the schema of the address. Make it with "vintem place add", and name the node that has it.',
+    )
+  }
+  if (pendingOf(migrations, await listApplied(client)).length === 0) return []
+  return migrate(atNode(splitHosts(url)[0]!, coordinator!), migrations)
+}
+
+async function connected<R>(url: string, act: (client: pg.Client) => Promise<R>): Promise<R> {
   const client = createClient(url, {
     application_name: 'vintem migrate',
     connectionTimeoutMillis: 10_000,
@@ -117,15 +171,7 @@ export async function migrate(url: string, migrations = readMigrations()): Promi
   await client.connect().catch((error) => {
     throw databaseFault(url, error)
   })
-  try {
-    await requireVersion(client)
-    await takeLock(client)
-    const pending = pendingOf(migrations, await readApplied(client))
-    for (const migration of pending) await apply(client, migration)
-    return pending.map(({ name }) => name)
-  } finally {
-    await client.end()
-  }
+  return act(client).finally(() => client.end())
 }
 
 async function requireVersion(client: pg.Client): Promise<void> {

@@ -4,10 +4,7 @@ import { notReplicated, standby } from './away.ts'
 
 /** How long a transaction may be left open by a process that does nothing with it. */
 const IDLE_IN_TRANSACTION_MS = 15_000
-/**
- * Lets the server notice that our machine has lost power. Without this it keeps our locks, and the
- * oldest transaction that a feed waits for, for hours.
- */
+/** Lets the server notice that our machine has lost power. It would keep our locks for hours. */
 const KEEPALIVE = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3'
 /** Other systems than Linux lack it, and a server there would log that for each connection. */
 const USER_TIMEOUT = process.platform === 'linux' ? ' -c tcp_user_timeout=15000' : ''

@@ -15,7 +15,7 @@ const NOT_CONFIRMED = 'No standby confirms what is written to the database.'
 const NO_PRIMARY = 'None of the database servers accepts writes.'
 
 /** Writes without changing anything. */
-const WRITE = 'update installation set last_position = last_position'
+const WRITE = 'update installation set secret_key_id = secret_key_id'
 
 /**
  * The connection is not one of those that requests use: if they are all busy, the database is still

@@ -57,6 +57,8 @@ async function spanTransaction<R>(
   const atPeople: Tx = {
     ...tx,
     query: async (query) => (await inPlace(people)).query(query),
+    beforeCommit: async (write, items) => (await inPlace(people)).beforeCommit(write, items),
+    flush: async () => (await inPlace(people)).flush(),
     get people() {
       return atPeople
     },
@@ -71,6 +73,8 @@ async function spanTransaction<R>(
   }
   try {
     const result = await act(spanned)
+    // What can still fail is done before another place commits.
+    await tx.flush()
     for (const { commit } of begun.values()) {
       progress.isCommitting = true
       await commit()

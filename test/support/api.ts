@@ -12,6 +12,7 @@ import type { Lookup } from '../../src/lib/lookup.ts'
 import type { Limits } from '../../src/provider/bacen/bacen.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { LATEST } from '../../src/versions/history.ts'
+import { changesTables, changeTables } from '../citus/cluster.ts'
 import { cloneDatabase } from './database.ts'
 import { PATIENT } from './patience.ts'
 import { secretOf, temporaryFolder } from './process.ts'
@@ -86,8 +87,11 @@ export type ApiOptions = {
   databaseTime?: () => Promise<Date>
   /** In place of a clone of the template, which ends with the test file. */
   databaseUrl?: string
-  /** With two places the people are in the first, and all companies in the second. */
-  places?: 1 | 2
+  /**
+   * With two places the people are in the first, and all companies in the second. Databases that
+   * exist already are named by their addresses.
+   */
+  places?: 1 | 2 | [first: string, second: string]
 }
 
 /** The whole service on a real socket and a real database, with a clock that the test moves. */
@@ -95,14 +99,15 @@ export async function startApi(
   environment: Record<string, string> = {},
   { local = true, databaseUrl: own, places: asked, ...options }: ApiOptions = {},
 ): Promise<TestApi> {
-  const places = asked ?? TEST_PLACES
+  const named = Array.isArray(asked) ? asked : null
+  const places = named ? 2 : (asked ?? TEST_PLACES)
   const closers: (() => Promise<unknown>)[] = []
   // Registered before the end of the database, and so over before it.
   after(async () => {
     for (const close of closers.toReversed()) await close()
   })
-  const databaseUrl = own ?? (await cloneDatabase())
-  const first = places === 2 ? await cloneDatabase() : databaseUrl
+  const databaseUrl = own ?? named?.[1] ?? (await cloneDatabase())
+  const first = named?.[0] ?? (places === 2 ? await cloneDatabase() : databaseUrl)
   const databases =
     first === databaseUrl
       ? { DATABASE_URL: databaseUrl }
@@ -164,7 +169,9 @@ export async function startApi(
     },
     client: (fields, options) => makeClient(app, call, fields, options),
     rows: <R>(text: string, values: unknown[] = []) =>
-      app.db.query({ text, values }) as Promise<R[]>,
+      changesTables(text)
+        ? (changeTables(databaseUrl, text) as Promise<R[]>)
+        : (app.db.query({ text, values }) as Promise<R[]>),
   }
 }
 

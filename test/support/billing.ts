@@ -3,7 +3,6 @@ import { until } from '../deliveries/until.ts'
 import type { Client, TestApi } from './api.ts'
 import { CLOCK } from './clocks.ts'
 import { decide, makeSubscription, readSubscription } from './subscriptions.ts'
-import { feedCaughtUp } from './webhooks.ts'
 
 /** A day of São Paulo, which is three hours behind UTC all year round since 2019. */
 export type Day = string
@@ -69,23 +68,22 @@ export type FedEvent = {
 }
 
 /** All events of a company, in the order of its feed. */
-export async function feedOf(api: TestApi, client: Client): Promise<FedEvent[]> {
-  await feedCaughtUp(api)
+export async function feedOf(client: Client): Promise<FedEvent[]> {
   const { status, body, text } = await client.get('/event?limit=1000')
   assert.equal(status, 200, text)
   return body.data
 }
 
 /** The events of charges and subscriptions, each with its time. */
-export const eventLinesOf = async (api: TestApi, client: Client): Promise<string[]> =>
-  (await feedOf(api, client)).map(({ type, createdAt }) => `${createdAt} ${type}`)
+export const eventLinesOf = async (client: Client): Promise<string[]> =>
+  (await feedOf(client)).map(({ type, createdAt }) => `${createdAt} ${type}`)
 
 type Collection = { status: string; due_on: string; attempts: { on: Day; status: string }[] }
 
 /** What the simulated bank has of a charge, by its own books. */
 export async function collectionsOf(api: TestApi, client: Client): Promise<Collection[]> {
   return api.rows<Collection>(
-    `select status, due_on::text, attempts from simulated_bank.collections
+    `select status, due_on::text, attempts from simulated_collections
      where account_id = $1 order by due_on, id`,
     [client.company.id],
   )

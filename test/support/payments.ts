@@ -92,7 +92,7 @@ export async function movementsOf(api: TestApi, { company }: Client): Promise<un
 /** What the simulated bank has moved for a company, by its own books. */
 export async function transfersOf(api: TestApi, { company }: Client): Promise<unknown[][]> {
   const rows = await api.rows<Record<string, unknown>>(
-    `select direction, end_to_end_id, amount from simulated_bank.transfers
+    `select direction, end_to_end_id, amount from simulated_transfers
      where account_id = $1 order by at, direction, end_to_end_id`,
     [company.id],
   )

@@ -17,7 +17,7 @@ export async function poisonRows(api: TestApi, companyId: Uuid, tables: string[]
      end $$`,
   )
   for (const table of tables) {
-    const owner = table.startsWith('simulated_bank.') ? 'account_id' : 'company_id'
+    const owner = table.startsWith('simulated_') ? 'account_id' : 'company_id'
     for (const [row, when] of [
       ['new', 'insert or update'],
       ['old', 'delete'],

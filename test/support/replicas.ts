@@ -1,6 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
 import { copyFile, lchown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -8,6 +6,7 @@ import pg from 'pg'
 import { type Cluster, openCluster, readPassword } from '../../src/db/embedded/cluster.ts'
 import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { until } from '../deliveries/until.ts'
+import { killServer } from './kill-server.ts'
 import { temporaryFolder } from './process.ts'
 
 /** One of two PostgreSQL servers. */
@@ -105,32 +104,8 @@ async function start(replica: Replica): Promise<void> {
   )
 }
 
-/** The processes that work in the data directory, the first of which starts all others. */
-function processesOf({ cluster, process: first }: Replica): number[] {
-  const own = statSync(cluster.directory)
-  const isOurs = (pid: string): boolean => {
-    try {
-      const { ino, dev } = statSync(`/proc/${pid}/cwd`)
-      return ino === own.ino && dev === own.dev
-    } catch {
-      return false
-    }
-  }
-  const all = process.platform === 'linux' ? readdirSync('/proc').filter(isOurs) : []
-  return [first!.pid!, ...all.map(Number).filter((pid) => pid !== first!.pid)]
-}
-
 async function kill(replica: Replica): Promise<void> {
-  const ended = once(replica.process!, 'exit')
-  for (const pid of processesOf(replica)) {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It has ended by itself.
-    }
-  }
-  await ended
-  await until('all of its processes are gone', () => processesOf(replica).length === 1)
+  await killServer(replica.cluster.directory, replica.process!)
   replica.process = null
 }
 

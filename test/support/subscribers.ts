@@ -25,7 +25,7 @@ export async function insertSubscribers(
     (id) => `RR99999999${day.replaceAll('-', '')}${id.replaceAll('-', '').slice(-11)}`,
   )
   await tx.query({
-    text: `insert into simulated_bank.agreements (account_id, id, external_id, br_code, value,
+    text: `insert into simulated_agreements (account_id, id, external_id, br_code, value,
              frequency, status, funds, retries, created_at, expires_at, decided_at)
            select $1, id, external_id, '000201' || external_id, $4, $5, 'APPROVED', true, true,
              $6::timestamptz, $6::timestamptz + interval '30 days', $6::timestamptz

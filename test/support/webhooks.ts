@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { createDeliveryWorker, type DeliveryWorker } from '../../src/worker/deliver.ts'
-import { until } from '../deliveries/until.ts'
 import type { Client, TestApi } from './api.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
@@ -28,16 +27,4 @@ export async function makeReceiver(
 ): Promise<{ receiver: Receiver; webhook: Any }> {
   const receiver = await startReceiver()
   return { receiver, webhook: await register(client, receiver.url, events) }
-}
-
-/**
- * Returns when the feed shows all that is written by now. Any transaction in the same cluster that
- * began before may hold it back, those of other tests too.
- */
-export async function feedCaughtUp(api: TestApi): Promise<void> {
-  const [now] = await api.rows<{ position: number }>('select event_position() as position')
-  await until('no transaction is open', async () => {
-    const [feed] = await api.rows<{ horizon: number }>('select feed_horizon() as horizon')
-    return feed!.horizon > now!.position
-  })
 }

@@ -73,7 +73,7 @@ export type BankTransfer = { order_id: string; end_to_end_id: string; amount: nu
 /** What the simulated bank has sent for a company, by its own books. */
 export const sentOf = (api: TestApi, { company }: Client): Promise<BankTransfer[]> =>
   api.rows<BankTransfer>(
-    `select order_id, end_to_end_id, amount from simulated_bank.transfers
+    `select order_id, end_to_end_id, amount from simulated_transfers
      where account_id = $1 and direction = 'sent' order by order_id`,
     [company.id],
   )

@@ -189,12 +189,6 @@ export async function claimDue(tx: Tx, request: ClaimRequest): Promise<Billing[]
   return rows.map(BILLING.read)
 }
 
-/** When the next billing of a company is due. */
-export async function nextAt(tx: Tx, companyId: Uuid): Promise<Date | null> {
-  const [row] = await tx.query<{ at: Date | null }>({
-    text: `select min(next_at) as at from billings
-           where company_id = $1 and next_at is not null`,
-    values: [companyId],
-  })
-  return row!.at
-}
+/** When the next billing of the company `$1` is due. */
+export const NEXT_AT = `select min(next_at) from billings
+  where company_id = $1 and next_at is not null`

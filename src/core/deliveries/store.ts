@@ -71,17 +71,20 @@ export async function takeLeases(
   if (webhooks.length === 0) return []
   const rows = await tx.query<KeyRow>({
     name: 'take_leases',
-    text: `insert into webhook_leases as l (company_id, webhook_id, worker, until)
-           select company_id, webhook_id, $3, now() + ${LEASE}
-           from unnest($1::uuid[], $2::uuid[]) w (company_id, webhook_id)
-           where not exists (
-             select from webhook_leases o
-             where o.company_id = w.company_id and o.webhook_id = w.webhook_id
-               and o.worker <> $3 and o.until > now() offset 0)
-           limit $4
+    text: `with free as materialized (
+             select company_id, webhook_id, $3::int8 as worker, now() + ${LEASE} as until, now()
+             from unnest($1::uuid[], $2::uuid[]) w (company_id, webhook_id)
+             where not exists (
+               select from webhook_leases o
+               where o.company_id = w.company_id and o.webhook_id = w.webhook_id
+                 and o.worker <> $3 and o.until > now() offset 0)
+             limit $4
+           )
+           insert into webhook_leases as l (company_id, webhook_id, worker, until, taken_at)
+           select * from free
            on conflict (company_id, webhook_id) do update
-             set worker = excluded.worker, until = excluded.until
-             where l.worker = excluded.worker or l.until <= now()
+             set worker = excluded.worker, until = excluded.until, taken_at = excluded.taken_at
+             where l.worker = excluded.worker or l.until <= excluded.taken_at
            returning company_id, webhook_id`,
     values: [...webhookColumns(webhooks), worker, max],
   })
@@ -299,15 +302,15 @@ const RECORD = (onConflict: string) => `
       and r.outcome <> 'RETRY'
     returning r.company_id, r.webhook_id, r.event_id, r.outcome,
       d.attempts || r.attempt::jsonb as attempts, d.created_at, r.at
-  ), logged as (
-    insert into delivery_log
-      (company_id, webhook_id, event_id, status, attempts, created_at, finished_at)
-    select * from ended
-    ${onConflict}
+  ), retried as (
+    update deliveries d set tries = d.tries + 1, attempts = d.attempts || r.attempt::jsonb,
+      next_attempt_at = r.next_attempt_at
+    from result r
+    where d.ctid = r.row_ctid and d.company_id = r.company_id
+      and d.webhook_id = r.webhook_id and d.event_id = r.event_id
+      and r.outcome = 'RETRY'
   )
-  update deliveries d set tries = d.tries + 1, attempts = d.attempts || r.attempt::jsonb,
-    next_attempt_at = r.next_attempt_at
-  from result r
-  where d.ctid = r.row_ctid and d.company_id = r.company_id
-    and d.webhook_id = r.webhook_id and d.event_id = r.event_id
-    and r.outcome = 'RETRY'`
+  insert into delivery_log
+    (company_id, webhook_id, event_id, status, attempts, created_at, finished_at)
+  select * from ended
+  ${onConflict}`

@@ -37,7 +37,7 @@ export async function listLargestTables(tx: Tx, limit: number): Promise<TableSiz
     text: `select c.relname as name, nullif(c.reltuples, -1)::int8 as rows,
              pg_total_relation_size(c.oid) as bytes
            from pg_class c join pg_namespace n on n.oid = c.relnamespace
-           where c.relkind = 'r' and n.nspname = 'public'
+           where c.relkind = 'r' and n.nspname = current_schema()
            order by pg_total_relation_size(c.oid) desc limit $1`,
     values: [limit],
   })

@@ -91,15 +91,16 @@ export async function claimDue(
              select next.company_id from company before
              cross join lateral (${NEXT_COMPANY('company_id > before.company_id')}) next
            ), due as materialized (
-             select d.company_id, d.id from company cross join lateral (
-               select company_id, id from bank_callbacks
+             select d.company_id, d.id,
+               $1::timestamptz + interval '30 seconds' * (2 ^ least(d.attempts, 7)) as next_at
+             from company cross join lateral (
+               select company_id, id, attempts from bank_callbacks
                where company_id = company.company_id and processed_at is null
                  and next_attempt_at <= $1
                order by next_attempt_at limit $4 for update skip locked) d
              where company.company_id <> all ($3::uuid[]) limit $2
            )
-           update bank_callbacks c set attempts = attempts + 1,
-             next_attempt_at = $1::timestamptz + interval '30 seconds' * (2 ^ least(c.attempts, 7))
+           update bank_callbacks c set attempts = attempts + 1, next_attempt_at = due.next_at
            from due
            where c.company_id = due.company_id and c.id = due.id
            returning ${DUE.select('c')}`,

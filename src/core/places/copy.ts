@@ -6,7 +6,13 @@ import { APPEND_ONLY, type Table } from './tables.ts'
 const BATCH = 2_000
 
 /** The connections to both places of a move, and the tables that it copies. */
-export type Ends = { source: pg.Client; target: pg.Client; tables: Table[] }
+export type Ends = {
+  source: pg.Client
+  target: pg.Client
+  /** By which triggers are made there: with Citus these are connections to the coordinator. */
+  changers: { source: pg.Client; target: pg.Client }
+  tables: Table[]
+}
 
 /** The key of a row within its company, as texts. */
 export type Key = string[]

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { allowTriggers, coordinatorOf } from '../../db/citus.ts'
 import { createClient } from '../../db/servers.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
@@ -9,7 +10,7 @@ import { copyTable, countRows, type Ends, type Key, removeRows } from './copy.ts
 import type { MoveState } from './store.ts'
 import { readTables, type Table } from './tables.ts'
 import { requireSameEnd, verifyCopy } from './verify.ts'
-import { patiently, unwatchCompany, watchCompany } from './watch.ts'
+import { unwatchCompany, watchCompany } from './watch.ts'
 
 /** The classes of advisory locks: of writers, which the migration names too, and of the mover. */
 const WRITERS = 1986618989
@@ -24,9 +25,6 @@ const TRIES = 5
 const WORKERS_MS = 2_500
 /** Longer than any request takes after its body has arrived, and so the place was found. */
 export const GRACE_MS = 60_000
-/** The old place goes on counting until the change. */
-const POSITION_MARGIN = 1_000_000
-const POSITION_GAP = 1_000_000_000
 
 /** Where a move has got to. If it is killed anywhere, the same command goes on. */
 export type Step =
@@ -59,7 +57,7 @@ export type Moved = { /** For how long writers were refused. */ refused_ms: numb
 export async function moveCompany(move: Move): Promise<Moved> {
   const { from, to, companyId, onStep = () => {} } = move
   return withEnds(move, async (ends) => {
-    const { source, target } = ends
+    const { source } = ends
     let refused_ms = 0
     if ((await stateAt(source, companyId)) !== 'left') {
       await prepare(ends, move)
@@ -73,7 +71,7 @@ export async function moveCompany(move: Move): Promise<Moved> {
     } else await arrive(ends, move, performance.now() + REFUSED_MS)
     await onStep('arrived')
     const rows = await clearSource(ends, companyId, move.grace_ms ?? GRACE_MS)
-    await unwatchCompany(target, companyId)
+    await unwatchCompany(ends.changers.target, companyId)
     await source.query('delete from company_moves where company_id = $1', [companyId])
     await onStep('removed')
     return { refused_ms, rows }
@@ -86,7 +84,7 @@ export async function moveCompany(move: Move): Promise<Moved> {
 
 /** Gives up a move that has not changed the place yet. What was copied is removed. */
 export async function cancelMove(move: Move): Promise<void> {
-  await withEnds(move, async ({ source, target, tables }) => {
+  await withEnds(move, async ({ source, target, changers, tables }) => {
     const { companyId } = move
     if ((await stateAt(source, companyId)) === 'left') {
       throw new OperatorFault('The company has left this place already.')
@@ -99,9 +97,9 @@ export async function cancelMove(move: Move): Promise<void> {
       companyId,
     ])
     for (const table of tables.toReversed()) await removeRows(target, table, companyId)
-    await unwatchCompany(target, companyId)
+    await unwatchCompany(changers.target, companyId)
     await target.query('delete from company_moves where company_id = $1', [companyId])
-    await unwatchCompany(source, companyId)
+    await unwatchCompany(changers.source, companyId)
     await source.query('delete from company_changes where company_id = $1', [companyId])
     await source.query('delete from company_moves where company_id = $1', [companyId])
   })
@@ -111,28 +109,38 @@ async function withEnds<R>(
   move: Pick<Move, 'companyId' | 'urls' | 'from' | 'to'>,
   act: (ends: Ends) => Promise<R>,
 ): Promise<R> {
-  const open = async (place: number) => {
-    const client = createClient(move.urls[place - 1]!, { application_name: 'vintem move' })
+  const opened: pg.Client[] = []
+  const open = async (url: string) => {
+    const client = createClient(url, { application_name: 'vintem move' })
     client.on('error', () => {})
     await client.connect()
+    opened.push(client)
     await client.query(`set vintem.mover = 'on'`)
     return client
   }
-  const source = await open(move.from)
+  const openChanger = async (client: pg.Client, url: string) => {
+    const coordinator = await coordinatorOf(client, url)
+    if (coordinator === null) return client
+    const changer = coordinator === url ? client : await open(coordinator)
+    await allowTriggers(changer)
+    return changer
+  }
+  const [from, to] = [move.urls[move.from - 1]!, move.urls[move.to - 1]!]
   try {
-    const target = await open(move.to)
-    try {
-      const { rows } = await source.query<{ taken: boolean }>(
-        'select pg_try_advisory_lock($1, hashtext($2)) as taken',
-        [MOVER, move.companyId],
-      )
-      if (!rows[0]!.taken) throw new OperatorFault('Another command is moving this company now.')
-      return await act({ source, target, tables: await readTables(source) })
-    } finally {
-      await target.end()
+    const source = await open(from)
+    const target = await open(to)
+    const { rows } = await source.query<{ taken: boolean }>(
+      'select pg_try_advisory_lock($1, hashtext($2)) as taken',
+      [MOVER, move.companyId],
+    )
+    if (!rows[0]!.taken) throw new OperatorFault('Another command is moving this company now.')
+    const changers = {
+      source: await openChanger(source, from),
+      target: await openChanger(target, to),
     }
+    return await act({ source, target, changers, tables: await readTables(source) })
   } finally {
-    await source.end()
+    for (const client of opened) await client.end()
   }
 }
 
@@ -145,7 +153,7 @@ async function stateAt(client: pg.ClientBase, companyId: Uuid): Promise<MoveStat
 }
 
 /** Both places know of the move before anything is copied, and workers leave the company alone. */
-async function prepare({ source, target, tables }: Ends, move: Move): Promise<void> {
+async function prepare({ source, target, changers, tables }: Ends, move: Move): Promise<void> {
   const { companyId, from, to } = move
   const begin = `insert into company_moves (company_id, state, other_place) values ($1, $2, $3)
     on conflict (company_id) do update set state = excluded.state`
@@ -156,9 +164,9 @@ async function prepare({ source, target, tables }: Ends, move: Move): Promise<vo
   for (const table of tables.toReversed()) {
     if (table.kind === 'late') await removeRows(target, table, companyId)
   }
-  await watchCompany(source, tables, companyId)
+  await watchCompany(changers.source, tables, companyId)
   await watchCompany(
-    target,
+    changers.target,
     tables.filter(({ kind }) => kind !== 'log'),
     companyId,
   )
@@ -216,25 +224,6 @@ async function withReferred(copy: () => Promise<void>, copyChanged: () => Promis
   }
 }
 
-async function positionOf(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ position: number }>('select event_position() as position')
-  return Number(rows[0]!.position)
-}
-
-/** Lets the feed of the new place go on after the old one. Nothing else writes events meanwhile. */
-async function liftPositions(source: pg.Client, target: pg.Client): Promise<void> {
-  const wanted = await positionOf(source)
-  if ((await positionOf(target)) > wanted + POSITION_MARGIN) return
-  await patiently(target, async () => {
-    await target.query('lock table events, redeliveries in share row exclusive mode')
-    await target.query(
-      `update installation set position_offset = position_offset + greatest(0,
-         $1::bigint + $2::bigint - event_position())`,
-      [wanted, POSITION_GAP],
-    )
-  })
-}
-
 /**
  * Locks out writers, copies the rest, compares, and lets the company go to the new place. If it
  * takes too long, nothing is changed, and it is tried again. Returns for how long it took.
@@ -242,7 +231,6 @@ async function liftPositions(source: pg.Client, target: pg.Client): Promise<void
 async function changePlace(ends: Ends, move: Move, verified: number): Promise<number> {
   const { source, target } = ends
   for (let tries = 1; ; tries += 1) {
-    await liftPositions(source, target)
     await source.query(
       `update company_moves set quiet_until = now() + interval '30 seconds' where company_id = $1`,
       [move.companyId],
@@ -300,8 +288,6 @@ async function tryToChange(
   }
   await inTime()
   await requireSameEnd(ends, late, companyId, verified)
-  await inTime()
-  if ((await positionOf(target)) <= (await positionOf(source))) throw new Late('events overtook')
   await target.query(`update company_moves set state = 'ready' where company_id = $1`, [companyId])
   await target.query('commit')
   await onStep('ready')
@@ -345,6 +331,6 @@ async function clearSource(ends: Ends, companyId: Uuid, grace_ms: number): Promi
   }
   await source.query('delete from companies where id = $1', [companyId])
   await source.query('delete from company_changes where company_id = $1', [companyId])
-  await unwatchCompany(source, companyId)
+  await unwatchCompany(ends.changers.source, companyId)
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }

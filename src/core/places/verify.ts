@@ -37,7 +37,6 @@ export async function verifyCopy(
   catchUp: () => Promise<void>,
 ): Promise<number> {
   const { source, target, tables } = ends
-  // It only reads, because a transaction that writes would hold up the feed of all companies.
   await source.query('begin isolation level repeatable read, read only')
   try {
     await catchUp()

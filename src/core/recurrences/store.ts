@@ -1,4 +1,4 @@
-import { texts, timestamps, uuids } from '../../db/arrays.ts'
+import { dates, timestamps, uuids } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -65,14 +65,14 @@ export async function updateDecision(tx: Tx, recurrence: Recurrence): Promise<vo
 export async function updateCycles(tx: Tx, companyId: Uuid, all: Recurrence[]): Promise<void> {
   await tx.query({
     name: 'update_cycles',
-    text: `update recurrences r set cycles = r.cycles + 1, last_due_on = u.due_on::date,
+    text: `update recurrences r set cycles = r.cycles + 1, last_due_on = u.due_on,
              next_at = u.next_at
-           from unnest($2::uuid[], $3::text[], $4::timestamptz[]) u (id, due_on, next_at)
+           from unnest($2::uuid[], $3::date[], $4::timestamptz[]) u (id, due_on, next_at)
            where r.company_id = $1 and r.id = u.id`,
     values: [
       companyId,
       uuids(all.map(({ id }) => id)),
-      texts(all.map(({ lastDueOn }) => lastDueOn)),
+      dates(all.map(({ lastDueOn }) => lastDueOn)),
       timestamps(all.map(({ nextAt }) => nextAt)),
     ],
   })
@@ -290,16 +290,7 @@ export async function postpone(tx: Tx, { companyId, id }: Recurrence, nextAt: Da
   })
 }
 
-/** When the next recurrence of a company is due. */
-export async function nextAt(
-  tx: Tx,
-  companyId: Uuid,
-  authStatus: 'CREATED' | 'APPROVED',
-): Promise<Date | null> {
-  const [row] = await tx.query<{ at: Date | null }>({
-    text: `select min(next_at) as at from recurrences
-           where company_id = $1 and next_at is not null and auth_status = $2`,
-    values: [companyId, authStatus],
-  })
-  return row!.at
-}
+/** When the next recurrence of the company `$1` is due. */
+export const nextSql = (authStatus: 'CREATED' | 'APPROVED'): string => `
+  select min(next_at) from recurrences
+  where company_id = $1 and next_at is not null and auth_status = '${authStatus}'`

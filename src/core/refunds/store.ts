@@ -154,15 +154,9 @@ export const claimDue = (tx: Tx, request: ClaimRequest): Promise<Claim<Refund>[]
     request,
   )
 
-/** When the next refund of a company is due, of those that may be ordered. */
-export async function nextDue(tx: Tx, companyId: Uuid): Promise<Date | null> {
-  const [row] = await tx.query<{ at: Date | null }>({
-    text: `select min(next_attempt_at) as at from refunds d
-           where company_id = $1 and ${MAY_BE_ORDERED}`,
-    values: [companyId],
-  })
-  return row!.at
-}
+/** When the next refund of the company `$1` is due, of those that may be ordered. */
+export const NEXT_REFUND = `select min(next_attempt_at) from refunds d
+  where company_id = $1 and ${MAY_BE_ORDERED}`
 
 /** Ends the lease of a refund until its next attempt, unless another worker has claimed it. */
 export async function postpone(tx: Tx, refund: Refund, until: Date): Promise<void> {

@@ -121,6 +121,10 @@ export async function findFailing(
 }
 
 /** The active webhooks of a company that fail, no matter for how long. */
+/** Since when a webhook of the company `$1` fails. */
+export const FIRST_FAILING = `select min(failing_since) from webhooks
+  where company_id = $1 and status = 'ACTIVE' and failing_since is not null`
+
 export async function listFailing(tx: Tx, companyId: Uuid): Promise<FailingWebhook[]> {
   const rows = await tx.query<FailingRow>({
     text: `select ${FAILING}, 0::int8 as ahead_ms from webhooks w

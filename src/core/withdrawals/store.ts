@@ -240,11 +240,9 @@ export const findDue = (
     values: [now, max, except, ...valuesOf(only)],
   })
 
-/** When the code of a company's pending withdrawal expires. */
-export async function nextExpiry(tx: Tx, companyId: Uuid): Promise<Date | null> {
-  const pending = await findPending(tx, companyId)
-  return pending?.status === 'PENDING_OTP' ? pending.otpExpiresAt : null
-}
+/** When the code of the pending withdrawal of the company `$1` expires. */
+export const NEXT_CODE_EXPIRY = `select min(otp_expires_at) from withdrawals
+  where company_id = $1 and status = 'PENDING_OTP'`
 
 /** Claims due payouts. */
 export const claimPayouts = (tx: Tx, request: ClaimRequest): Promise<Claim<Withdrawal>[]> =>
@@ -254,12 +252,6 @@ export const claimPayouts = (tx: Tx, request: ClaimRequest): Promise<Claim<Withd
     request,
   )
 
-/** When a company's payout is due; null while it may not be ordered. */
-export async function nextPayout(tx: Tx, companyId: Uuid): Promise<Date | null> {
-  const [row] = await tx.query<{ at: Date }>({
-    text: `select next_attempt_at as at from withdrawals d
-           where company_id = $1 and ${MAY_BE_PAID_OUT}`,
-    values: [companyId],
-  })
-  return row?.at ?? null
-}
+/** When the payout of the company `$1` is due; null while it may not be ordered. */
+export const NEXT_PAYOUT = `select min(next_attempt_at) from withdrawals d
+  where company_id = $1 and ${MAY_BE_PAID_OUT}`

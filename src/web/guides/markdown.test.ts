@@ -39,6 +39,11 @@ test('headings have the anchors of code hosts', () => {
   )
 })
 
+test('a heading in a quote or a list is a paragraph', () => {
+  assert.equal(show('> # a'), '<blockquote><p>a</p>\n</blockquote>')
+  assert.match(show('- # a'), /<li><p>a<\/p>\n<\/li>/)
+})
+
 test('no file makes markup of its own', () => {
   const pieces = fc.constantFrom(
     '<',

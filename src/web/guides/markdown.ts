@@ -156,8 +156,11 @@ const block = (code: string): Html => html`<pre tabindex="0"><code>${code}</code
 
 function showToken(token: Token, show: Show, headings: Headings, resolve: Resolve): Shown {
   switch (token.type) {
-    case 'heading':
-      return showHeading(headings.get(token as Tokens.Heading)!)
+    case 'heading': {
+      const heading = headings.get(token as Tokens.Heading)
+      // One in a quote or a list is no heading of the page.
+      return heading ? showHeading(heading) : html`<p>${show(token.tokens)}</p>\n`
+    }
     case 'paragraph':
       return html`<p>${show(token.tokens)}</p>\n`
     case 'code':

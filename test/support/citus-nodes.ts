@@ -1,0 +1,113 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { chooseAccount } from '../../src/db/embedded/binaries.ts'
+import { type Cluster, spawnProgram } from '../../src/db/embedded/cluster.ts'
+import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { until } from '../deliveries/until.ts'
+import { temporaryFolder } from './process.ts'
+
+/** Where the programs of a PostgreSQL with Citus are. */
+export const CITUS_BIN = process.env.CITUS_BIN ?? ''
+
+const SETTINGS = {
+  shared_preload_libraries: 'citus',
+  'citus.node_conninfo': 'sslmode=disable',
+  wal_level: 'logical',
+  max_connections: '200',
+  max_prepared_transactions: '200',
+  shared_buffers: '64MB',
+  // Killing a process loses nothing that it has written, so nothing has to wait for the disk.
+  fsync: 'off',
+}
+const DATABASE = 'vintem'
+const HOST = '127.0.0.1'
+
+/** One PostgreSQL server of a Citus cluster. */
+export type CitusNode = {
+  port: number
+  url: string
+  query(text: string): Promise<pg.QueryResultRow[]>
+  /** To be called when nobody uses it any more. */
+  stop(): Promise<void>
+}
+
+/** A coordinator and nodes that hold the schemas. */
+export async function startCitus(nodes: number): Promise<[CitusNode, ...CitusNode[]]> {
+  const started: CitusNode[] = []
+  for (let n = 0; n <= nodes; n += 1) started.push(await startNode())
+  const [coordinator, ...others] = started as [CitusNode, ...CitusNode[]]
+  await coordinator.query(`select citus_set_coordinator_host('${HOST}', ${coordinator.port})`)
+  for (const { port } of others)
+    await coordinator.query(`select citus_add_node('${HOST}', ${port})`)
+  return [coordinator, ...others]
+}
+
+async function startNode(): Promise<CitusNode> {
+  const dataDir = temporaryFolder()
+  const cluster: Cluster = {
+    dataDir,
+    directory: join(dataDir, 'postgres'),
+    log: join(dataDir, 'postgres.log'),
+    passwordFile: '',
+    bin: CITUS_BIN,
+    account: chooseAccount(undefined),
+    settings: SETTINGS,
+    logStart_bytes: 0,
+  }
+  await initialise(cluster)
+  const port = await freePort()
+  let running: ChildProcess | undefined
+  const urlOf = (database: string) => `postgres://vintem@${HOST}:${port}/${database}`
+  const start = async () => {
+    running = await spawnPostmaster(cluster, port)
+    const answers = () =>
+      queryAt(urlOf('postgres'), 'select 1').then(
+        () => true,
+        () => false,
+      )
+    await until('the node answers', answers)
+  }
+  const stop = async () => {
+    if (running) await stopPostmaster(cluster, running.pid!)
+    running = undefined
+  }
+  await start()
+  await queryAt(urlOf('postgres'), `create database ${DATABASE}`)
+  await queryAt(urlOf(DATABASE), 'create extension citus')
+  return {
+    port,
+    url: urlOf(DATABASE),
+    query: (text) => queryAt(urlOf(DATABASE), text),
+    stop,
+  }
+}
+
+async function initialise(cluster: Cluster): Promise<void> {
+  const { directory, account } = cluster
+  mkdirSync(directory, { mode: 0o700 })
+  if (account) chownSync(directory, account.uid, account.gid)
+  const args = (folder: string) => [
+    `--pgdata=${folder}`,
+    '--username=vintem',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+    '--no-instructions',
+  ]
+  const [code] = await once(spawnProgram(cluster, 'initdb', [directory], args), 'close')
+  if (code !== 0) throw new Error(`initdb of ${CITUS_BIN} failed, see ${cluster.log}`)
+}
+
+async function queryAt(url: string, text: string): Promise<pg.QueryResultRow[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
