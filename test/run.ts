@@ -19,35 +19,44 @@ import { cpuBelow_ms } from '../bench/processor.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { findChromium, NO_BROWSER } from './browser/chromium.ts'
+import { dropCitusTemplate, makeCitusTemplate } from './citus/cluster.ts'
 
 const ALL = ['test/**/*.test.ts', 'src/**/*.test.ts']
 /** Files that `npm test` leaves out. In others it leaves out some tests, see support/long.ts. */
 const LONG = ['test/**/*.long.test.ts', 'src/**/*.long.test.ts']
 const BROWSER = 'test/browser/*.test.ts'
 /**
- * Files that take long, or would wait for each other: each has a process of its own, and the
- * longest begin. All others share a few processes, since to load the service takes longer than most
- * of their tests.
+ * Files that wait most of the time, do without the service, or look at the time and memory of their
+ * process: each has one of its own.
  */
 const ALONE = [
+  'test/deliveries/hostile.test.ts',
+  'test/deliveries/latency.test.ts',
+  'test/idle.test.ts',
+  'test/install.test.ts',
+  'test/start-faults.test.ts',
+  'test/processes/wakes.test.ts',
+  'src/db/embedded/embedded.test.ts',
+  'src/lib/http-sender*.test.ts',
+  'src/pix/qr.test.ts',
+]
+/** Files that take long begin. To load the service takes longer than many tests, so they share. */
+const LENGTHY = [
+  'test/processes/*.test.ts',
   'test/faults/*.test.ts',
   'test/journeys/*.test.ts',
   'test/attack/*.test.ts',
-  'test/start*.test.ts',
-  'test/processes/*.test.ts',
-  'test/install.test.ts',
-  'test/idle.test.ts',
-  'test/log.test.ts',
-  'src/db/embedded/embedded.test.ts',
+  'test/start.test.ts',
+  'test/guides/samples.test.ts',
   'test/api/payments/money-model.test.ts',
   'test/deliveries/*.test.ts',
-  'src/lib/http-sender*.test.ts',
   'test/cli.test.ts',
   'test/export.test.ts',
-  'src/pix/qr.test.ts',
+  'test/log.test.ts',
   'test/webhooks/*.test.ts',
-  'test/guides/samples.test.ts',
 ]
+const SHARING_LENGTHY = 4
+/** All others. */
 const SHARING = 4
 /** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
 const BANKS = [
@@ -69,6 +78,8 @@ const AT_ONCE = 3
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 2 * 1024 ** 3
 const TIMES = new URL('support/times.ts', import.meta.url).href
+/** What writes all statements of the tests into the file TEST_STATEMENTS, for other checks. */
+const RECORDER = new URL('support/recorded-statements.ts', import.meta.url).href
 
 /** `--long` runs what `npm test` has no time for, all of it, or the files and folders that follow. */
 const isLong = process.argv[2] === '--long'
@@ -103,7 +114,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 let failed = true
 try {
   await makeTemplate(embedded.url)
-  failed = !(await runTests(embedded.url))
+  failed = !(await (process.env.CITUS_URL ? runOnCitus : runTests)(embedded.url))
 } finally {
   await embedded.stop()
 }
@@ -123,10 +134,19 @@ async function makeTemplate(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query('create database template_vintem')
+  await shortenSignIn(client)
   await client.end()
   const template = new URL(url)
   template.pathname = '/template_vintem'
   await migrate(template.href)
+}
+
+/** The tests open thousands of connections, each of which proves the same password. */
+async function shortenSignIn(client: pg.Client): Promise<void> {
+  await client.query('set scram_iterations = 1')
+  const [user, password] = [client.user, client.password].map((text) => text ?? '')
+  const name = client.escapeIdentifier(user!)
+  await client.query(`alter role ${name} password ${client.escapeLiteral(password!)}`)
 }
 
 function filesToRun(): string[] {
@@ -139,11 +159,14 @@ function filesToRun(): string[] {
   const banks = find(BANKS)
   const alone = find(ALONE).difference(banks)
   const browser = find([BROWSER])
-  const others = all.difference(alone).difference(banks).difference(browser)
+  const lengthy = find(LENGTHY).difference(alone).difference(banks)
+  const named = [alone, banks, browser, lengthy]
+  const others = named.reduce((left, some) => left.difference(some), all)
   for (const file of unseen()) browser.delete(file)
   return [
     ...shared('banks', [...banks], SHARING_BANKS),
     ...shared('browser', [...browser], SHARING_BROWSER),
+    ...shared('lengthy', [...lengthy], SHARING_LENGTHY),
     ...[...alone].map((file) => resolve(file)),
     ...shared('others', [...others], SHARING),
   ]
@@ -192,6 +215,17 @@ function share(name: string, files: string[]): string {
   return path
 }
 
+/** Tests that ask for an empty database get one of plain PostgreSQL. */
+async function runOnCitus(url: string): Promise<boolean> {
+  const cluster = await makeCitusTemplate(process.env.CITUS_URL!)
+  process.env.VINTEM_TEST_CITUS = JSON.stringify(cluster)
+  try {
+    return await runTests(url)
+  } finally {
+    await dropCitusTemplate(cluster)
+  }
+}
+
 async function runTests(url: string): Promise<boolean> {
   process.env.VINTEM_TEST_DATABASE = url
   process.env.NODE_COMPILE_CACHE = compiled
@@ -200,6 +234,7 @@ async function runTests(url: string): Promise<boolean> {
   // What a test that failed has left open must not keep the others from being reported.
   const files = filesToRun()
   const execArgv = ['--import', TIMES]
+  if (process.env.TEST_STATEMENTS) execArgv.push('--import', RECORDER)
   const events = run({ files, concurrency: AT_ONCE, timeout, forceExit: true, execArgv })
   let isGood = false
   events.on('test:summary', ({ file, success }) => {

@@ -13,7 +13,8 @@ const OWNED = read('migrations/*.sql').flatMap(({ text }) =>
   text
     .matchAll(/create (?:unlogged )?table (?:if not exists )?([\w.]+) \((.*?)\n\)/gs)
     .filter(([, , columns]) => /^\s+(company_id|account_id) uuid/m.test(columns!))
-    .map(([, name]) => name!)
+    // The tables of the simulated bank have got other names.
+    .map(([, name]) => name!.replace('simulated_bank.', 'simulated_'))
     .toArray(),
 )
 

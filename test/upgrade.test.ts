@@ -9,6 +9,8 @@ import { auditCompany } from '../src/core/audits/commands.ts'
 import { indexOldCharges } from '../src/core/charges/backfill.ts'
 import { searchCharges } from '../src/core/charges/search.ts'
 import { sealPerson } from '../src/core/customers/sealing.ts'
+import { emit, testEvent } from '../src/core/events.ts'
+import { readFeed, START } from '../src/core/feed/store.ts'
 import { migrate, readMigrations } from '../src/db/migrate.ts'
 import { readBalance } from '../src/ledger/post.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -173,9 +175,10 @@ test('payments and refunds from before get their source, of the mode of their co
 })
 
 test('accounts of the simulated bank are counted with what they had before, whoever comes first', async () => {
+  let table = 'simulated_bank.transfers'
   const insert = (client: pg.Client, account: string, transfers: [string, number][]) =>
     client.query(
-      `insert into simulated_bank.transfers (account_id, end_to_end_id, direction, amount, at)
+      `insert into ${table} (account_id, end_to_end_id, direction, amount, at)
        select $1, 'E99999999' || gen_random_uuid(), direction, amount, now()
        from unnest($2::text[], $3::int8[]) t (direction, amount)`,
       [account, transfers.map(([way]) => way), transfers.map(([, amount]) => amount)],
@@ -195,10 +198,15 @@ test('accounts of the simulated bank are counted with what they had before, whoe
     for (const account of [first, second]) await insert(client, account, before)
     await migrate(url, readMigrations(ALL).slice(0, counting + 1))
     await insert(client, second, [['received', 50]])
+    const fileOf = async () =>
+      (await client.query('select pg_relation_filepath($1) as path', [table])).rows[0].path
+    const written = await fileOf()
     await migrate(url)
+    table = 'simulated_transfers'
+    assert.equal(await fileOf(), written, 'nothing is rewritten')
     await insert(client, first, [['sent', 7]])
     await insert(client, fresh, [['received', 5]])
-    const { rows } = await client.query('select * from simulated_bank.accounts')
+    const { rows } = await client.query('select * from simulated_accounts')
     const balances = new Map(rows.map(({ account_id, balance }) => [account_id, Number(balance)]))
     assert.deepEqual(
       [first, second, fresh].map((id) => balances.get(id)),
@@ -230,6 +238,36 @@ test('leases on webhooks keep their rows and key when their table is renamed', a
     const old = await client.query(`select to_regclass('delivery_lines') as old`)
     assert.equal(old.rows[0].old, null)
   } finally {
+    await client.end()
+  }
+})
+
+test('new events come after those from before feeds were counted', async () => {
+  const url = await databaseAt('0049_places.sql')
+  const client = new pg.Client(url)
+  await client.connect()
+  const app = appOn(url)
+  try {
+    const [companyId, old] = [newId(), newId()]
+    await insertCompany(client, companyId, 'sandbox')
+    await client.query('begin')
+    await client.query(
+      `insert into events (company_id, id, type, payload, created_at, position)
+       values ($1, $2, 'webhook.test', '{}', now(), event_position())`,
+      [companyId, old],
+    )
+    await client.query('commit')
+    await migrate(url)
+    const event = testEvent(companyId, newId(), new Date())
+    await app.db.transaction((tx) => emit(tx, [event]))
+    const all = { after: START, type: null, limit: 10, redeliveries: true }
+    const { entries } = await readFeed(app.db, companyId, all)
+    assert.deepEqual(
+      entries.map(({ event: { id } }) => id),
+      [old, event.id],
+    )
+  } finally {
+    await app.db.end()
     await client.end()
   }
 })

@@ -3,7 +3,7 @@ import type { TestApi } from '../support/api.ts'
 /** Every table of ours, so that a new one is looked at without being named here. */
 async function tablesOf(api: TestApi): Promise<string[]> {
   const rows = await api.rows<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
+    `select tablename as name from pg_tables where schemaname = current_schema() order by tablename`,
   )
   return rows.map(({ name }) => name)
 }
@@ -45,7 +45,7 @@ export async function dump(api: TestApi): Promise<string> {
 export async function rowsOfCompany(api: TestApi, companyId: string): Promise<string> {
   const tables = await api.rows<{ name: string }>(
     `select table_name as name from information_schema.columns
-     where table_schema = 'public' and column_name = 'company_id'
+     where table_schema = current_schema() and column_name = 'company_id'
        and table_name !~ '^api_requests' order by table_name`,
   )
   await api.app.lateActivity.idle()

@@ -28,7 +28,7 @@ async function stateOfCompany(): Promise<string> {
   await Promise.all([api.app.lateActivity.idle(), api.app.requestLog.idle()])
   const tables = await api.rows<{ name: string }>(
     `select table_name as name from information_schema.columns
-     where table_schema = 'public' and column_name = 'company_id' order by 1`,
+     where table_schema = current_schema() and column_name = 'company_id' order by 1`,
   )
   const states = await Promise.all(
     tables.map(async ({ name }) => {

@@ -48,7 +48,7 @@ async function stateOf(companyId: string): Promise<Map<string, string>> {
   await api.app.lateActivity.idle()
   const tables = await api.rows<{ name: string }>(
     `select table_name as name from information_schema.columns
-     where table_schema = 'public' and column_name = 'company_id' order by 1`,
+     where table_schema = current_schema() and column_name = 'company_id' order by 1`,
   )
   const states = tables.map(async ({ name }) => {
     const [row] = await api.rows<{ state: string }>(

@@ -22,6 +22,7 @@ import {
 import { isLong, p99, patience } from './figures.ts'
 import {
   atEnd,
+  beginScene,
   commitEvents,
   endedOf,
   type Hook,
@@ -34,6 +35,8 @@ import {
   withSenderLimits,
 } from './scene.ts'
 import { until } from './until.ts'
+
+beginScene()
 
 /**
  * The long version compares the slowest hundredth with and without hostile receivers, and it has to

@@ -5,8 +5,10 @@ import { TASKS } from '../../src/worker/worker.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { isLong, median } from './figures.ts'
-import { commitEvents, makeCompany, openApp, openWorker, register } from './scene.ts'
+import { beginScene, commitEvents, makeCompany, openApp, openWorker, register } from './scene.ts'
 import { until } from './until.ts'
+
+beginScene()
 
 const EVENTS = isLong ? 50 : 20
 /** Of the distances from 0 to 50 ms between two events, in the short version one in so many. */

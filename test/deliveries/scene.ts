@@ -19,12 +19,25 @@ import { startWorker, TASKS, type Worker } from '../../src/worker/worker.ts'
 import { temporaryFolder } from '../support/process.ts'
 import type { Received } from '../support/receiver.ts'
 
-/** Closed before the database goes, whose end was registered later. */
-const opened: (() => Promise<unknown>)[] = []
-after(async () => {
-  for (const close of opened.toReversed()) await close()
-})
-export const atEnd = (close: () => Promise<unknown>): number => opened.push(close)
+let opened: (() => Promise<unknown>)[] | null = null
+
+/**
+ * The first line of a file that opens anything here: it is closed at the end of that file, before
+ * the databases, whose ends are registered later.
+ */
+export function beginScene(): void {
+  const own: NonNullable<typeof opened> = []
+  opened = own
+  after(async () => {
+    opened = null
+    for (const close of own.toReversed()) await close()
+  })
+}
+
+export function atEnd(close: () => Promise<unknown>): void {
+  if (opened === null) throw new Error('The file has to call beginScene first.')
+  opened.push(close)
+}
 
 const SECRET_KEY = Buffer.alloc(32, 5).toString('base64')
 

@@ -4,6 +4,7 @@ import { startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
   assertSigned,
+  beginScene,
   commitEvents,
   endedOf,
   healthOf,
@@ -12,6 +13,8 @@ import {
   register,
   waitingOf,
 } from './scene.ts'
+
+beginScene()
 
 const MINUTE_S = 60
 const HOUR_S = 3600

@@ -9,6 +9,7 @@ import { delivering } from './crowd.ts'
 import { patience } from './figures.ts'
 import {
   atEnd,
+  beginScene,
   commitEvents,
   makeCompany,
   openApp,
@@ -16,6 +17,8 @@ import {
   withSenderLimits,
 } from './scene.ts'
 import { until } from './until.ts'
+
+beginScene()
 
 /** More receivers than requests that may be open at once, on hosts of their own. */
 const COMPANIES = 22

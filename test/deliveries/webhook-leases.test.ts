@@ -67,7 +67,7 @@ test('if two workers lease a webhook at the same moment, one of them has it', as
     await until('the other one waits', async () => {
       const waiting = await api.rows(
         `select from pg_stat_activity where datname = current_database()
-         and wait_event_type = 'Lock' and query like 'insert into webhook_leases%'`,
+         and wait_event_type = 'Lock' and query like '%insert into webhook_leases%'`,
       )
       return waiting.length > 0
     })

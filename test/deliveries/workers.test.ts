@@ -11,6 +11,7 @@ import { isLong } from './figures.ts'
 import { startWorkerProcess } from './process.ts'
 import {
   atEnd,
+  beginScene,
   commitEvents,
   endedOf,
   type Hook,
@@ -24,6 +25,8 @@ import {
   waitingOf,
 } from './scene.ts'
 import { until } from './until.ts'
+
+beginScene()
 
 const databaseUrl = await cloneDatabase()
 const app = openApp(databaseUrl)

@@ -295,7 +295,7 @@ async function killPayout(table: string, shop: Shop, id: string): Promise<void> 
 }
 
 /** Before the answer of the bank is written, and while the bank gets the order. */
-const KILLED_OVER = variants(['postings', 'simulated_bank.transfers'])
+const KILLED_OVER = variants(['postings', 'simulated_transfers'])
 
 test('killed while the bank gets the order, or before its answer is written: it is sent once', async () => {
   const shops = await Promise.all(KILLED_OVER.map(openShop))

@@ -7,13 +7,15 @@ import type { Uuid } from '../../src/lib/ids.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { processDueCallbacks } from '../../src/worker/callbacks.ts'
 import { startWorkerProcess, type WorkerProcess } from '../deliveries/process.ts'
-import { openApp } from '../deliveries/scene.ts'
+import { beginScene, openApp } from '../deliveries/scene.ts'
 import { manualClock } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { isLong } from '../support/long.ts'
 import { insertSubscribers } from '../support/subscribers.ts'
 import { createRandom } from './random.ts'
 import { until } from './until.ts'
+
+beginScene()
 
 /**
  * A few kills with every test run; `KILLS=20 SUBSCRIPTIONS=5000 node test/run.ts FILE` for what is
@@ -154,9 +156,9 @@ const counted = () =>
     `select (select count(*) from billings where status = 'PAID')::int as billings,
        (select count(distinct (recurrence_id, cycle)) from billings)::int as cycles,
        (select count(*) from charges where payment_status = 'RECEIVED')::int as charges,
-       (select count(*) from simulated_bank.collections where status = 'PAID')::int as collections,
-       (select sum(jsonb_array_length(attempts)) from simulated_bank.collections)::int as attempts,
-       (select count(*) from simulated_bank.transfers)::int as transfers,
+       (select count(*) from simulated_collections where status = 'PAID')::int as collections,
+       (select sum(jsonb_array_length(attempts)) from simulated_collections)::int as attempts,
+       (select count(*) from simulated_transfers)::int as transfers,
        (select count(*) from payments)::int as payments,
        (select count(distinct charge_id) from payments where status = 'MATCHED')::int as matched`,
   )

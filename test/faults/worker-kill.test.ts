@@ -5,6 +5,7 @@ import type { Event } from '../../src/core/events.ts'
 import { startWorkerProcess, type WorkerProcess } from '../deliveries/process.ts'
 import {
   assertSigned,
+  beginScene,
   commitEvents,
   makeCompany,
   openApp,
@@ -15,6 +16,8 @@ import { until } from '../deliveries/until.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { isLong } from '../support/long.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
+
+beginScene()
 
 /**
  * A few kills with every test run; `KILLS=20 EVENTS=5000 node test/run.ts FILE` for what is

@@ -234,7 +234,7 @@ async function assertYear(client: Client, id: string, plan: Plan): Promise<void>
   )
   assert.equal(new Set(charges.map(({ endToEndId }) => endToEndId)).size, plan.cycles.length)
   const numberOf = new Map(charges.map((charge, n) => [charge.id, n]))
-  const feed = await feedOf(api, client)
+  const feed = await feedOf(client)
   assert.deepEqual(
     feed.map(({ createdAt, type, data }) => [
       createdAt,

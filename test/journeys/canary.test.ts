@@ -28,7 +28,7 @@ async function dump(url: string): Promise<string> {
   await client.connect()
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_schema in ('public', 'simulated_bank')`,
+     where table_schema = current_schema()`,
   )
   const texts: string[] = []
   for (const { name } of tables) {

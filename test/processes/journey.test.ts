@@ -63,8 +63,8 @@ test('a charge that one process has made is read, paid, shown and delivered by o
   assert.equal(ids.size, 1)
 })
 
-/** What is left to the processes that start. */
-const PACE_MS = 25
+/** Between two charges of a client. The rest of the processor is left to processes that start. */
+const PACE_MS = 100
 
 /** Makes charges until it is ended, each with a key of its own with which it is tried again. */
 function startLoad(clients: number) {

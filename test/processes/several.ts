@@ -30,12 +30,16 @@ export type Several = Running & {
 export async function startSeveral(environment: Record<string, string>): Promise<Several> {
   const DATA_DIR = temporaryFolder()
   const server = await startServer({ DATA_DIR, SECRET_KEY, PROCESSES: '2', ...environment })
-  const lines = () =>
-    server
-      .output()
-      .split('\n')
-      .filter((text) => /^\{.*\}$/.test(text))
-      .map((text) => JSON.parse(text) as Line)
+  const parsed: Line[] = []
+  let read = 0
+  /** What has been parsed once is not parsed again: it is looked at every few milliseconds. */
+  const lines = () => {
+    const end = server.output().lastIndexOf('\n') + 1
+    const texts = server.output().slice(read, end).split('\n')
+    read = end
+    for (const text of texts) if (/^\{.*\}$/.test(text)) parsed.push(JSON.parse(text))
+    return parsed
+  }
   const startsOf = (name: string) => lines().filter(({ started }) => started === name)
   const found: Several = {
     ...server,

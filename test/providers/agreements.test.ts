@@ -13,8 +13,7 @@ const { simulator } = api.app.providers
 const open = async () => openScene(api, (await api.client()).company)
 
 const countOf = async ({ payee }: Scene) =>
-  (await api.rows('select 1 from simulated_bank.agreements where account_id = $1', [payee.id]))
-    .length
+  (await api.rows('select 1 from simulated_agreements where account_id = $1', [payee.id])).length
 
 /** The fields of a code and of the templates in it, id by id. */
 function fieldsOf(code: string): [string, string][] {
@@ -202,6 +201,6 @@ test('agreements of one account are unknown to every other', async () => {
 test('the records of the bank do not name the payer', async () => {
   const scene = await open()
   await scene.agree()
-  const rows = await api.rows('select a::text as row from simulated_bank.agreements a')
+  const rows = await api.rows('select a::text as row from simulated_agreements a')
   assert.doesNotMatch(JSON.stringify(rows), /Maria|52998224725/)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/lib/ids.ts'
 import { addDays, atHour, localDateOf } from '../../src/pix/local-time.ts'
-import { findNextAt } from '../../src/provider/simulator/collection-records.ts'
+import { NEXT_AT } from '../../src/provider/simulator/collection-records.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { given, openScene, reasonOf, type Scene, VALUE } from '../support/agreements.ts'
 import { startApi } from '../support/api.ts'
@@ -93,11 +93,16 @@ test('only what the payer has agreed to is taken: approved, and of the agreed va
   assert.match(reasonOf(await scene.schedule(approved)), /not APPROVED/)
 })
 
+async function findNextAt(accountId: string): Promise<Date | null> {
+  const [row] = await api.rows<{ min: Date | null }>(NEXT_AT, [accountId])
+  return row!.min
+}
+
 test('on the due day at eight in the morning the money arrives, and is a Pix like any other', async () => {
   const scene = await open()
   const { id, dueOn } = await scheduled(scene)
   const at = atHour(dueOn, 8)
-  assert.deepEqual(await findNextAt(api.app.db, scene.payee.id), at)
+  assert.deepEqual(await findNextAt(scene.payee.id), at)
   const early = new Date(at.getTime() - 1)
   assert.deepEqual(await simulator.collectDue(scene.payee.id, early, 10), [])
   const [collected, ...others] = await simulator.collectDue(scene.payee.id, at, 10)
@@ -114,7 +119,7 @@ test('on the due day at eight in the morning the money arrives, and is a Pix lik
   assert.deepEqual(given(await simulator.listTransfers(scene.payee, period)), [
     { direction: 'received', endToEndId, txid, orderId: null, paymentId: null, amount: VALUE, at },
   ])
-  assert.equal(await findNextAt(api.app.db, scene.payee.id), null)
+  assert.equal(await findNextAt(scene.payee.id), null)
   assert.deepEqual(await simulator.collectDue(scene.payee.id, at, 10), [])
 })
 
@@ -130,7 +135,7 @@ test('an empty account fails the attempt, three retries too, and then there are 
     )
     const again = given(await simulator.retryCollection(scene.payee, id, on))
     assert.deepEqual(again, retried, 'the same day again is the same attempt')
-    assert.deepEqual(await findNextAt(api.app.db, scene.payee.id), atHour(on, 8))
+    assert.deepEqual(await findNextAt(scene.payee.id), atHour(on, 8))
     const [collected] = await scene.collectOn(on)
     assert.deepEqual([collected!.status, collected!.payment], ['FAILED', null])
   }
@@ -262,12 +267,12 @@ test('a bank that is cut off half-way has done nothing, and goes on with one Pix
   const { id, dueOn } = await scheduled(scene)
   await api.rows(`create function cut() returns trigger language plpgsql as
     $$ begin raise exception 'cut off'; end $$`)
-  await api.rows(`create trigger cut before update on simulated_bank.collections
+  await api.rows(`create trigger cut before update on simulated_collections
     for each row execute function cut()`)
   try {
     await assert.rejects(scene.collectOn(dueOn), /cut off/)
   } finally {
-    await api.rows('drop trigger cut on simulated_bank.collections')
+    await api.rows('drop trigger cut on simulated_collections')
   }
   assert.deepEqual(await scene.received(), [])
   assert.equal((await find(scene, id))!.status, 'SCHEDULED')

@@ -56,7 +56,7 @@ const generate = ({ company }: Client) => generateDue(app, undefined, company.id
 const bill = ({ company }: Client) => billDue(app, undefined, company.id)
 
 const countOf = async (client: Client, type: string) =>
-  (await feedOf(api, client)).filter((event) => event.type === type).length
+  (await feedOf(client)).filter((event) => event.type === type).length
 
 test('without funds a charge is tried on the due day and 1, 4 and 7 days later, then it fails', async () => {
   const { client, id } = await subscribed({}, false)
@@ -72,7 +72,7 @@ test('without funds a charge is tried on the due day and 1, 4 and 7 days later, 
   assert.deepEqual(await statesOf(client, id), ['EXPIRED EXPIRED'])
   const [charge] = await chargesOf(client, id)
   const failedAt = at('2026-08-31', '08:00:00')
-  const feed = await feedOf(api, client)
+  const feed = await feedOf(client)
   assert.deepEqual(
     feed.map(({ type, createdAt }) => [type, createdAt]),
     [
@@ -134,7 +134,7 @@ test('a payer who has rejected is never charged', async () => {
   const { id, emv } = await makeSubscription(client)
   await decide(api, emv, 'reject')
   await moveTo(client, at('2026-12-31'))
-  assert.deepEqual(await eventLinesOf(api, client), [`${APPROVED_AT} subscription.rejected`])
+  assert.deepEqual(await eventLinesOf(client), [`${APPROVED_AT} subscription.rejected`])
   const { status, recurrenceAuthStatus, charges } = await readSubscription(client, id)
   assert.deepEqual([status, recurrenceAuthStatus, charges], ['CANCELED', 'REJECTED', []])
   assert.deepEqual(await collectionsOf(api, client), [])
@@ -174,7 +174,7 @@ const onItsWay: Record<string, { funds: boolean; go(client: Client): Promise<voi
 
 /** The types of the events since then. */
 const typesSince = async (client: Client, count: number) =>
-  (await feedOf(api, client)).slice(count).map(({ type }) => type)
+  (await feedOf(client)).slice(count).map(({ type }) => type)
 
 for (const [side, end] of Object.entries(ENDINGS)) {
   for (const [state, { funds, go }] of Object.entries(onItsWay)) {
@@ -183,7 +183,7 @@ for (const [side, end] of Object.entries(ENDINGS)) {
       const { client, id } = subscription
       await go(client)
       assert.deepEqual(await statesOf(client, id), ['OPEN PROCESSING'])
-      const eventCount = (await feedOf(api, client)).length
+      const eventCount = (await feedOf(client)).length
       await end(subscription)
       await bill(client)
       const types = ['subscription.canceled', 'charge.canceled']
@@ -202,7 +202,7 @@ for (const [side, end] of Object.entries(ENDINGS)) {
     const subscription = await subscribed()
     const { client, id } = subscription
     await moveTo(client, at(DUE, '09:00:00'))
-    const eventCount = (await feedOf(api, client)).length
+    const eventCount = (await feedOf(client)).length
     await end(subscription)
     await moveTo(client, at('2026-12-31'))
     assert.deepEqual(await typesSince(client, eventCount), ['subscription.canceled'])
@@ -238,7 +238,7 @@ for (const [state, { funds, go }] of Object.entries(onItsWay)) {
     const { client, id, emv } = await subscribed({}, funds)
     await go(client)
     const [charge] = await chargesOf(client, id)
-    const eventCount = (await feedOf(api, client)).length
+    const eventCount = (await feedOf(client)).length
     for (let round = 0; round < 2; round++) {
       const { status, body, text } = await client.post(`/charge/${charge!.id}/cancel`)
       assert.deepEqual([status, body.data?.status], [200, 'CANCELED'], text)
@@ -310,7 +310,7 @@ test('a new price of the product leaves the agreed value alone, of old charges a
   const { value, frequency } = await readSubscription(client, old)
   assert.deepEqual([value, frequency], ['1990', 'MONTHLY'])
   for (const { status, amount } of await api.rows<{ status: string; amount: number }>(
-    `select status, amount from simulated_bank.collections
+    `select status, amount from simulated_collections
      where account_id = $1 and status <> 'SCHEDULED'`,
     [client.company.id],
   )) {
@@ -328,7 +328,7 @@ test('a collected charge is refunded like any other, and the subscription goes o
   await carryOutRefunds(app)
   assert.deepEqual(await statesOf(client, id), ['COMPLETED REFUNDED'])
   assert.deepEqual(await balancesOf(api, client), EMPTY)
-  const feed = await feedOf(api, client)
+  const feed = await feedOf(client)
   assert.deepEqual(feed.at(-1)!.data.charge, { id: charge!.id, status: 'REFUNDED', total: 1990 })
   await moveTo(client, at('2026-09-24'))
   assert.deepEqual(await statesOf(client, id), ['COMPLETED REFUNDED', 'COMPLETED RECEIVED'])

@@ -6,6 +6,7 @@ import { openShipping } from '../../../src/core/charges/shipping.ts'
 import { findMany } from '../../../src/core/charges/store.ts'
 import { claim, openAnswer, sealAnswer } from '../../../src/core/idempotency.ts'
 import { startWithdrawal } from '../../../src/core/withdrawals/commands.ts'
+import { violatedConstraint } from '../../../src/db/database.ts'
 import { fromPublic, newId } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { Provider } from '../../../src/provider/port.ts'
@@ -113,7 +114,7 @@ test('the database lets a Pix pay one charge of a company', async () => {
     one.endToEndId,
     fromPublic('charge', two.id),
   ])
-  await assert.rejects(doubled, { code: '23505', constraint: 'charges_payment' })
+  await assert.rejects(doubled, (error) => violatedConstraint(error) === 'charges_payment')
 })
 
 test('the database wants a reason for an unmatched payment, and none for another', async () => {

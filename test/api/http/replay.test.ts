@@ -29,6 +29,7 @@ async function queue({ company }: Client, webhook: Any, count: number): Promise<
   )
   await api.app.db.transaction(async (tx) => {
     await emit(tx, events)
+    await tx.flush()
     await tx.query({
       text: `insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
              select company_id, $2, id, created_at, created_at from events

@@ -25,11 +25,11 @@ const count = async (text: string, { company }: Client): Promise<number> =>
 async function scheduleCollection({ company }: Client, amount: number, in_s = 0): Promise<void> {
   const at = new Date(clock.now().getTime() + in_s * 1000)
   await api.rows(
-    `insert into simulated_bank.collections
+    `insert into simulated_collections
        (account_id, id, agreement_id, amount, due_on, status, attempts, next_at)
-     select account_id, $2, id, $3, $4::timestamptz::date, 'SCHEDULED', $5, $4
-     from simulated_bank.agreements where account_id = $1`,
-    [company.id, newId(), amount, at, '[{"on":"2026-08-20","status":"SCHEDULED"}]'],
+     select account_id, $2, id, $3, $6::date, 'SCHEDULED', $5, $4
+     from simulated_agreements where account_id = $1`,
+    [company.id, newId(), amount, at, '[{"on":"2026-08-20","status":"SCHEDULED"}]', at],
   )
 }
 
@@ -61,10 +61,7 @@ const isDone = async (client: Client) => ({
   purged: (await count(`delivery_log where company_id = $1 and attempts = '[]'`, client)) === 0,
   warned: (await count('webhooks where company_id = $1 and warned_at is not null', client)) === 1,
   collected:
-    (await count(
-      `simulated_bank.collections where account_id = $1 and status = 'PAID'`,
-      client,
-    )) === 1,
+    (await count(`simulated_collections where account_id = $1 and status = 'PAID'`, client)) === 1,
 })
 
 const all = (state: boolean) => ({
@@ -78,7 +75,7 @@ test('a company whose records cannot be changed keeps nobody else waiting in tas
   const [sick, well] = [await api.client(), await api.client()]
   await makeDue(sick)
   await makeDue(well)
-  const tables = ['delivery_log', 'webhooks', 'simulated_bank.collections']
+  const tables = ['delivery_log', 'webhooks', 'simulated_collections']
   await poisonRows(api, sick.company.id, tables)
   const tasks = [clearQueue, purgeDeliveries, watchWebhooks, collectDue]
   for (const task of tasks) await task(app)
@@ -141,7 +138,7 @@ test('what an account at the simulated bank has no room for is not collected', a
   const client = await api.client()
   await approvedSubscription(api, client)
   await api.rows(
-    `insert into simulated_bank.transfers (account_id, end_to_end_id, direction, amount, at)
+    `insert into simulated_transfers (account_id, end_to_end_id, direction, amount, at)
      values ($1, $2, 'received', $3, $4)`,
     [client.company.id, `E99999999${'0'.repeat(23)}`, MAX_IN_ACCOUNT - 1000, clock.now()],
   )
@@ -149,7 +146,7 @@ test('what an account at the simulated bank has no room for is not collected', a
   clock.advance(1)
   await collectDue(app)
   const rows = await api.rows<{ amount: number; status: string }>(
-    'select amount, status from simulated_bank.collections where account_id = $1 order by amount',
+    'select amount, status from simulated_collections where account_id = $1 order by amount',
     [client.company.id],
   )
   const paid = rows.filter(({ status }) => status === 'PAID').map(({ amount }) => amount)
@@ -158,8 +155,8 @@ test('what an account at the simulated bank has no room for is not collected', a
   assert.deepEqual([...new Set(rows.map(({ status }) => status))].sort(), ['FAILED', 'PAID'])
   const [account] = await api.rows<{ balance: number; sum: number }>(
     `select balance, (select sum(case direction when 'received' then amount else -amount end)::int8
-       from simulated_bank.transfers t where t.account_id = a.account_id) as sum
-     from simulated_bank.accounts a where account_id = $1`,
+       from simulated_transfers t where t.account_id = a.account_id) as sum
+     from simulated_accounts a where account_id = $1`,
     [client.company.id],
   )
   assert.equal(account!.balance, account!.sum)
@@ -225,7 +222,7 @@ test('a company in its own time that is set aside is collected for when that is 
   ])
   await scheduleCollection(client, 700, 60)
   const collected = () =>
-    count(`simulated_bank.collections where account_id = $1 and status = 'PAID'`, client)
+    count(`simulated_collections where account_id = $1 and status = 'PAID'`, client)
   await app.setbacks.failed('collect at the simulated bank', client.company.id, new Error('x'))
   await collectDue(app)
   assert.equal(await collected(), 0)

@@ -101,9 +101,7 @@ test('a callback that was stored and not processed is processed when its lease i
   const { id } = await makeCharge(client, 1990)
   const early = await arrive(client, id, 700)
   // The callback arrives before the bank lists the payment, so that it stays stored and open.
-  await api.rows('delete from simulated_bank.transfers where end_to_end_id = $1', [
-    early.endToEndId,
-  ])
+  await api.rows('delete from simulated_transfers where end_to_end_id = $1', [early.endToEndId])
   assert.equal(await sendCallback(client, early), 'unconfirmed')
   const { endToEndId, txid, amount } = early
   await app.providers.simulator.pay(client.company, { endToEndId, txid, amount })
@@ -138,7 +136,7 @@ test('a simulated payment that lost to a cancel is at the bank, and is not lost 
   api.clock.advance(60)
   await reconcileDue(app)
   const [row] = await api.rows<{ bank: number; ours: number }>(
-    `select (select coalesce(sum(amount), 0)::int from simulated_bank.transfers
+    `select (select coalesce(sum(amount), 0)::int from simulated_transfers
              where account_id = $1) as bank,
             (select coalesce(sum(amount), 0)::int from payments where company_id = $1) as ours`,
     [client.company.id],

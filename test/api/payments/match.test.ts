@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findCharge } from '../../../src/core/charges/commands.ts'
 import { claimDue } from '../../../src/core/payments/callback-store.ts'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
+import { matchSimulated, sendSimulated } from '../../../src/core/payments/commands.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
 import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import type { Tx } from '../../../src/db/database.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
@@ -12,7 +15,7 @@ import { chargeTxid } from '../../../src/provider/txid.ts'
 import { billDue, generateDue } from '../../../src/worker/billing.ts'
 import { collectDue } from '../../../src/worker/collect.ts'
 import { until } from '../../deliveries/until.ts'
-import { type Client, eventsOf, startApi } from '../../support/api.ts'
+import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import { charged, openBanked } from '../../support/bank.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
@@ -47,6 +50,28 @@ test('a payment that is named twice in one report counts once', async () => {
     matchPayments(tx, app, client.company, [pix], arrival),
   )
   assert.deepEqual(again, [{ kind: 'known' }])
+})
+
+test('a simulated payment locks its charge once', async () => {
+  const client = await api.client()
+  const amounts = { '/charge/pix': { amount: 1990 }, '/charge/payment-link': { total: 1990 } }
+  for (const [path, amount] of Object.entries(amounts)) {
+    const { body } = await client.post(path, { ...amount, customer: payer(), devMode: true })
+    const id = fromPublic('charge', body.data.id)!
+    const charge = await findCharge(app, client.company.id, id)
+    const pix = await sendSimulated(app, client.company, charge)
+    const texts: string[] = []
+    const paid = await app.db.transaction((tx) => {
+      const query: Tx['query'] = (asked) => {
+        texts.push(asked.text)
+        return tx.query(asked)
+      }
+      return matchSimulated({ ...tx, query }, app, client.company, id, pix)
+    })
+    assert.equal(paid.status, 'COMPLETED', path)
+    const locks = texts.filter((text) => /from charges\b.*for update/s.test(text))
+    assert.equal(locks.length, 1, path)
+  }
 })
 
 test('of payments that are found together the one that came first pays the charge', async () => {

@@ -312,7 +312,7 @@ async function requireAgreement({ client, model }: World): Promise<void> {
 async function requireBank({ client, model }: World): Promise<void> {
   const [row] = await api.rows<{ sum: number }>(
     `select coalesce(sum(case direction when 'received' then amount else -amount end), 0)::bigint
-       as sum from simulated_bank.transfers where account_id = $1`,
+       as sum from simulated_transfers where account_id = $1`,
     [client.company.id],
   )
   assert.equal(100_000 + row!.sum + model.accounts.bank, 0)

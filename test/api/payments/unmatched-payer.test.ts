@@ -16,7 +16,7 @@ const payersOf = async (client: Client) => {
 const stored = async () =>
   JSON.stringify([
     await api.rows(`select p::text from payments p`),
-    await api.rows(`select t::text from simulated_bank.transfers t`),
+    await api.rows(`select t::text from simulated_transfers t`),
     await api.rows('select payload from events'),
   ])
 

@@ -47,7 +47,7 @@ const errorOf = ({ status, body }: Reply) => [status, body.errors[0]?.code]
 /** The agreements that the simulated bank has for a company. */
 const agreementsOf = ({ company }: Client) =>
   api.rows<{ id: string; br_code: string; external_id: string }>(
-    'select id, br_code, external_id from simulated_bank.agreements where account_id = $1',
+    'select id, br_code, external_id from simulated_agreements where account_id = $1',
     [company.id],
   )
 
