@@ -147,7 +147,6 @@ async function moveTyped({ db, databases, urls }: Session, text: string, to: num
   if (!databases[to - 1]) {
     throw new Refusal(`There are the places 1 to ${databases.length}. See "vintem place list".`)
   }
-  await requirePlain(databases)
   const company = await requireCompany(db, text)
   const { id: companyId, name } = company
   const lives = (await locate(databases, companyId))! + 1
@@ -179,17 +178,6 @@ async function moveTyped({ db, databases, urls }: Session, text: string, to: num
     record: { type: 'company', id: companyId },
   })
   return answer(companyId, to, described(name, to, moved), moved)
-}
-
-/** Companies are copied by triggers, which do not work on Citus yet. */
-async function requirePlain(databases: readonly Database[]): Promise<void> {
-  for (const [i, db] of databases.entries()) {
-    const found = await db.query({ text: `select 1 from pg_extension where extname = 'citus'` })
-    if (found.length === 0) continue
-    throw new Refusal(
-      `Place ${i + 1} is on Citus, and companies are moved on plain databases only.`,
-    )
-  }
 }
 
 const described = (name: string, to: number, { refused_ms, rows }: Moved): string =>

@@ -36,7 +36,8 @@ export async function createPlace(url: string): Promise<string> {
     await migrate(url)
     return url
   }
-  const coordinator = await connected(url, (client) => coordinatorOf(client, url))
+  const citus = await connected(url, readCitus)
+  const coordinator = citus && coordinatorOf(citus, url)
   const at = coordinator ?? url
   await connected(at, (client) =>
     client.query(`create schema if not exists ${quoted(client, schema)}`),

@@ -8,7 +8,7 @@ export type Citus = {
   /** The first schema of the search path. Null: it does not exist. */
   schema: string | null
   /** The node that holds the tables of the schema. Null: they are not distributed. */
-  holder: Address | null
+  holder: (Address & { /** Whether it is the connected one. */ isHere: boolean }) | null
   /** The node at which tables are changed. Null: it is the connected one. */
   coordinator: Address | null
 }
@@ -19,7 +19,8 @@ export async function readCitus(client: pg.ClientBase): Promise<Citus | null> {
   if (rowCount === 0) return null
   const { rows } = await client.query<Citus>(
     `select current_schema() as schema,
-       (select json_build_object('host', n.nodename, 'port', n.nodeport)
+       (select json_build_object('host', n.nodename, 'port', n.nodeport,
+          'isHere', n.groupid = (select groupid from pg_dist_local_group))
         from pg_dist_schema s join pg_dist_shard h on h.logicalrelid in (
             select logicalrelid from pg_dist_partition where colocationid = s.colocationid)
           join pg_dist_placement p using (shardid)
@@ -82,12 +83,9 @@ export async function allowTriggers(client: pg.ClientBase): Promise<void> {
   await client.query(`set citus.propagate_set_commands = 'local'`)
 }
 
-/** The address of the coordinator, where tables are changed. Null: there is no Citus. */
-export async function coordinatorOf(client: pg.ClientBase, url: string): Promise<string | null> {
-  const citus = await readCitus(client)
-  if (!citus) return null
-  return citus.coordinator ? atNode(splitHosts(url)[0]!, citus.coordinator) : url
-}
+/** The address of the coordinator, where tables are changed. */
+export const coordinatorOf = ({ coordinator }: Citus, url: string): string =>
+  coordinator ? atNode(splitHosts(url)[0]!, coordinator) : url
 
 /** Lets Citus hold the tables of the current schema, all of them on one node. */
 export async function distributeSchema(client: pg.ClientBase): Promise<void> {

@@ -7,6 +7,7 @@ import { chooseAccount } from '../../src/db/embedded/binaries.ts'
 import { type Cluster, spawnProgram } from '../../src/db/embedded/cluster.ts'
 import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { until } from '../deliveries/until.ts'
+import { killServer } from './kill-server.ts'
 import { temporaryFolder } from './process.ts'
 
 /** Where the programs of a PostgreSQL with Citus are. */
@@ -23,13 +24,17 @@ const SETTINGS = {
   fsync: 'off',
 }
 const DATABASE = 'vintem'
-const HOST = '127.0.0.1'
+export const HOST = '127.0.0.1'
 
 /** One PostgreSQL server of a Citus cluster. */
 export type CitusNode = {
   port: number
   url: string
   query(text: string): Promise<pg.QueryResultRow[]>
+  /** Kills all its processes. */
+  kill(): Promise<void>
+  /** Starts it again. */
+  start(): Promise<void>
   /** To be called when nobody uses it any more. */
   stop(): Promise<void>
 }
@@ -80,6 +85,11 @@ async function startNode(): Promise<CitusNode> {
   return {
     port,
     url: urlOf(DATABASE),
+    kill: async () => {
+      await killServer(cluster.directory, running!)
+      running = undefined
+    },
+    start,
     query: (text) => queryAt(urlOf(DATABASE), text),
     stop,
   }

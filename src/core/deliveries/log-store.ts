@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -100,20 +101,24 @@ async function note(tx: Tx, key: WebhookKey, eventIds: Uuid[], at: Date): Promis
   tx.notify(EVENTS_CHANNEL, key.companyId)
 }
 
+/** Ids of one position, which are read in their order. */
+const orderedId = (n: number): Uuid => {
+  const digits = n.toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}` as Uuid
+}
+
 async function insertRedelivered(tx: Tx, redelivered: Redelivered[]): Promise<void> {
   const noted = redelivered.toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1)).slice(0, MAX_NOTED)
   await tx.query({
     text: `with ${nextPositionSql('$1')}
            insert into redeliveries (company_id, position, id, webhook_id, event_id, asked_at)
-           select r.company_id, f.last,
-             (lpad(to_hex(r.n), 12, '0')
-               || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid,
-             r.webhook_id, r.event_id, r.asked_at
-           from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) with ordinality
-             r (company_id, webhook_id, event_id, asked_at, n)
+           select r.company_id, f.last, r.id, r.webhook_id, r.event_id, r.asked_at
+           from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[])
+             r (company_id, id, webhook_id, event_id, asked_at)
            join feed f on f.company_id = r.company_id`,
     values: [
       uuids(noted.map(({ key }) => key.companyId)),
+      uuids(noted.map((_, n) => orderedId(n))),
       uuids(noted.map(({ key }) => key.webhookId)),
       uuids(noted.map(({ eventId }) => eventId)),
       timestamps(noted.map(({ at }) => at)),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { allowTriggers, coordinatorOf } from '../../db/citus.ts'
+import { allowTriggers, type Citus, coordinatorOf, readCitus } from '../../db/citus.ts'
 import { createClient } from '../../db/servers.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
@@ -118,30 +118,40 @@ async function withEnds<R>(
     await client.query(`set vintem.mover = 'on'`)
     return client
   }
-  const openChanger = async (client: pg.Client, url: string) => {
-    const coordinator = await coordinatorOf(client, url)
-    if (coordinator === null) return client
+  const openChanger = async (client: pg.Client, place: number) => {
+    const citus = await readCitus(client)
+    if (citus === null) return client
+    requireHolder(citus, place)
+    const url = move.urls[place - 1]!
+    const coordinator = coordinatorOf(citus, url)
     const changer = coordinator === url ? client : await open(coordinator)
     await allowTriggers(changer)
     return changer
   }
-  const [from, to] = [move.urls[move.from - 1]!, move.urls[move.to - 1]!]
   try {
-    const source = await open(from)
-    const target = await open(to)
+    const source = await open(move.urls[move.from - 1]!)
+    const target = await open(move.urls[move.to - 1]!)
     const { rows } = await source.query<{ taken: boolean }>(
       'select pg_try_advisory_lock($1, hashtext($2)) as taken',
       [MOVER, move.companyId],
     )
     if (!rows[0]!.taken) throw new OperatorFault('Another command is moving this company now.')
     const changers = {
-      source: await openChanger(source, from),
-      target: await openChanger(target, to),
+      source: await openChanger(source, move.from),
+      target: await openChanger(target, move.to),
     }
     return await act({ source, target, changers, tables: await readTables(source) })
   } finally {
     for (const client of opened) await client.end()
   }
+}
+
+/** Locks are per node: at another one than its writers use, a mover would not wait for them. */
+function requireHolder({ holder }: Citus, place: number): void {
+  if (!holder || holder.isHere) return
+  throw new OperatorFault(
+    `Citus keeps place ${place} on ${holder.host}:${holder.port}, but its address names another node. Correct it in PLACES on every server, start them again, and repeat the command.`,
+  )
 }
 
 async function stateAt(client: pg.ClientBase, companyId: Uuid): Promise<MoveState | null> {

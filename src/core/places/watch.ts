@@ -34,9 +34,9 @@ async function create(client: pg.ClientBase, table: Table, companyId: Uuid): Pro
   const trigger = (suffix: string, events: string, row: string) =>
     `create trigger ${nameOf(companyId)}${suffix} after ${events} on ${name} for each row
      when (${row}.${company} = '${companyId}')
-     execute function ${act}('${companyId}', '${name}'${columns});`
-  const changes = trigger('', kind === 'log' ? 'insert' : 'insert or update', 'new')
-  await client.query(kind === 'log' ? changes : changes + trigger('_d', 'delete', 'old'))
+     execute function ${act}('${companyId}', '${name}'${columns})`
+  await client.query(trigger('', kind === 'log' ? 'insert' : 'insert or update', 'new'))
+  if (kind !== 'log') await client.query(trigger('_d', 'delete', 'old'))
 }
 
 /** Removes the triggers. */
