@@ -5,6 +5,7 @@ import { listCompanies } from '../core/companies/store.ts'
 import { findSecretKeyId, requirePlaces } from '../core/installation.ts'
 import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
+import { askForCitus } from '../db/citus.ts'
 import type { Database } from '../db/database.ts'
 import { pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -66,6 +67,7 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
 
 const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
   await check('database', () => inspectVersion(db, config)),
+  ...(await checkNode(db)),
   await check('writing', () => inspectWriting(db)),
   await check('durability', () => inspectDurability(db)),
   await check('settings', () => inspectSettings(db, config)),
@@ -76,6 +78,29 @@ const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
   await check('bank clocks', () => inspectClocks(db, config)),
   await check('work', () => inspectWork(db)),
 ]
+
+/** Null: Citus does not hold the tables. */
+async function readNode(db: Database) {
+  const citus = await askForCitus((text) => db.query({ text }))
+  return citus?.holder ? { holder: citus.holder, schema: citus.schema } : null
+}
+
+/** With Citus: whether the address names the node that has the tables. */
+async function checkNode(db: Database): Promise<Check[]> {
+  const citus = await readNode(db)
+  if (citus === null) return []
+  const { holder, schema } = citus
+  const detail = `Citus keeps the schema ${schema} on ${holder.host}:${holder.port}`
+  if (holder.isHere) return [{ name: 'citus', state: 'ok', detail: `${detail}.` }]
+  const remedy = 'Name that node in the address on all servers, and start them again at once'
+  return [
+    {
+      name: 'citus',
+      state: 'warning',
+      detail: `${detail}, but the address names another node, so statements take longer and companies cannot be moved. ${remedy}.`,
+    },
+  ]
+}
 
 /** Whether the places belong together, and no move is left unfinished. */
 async function inspectPlaces(databases: Database[]): Promise<Finding> {
@@ -107,12 +132,16 @@ async function inspectVersion(db: Database, config: Config): Promise<Finding> {
 }
 
 // Migrations also create tables. The statements are one transaction, and nothing is left.
+const WRITE_TABLE = `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
+                     drop table vintem_doctor`
+const WRITE_ROW = 'begin; update installation set place = place; rollback'
+
 async function inspectWriting(db: Database): Promise<Finding> {
-  const text = `create table vintem_doctor (n integer); insert into vintem_doctor values (1);
-                drop table vintem_doctor`
+  // A node of Citus creates no tables: its migrations go to the coordinator.
+  const hasNode = (await readNode(db)) !== null
   try {
-    await db.query({ text })
-    return ['ok', 'A table was created, written and dropped.']
+    await db.query({ text: hasNode ? WRITE_ROW : WRITE_TABLE })
+    return ['ok', hasNode ? 'A row was written.' : 'A table was created, written and dropped.']
   } catch (error) {
     return ['failed', `${textOfError(error)} Let the database user create and write tables.`]
   }

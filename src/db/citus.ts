@@ -14,10 +14,18 @@ export type Citus = {
 }
 
 /** Null: the database does not have the extension, so it is plain PostgreSQL. */
-export async function readCitus(client: pg.ClientBase): Promise<Citus | null> {
-  const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`)
-  if (rowCount === 0) return null
-  const { rows } = await client.query<Citus>(
+export const readCitus = (client: pg.ClientBase): Promise<Citus | null> =>
+  askForCitus(async <R extends pg.QueryResultRow>(text: string) => {
+    return (await client.query<R>(text)).rows
+  })
+
+/** The same, by whatever runs a statement and returns its rows. */
+export async function askForCitus(
+  ask: <R extends pg.QueryResultRow>(text: string) => Promise<R[]>,
+): Promise<Citus | null> {
+  const found = await ask(`select 1 from pg_extension where extname = 'citus'`)
+  if (found.length === 0) return null
+  const rows = await ask<Citus>(
     `select current_schema() as schema,
        (select json_build_object('host', n.nodename, 'port', n.nodeport,
           'isHere', n.groupid = (select groupid from pg_dist_local_group))
@@ -92,4 +100,17 @@ export async function distributeSchema(client: pg.ClientBase): Promise<void> {
   await adaptFunctions(client)
   await allowTriggers(client)
   await client.query('select citus_schema_distribute(current_schema()::regnamespace)')
+  await shareFunctions(client)
+}
+
+/**
+ * Makes every function again, so that all nodes have it. Of those that are older than the cluster,
+ * Citus takes only what tables refer to, and not what another function calls.
+ */
+async function shareFunctions(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ text: string }>(
+    `select pg_get_functiondef(oid) as text from pg_proc
+     where pronamespace = current_schema()::regnamespace and prokind = 'f'`,
+  )
+  for (const { text } of rows) await client.query(text)
 }

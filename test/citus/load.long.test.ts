@@ -9,12 +9,11 @@ import { startWorker } from '../../src/worker/worker.ts'
 import { until } from '../deliveries/until.ts'
 import { type Journal, newJournal, requireSame, trade } from '../places/trade.ts'
 import { type Client, startApi } from '../support/api.ts'
-import { CITUS_BIN, HOST, startCitus } from '../support/citus-nodes.ts'
+import { CITUS_BIN, HOST, NO_CITUS, startCitus } from '../support/citus-nodes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { register } from '../support/webhooks.ts'
 
 const KILLS = 5
-const NONE = 'CITUS_BIN does not say where a PostgreSQL with Citus is'
 
 /** Two places on the two nodes of a cluster, people in the first and companies in the second. */
 async function open() {
@@ -73,7 +72,7 @@ async function requireWhole(
 
 /** Each test has a cluster of its own. */
 const onCitus = (name: string, act: (scene: Scene, t: TestContext) => Promise<void>) =>
-  test(name, { skip: CITUS_BIN ? false : NONE }, async (t) => act(await open(), t))
+  test(name, { skip: CITUS_BIN ? false : NO_CITUS }, async (t) => act(await open(), t))
 
 onCitus('a schema is moved under load: nothing is lost or doubled', async (scene, t) => {
   const { api, apps, coordinator, nodes, places, holderOf } = scene

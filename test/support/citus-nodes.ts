@@ -6,12 +6,14 @@ import pg from 'pg'
 import { chooseAccount } from '../../src/db/embedded/binaries.ts'
 import { type Cluster, spawnProgram } from '../../src/db/embedded/cluster.ts'
 import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { databaseAt } from '../citus/cluster.ts'
 import { until } from '../deliveries/until.ts'
 import { killServer } from './kill-server.ts'
 import { temporaryFolder } from './process.ts'
 
 /** Where the programs of a PostgreSQL with Citus are. */
 export const CITUS_BIN = process.env.CITUS_BIN ?? ''
+export const NO_CITUS = 'CITUS_BIN does not say where a PostgreSQL with Citus is'
 
 const SETTINGS = {
   shared_preload_libraries: 'citus',
@@ -43,11 +45,21 @@ export type CitusNode = {
 export async function startCitus(nodes: number): Promise<[CitusNode, ...CitusNode[]]> {
   const started: CitusNode[] = []
   for (let n = 0; n <= nodes; n += 1) started.push(await startNode())
-  const [coordinator, ...others] = started as [CitusNode, ...CitusNode[]]
-  await coordinator.query(`select citus_set_coordinator_host('${HOST}', ${coordinator.port})`)
-  for (const { port } of others)
-    await coordinator.query(`select citus_add_node('${HOST}', ${port})`)
-  return [coordinator, ...others]
+  const all = started as [CitusNode, ...CitusNode[]]
+  await joinNodes(all, DATABASE)
+  return all
+}
+
+/** Makes a cluster of a database that each of them has. */
+export async function joinNodes(
+  [coordinator, ...nodes]: [CitusNode, ...CitusNode[]],
+  database: string,
+): Promise<void> {
+  const urlOf = (node: CitusNode) => databaseAt(node.url, database)
+  for (const node of [coordinator, ...nodes]) await queryAt(urlOf(node), 'create extension citus')
+  const ask = (text: string) => queryAt(urlOf(coordinator), text)
+  await ask(`select citus_set_coordinator_host('${HOST}', ${coordinator.port})`)
+  for (const { port } of nodes) await ask(`select citus_add_node('${HOST}', ${port})`)
 }
 
 async function startNode(): Promise<CitusNode> {
@@ -81,7 +93,6 @@ async function startNode(): Promise<CitusNode> {
   }
   await start()
   await queryAt(urlOf('postgres'), `create database ${DATABASE}`)
-  await queryAt(urlOf(DATABASE), 'create extension citus')
   return {
     port,
     url: urlOf(DATABASE),
