@@ -14,7 +14,7 @@ import { createSetbacks } from '../src/core/setbacks.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { createLog } from '../src/lib/log.ts'
 import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
-import { cloneDatabase } from './support/database.ts'
+import { cloneDatabase, emptyDatabase } from './support/database.ts'
 import { freePort, inherited, readSandbox, secretOf } from './support/process.ts'
 import { startSmtp } from './support/smtp.ts'
 
@@ -306,7 +306,7 @@ describe('on a database of one’s own', () => {
   test('a database that is away or refuses us is reported in a sentence, without the password', async () => {
     const away = { ...env, DATABASE_URL: 'postgres://u:sesame@127.0.0.1:1/x' }
     assertSentence(await vintem(['company', 'list'], away), /127\.0\.0\.1:1 refuses connections/)
-    const wrong = new URL(env.DATABASE_URL)
+    const wrong = new URL(await emptyDatabase())
     wrong.password = 'sesame'
     const refused = await vintem(['company', 'list'], { ...env, DATABASE_URL: wrong.href })
     assertSentence(refused, /does not let the user vintem in/)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { cloneDatabase } from '../../test/support/database.ts'
+import { emptyDatabase } from '../../test/support/database.ts'
 import { openDatabase, serializationConflict, type Tx } from './database.ts'
 
 const woken: string[] = []
 // Registered before the end of the database, and so over before it.
 after(() => db.end())
-const db = openDatabase(await cloneDatabase(), 4, {
+const db = openDatabase(await emptyDatabase(), 4, {
   wake: (task) => woken.push(task),
   wrote: () => {},
 })

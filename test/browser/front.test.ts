@@ -15,7 +15,11 @@ test('the front page says where one is and what runs, and leads everywhere', asy
   // A busy machine needs a moment until the worker is known to run.
   while ((await page.getByText('Rodando').count()) === 0) await page.reload()
   const text = await page.locator('main').innerText()
-  for (const shown of ['http://vintem.test', '0.1.0', 'PostgreSQL 18', 'Rodando', local.apiKey]) {
+  const [server] = await local.rows<{ version: string }>(
+    `select split_part(current_setting('server_version'), '.', 1) as version`,
+  )
+  const postgres = `PostgreSQL ${server!.version}`
+  for (const shown of ['http://vintem.test', '0.1.0', postgres, 'Rodando', local.apiKey]) {
     assert.ok(text.includes(shown), shown)
   }
   await isAccessible(page)

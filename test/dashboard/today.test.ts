@@ -96,7 +96,7 @@ async function makeWaiting(client: Client, certificateEndsAt: Date) {
   assert.ok(charge)
   // A collection that failed, and a bank whose certificate ends: as their commands leave them.
   await api.rows(
-    `update charges set kind = 'RECURRING', recurrence_id = gen_random_uuid(), status = 'EXPIRED',
+    `update charges set kind = 'RECURRING', recurrence_id = id, status = 'EXPIRED',
        payment_status = 'EXPIRED' where company_id = $1 and amount = 900`,
     [id],
   )

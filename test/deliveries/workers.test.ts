@@ -306,7 +306,7 @@ test('a worker that loses the connection of its lock takes the lock again and co
   await commitEvents()
   await engine.run()
   const lock = (await locks()).find(({ id }) => !before.has(id))!
-  await app.db.query({ text: 'select pg_terminate_backend($1)', values: [lock.pid] })
+  await app.db.query({ text: 'select pg_terminate_backend($1::int)', values: [lock.pid] })
   await until('the lock is held again', async () =>
     (await locks()).some(({ id, pid }) => id === lock.id && pid !== lock.pid),
   )

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { databaseAt } from '../citus/cluster.ts'
 import { payer, startApi } from '../support/api.ts'
 
 const api = await startApi({}, { places: 2 })
@@ -10,7 +11,7 @@ test('companies of one place work as fast as ever while another place is down', 
   assert.equal((await client.get('/charge')).status, 200)
   const down = new URL(api.places[0]!)
   const name = down.pathname.slice(1)
-  const base = new pg.Client({ connectionString: process.env.VINTEM_TEST_DATABASE! })
+  const base = new pg.Client({ connectionString: databaseAt(down.href, 'postgres') })
   await base.connect()
   try {
     await base.query(`alter database ${name} allow_connections false`)

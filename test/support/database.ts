@@ -24,10 +24,14 @@ async function createDatabase(servers: string[], template: string): Promise<stri
   await Promise.all(
     servers.map((one) => change(one, `create database ${name} template ${template}`)),
   )
-  after(() =>
-    Promise.all(servers.map((one) => change(one, `drop database if exists ${name} with (force)`))),
-  )
+  after(() => Promise.all(servers.map((one) => dropDatabase(one, name))))
   return databaseAt(servers[0]!, name)
+}
+
+async function dropDatabase(server: string, name: string): Promise<void> {
+  // A process of Citus would connect again.
+  if (testCluster()) await change(server, `alter database ${name} allow_connections false`)
+  await change(server, `drop database if exists ${name} with (force)`)
 }
 
 const change = (url: string, text: string): Promise<void> =>

@@ -107,7 +107,7 @@ export async function listBanks(tx: Tx, now: Date, { limit, after }: Part): Prom
     text: `select b.company_id as "companyId", c.name as company, b.profile, b.payouts,
              b.connected_at as "connectedAt", b.certificate_ends_at as "certificateEndsAt",
              r.asked_until as "askedUntil", r.next_attempt_at as "nextAttemptAt",
-             (select count(*) from (select from bank_callbacks k where k.company_id = b.company_id
+             (select count(*) from (select 1 from bank_callbacks k where k.company_id = b.company_id
                 and k.processed_at is null limit 100) k) as callbacks,
              s.error, coalesce(s.failures, 0) as failures
            from bank_connections b join companies c on c.id = b.company_id

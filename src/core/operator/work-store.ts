@@ -9,7 +9,7 @@ export const MAX_COUNTED = 1000
 export type Queue = { work: string; due: number; isEstimate: boolean }
 
 const atMost = (from: string): string =>
-  `(select count(*) from (select from ${from} limit ${MAX_COUNTED}) q)`
+  `(select count(*) from (select 1 from ${from} limit ${MAX_COUNTED}) q)`
 
 /** How much of each kind of work is due, up to a limit. */
 export async function countDue(tx: Tx, now: Date): Promise<Queue[]> {

@@ -42,12 +42,15 @@ export async function countReceived(
   { from, to }: { from: Date; to: Date | null },
 ): Promise<void> {
   await tx.query({
-    text: `insert into hourly_totals as t (company_id, hour, received_count, received)
-           select company_id, date_trunc('hour', payment_date, 'UTC'), count(*), sum(amount)
-           from charges
-           where company_id = $1 and payment_date >= $2
-             and ($3::timestamptz is null or payment_date < $3) and booked
-           group by 1, 2
+    text: `with counted as materialized (
+             select company_id, date_trunc('hour', payment_date, 'UTC'), count(*), sum(amount)
+             from charges
+             where company_id = $1 and payment_date >= $2
+               and ($3::timestamptz is null or payment_date < $3) and booked
+             group by 1, 2
+           )
+           insert into hourly_totals as t (company_id, hour, received_count, received)
+           select * from counted
            on conflict (company_id, hour) do update
              set received_count = excluded.received_count, received = excluded.received`,
     values: [companyId, from, to],
@@ -66,11 +69,14 @@ export async function countMade(
   withTrials: boolean,
 ): Promise<void> {
   await tx.query({
-    text: `insert into hourly_totals as t (company_id, hour, made, made_paid)
-           select company_id, date_trunc('hour', created_at, 'UTC'), count(*),
-             count(payment_date)
-           from charges where ${MADE}
-           group by 1, 2
+    text: `with counted as materialized (
+             select company_id, date_trunc('hour', created_at, 'UTC'), count(*),
+               count(payment_date)
+             from charges where ${MADE}
+             group by 1, 2
+           )
+           insert into hourly_totals as t (company_id, hour, made, made_paid)
+           select * from counted
            on conflict (company_id, hour) do update
              set made = excluded.made, made_paid = excluded.made_paid`,
     values: [companyId, from, to, withTrials],
