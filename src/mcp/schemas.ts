@@ -44,8 +44,10 @@ function plain(schema: object): object {
  * the tool does not have is refused, because an agent may rely on it.
  */
 export function argumentsReader(schema: TObject): (given: unknown) => object {
-  const read = inputReader({ body: schema })
+  // Made when the tool is first called, because it takes long and most servers have no agents.
+  let read: ReturnType<typeof inputReader> | undefined
   return (given) => {
+    read ??= inputReader({ body: schema })
     const { body } = read({ body: { value: given, faults: [] }, query: {}, session: null })
     const ignored = ignoredFields(schema, given)
     if (ignored === null) return body as object

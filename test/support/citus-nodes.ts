@@ -4,7 +4,7 @@ import { chownSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { chooseAccount } from '../../src/db/embedded/binaries.ts'
-import { type Cluster, spawnProgram } from '../../src/db/embedded/cluster.ts'
+import { type Cluster, type Settings, spawnProgram } from '../../src/db/embedded/cluster.ts'
 import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { databaseAt } from '../citus/cluster.ts'
 import { until } from '../deliveries/until.ts'
@@ -42,9 +42,12 @@ export type CitusNode = {
 }
 
 /** A coordinator and nodes that hold the schemas. */
-export async function startCitus(nodes: number): Promise<[CitusNode, ...CitusNode[]]> {
+export async function startCitus(
+  nodes: number,
+  settings: Settings = {},
+): Promise<[CitusNode, ...CitusNode[]]> {
   const started: CitusNode[] = []
-  for (let n = 0; n <= nodes; n += 1) started.push(await startNode())
+  for (let n = 0; n <= nodes; n += 1) started.push(await startNode(settings))
   const all = started as [CitusNode, ...CitusNode[]]
   await joinNodes(all, DATABASE)
   return all
@@ -62,7 +65,7 @@ export async function joinNodes(
   for (const { port } of nodes) await ask(`select citus_add_node('${HOST}', ${port})`)
 }
 
-async function startNode(): Promise<CitusNode> {
+async function startNode(settings: Settings): Promise<CitusNode> {
   const dataDir = temporaryFolder()
   const cluster: Cluster = {
     dataDir,
@@ -71,7 +74,7 @@ async function startNode(): Promise<CitusNode> {
     passwordFile: '',
     bin: CITUS_BIN,
     account: chooseAccount(undefined),
-    settings: SETTINGS,
+    settings: { ...SETTINGS, ...settings },
     logStart_bytes: 0,
   }
   await initialise(cluster)
