@@ -70,7 +70,7 @@ async function runOnCitus(): Promise<void> {
   }
 }
 
-/** Charges a second of a server for each list of places, in turns. */
+/** Charges a second of a server for each list of places, measured alternately. */
 async function measurePlaces<K extends string>(
   lists: Record<K, string[]>,
 ): Promise<Record<K, number[]>> {

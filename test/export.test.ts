@@ -19,7 +19,7 @@ import { confirmed } from './support/withdrawals.ts'
 const api = await startApi()
 const home = temporaryFolder()
 const env = {
-  DATABASE_URL: api.databaseUrl,
+  ...api.databases,
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
 }
 

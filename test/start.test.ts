@@ -122,7 +122,7 @@ longTest(
   'a server with another secret than the database was set up with refuses to start',
   async () => {
     await requireSameSecret(api.app.db, api.app.vault)
-    const server = await startServer({ DATABASE_URL: api.databaseUrl, SECRET_KEY })
+    const server = await startServer({ ...api.databases, SECRET_KEY })
     assert.equal(await server.ended, 2)
     assert.match(server.output(), /SECRET_KEY is not the one/)
   },

@@ -13,7 +13,8 @@ export type Local = TestApi & {
 }
 
 export async function startLocal(): Promise<Local> {
-  const api = await startApi()
+  // Local mode has one place.
+  const api = await startApi({}, { places: 1 })
   const { apiKey, companyId } = await openSandbox(api.app)
   const worker = startWorker(api.app)
   api.atEnd(() => worker.stop())

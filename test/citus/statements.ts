@@ -5,10 +5,13 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { cloneDatabase } from '../support/database.ts'
 
-/** What is no question to the tables of a place, or ends a connection, or waits. */
+/**
+ * What is no question to the tables of a place, or ends a connection, or waits. Migrations begin
+ * with a comment, and go to the coordinator.
+ */
 const LEFT_OUT = [
   /^\s*(?:begin|commit|rollback|set|reset|show|listen|unlisten|vacuum|analyze|checkpoint)\b/i,
-  /^\s*(?:create|alter|drop|lock|truncate|copy|reindex|grant|revoke|do)\b/i,
+  /^\s*(?:create|alter|drop|lock|truncate|copy|reindex|grant|revoke|do|explain|--)/i,
   /pg_(?:terminate_backend|cancel_backend|sleep|promote|reload_conf|advisory_lock)/i,
 ]
 /** Not supported, an internal error, or a syntax error in what Citus makes of a statement. */

@@ -24,7 +24,7 @@ const VALUE = 5000
 const BEFORE_AUDIT_S = 900
 
 const environment = () => ({
-  DATABASE_URL: api.databaseUrl,
+  ...api.databases,
   DATA_DIR: temporaryFolder(),
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
 })

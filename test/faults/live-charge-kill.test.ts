@@ -19,7 +19,7 @@ const shop = await openBanked(api, { callbacks: false })
 const { bank } = shop
 
 const environment = {
-  DATABASE_URL: api.databaseUrl,
+  ...api.databases,
   DATA_DIR: temporaryFolder(),
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
 }

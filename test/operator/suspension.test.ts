@@ -180,7 +180,7 @@ test('vintem company suspend and resume do the same', async () => {
   await makeCharge(client, 1000)
   const vintem = hostedVintemIn(temporaryFolder())
   const env = {
-    DATABASE_URL: api.databaseUrl,
+    ...api.databases,
     SECRET_KEY: secretOf('api'),
     PUBLIC_URL: 'https://pix.example.com',
   }

@@ -18,7 +18,7 @@ const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
 
 const reset = ({ person }: Pick<Member, 'person'>) =>
   vintem(['person', 'reset-factors', '--email', person.email.toUpperCase()], {
-    DATABASE_URL: api.databaseUrl,
+    ...api.databases,
     SECRET_KEY: api.app.config.secretKey.toString('base64'),
     PUBLIC_URL: 'https://pix.example.com',
     DATA_DIR: home,
@@ -65,7 +65,7 @@ test('the operator resets the factors of somebody who has lost them, with an ent
   const { person } = member
   await setMembership(api.app.db, elsewhere.company.id, person.id, 'viewer', api.clock.now())
   const link = await vintem(['person', 'link', '--email', person.email, '--json'], {
-    DATABASE_URL: api.databaseUrl,
+    ...api.databases,
     SECRET_KEY: api.app.config.secretKey.toString('base64'),
     PUBLIC_URL: api.url,
     DATA_DIR: home,

@@ -62,6 +62,8 @@ export type TestApi = {
   databaseUrl: string
   /** The addresses of all places. */
   places: string[]
+  /** What names them to another process. */
+  databases: Record<string, string>
   /** Closes what a test has opened on the app, before the app itself is closed. */
   atEnd(close: () => Promise<unknown>): void
   /** A new company with a key, and a client that sends it. */
@@ -158,6 +160,7 @@ export async function startApi(
     url,
     databaseUrl,
     places: [...new Set([first, databaseUrl])],
+    databases,
     call,
     atEnd: (close) => {
       closers.push(close)

@@ -14,7 +14,7 @@ export const bank = await startBank({ clock: systemClock })
 after(() => bank.close())
 export const api = await startApi()
 const env = {
-  DATABASE_URL: api.databaseUrl,
+  ...api.databases,
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
   PUBLIC_URL: 'https://pix.example.com',
 }

@@ -216,7 +216,7 @@ test('the typed client has the same', async () => {
 longTest('company pin --dry-run prints the same, and changes nothing', async () => {
   const vintem = hostedVintemIn(temporaryFolder())
   const env = {
-    DATABASE_URL: api.databaseUrl,
+    ...api.databases,
     SECRET_KEY: secretOf('api'),
     PUBLIC_URL: 'https://pix.example.com',
   }
