@@ -34,7 +34,7 @@ import { createSimulator } from './provider/simulator/simulator.ts'
 import { DUE_TASKS } from './worker/due.ts'
 
 /** How many clocks are moved at the same time. Each move reads what is due of its company. */
-const CLOCK_MOVES = 1
+const CLOCK_MOVES = 2
 /** How many certificates are read at once, each in a process of its own. */
 const CERTIFICATES = 2
 /** A company uploads so many of them at once, and then one in so many seconds. */

@@ -19,7 +19,7 @@ import { untilOneEnds } from './rounds.ts'
 const SEARCH_MS = 250
 const MAX_ADVANCING = 100
 /** How many steps of clocks run at once. Each is work for the database. */
-const MAX_STEPS = 1
+const MAX_STEPS = 2
 /** Between steps there is a rest of so many times their length while other clocks wait. */
 const STEP_REST = 5
 /** How long a step waits for other steps. */
