@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
@@ -13,12 +14,29 @@ export type CopyAnswer = {
 }
 
 const pack = promisify(gzip)
+const SLICE_CHARS = 256 * 1024
 
-/** Compresses on another thread, because a script may have megabytes. */
+/**
+ * Encodes in slices and compresses on another thread, because a script may have megabytes. The tag
+ * is made of the compressed bytes, because they are fewer.
+ */
 export async function makeCopy(content: string | Buffer): Promise<Copy> {
-  const plain = Buffer.from(content as string)
-  const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
-  return { plain, packed: await pack(plain), tag: `W/"${hash}"` }
+  const plain = typeof content === 'string' ? await encode(content) : content
+  const packed = await pack(plain)
+  const hash = createHash('sha256').update(packed).digest('base64url').slice(0, 22)
+  return { plain, packed, tag: `W/"${hash}"` }
+}
+
+async function encode(text: string): Promise<Buffer> {
+  const slices: Buffer[] = []
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    if (start > 0) await endOfTick()
+    end = start + SLICE_CHARS
+    // If a slice would end inside of a pair of surrogates, it takes both.
+    if (text.codePointAt(end - 1)! > 0xffff) end++
+    slices.push(Buffer.from(text.slice(start, end)))
+  }
+  return Buffer.concat(slices)
 }
 
 /** What a client gets that may have the same copy already. */
