@@ -6,6 +6,8 @@ import { serversOf } from './servers.ts'
 export const RETRY_FOR_MS = 5_000
 const LOCK_TIMEOUT_MS = 3_000
 const STATEMENT_TIMEOUT_MS = 30_000
+/** Longer than an idle task waits, because to connect again takes longer than what it asks. */
+const IDLE_CONNECTION_MS = 30_000
 /** Compiling a plan takes longer than running it: our statements touch few rows. */
 const NO_JIT = '-c jit=off'
 
@@ -35,6 +37,7 @@ export function openPool(
     query_timeout: STATEMENT_TIMEOUT_MS + RETRY_FOR_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     connectionTimeoutMillis: RETRY_FOR_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     ...limits,
   })
   // An idle connection that the server closes is replaced on next use; it must not end the process.

@@ -142,7 +142,7 @@ function watchPool(registry: Registry, { db }: FullApp): void {
   })
 }
 
-const RESOLUTION_MS = 20
+const RESOLUTION_MS = 50
 const WINDOW_MS = 60_000
 
 /**

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { hasSandbox } from '../core/companies/store.ts'
 import { countLiveWorkers } from '../core/deliveries/workers.ts'
 import type { FullApp } from '../core/full-app.ts'
+import { askAll } from '../core/places/across.ts'
 import type { Language } from '../lib/language.ts'
 import { VERSION } from '../lib/version.ts'
 import { LATEST } from '../versions/history.ts'
@@ -59,13 +60,15 @@ ${action}
 type State = { database: string | null; workers: number; hasBank: boolean }
 
 /** What is running. If the database does not answer, the page says so. */
-async function readState({ db, config }: FullApp): Promise<State> {
+async function readState(app: FullApp): Promise<State> {
+  const { db, config } = app
   try {
     const [row] = await db.query<{ version: string }>({
       text: `select current_setting('server_version') as version`,
     })
-    const [workers, sandbox] = await Promise.all([countLiveWorkers(db), hasSandbox(db)])
-    return { database: row!.version.split(' ')[0]!, workers, hasBank: config.local || sandbox }
+    const [workers, sandboxes] = await Promise.all([countLiveWorkers(db), askAll(app, hasSandbox)])
+    const hasBank = config.local || sandboxes.includes(true)
+    return { database: row!.version.split(' ')[0]!, workers, hasBank }
   } catch {
     return { database: null, workers: 0, hasBank: config.local }
   }

@@ -47,7 +47,7 @@ test('after the password a code is asked for, and only then a session begins', a
   assert.equal(signedIn.location, `${owner.home}/charges`)
   const page = await getPage(api, '/account/security', { cookie: cookieOf(signedIn) })
   assert.equal(page.status, 200)
-  const sessions = await api.rows(
+  const sessions = await api.peopleRows(
     'select has_second_factor from sessions where person_id = $1 order by created_at desc',
     [owner.person.id],
   )

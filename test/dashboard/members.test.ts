@@ -125,13 +125,13 @@ test('the last owner is neither removed nor made something else, not even by two
   ])
   const statuses = both.map(({ status }) => status).sort()
   assert.ok(statuses.includes(303), 'one of them is done')
-  const owners = await api.rows<{ person_id: string }>(
+  const owners = await api.peopleRows<{ person_id: string }>(
     `select person_id from memberships where company_id = $1 and role = 'owner'`,
     [client.company.id],
   )
   assert.equal(owners.length, 1)
   const last = await signIn(api, client.company)
-  await api.rows(
+  await api.peopleRows(
     `delete from memberships where company_id = $1 and role = 'owner' and person_id <> $2`,
     [client.company.id, last.person.id],
   )

@@ -128,9 +128,9 @@ test('browsers are named in words', () => {
 test('sessions are deleted when their time is over', async () => {
   const { person } = await signIn(api, client.company)
   const count = 'select count(*)::int as count from sessions where person_id = $1'
-  await purgeSessions(api.app.db, api.clock.now())
-  assert.deepEqual(await api.rows(count, [person.id]), [{ count: 1 }])
+  await purgeSessions(api.app.db.people, api.clock.now())
+  assert.deepEqual(await api.peopleRows(count, [person.id]), [{ count: 1 }])
   api.clock.advance(12 * 3600)
-  await purgeSessions(api.app.db, api.clock.now())
-  assert.deepEqual(await api.rows(count, [person.id]), [{ count: 0 }])
+  await purgeSessions(api.app.db.people, api.clock.now())
+  assert.deepEqual(await api.peopleRows(count, [person.id]), [{ count: 0 }])
 })

@@ -39,7 +39,7 @@ async function withFactors(options: MemberOptions) {
 /** What is left of how the person proves who they are. */
 const leftOf = async ({ person: { id } }: Member) =>
   (
-    await api.rows<{ left: number }>(
+    await api.peopleRows<{ left: number }>(
       `select (select count(*) from people where id = $1 and totp_secret is not null)
          + (select count(*) from passkeys where person_id = $1)
          + (select count(*) from recovery_codes where person_id = $1)

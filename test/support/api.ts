@@ -73,6 +73,8 @@ export type TestApi = {
   /** A question of an operator. */
   operator(path: string): Promise<Pick<Reply, 'status' | 'text' | 'body'>>
   rows<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>
+  /** The same where the tables of people are. */
+  peopleRows<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>
 }
 
 export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
@@ -87,6 +89,7 @@ export type ApiOptions = {
   lookup?: Lookup
   bankLimits?: Partial<Limits>
   databaseTime?: () => Promise<Date>
+  publicUrl?: string
   /** In place of a clone of the template, which ends with the test file. */
   databaseUrl?: string
   /**
@@ -127,11 +130,11 @@ export async function startApi(
     local,
   }
   const clock = manualClock()
-  const publicUrl = 'http://vintem.test'
+  const { publicUrl = 'http://vintem.test' } = options
   const log = createLog('silent')
   const parts = { config, databaseUrl: first, clock, log, publicUrl }
   const bankLimits = { ...PATIENT, ...options.bankLimits }
-  const root = createApp({ ...parts, ...options, bankLimits })
+  const root = createApp({ ...options, ...parts, bankLimits })
   const app = appsOf(root).at(-1)!
   // Another server of the same database has people of its own, and is no part of the installation.
   if (places === 2 && own === undefined) {
@@ -175,6 +178,8 @@ export async function startApi(
       changesTables(text)
         ? (changeTables(databaseUrl, text) as Promise<R[]>)
         : (app.db.query({ text, values }) as Promise<R[]>),
+    peopleRows: <R>(text: string, values: unknown[] = []) =>
+      app.db.people.query({ text, values }) as Promise<R[]>,
   }
 }
 

@@ -5,15 +5,17 @@ import type { TestApi } from './api.ts'
 
 export type Waiting = Letter & { kind: string; expiresAt: Date | null }
 
-/** The letters of a company that wait to be sent, oldest first. */
+/** The letters of a company or of a person that wait to be sent, oldest first. */
 export async function lettersOf(api: TestApi, companyId: string): Promise<Waiting[]> {
-  const rows = await api.rows<SealedMail>(
-    `select company_id as "companyId", id, kind, sealed, expires_at as "expiresAt",
+  const text = `select company_id as "companyId", id, kind, sealed, expires_at as "expiresAt",
        created_at as "createdAt"
-     from mails where company_id = $1 and sealed is not null order by id`,
-    [companyId],
-  )
-  return rows.map((mail) => {
+     from mails where company_id = $1 and sealed is not null order by id`
+  const ofCompany = await api.rows<SealedMail>(text, [companyId])
+  const isSame = api.places.length === 1
+  const ofPerson = isSame ? [] : await api.peopleRows<SealedMail>(text, [companyId])
+  // A company may write to one of its people, from its own place.
+  const all = [...ofCompany, ...ofPerson].sort((one, other) => (one.id < other.id ? -1 : 1))
+  return all.map((mail) => {
     const { kind, expiresAt } = mail
     return { kind, expiresAt, ...openLetter(api.app.vault, mail) }
   })

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { request } from 'undici'
-import { createMetrics } from '../../../src/lib/metrics.ts'
-import { createService } from '../../../src/service.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { at, linkTo } from '../../support/pages.ts'
 import { stopTime } from '../../support/stopped-time.ts'
@@ -46,13 +44,12 @@ test('every answer says what it is, who may keep it, and that no frame may show 
 })
 
 test('a service that is reached by https is reached by https only', async () => {
-  const app = { ...api.app, publicUrl: 'https://pix.example.com', metrics: createMetrics() }
-  const { server, close } = await createService(app, api.databaseUrl)
-  for (const url of ['/health', '/docs', '/', '/nowhere', `/charge/${data.id}`]) {
-    const { headers } = await server.inject({ url, headers: { 'x-api-key': client.key } })
-    assert.equal(headers['strict-transport-security'], 'max-age=31536000', url)
+  const secure = await startApi({}, { publicUrl: 'https://pix.example.com' })
+  const { key } = await secure.client()
+  for (const path of ['/health', '/docs', '/', '/nowhere', '/charge']) {
+    const { headers } = await secure.call('GET', path, { headers: { 'x-api-key': key } })
+    assert.equal(headers.get('strict-transport-security'), 'max-age=31536000', path)
   }
-  await close()
 })
 
 test('docs are compressed, kept by readers, and sent again only when they have changed', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { createApp } from '../../../src/app.ts'
+import { appsOf } from '../../../src/core/app.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createService } from '../../../src/service.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
@@ -14,7 +15,7 @@ const other = await startSecond()
 
 async function startSecond(): Promise<string> {
   const { config, clock, publicUrl } = api.app
-  const { databaseUrl } = api
+  const databaseUrl = api.places[0]!
   const app = createApp({ config, databaseUrl, clock, log: createLog('silent'), publicUrl })
   const service = await createService(app, databaseUrl)
   api.atEnd(async () => {
@@ -22,7 +23,7 @@ async function startSecond(): Promise<string> {
     await service.close()
     app.mailer.close()
     await app.sender.close()
-    await app.db.end()
+    for (const { db } of appsOf(app)) await db.end()
   })
   return service.server.listen({ host: '127.0.0.1', port: 0 })
 }

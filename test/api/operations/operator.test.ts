@@ -25,10 +25,8 @@ test('strangers learn whether the service is ready, and operators why and how it
 
 test('the guide to operation names every metric of ours, and none that does not exist', async () => {
   const api = await startApi()
-  const ours = api.app.metrics.registry
-    .getMetricsAsArray()
-    .map(({ name }) => name)
-    .filter((name) => name.startsWith('vintem_'))
+  const { text } = await api.operator('/metrics')
+  const ours = [...text.matchAll(/^# TYPE (vintem_\w+) /gm)].map(([, name]) => name)
   const guide = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
   const named = guide.match(/\bvintem_\w+/g) ?? []
   assert.deepEqual([...new Set(named)].sort(), ours.sort())
