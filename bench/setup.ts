@@ -17,6 +17,7 @@ import { createVault } from '../src/lib/vault.ts'
 import { readCertificate } from '../src/provider/bacen/certificate.ts'
 import type { Connection } from '../src/provider/bacen/connection.ts'
 import { LATEST } from '../src/versions/history.ts'
+import { measureUndisturbed } from './processor.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
@@ -184,13 +185,20 @@ export type Sides = Record<string, () => Promise<number>>
 export async function measureAlternately(sides: Sides): Promise<Record<string, number[]>> {
   const measured: Record<string, number[]> = {}
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, measureSide] of Object.entries(sides)) {
-      const perSecond = await measureSide()
-      // The first round only warms up.
-      if (round > 0) measured[name] = [...(measured[name] ?? []), perSecond]
+    const perSecond = await measureUndisturbed(() => measureOnce(sides))
+    // The first round only warms up.
+    if (round === 0) continue
+    for (const [name, rate] of Object.entries(perSecond)) {
+      measured[name] = [...(measured[name] ?? []), rate]
     }
   }
   return measured
+}
+
+async function measureOnce(sides: Sides): Promise<Record<string, number>> {
+  const perSecond: Record<string, number> = {}
+  for (const [name, measureSide] of Object.entries(sides)) perSecond[name] = await measureSide()
+  return perSecond
 }
 
 const sortedAt = (values: number[], part: number): number =>

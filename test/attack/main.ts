@@ -1,5 +1,6 @@
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import { measureUndisturbed } from '../../bench/processor.ts'
 import { ATTACKS } from './attacks.ts'
 import { addTally, type Tally } from './flood.ts'
 import { createNeighbour, type Measured } from './neighbour.ts'
@@ -58,17 +59,22 @@ async function run(parts: Parts, name: string): Promise<Result> {
     block_ms: { without: 0, with: 0 },
     waiting: waiting ? { ...waiting, without_s: [], with_s: [] } : null,
   }
-  for (let round = 0; round < rounds; round++) {
+  let tries = 0
+  const measureBoth = async () => {
     await scene.longestBlock_ms()
     const calm = await measure(parts, waiting?.measure)
     const { block_ms } = result
     block_ms.without = Math.max(block_ms.without, await scene.longestBlock_ms())
     await attack.begin?.(scene, context)
-    await outside.start(name, scene.url, context, round * 1_000_000)
+    await outside.start(name, scene.url, context, tries++ * 1_000_000)
     const hit = await measure(parts, waiting?.measure)
     addTally(tally, await outside.stop())
     block_ms.with = Math.max(block_ms.with, await scene.longestBlock_ms())
     await attack.calm?.(scene, context)
+    return { calm, hit }
+  }
+  for (let round = 0; round < rounds; round++) {
+    const { calm, hit } = await measureUndisturbed(measureBoth)
     result.without.push(calm.sold)
     result.with.push(hit.sold)
     result.waiting?.without_s.push(calm.waited_s)
