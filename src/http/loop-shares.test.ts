@@ -9,7 +9,7 @@ import { createLoopShares } from './loop-shares.ts'
 
 const OWN_SHARE = 0.25
 const SHARE = 0.1
-const BEGUN_MS = 4
+const BEGUN_MS = 2
 const BURST_MS = 20
 
 function withClock() {

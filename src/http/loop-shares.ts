@@ -15,7 +15,7 @@ const LESS = 4
  * While other companies send requests too, the running requests of a company should take no longer
  * together. A request that has begun also uses the database, and is not interrupted.
  */
-const BEGUN_MS = 4
+const BEGUN_MS = 2
 /** The time that a company may use before its share applies. */
 const BURST_MS = 20
 /** The most time that a company may owe. */
