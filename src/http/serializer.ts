@@ -11,6 +11,9 @@ export function serializerOf(schema: object): Serialize {
   return serialize
 }
 
+/** A longer text is not remembered: to join its parts would block the event loop. */
+const MAX_WRITTEN = 16 * 1024
+
 /** A frozen view is the same whenever it is shown, so it is written once. */
 function writingOnce(serialize: Serialize): Serialize {
   const written = new WeakMap<object, string>()
@@ -18,9 +21,11 @@ function writingOnce(serialize: Serialize): Serialize {
     if (typeof data !== 'object' || data === null || !Object.isFrozen(data)) return serialize(data)
     const known = written.get(data)
     if (known !== undefined) return known
+    const json = serialize(data)
+    if (json.length > MAX_WRITTEN) return json
     // A text of many parts stays a tree of them, which whoever sends it would join every time.
-    const json = Buffer.from(serialize(data)).toString()
-    written.set(data, json)
-    return json
+    const joined = Buffer.from(json).toString()
+    written.set(data, joined)
+    return joined
   }
 }

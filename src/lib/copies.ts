@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate as endOfTick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { piecesOf } from './text-pieces.ts'
 
 /** Bytes that do not change while the server runs: compressed and hashed once. */
 export type Copy = { plain: Buffer; packed: Buffer; tag: string }
@@ -14,10 +15,10 @@ export type CopyAnswer = {
 }
 
 const pack = promisify(gzip)
-const SLICE_CHARS = 256 * 1024
+const PIECE_CHARACTERS = 256 * 1024
 
 /**
- * Encodes in slices and compresses on another thread, because a script may have megabytes. The tag
+ * Encodes in pieces and compresses on another thread, because a script may have megabytes. The tag
  * is made of the compressed bytes, because they are fewer.
  */
 export async function makeCopy(content: string | Buffer): Promise<Copy> {
@@ -28,15 +29,12 @@ export async function makeCopy(content: string | Buffer): Promise<Copy> {
 }
 
 async function encode(text: string): Promise<Buffer> {
-  const slices: Buffer[] = []
-  for (let start = 0, end = 0; start < text.length; start = end) {
-    if (start > 0) await endOfTick()
-    end = start + SLICE_CHARS
-    // If a slice would end inside of a pair of surrogates, it takes both.
-    if (text.codePointAt(end - 1)! > 0xffff) end++
-    slices.push(Buffer.from(text.slice(start, end)))
+  const pieces: Buffer[] = []
+  for (const piece of piecesOf(text, PIECE_CHARACTERS)) {
+    pieces.push(Buffer.from(piece))
+    await endOfTick()
   }
-  return Buffer.concat(slices)
+  return Buffer.concat(pieces)
 }
 
 /** What a client gets that may have the same copy already. */
