@@ -1,3 +1,4 @@
+import { createAlternating } from '../lib/alternating.ts'
 import { isOver } from './slices.ts'
 
 export type Arrivals = {
@@ -11,36 +12,23 @@ export type Arrivals = {
  * can wait as there are connections.
  */
 export function createArrivals(isSliceOver: () => boolean = isOver): Arrivals {
-  const queues = new Map<string, (() => void)[]>()
-
-  /** Begins the oldest request of the next sender. That sender is then the last one. */
-  function beginNext(): void {
-    for (const [sender, queue] of queues) {
-      queues.delete(sender)
-      const begin = queue.shift()!
-      if (queue.length > 0) queues.set(sender, queue)
-      begin()
-      return
-    }
-  }
+  const waiting = createAlternating<() => void>()
 
   function beginSlice(): void {
-    while (queues.size > 0 && !isSliceOver()) beginNext()
-    if (queues.size > 0) setImmediate(beginSlice)
+    while (!waiting.isEmpty() && !isSliceOver()) waiting.next()!()
+    if (!waiting.isEmpty()) setImmediate(beginSlice)
   }
 
   return {
     add(sender, begin) {
-      if (queues.size === 0) {
+      if (waiting.isEmpty()) {
         if (!isSliceOver()) {
           begin()
           return
         }
         setImmediate(beginSlice)
       }
-      const queue = queues.get(sender)
-      if (queue) queue.push(begin)
-      else queues.set(sender, [begin])
+      waiting.add(sender, begin)
     },
   }
 }

@@ -21,7 +21,14 @@ import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import { longPageOf } from './long-pages.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
-import { isOver, nextSlice, type Written, writeInSlices } from './slices.ts'
+import {
+  encodeInSlices,
+  isOver,
+  nextSlice,
+  PIECE_CHARACTERS,
+  type Written,
+  writeInSlices,
+} from './slices.ts'
 
 type Render = (data: unknown) => { status: number; body: string }
 /** A list is encoded in pieces, because it may be long. */
@@ -173,8 +180,10 @@ function answerCall(
     try {
       const data = await route.handle(call)
       if (isOver()) await nextSlice()
-      const made = Array.isArray(data) ? await renderList(data) : render(data)
-      return { ...made, headers: call.headers, stored: false }
+      const { status, body } = Array.isArray(data) ? await renderList(data) : render(data)
+      const isLong = typeof body === 'string' && body.length > PIECE_CHARACTERS
+      const sent = isLong ? await encodeInSlices(body) : body
+      return { status, body: sent, headers: call.headers, stored: false }
     } finally {
       call.longPage.end()
     }

@@ -159,7 +159,7 @@ export function createGate(limits: GateLimits, shares: LoopShares = UNLIMITED) {
       })
     const watch = watchRequest(response, leave)
     const ticket: Ticket = {
-      spender: spenderOf(() => slot?.spender ?? FREE),
+      spender: spenderOf(name, () => slot?.spender ?? FREE),
       begin: watch.begin,
       end: watch.end,
       async rest(wait) {
@@ -179,7 +179,8 @@ export function createGate(limits: GateLimits, shares: LoopShares = UNLIMITED) {
 }
 
 /** A request has another slot after it has rested. */
-const spenderOf = (current: () => Spender): Spender => ({
+const spenderOf = (name: string, current: () => Spender): Spender => ({
+  name,
   spend: (ms) => current().spend(ms),
   take: (ms) => current().take(ms),
   end: () => current().end(),

@@ -36,6 +36,8 @@ const WEIGHT = 0.2
 
 /** Counts the time of the event loop that one request uses. */
 export type Spender = {
+  /** Its company. */
+  name: string
   /** Adds time that the request has used. */
   spend(ms: number): void
   /**
@@ -55,7 +57,7 @@ export type LoopShares = {
 }
 
 /** Counts nothing. */
-export const FREE: Spender = { spend() {}, take: async () => {}, end() {} }
+export const FREE: Spender = { name: '', spend() {}, take: async () => {}, end() {} }
 
 /** Limits nothing. */
 export const UNLIMITED: LoopShares = { wait_ms: () => 0, begin: () => FREE }
@@ -187,7 +189,7 @@ export function createLoopShares(now = () => performance.now()): LoopShares {
       account.begun_ms += estimate_ms
       account.begun_at_ms = now()
       activity.begin(account)
-      return createSpender(account, estimate_ms, wait_ms, () => activity.end(account))
+      return createSpender(name, account, estimate_ms, wait_ms, () => activity.end(account))
     },
   }
 }
@@ -200,6 +202,7 @@ const costOf = ({ cost_ms }: Account, bodyBytes: number): number =>
 const demandOf = ({ begun_ms, cost_ms, waiting }: Account): number => begun_ms + waiting * cost_ms
 
 function createSpender(
+  name: string,
   account: Account,
   estimate_ms: number,
   wait_ms: (account: Account) => number,
@@ -220,6 +223,7 @@ function createSpender(
     charge(ms)
   }
   return {
+    name,
     spend(ms) {
       const before_ms = Math.max(spent_ms, estimate_ms)
       spent_ms += ms

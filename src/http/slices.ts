@@ -1,5 +1,5 @@
 import { setImmediate as whenFree } from 'node:timers'
-import { endOfTick } from '../lib/end-of-tick.ts'
+import { createAlternating } from '../lib/alternating.ts'
 import { piecesOf } from '../lib/text-pieces.ts'
 import { LONG_PAGE } from './long-pages.ts'
 import { spending } from './loop-shares.ts'
@@ -27,10 +27,32 @@ export function isOver(): boolean {
   return performance.now() - began_ms > SLICE_MS
 }
 
+/** Requests that wait for their next slice. */
+const waiting = createAlternating<() => void>()
+let isResuming = false
+
 /** Waits until other requests were served, and until the company may use another slice. */
 export async function nextSlice(): Promise<void> {
-  await spending.getStore()?.take(SLICE_MS)
-  while (isOver()) await endOfTick()
+  const spender = spending.getStore()
+  await spender?.take(SLICE_MS)
+  await new Promise<void>((resume) => {
+    waiting.add(spender?.name ?? '', resume)
+    if (!isResuming) whenFree(resumeNext)
+    isResuming = true
+  })
+}
+
+/** Resumes a request, and the next when it has done what it does at once. */
+function resumeNext(): void {
+  waiting.next()!()
+  // A tick that is asked for among the microtasks comes after all of them.
+  queueMicrotask(() =>
+    process.nextTick(() => {
+      isResuming = !waiting.isEmpty()
+      if (isResuming && isOver()) whenFree(resumeNext)
+      else if (isResuming) resumeNext()
+    }),
+  )
 }
 
 /** The most records in a part: one more than a page of 50, so that such a page is read at once. */
@@ -109,7 +131,17 @@ function charactersOf(value: unknown): number {
 }
 
 /** How many characters are encoded at once. */
-const PIECE_CHARACTERS = 64 * 1024
+export const PIECE_CHARACTERS = 64 * 1024
+
+/** Encodes a text in pieces if it is long, because encoding it blocks the event loop too. */
+export async function encodeInSlices(text: string): Promise<Buffer[]> {
+  const pieces: Buffer[] = []
+  for (const piece of piecesOf(text, PIECE_CHARACTERS)) {
+    if (isOver()) await nextSlice()
+    pieces.push(Buffer.from(piece))
+  }
+  return pieces
+}
 
 /** How a list is written. */
 export type Written<Item> = {
@@ -119,7 +151,7 @@ export type Written<Item> = {
   end: string
 }
 
-/** Encodes a list in pieces, because encoding a long text blocks the event loop too. */
+/** Writes and encodes a list in pieces. */
 export async function writeInSlices<Item>(
   items: Item[],
   { start, write, separator, end }: Written<Item>,
@@ -130,10 +162,7 @@ export async function writeInSlices<Item>(
     if (isOver()) await nextSlice()
     text += i === 0 ? write(item) : separator + write(item)
     if (text.length <= PIECE_CHARACTERS) continue
-    for (const piece of piecesOf(text, PIECE_CHARACTERS)) {
-      if (isOver()) await nextSlice()
-      pieces.push(Buffer.from(piece))
-    }
+    pieces.push(...(await encodeInSlices(text)))
     text = ''
   }
   pieces.push(Buffer.from(text + end))
