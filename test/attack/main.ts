@@ -63,20 +63,22 @@ async function run(parts: Parts, name: string): Promise<Result> {
   const measureBoth = async () => {
     await scene.longestBlock_ms()
     const calm = await measure(parts, waiting?.measure)
-    const { block_ms } = result
-    block_ms.without = Math.max(block_ms.without, await scene.longestBlock_ms())
+    const calmBlock_ms = await scene.longestBlock_ms()
     await attack.begin?.(scene, context)
     await outside.start(name, scene.url, context, tries++ * 1_000_000)
     const hit = await measure(parts, waiting?.measure)
     addTally(tally, await outside.stop())
-    block_ms.with = Math.max(block_ms.with, await scene.longestBlock_ms())
+    const hitBlock_ms = await scene.longestBlock_ms()
     await attack.calm?.(scene, context)
-    return { calm, hit }
+    return { calm, hit, calmBlock_ms, hitBlock_ms }
   }
+  const { block_ms } = result
   for (let round = 0; round < rounds; round++) {
-    const { calm, hit } = await measureUndisturbed(measureBoth)
+    const { calm, hit, calmBlock_ms, hitBlock_ms } = await measureUndisturbed(measureBoth)
     result.without.push(calm.sold)
     result.with.push(hit.sold)
+    block_ms.without = Math.max(block_ms.without, calmBlock_ms)
+    block_ms.with = Math.max(block_ms.with, hitBlock_ms)
     result.waiting?.without_s.push(calm.waited_s)
     result.waiting?.with_s.push(hit.waited_s)
   }
