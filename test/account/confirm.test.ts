@@ -11,7 +11,7 @@ const api = await startApi()
 const client = await api.client()
 const confirmedAt = async (sessionId: string) => {
   const sql = 'select confirmed_at from sessions where id = $1'
-  const [row] = await api.rows<{ confirmed_at: Date | null }>(sql, [sessionId])
+  const [row] = await api.peopleRows<{ confirmed_at: Date | null }>(sql, [sessionId])
   return row!.confirmed_at
 }
 
@@ -50,7 +50,7 @@ test('outside local mode a click is not enough: a password comes by mail', async
   assert.equal(sent.status, 200)
   const [letter] = await lettersOf(live, owner.person.id)
   assert.match(pathIn(letter!), /^\/password\//)
-  const [row] = await live.rows('select confirmed_at from sessions where id = $1', [
+  const [row] = await live.peopleRows('select confirmed_at from sessions where id = $1', [
     owner.session.id,
   ])
   assert.deepEqual(row, { confirmed_at: null })

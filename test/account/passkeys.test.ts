@@ -23,7 +23,7 @@ const signInQuestion = async () =>
   questionOf(await (await post('/sign-in/passkey', { state: 'x', response: '{}' })).text())
 
 const sessionsOf = (personId: string) =>
-  api.rows<{ has_second_factor: boolean; confirmed_at: Date }>(
+  api.peopleRows<{ has_second_factor: boolean; confirmed_at: Date }>(
     'select has_second_factor, confirmed_at from sessions where person_id = $1',
     [personId],
   )

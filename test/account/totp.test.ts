@@ -27,7 +27,7 @@ test('an app counts once a code of it was given, and shows ten recovery codes', 
 test('neither the secret nor the codes can be read in the database', async () => {
   const owner = await signIn(api, client.company)
   const { secret, recoveryCodes } = await addApp(api, owner)
-  const [row] = await api.rows<{ found: string }>(
+  const [row] = await api.peopleRows<{ found: string }>(
     `select (select row_to_json(p) from people p where id = $1)::text
        || (select json_agg(r) from recovery_codes r where person_id = $1)::text as found`,
     [owner.person.id],
@@ -94,24 +94,24 @@ test('new recovery codes replace the old ones, and go with the last factor', asy
   const removed = await owner.post('//account/security/app/remove')
   assert.equal(removed.location, '/account/security?done=app-removed')
   const sql = 'select count(*) from recovery_codes where person_id = $1'
-  assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ count: 0 }])
+  assert.deepEqual(await api.peopleRows(sql, [owner.person.id]), [{ count: 0 }])
   const none = await owner.post('//account/security/recovery-codes')
   assert.equal(none.location, '/account/security')
 })
 
 test('the first factor ends other sessions, and the last one leaves none with a factor', async () => {
   const owner = await signIn(api, client.company)
-  await api.rows(
+  await api.peopleRows(
     `insert into sessions select gen_random_uuid(), person_id, '\\x01', created_at, last_seen_at,
        confirmed_at, false, address, device from sessions where id = $1`,
     [owner.session.id],
   )
   const sql = 'select has_second_factor from sessions where person_id = $1'
-  assert.equal((await api.rows(sql, [owner.person.id])).length, 2)
+  assert.equal((await api.peopleRows(sql, [owner.person.id])).length, 2)
   await addApp(api, owner)
-  assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: true }])
+  assert.deepEqual(await api.peopleRows(sql, [owner.person.id]), [{ has_second_factor: true }])
   await owner.post('//account/security/app/remove')
-  assert.deepEqual(await api.rows(sql, [owner.person.id]), [{ has_second_factor: false }])
+  assert.deepEqual(await api.peopleRows(sql, [owner.person.id]), [{ has_second_factor: false }])
 })
 
 test('the activity log of their companies has what people change', async () => {

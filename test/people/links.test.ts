@@ -47,7 +47,7 @@ test('a sign-in link ends after 15 minutes, and only its hash is stored', async 
   const { person } = await signIn(api, client.company)
   const path = await signInPath(person)
   const token = path.split('/').at(-1)!
-  const stored = await api.rows('select person_links::text as row from person_links')
+  const stored = await api.peopleRows('select person_links::text as row from person_links')
   assert.equal(JSON.stringify(stored).includes(token), false)
   assert.equal(JSON.stringify(stored).includes(Buffer.from(token).toString('hex')), false)
   api.clock.advance(15 * 60 - 1)
@@ -147,9 +147,9 @@ test('links are deleted when their time is over', async () => {
   const { person } = await signIn(api, client.company)
   await signInPath(person)
   const left = 'select count(*)::int as count from person_links where person_id = $1'
-  await purgeLinks(api.app.db, api.clock.now())
-  assert.deepEqual(await api.rows(left, [person.id]), [{ count: 1 }])
+  await purgeLinks(api.app.db.people, api.clock.now())
+  assert.deepEqual(await api.peopleRows(left, [person.id]), [{ count: 1 }])
   api.clock.advance(15 * 60)
-  await purgeLinks(api.app.db, api.clock.now())
-  assert.deepEqual(await api.rows(left, [person.id]), [{ count: 0 }])
+  await purgeLinks(api.app.db.people, api.clock.now())
+  assert.deepEqual(await api.peopleRows(left, [person.id]), [{ count: 0 }])
 })

@@ -19,7 +19,7 @@ test('in local mode one click on the front page opens the dashboard of the sandb
   const cookie = cookieOf(done)
   const { location } = await getPage(api, '/dashboard', { cookie })
   assert.equal((await getPage(api, location!, { cookie })).status, 200)
-  const [ana] = await api.rows(`select is_operator, email from people`)
+  const [ana] = await api.peopleRows(`select is_operator, email from people`)
   assert.deepEqual(ana, { is_operator: true, email: 'ana@example.com' })
 })
 
@@ -40,9 +40,10 @@ test('after a reset its people and sessions work with the new company', async ()
   const cookie = cookieOf(await postForm(api, '/sandbox/dashboard'))
   const viewer = await signIn(api, { id: sandbox.companyId }, { role: 'viewer' })
   const { companyId } = await resetSandbox(api.app)
-  const moved = await api.rows('select role from memberships where company_id = $1 order by role', [
-    companyId,
-  ])
+  const moved = await api.peopleRows(
+    'select role from memberships where company_id = $1 order by role',
+    [companyId],
+  )
   assert.deepEqual(moved, [{ role: 'owner' }, { role: 'viewer' }])
   assert.equal((await viewer.get('')).status, 404, 'the former company is closed to them')
   const { location } = await getPage(api, '/dashboard', { cookie })
@@ -51,14 +52,14 @@ test('after a reset its people and sessions work with the new company', async ()
 
 test('a start adds the owner again, and changes no role of theirs', async () => {
   const { companyId } = await openSandbox(api.app)
-  const [ana] = await api.rows<{ id: string }>(`select id from people where is_operator`)
+  const [ana] = await api.peopleRows<{ id: string }>(`select id from people where is_operator`)
   const { id } = ana!
   await setMembership(api.app.db, companyId, id, 'support', api.clock.now())
   await openSandbox(api.app)
-  const [row] = await api.rows('select role from memberships where person_id = $1', [id])
+  const [row] = await api.peopleRows('select role from memberships where person_id = $1', [id])
   assert.deepEqual(row, { role: 'support' })
-  await api.rows('delete from memberships where person_id = $1', [id])
+  await api.peopleRows('delete from memberships where person_id = $1', [id])
   await openSandbox(api.app)
-  const [again] = await api.rows('select role from memberships where person_id = $1', [id])
+  const [again] = await api.peopleRows('select role from memberships where person_id = $1', [id])
   assert.deepEqual(again, { role: 'owner' })
 })

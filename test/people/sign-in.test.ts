@@ -133,7 +133,7 @@ test('guesses from one address are refused, whatever the account', async (t) => 
 test('after 100 wrong passwords in a row only a new one works', async (t) => {
   const time = stopTime(t)
   const { person } = await member()
-  await api.rows('update people set wrong_passwords = 99 where id = $1', [person.id])
+  await api.peopleRows('update people set wrong_passwords = 99 where id = $1', [person.id])
   const guess = (password: string) => postForm(api, '/sign-in', { email: person.email, password })
   assert.equal((await guess('not-the-password')).status, 401)
   assert.equal((await guess(PASSWORD)).status, 401)
@@ -141,7 +141,7 @@ test('after 100 wrong passwords in a row only a new one works', async (t) => {
   time.advance(60)
   assert.equal((await guess('not-the-password')).status, 401)
   assert.equal((await guess(PASSWORD)).status, 303)
-  const [row] = await api.rows('select wrong_passwords as wrong from people where id = $1', [
+  const [row] = await api.peopleRows('select wrong_passwords as wrong from people where id = $1', [
     person.id,
   ])
   assert.deepEqual(row, { wrong: 0 })
@@ -155,7 +155,7 @@ test('a hash of a former cost is made again at the next sign-in', async () => {
   const hash = argon2Sync('argon2id', { message: PASSWORD, nonce: salt, tagLength: 32, ...cost })
   const text = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
   const former = `$argon2id$v=19$m=8192,t=1,p=1$${text(salt)}$${text(hash)}`
-  await api.rows('update people set password = $2 where id = $1', [person.id, former])
+  await api.peopleRows('update people set password = $2 where id = $1', [person.id, former])
   const done = await postForm(api, '/sign-in', { email: person.email, password: PASSWORD })
   assert.equal(done.status, 303)
   const { password } = (await findPerson(api.app.db, person.id))!
@@ -190,6 +190,6 @@ test('a person has at most 50 sessions: the one that was seen longest ago ends',
     const now = api.clock.now()
     await startSession(api.app.db, api.app.vault, person.id, origin, proof, now)
   }
-  assert.deepEqual(await api.rows(sessions, [person.id]), [{ count: 50 }])
+  assert.deepEqual(await api.peopleRows(sessions, [person.id]), [{ count: 50 }])
   assert.equal((await first.get('')).status, 303)
 })
