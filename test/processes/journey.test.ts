@@ -140,8 +140,9 @@ test('SIGTERM to the first process answers what is under way and ends them all',
   const underWay = Promise.all(
     Array.from({ length: 8 }, () => call('POST', '/charge/pix', newCharge())),
   )
-  // Sockets that the server has not accepted yet would be refused, as they are by one process.
-  await call('GET', '/company')
+  // Sockets that a process has not accepted yet would be refused. Each process accepts in the order
+  // in which they came, so one that has answered a later request has all earlier ones.
+  await Promise.all(Array.from({ length: 8 }, () => call('GET', '/company')))
   server.child.kill('SIGTERM')
   for (const { status } of await underWay) assert.equal(status, 201)
   assert.equal(await server.ended, 0)
