@@ -32,7 +32,7 @@ export function cpuBelow_ms(root: number): number {
 /** The process that has started this one. */
 export const parentOf = (pid: number): number => usageOf(String(pid))!.parent
 
-/** The share of the time of all cores that other machines of the same computer take. */
+/** A round counts if other machines of the same computer took no larger share of all cores. */
 const MAX_STOLEN = 0.05
 const MAX_TRIES = 5
 

@@ -22,7 +22,6 @@ async function waitTogether(companies: string[]) {
   const request = async (name: string) => {
     await nextSlice()
     served.push({ name, tick: ticks })
-    useSlice()
     await null
     useSlice()
   }

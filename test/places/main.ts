@@ -3,7 +3,8 @@ import { join } from 'node:path'
 
 /**
  * `npm run test:places [file …]` runs all tests, or some, with two places: the people in the first,
- * the companies in the second. Tests that start processes of their own name the places themselves.
+ * the companies in the second. A test that starts a server with a database of its own gives it one
+ * place.
  */
 const RUN = join(import.meta.dirname, '../run.ts')
 const { status } = spawnSync(process.execPath, [RUN, ...process.argv.slice(2)], {
