@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import scalar from '@scalar/fastify-api-reference'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { answerWith, type Copy, makeCopy } from '../lib/copies.ts'
 import { problem } from '../lib/problems.ts'
-import { LATEST, VERSIONS } from '../versions/history.ts'
+import { VERSIONS } from '../versions/history.ts'
 import { collection } from './collection.ts'
 import { documentPath, openApiDocument } from './openapi.ts'
+import { makeReferencePage } from './reference-page.ts'
 
 /** Per address. A page of the docs takes four requests, and most of them once an hour. */
 const READS = { perSecond: 5, burst: 100 }
@@ -22,21 +22,11 @@ const CACHED = 'public, max-age=3600'
 export function registerDocs(server: FastifyInstance, app: FullApp): void {
   server.register(async (scope) => {
     limitReads(scope, app)
-    cacheAnswers(scope)
     for (const version of VERSIONS) {
-      let document: string | undefined
-      scope.get(documentPath(version), async (_request, reply) => {
-        // Create it at the first request, so that the server starts faster.
-        document ??= JSON.stringify(openApiDocument(app.publicUrl, version))
-        return reply.type('application/json; charset=utf-8').send(document)
-      })
+      serveJson(scope, documentPath(version), () => openApiDocument(app.publicUrl, version))
     }
-    let requests: string | undefined
-    scope.get('/collection.json', async (_request, reply) => {
-      requests ??= JSON.stringify(collection(app.publicUrl))
-      return reply.type('application/json; charset=utf-8').send(requests)
-    })
-    registerPages(scope)
+    serveJson(scope, '/collection.json', () => collection(app.publicUrl))
+    servePages(scope)
   })
 }
 
@@ -53,38 +43,50 @@ function limitReads(scope: FastifyInstance, app: FullApp): void {
   })
 }
 
-/** The payload of a route, and the bytes that are sent for it. */
-type Payload = { of: string | Buffer; copy: Copy; policy: string | null }
+const serveJson = (scope: FastifyInstance, path: string, make: () => unknown): void =>
+  serve(scope, path, 'application/json; charset=utf-8', async () => ({
+    copy: await makeCopy(JSON.stringify(make())),
+  }))
 
-/** Encodes, compresses and hashes each payload once. */
-function cacheAnswers(scope: FastifyInstance): void {
-  const payloads = new Map<string, Promise<Payload>>()
-  scope.addHook('onSend', async (request, reply, payload) => {
-    const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
-    if (reply.statusCode !== 200 || !isText) return payload
-    const path = request.routeOptions.url ?? ''
-    const making = payloads.get(path)
-    if (making) {
-      const known = await making
-      if (known.of === payload) return answer(request, reply, known)
-    }
-    const made = prepare(payload, String(reply.getHeader('content-type')))
-    payloads.set(path, made)
-    return answer(request, reply, await made)
+function servePages(scope: FastifyInstance): void {
+  const find = onceMade(makeReferencePage)
+  scope.get('/docs', async (_request, reply) => reply.redirect('/docs/', 301))
+  serve(scope, '/docs/', 'text/html; charset=utf-8', async () => {
+    const { page } = await find()
+    return { copy: await makeCopy(page), policy: policyOf(page) }
+  })
+  serve(scope, '/docs/js/scalar.js', 'application/javascript; charset=utf-8', async () => ({
+    copy: (await find()).script,
+  }))
+}
+
+/** Answers with a copy that the first request makes, so that the server starts faster. */
+function serve(
+  scope: FastifyInstance,
+  path: string,
+  type: string,
+  make: () => Promise<{ copy: Copy; policy?: string }>,
+): void {
+  const find = onceMade(make)
+  scope.get(path, async (request, reply) => {
+    const { copy, policy } = await find()
+    const { status, headers, body } = answerWith(copy, request.headers)
+    if (policy) reply.header('Content-Security-Policy', policy)
+    reply.code(status).headers({ ...headers, 'Cache-Control': CACHED })
+    return body ? reply.type(type).send(body) : reply.send()
   })
 }
 
-async function prepare(payload: string | Buffer, type: string): Promise<Payload> {
-  const policy = type.startsWith('text/html') ? policyOf(String(payload)) : null
-  return { of: payload, copy: await makeCopy(payload), policy }
-}
-
-function answer(request: FastifyRequest, reply: FastifyReply, known: Payload): Buffer | null {
-  const { status, headers, body } = answerWith(known.copy, request.headers)
-  reply.code(status).headers({ ...headers, 'Cache-Control': CACHED })
-  if (known.policy) reply.header('Content-Security-Policy', known.policy)
-  reply.removeHeader('content-length')
-  return body
+/** Makes a value at the first call. If that fails, the next call tries again. */
+function onceMade<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null
+  return () => {
+    made ??= make().catch((error) => {
+      made = null
+      throw error
+    })
+    return made
+  }
 }
 
 /** The page runs only its own scripts, connects only to this server, and is shown in no frame. */
@@ -106,27 +108,4 @@ function policyOf(page: string): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
-}
-
-function registerPages(scope: FastifyInstance): void {
-  scope.register(scalar, {
-    routePrefix: '/docs',
-    // The page must not load anything from other servers.
-    configuration: {
-      pageTitle: 'Vintém',
-      sources: VERSIONS.toReversed().map((version) => ({
-        title: `Vintém ${version.name}`,
-        slug: version.name,
-        url: documentPath(version),
-        default: version === LATEST,
-      })),
-      withDefaultFonts: false,
-      telemetry: false,
-      proxyUrl: '',
-      showDeveloperTools: 'never',
-      hideClientButton: true,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  })
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
+import { NODE_OPTIONS } from '../../bench/setup.ts'
 import { until } from '../faults/until.ts'
 import { type Attack, openAgent } from './attack.ts'
 import { ATTACKS } from './attacks.ts'
@@ -21,6 +23,11 @@ after(async () => {
   await neighbour.close()
   await scene.close()
   await world.close()
+})
+
+test('what is measured has the options of npm start', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  assert.equal(scripts.start.split('exec ')[1], `"$node" ${NODE_OPTIONS.join(' ')} src/main.ts`)
 })
 
 /** Attacks until a neighbour has sold something and got what else it waits for. */
