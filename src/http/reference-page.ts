@@ -30,6 +30,8 @@ const CONFIGURATION = {
 export function makeReferencePage(): Promise<ReferencePage> {
   const script = new URL('./reference-worker.ts', import.meta.url)
   const worker = new Worker(script, { workerData: CONFIGURATION, execArgv: [] })
+  // A server that ends does not wait for it.
+  worker.unref()
   return new Promise((resolve, reject) => {
     worker.once('message', ({ page, script }) => resolve({ page, script: withBuffers(script) }))
     worker.once('error', reject)

@@ -113,3 +113,35 @@ test('a freed slot goes to the next user, and a user that no longer waits gets n
   slots.cancelWait(last)
   assert.equal(slots.next(), null)
 })
+
+test('nobody who waits for a full host is looked at, however many do', () => {
+  const slots = createSlots()
+  for (let n = 0; n < 32; n++) slots.take(userOf(2, 1, 'unhealthy'))
+  slots.take(userOf(1, 2, 'unhealthy'))
+  let looks = 0
+  for (let n = 0; n < 1000; n++) {
+    const user = userOf(1, 1, 'unhealthy')
+    const look = () => {
+      looks += 1
+      return 'host-1'
+    }
+    slots.wait(Object.defineProperty(user, 'host', { get: look }))
+  }
+  looks = 0
+  assert.equal(slots.next(), null)
+  assert.equal(looks, 0)
+})
+
+test('whoever waits for a full host is served before others that came later, once it is free', () => {
+  const slots = createSlots()
+  const [full, other] = [userOf(1, 1, 'unhealthy'), userOf(1, 2, 'unhealthy')]
+  const frees = Array.from({ length: 32 }, () => slots.take(userOf(2, 1, 'unhealthy')))
+  slots.take(userOf(1, 3, 'unhealthy'))
+  slots.wait(full)
+  slots.wait(other)
+  assert.equal(slots.next(), other)
+  assert.equal(slots.next(), null)
+  frees[0]!()
+  slots.wait(userOf(1, 2, 'unhealthy'))
+  assert.equal(slots.next(), full)
+})

@@ -23,8 +23,11 @@ const LIMITS: Record<Health, Limits> = {
 }
 const HEALTHS = Object.keys(LIMITS) as Health[]
 
-/** The waiting users by company, in the order in which they came. */
-type Queue<U> = Map<Uuid, Set<U>>
+/**
+ * The waiting users by company and by host. Both are in the order of their last slot. Thousands may
+ * wait for one host, so it is looked at once for all of them.
+ */
+type Queue<U> = Map<Uuid, Map<string, Set<U>>>
 
 /**
  * The slots for requests in progress, divided by company and by receiving host. If no slot is free
@@ -35,7 +38,7 @@ export type Slots<U extends SlotUser> = {
   /** Takes a slot for a user. Returns the function that frees it. */
   take(user: U): () => void
   wait(user: U): void
-  /** Call this before the health of a user changes. */
+  /** Call this before the health or the host of a user changes. */
   cancelWait(user: U): void
   /** Removes and returns the next waiting user for whom a slot is free. */
   next(): U | null
@@ -76,9 +79,17 @@ function isFreeForCompany(counts: Counts, health: Health, companyId: Uuid): bool
   return own === 0 || (counts.of(health) < total && own < perCompany)
 }
 
-function isFreeForHost(counts: Counts, { health, companyId, host }: SlotUser): boolean {
-  const own = counts.of(companyName(health, companyId))
-  return own === 0 || counts.of(hostName(health, host)) < LIMITS[health].perHost
+const isFreeForHost = (counts: Counts, health: Health, host: string): boolean =>
+  counts.of(hostName(health, host)) < LIMITS[health].perHost
+
+/** Removes and returns the first of a host. The host goes to the end, so others come first. */
+function takeFirst<U>(hosts: Map<string, Set<U>>, host: string): U {
+  const users = hosts.get(host)!
+  const user = users.values().next().value as U
+  users.delete(user)
+  hosts.delete(host)
+  if (users.size > 0) hosts.set(host, users)
+  return user
 }
 
 export function createSlots<U extends SlotUser>(): Slots<U> {
@@ -90,24 +101,31 @@ export function createSlots<U extends SlotUser>(): Slots<U> {
   }
 
   function wait(user: U): void {
-    const { companyId, health } = user
-    const waiting = queues[health].get(companyId)
-    if (waiting) waiting.add(user)
-    else queues[health].set(companyId, new Set([user]))
+    const { companyId, health, host } = user
+    const queue = queues[health]
+    const hosts = queue.get(companyId) ?? new Map<string, Set<U>>()
+    const users = hosts.get(host) ?? new Set()
+    queue.set(companyId, hosts.set(host, users.add(user)))
+  }
+
+  /** The host for which a company may take a slot next. */
+  function freeHost(health: Health, companyId: Uuid, hosts: Iterable<string>): string | undefined {
+    if (!isFreeForCompany(counts, health, companyId)) return undefined
+    const usesNone = counts.of(companyName(health, companyId)) === 0
+    for (const host of hosts) if (usesNone || isFreeForHost(counts, health, host)) return host
+    return undefined
   }
 
   function nextOf(health: Health): U | null {
     const queue = queues[health]
-    for (const [companyId, users] of queue) {
-      if (!isFreeForCompany(counts, health, companyId)) continue
-      for (const user of users) {
-        if (!isFreeForHost(counts, user)) continue
-        users.delete(user)
-        // The company goes to the end of the queue, so that the others come first.
-        queue.delete(companyId)
-        if (users.size > 0) queue.set(companyId, users)
-        return user
-      }
+    for (const [companyId, hosts] of queue) {
+      const host = freeHost(health, companyId, hosts.keys())
+      if (host === undefined) continue
+      const user = takeFirst(hosts, host)
+      // The company goes to the end of the queue, so that the others come first.
+      queue.delete(companyId)
+      if (hosts.size > 0) queue.set(companyId, hosts)
+      return user
     }
     return null
   }
@@ -122,9 +140,11 @@ export function createSlots<U extends SlotUser>(): Slots<U> {
     },
     wait,
     cancelWait(user) {
-      const { companyId, health } = user
-      const waiting = queues[health].get(companyId)
-      if (waiting?.delete(user) && waiting.size === 0) queues[health].delete(companyId)
+      const { companyId, health, host } = user
+      const hosts = queues[health].get(companyId)
+      const users = hosts?.get(host)
+      if (users?.delete(user) && users.size === 0) hosts?.delete(host)
+      if (hosts?.size === 0) queues[health].delete(companyId)
     },
     next() {
       if (counts.total() >= MAX_SLOTS) return null

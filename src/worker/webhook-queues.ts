@@ -157,7 +157,7 @@ export function addRead(
       queue.hasMore = deliveries.length === limit
       queue.after = last
     }
-    if (result) updateReceiver(queue, receiverOf(result))
+    if (result) updateReceiver(queues, queue, receiverOf(result))
     for (const delivery of deliveries) {
       if (queue.held.has(delivery.eventId)) continue
       queue.held.add(delivery.eventId)
@@ -172,12 +172,17 @@ export function addRead(
 const receiverOf = ({ deliveries }: ReadResult) => deliveries[0]!.receiver
 
 /** Takes the address of a receiver from the database, and whether it failed last time. */
-function updateReceiver(queue: WebhookQueue, { url, failing }: Receiver): void {
+function updateReceiver(
+  { slots }: WebhookQueues,
+  queue: WebhookQueue,
+  { url, failing }: Receiver,
+): void {
   // The health of a queue must not change while it waits for a slot.
   if (queue.limit === 1 && failing && queue.inProgress === 0 && queue.waiting.length === 0) {
     queue.health = 'unhealthy'
   }
   if (queue.url === url) return
+  slots.cancelWait(queue)
   queue.url = url
   queue.host = URL.parse(url)?.host ?? ''
 }
