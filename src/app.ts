@@ -44,7 +44,7 @@ const UPLOAD_S = 30
 const ACCESS_CHANGES = 20
 const ACCESS_CHANGE_S = 360
 /** Between moves there is a rest of so many times their length while other moves wait. */
-const CLOCK_REST = 8
+const CLOCK_REST = 12
 
 export type Parts = {
   config: Config

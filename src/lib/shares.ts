@@ -25,7 +25,7 @@ const BESIDE_OTHERS = 1 / 4
 /** How long it is remembered that a company has taken a place. */
 const REMEMBERED_MS = 1_000
 /** The longest rest of a place. */
-const MAX_REST_MS = 200
+const MAX_REST_MS = 300
 
 /**
  * Of `size` places, one company gets `max` at once, however many are free. If `rest` is given and
