@@ -149,7 +149,7 @@ test('if somebody waits, a place rests after use as often as was asked for', asy
   assert.deepEqual(begun, ['a'])
   t.mock.timers.tick(1)
   await all[1]
-  t.mock.timers.tick(199)
+  t.mock.timers.tick(299)
   await Promise.resolve()
   assert.deepEqual(begun, ['a', 'b'], 'a fifth of a second at most')
   t.mock.timers.tick(1)
