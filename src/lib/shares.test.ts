@@ -151,7 +151,7 @@ test('if somebody waits, a place rests after use as often as was asked for', asy
   await all[1]
   t.mock.timers.tick(299)
   await Promise.resolve()
-  assert.deepEqual(begun, ['a', 'b'], 'a fifth of a second at most')
+  assert.deepEqual(begun, ['a', 'b'], '0.3 s at most')
   t.mock.timers.tick(1)
   await all[2]
   await use('d', 1)
