@@ -61,7 +61,7 @@ const environment = (url: string, port: number) => ({
 })
 
 /** What `npm start` gives to Node.js as well, see docs/decisions/0039-young-heap.md. */
-export const NODE_OPTIONS = ['--max-semi-space-size=16']
+export const START_OPTIONS = ['--max-semi-space-size=16']
 
 /** A process of its own, as in production; its log goes where a log goes, into a file. */
 export async function startServer(
@@ -70,7 +70,7 @@ export async function startServer(
   env: NodeJS.ProcessEnv,
   options: string[] = [],
 ): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [...NODE_OPTIONS, ...options, join(ROOT, script)], {
+  const child = spawn(process.execPath, [...START_OPTIONS, ...options, join(ROOT, script)], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -25,11 +25,11 @@ const CONFIGURATION = {
 
 /**
  * The page of the API reference and its script. Another thread makes them, because to load the
- * library takes a quarter of a second and 20 MB.
+ * library takes a quarter of a second and 11 MB.
  */
 export function makeReferencePage(): Promise<ReferencePage> {
-  const script = new URL('./reference-worker.ts', import.meta.url)
-  const worker = new Worker(script, { workerData: CONFIGURATION, execArgv: [] })
+  const file = new URL('./reference-worker.ts', import.meta.url)
+  const worker = new Worker(file, { workerData: CONFIGURATION, execArgv: [] })
   // A server that ends does not wait for it.
   worker.unref()
   return new Promise((resolve, reject) => {

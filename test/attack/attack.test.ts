@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { NODE_OPTIONS } from '../../bench/setup.ts'
+import { START_OPTIONS } from '../../bench/setup.ts'
 import { until } from '../faults/until.ts'
 import { type Attack, openAgent } from './attack.ts'
 import { ATTACKS } from './attacks.ts'
@@ -27,7 +27,7 @@ after(async () => {
 
 test('what is measured has the options of npm start', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
-  assert.equal(scripts.start.split('exec ')[1], `"$node" ${NODE_OPTIONS.join(' ')} src/main.ts`)
+  assert.equal(scripts.start.split('exec ')[1], `"$node" ${START_OPTIONS.join(' ')} src/main.ts`)
 })
 
 /** Attacks until a neighbour has sold something and got what else it waits for. */
