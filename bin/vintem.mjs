@@ -16,7 +16,9 @@ try {
 function run(node) {
   // From wherever it is called, it is about the installation it belongs to: its .env and .data.
   const cwd = fileURLToPath(new URL('..', import.meta.url))
-  const cli = spawn(node, [main, ...process.argv.slice(2)], { cwd, stdio: 'inherit' })
+  // What Node.js has compiled is kept, as by `npm start`, so that the next command begins sooner.
+  const env = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled', ...process.env }
+  const cli = spawn(node, [main, ...process.argv.slice(2)], { cwd, env, stdio: 'inherit' })
   const forward = (signal) => {
     // A terminal sends Ctrl-C to both of us, and a second one would mean impatience.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) cli.kill(signal)

@@ -5,11 +5,11 @@ import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { listenWith } from '../src/cli/client/listen.ts'
 import type { Terminal } from '../src/cli/client/listen-screen.ts'
-import { until } from './deliveries/until.ts'
 import { payer, startApi } from './support/api.ts'
 import { CLI } from './support/cli.ts'
 import { inherited, temporaryFolder } from './support/process.ts'
 import { startReceiver } from './support/receiver.ts'
+import { until } from './support/until.ts'
 
 process.env.XDG_CONFIG_HOME = temporaryFolder()
 // No browser is opened.

@@ -13,12 +13,12 @@ import {
 import { createKey } from '../src/core/companies/commands.ts'
 import { type Event, emit, testEvent } from '../src/core/events.ts'
 import { newId, toPublic } from '../src/lib/ids.ts'
-import { until } from './deliveries/until.ts'
 import { type Client, payer, startApi } from './support/api.ts'
 import { CLI, hostedVintemIn } from './support/cli.ts'
 import { longTest } from './support/long.ts'
 import { freePort, inherited, temporaryFolder } from './support/process.ts'
 import { openReceiver, type Receiver, startReceiver } from './support/receiver.ts'
+import { until } from './support/until.ts'
 import { openDeliveryWorker, register } from './support/webhooks.ts'
 
 const api = await startApi()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { test } from 'node:test'
-import { until } from './deliveries/until.ts'
 import { cloneDatabase } from './support/database.ts'
 import { isLong, longTest } from './support/long.ts'
 import { secretOf, spawnServer } from './support/process.ts'
+import { until } from './support/until.ts'
 
 const SECRET_KEY = secretOf('log')
 const API_KEY = { headers: { 'X-API-KEY': 'unknown' } }

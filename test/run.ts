@@ -73,7 +73,7 @@ const SHARING_BANKS = 2
 /** A browser takes seconds to start. */
 const SHARING_BROWSER = 2
 /** One more than most machines have cores at least, since many tests wait. */
-const AT_ONCE = 3
+const AT_ONCE = 4
 /** Where Linux keeps files in memory, and how much of it the databases of the tests may take. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 2 * 1024 ** 3

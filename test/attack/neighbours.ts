@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { BODY_LIMIT_BYTES, VALUES_LIMIT } from '../../src/http/body.ts'
-import { until } from '../faults/until.ts'
 import { payer } from '../support/api.ts'
+import { until } from '../support/until.ts'
 import { type Attack, ask, type Context, type Outside, type Scene, scaled, some } from './attack.ts'
 import { call, companies, makeCharges } from './shops.ts'
 

@@ -13,8 +13,9 @@ const browser = browsing()
 test('the front page says where one is and what runs, and leads everywhere', async () => {
   const page = await browser.open(`${local.url}/`, { phone: true })
   // A busy machine needs a moment until the worker is known to run.
-  while ((await page.getByText('Rodando').count()) === 0) await page.reload()
-  const text = await page.locator('main').innerText()
+  const shownOn = () => page.locator('main').innerText()
+  while (!(await shownOn()).includes('Rodando')) await page.reload()
+  const text = await shownOn()
   const [server] = await local.rows<{ version: string }>(
     `select split_part(current_setting('server_version'), '.', 1) as version`,
   )

@@ -6,11 +6,11 @@ import { moveCompany } from '../../src/core/places/move.ts'
 import { withSchema } from '../../src/db/citus.ts'
 import { createPlace } from '../../src/db/citus-place.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { until } from '../deliveries/until.ts'
 import { type Journal, newJournal, requireSame, trade } from '../places/trade.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { CITUS_BIN, HOST, NO_CITUS, startCitus } from '../support/citus-nodes.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
 
 const KILLS = 5

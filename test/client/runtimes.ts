@@ -4,10 +4,10 @@ import { accessSync, constants, copyFileSync, globSync, writeFileSync } from 'no
 import { delimiter, join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
 import { makeClientProject } from '../support/client-package.ts'
 import { freePort, inherited } from '../support/process.ts'
+import { until } from '../support/until.ts'
 import { makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
 
 /** The client as npm packs it, against a real server, in each runtime that is found in the PATH. */

@@ -3,10 +3,10 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { formTokenOf } from '../../src/core/people/sessions.ts'
 import { trust } from '../bank/certificates.ts'
-import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { stopTime } from '../support/stopped-time.ts'
+import { until } from '../support/until.ts'
 
 const api = await startApi({ RATE_LIMIT: '100' })
 

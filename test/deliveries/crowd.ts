@@ -9,9 +9,9 @@ import { TASK } from '../../src/core/tasks.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 import { startWorker, TASKS } from '../../src/worker/worker.ts'
 import { type Hostility, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { median, p99 } from './figures.ts'
 import { commitEvents, type Hook, publicId, registerAll } from './scene.ts'
-import { until } from './until.ts'
 
 const SCRIPT = join(import.meta.dirname, 'hostile-process.ts')
 

@@ -9,6 +9,7 @@ import { createSender } from '../../src/lib/http-sender.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/process.ts'
 import { type Answer, HOSTILE, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import {
   compare,
   deactivate,
@@ -34,7 +35,6 @@ import {
   waitingOf,
   withSenderLimits,
 } from './scene.ts'
-import { until } from './until.ts'
 
 beginScene()
 

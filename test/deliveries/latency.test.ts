@@ -4,9 +4,9 @@ import { TASK } from '../../src/core/tasks.ts'
 import { TASKS } from '../../src/worker/worker.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { isLong, median } from './figures.ts'
 import { beginScene, commitEvents, makeCompany, openApp, openWorker, register } from './scene.ts'
-import { until } from './until.ts'
 
 beginScene()
 

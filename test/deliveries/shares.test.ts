@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { delivering } from './crowd.ts'
 import { patience } from './figures.ts'
 import {
@@ -16,7 +17,6 @@ import {
   registerAll,
   withSenderLimits,
 } from './scene.ts'
-import { until } from './until.ts'
 
 beginScene()
 

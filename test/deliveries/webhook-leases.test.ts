@@ -6,8 +6,8 @@ import { moveToLog } from '../../src/core/deliveries/upkeep-store.ts'
 import type { WebhookKey } from '../../src/core/webhooks/rules.ts'
 import { startApi } from '../support/api.ts'
 import { makePaid } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
-import { until } from './until.ts'
 
 const api = await startApi()
 const { db } = api.app

@@ -6,6 +6,7 @@ import type { FullApp } from '../../src/core/full-app.ts'
 import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { delivering } from './crowd.ts'
 import { isLong } from './figures.ts'
 import { startWorkerProcess } from './process.ts'
@@ -24,7 +25,6 @@ import {
   registerAll,
   waitingOf,
 } from './scene.ts'
-import { until } from './until.ts'
 
 beginScene()
 

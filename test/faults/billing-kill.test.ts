@@ -12,8 +12,8 @@ import { manualClock } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { isLong } from '../support/long.ts'
 import { insertSubscribers } from '../support/subscribers.ts'
+import { until } from '../support/until.ts'
 import { createRandom } from './random.ts'
-import { until } from './until.ts'
 
 beginScene()
 

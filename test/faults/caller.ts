@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { PATIENCE_S } from './until.ts'
+import { MAX_WAIT_S } from '../support/until.ts'
 import type { Victim } from './victim.ts'
 
 export type Request = {
@@ -114,7 +114,7 @@ export function createCaller(victim: Victim): Caller {
         }
         const late = setTimeout(() => {
           reject(new Error(`the load has stopped at ${tally.answered} answers`))
-        }, PATIENCE_S * 1000)
+        }, MAX_WAIT_S * 1000)
         goals.add(goal)
       }),
     close: () => agent.close(),

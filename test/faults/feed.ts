@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 import type { Shop } from './journal.ts'
-import { until } from './until.ts'
 
 /** Clients that follow the feeds of all companies while a server is struck. */
 export type Feed = {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { TestApi } from '../support/api.ts'
-import { until } from './until.ts'
+import { until } from '../support/until.ts'
 
 /** Stops whoever writes to a table of a database, so that they can be killed there. */
 export type Holding = {

@@ -1,8 +1,8 @@
 import { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from '../../src/provider/simulator/simulator.ts'
 import { payer } from '../support/api.ts'
+import { until } from '../support/until.ts'
 import type { Request } from './caller.ts'
 import { type Client, endOf, expectStatus, get, type Paid, post } from './journal.ts'
-import { until } from './until.ts'
 
 /** Sells without pause until nothing new is to be begun. */
 export async function sell(client: Client): Promise<void> {

@@ -4,11 +4,11 @@ import { waitUntilAppliedAt } from '../../src/core/companies/announce.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { openProbe } from '../../src/db/probe.ts'
-import { until } from '../deliveries/until.ts'
 import { vintemIn } from '../support/cli.ts'
 import { variants } from '../support/long.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../support/process.ts'
 import { at, startReplicas } from '../support/replicas.ts'
+import { until } from '../support/until.ts'
 
 // Registered before the end of the servers, and so over before it.
 after(() => db.end())

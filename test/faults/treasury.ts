@@ -1,9 +1,9 @@
 import { fromPublic } from '../../src/lib/ids.ts'
 import { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from '../../src/provider/simulator/simulator.ts'
+import { lookFor } from '../support/until.ts'
 import { PATH } from '../support/withdrawals.ts'
 import { type Client, endOf, get, post, type Shop, type Withdrawn } from './journal.ts'
 import type { Mailbox } from './mailbox.ts'
-import { lookFor } from './until.ts'
 
 /** How long a code is waited for before another is asked for. */
 const CODE_PATIENCE_S = 1.5

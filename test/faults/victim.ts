@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { request } from 'undici'
 import { type Running, startServer } from '../support/process.ts'
-import { until } from './until.ts'
+import { until } from '../support/until.ts'
 
 /** The server that is killed. It comes back under the same address. */
 export type Victim = {

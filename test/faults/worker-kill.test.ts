@@ -12,10 +12,10 @@ import {
   publicId,
   registerAll,
 } from '../deliveries/scene.ts'
-import { until } from '../deliveries/until.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { isLong } from '../support/long.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 
 beginScene()
 

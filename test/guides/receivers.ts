@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { isLong } from '../support/long.ts'
 import { startPhp } from '../support/php.ts'
 import { freePort } from '../support/process.ts'
 import { startPython } from '../support/python.ts'
@@ -37,10 +38,12 @@ type Language = { name: string; run: (port: number, secrets: string) => Receivin
 
 type Receiving = Promise<Receiver>
 
+const PYTHON: Language = { name: 'Python', run: runPython }
 const LANGUAGES: Language[] = [
   { name: 'TypeScript', run: runTypeScript },
-  { name: 'Python', run: runPython },
   { name: 'PHP', run: runPhp },
+  // To start Python takes seconds.
+  ...(isLong ? [PYTHON] : []),
 ]
 
 async function runTypeScript(port: number, secrets: string): Receiving {

@@ -3,12 +3,12 @@ import { before, test } from 'node:test'
 import { SCOPES, type Scope } from '../../src/core/companies/rules.ts'
 import { isWriting } from '../../src/mcp/tool.ts'
 import { TOOLS } from '../../src/mcp/tools/all.ts'
-import { until } from '../deliveries/until.ts'
 import { type Agent, connectAgent } from '../support/agents.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { startPlaying } from '../support/clocks.ts'
 import { makeCharge, makePaid, makeUnmatched, pay } from '../support/payments.ts'
 import { makeSubscription, makeTemplate } from '../support/subscriptions.ts'
+import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
 
 const api = await startApi()

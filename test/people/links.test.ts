@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mailNewPassword, makeSignInLink } from '../../src/core/people/commands.ts'
 import { purgeLinks } from '../../src/core/people/link-store.ts'
-import { until } from '../deliveries/until.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 import { lettersOf } from '../support/mail.ts'
 import { cookieOf, getPage, givePassword, PASSWORD, pathIn, postForm } from '../support/people.ts'
+import { until } from '../support/until.ts'
 
 const api = await startApi()
 const client = await api.client()

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { appsOf } from '../../src/core/app.ts'
 import { moveCompany } from '../../src/core/places/move.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { until } from '../deliveries/until.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { inherited } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
 
 const api = await startApi({}, { places: 2 })

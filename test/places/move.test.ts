@@ -9,10 +9,10 @@ import { auditCompany } from '../../src/core/audits/commands.ts'
 import { locate } from '../../src/core/places/directory.ts'
 import { cancelMove, moveCompany, type Step } from '../../src/core/places/move.ts'
 import { readTables } from '../../src/core/places/tables.ts'
-import { until } from '../deliveries/until.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { isLong } from '../support/long.ts'
 import { inherited } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const api = await startApi({}, { places: 2 })
 const [first, second] = appsOf(api.app) as [typeof api.app, typeof api.app]

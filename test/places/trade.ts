@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../src/db/database.ts'
-import { until } from '../deliveries/until.ts'
 import { type Client, payer } from '../support/api.ts'
 import type { Receiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 
 /** What the client was answered, and the longest time without a success. */
 export type Journal = { charges: string[]; paid: string[]; refused: number; gap_ms: number }

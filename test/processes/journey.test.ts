@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { until } from '../deliveries/until.ts'
+import { Agent, request } from 'undici'
 import { payer } from '../support/api.ts'
 import { vintemIn } from '../support/cli.ts'
 import { readSandbox, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { openStream, SECRET_KEY, type Several, send, startSeveral, untilGone } from './several.ts'
 
 const DATA_DIR = join(temporaryFolder(), 'data')
@@ -137,15 +138,25 @@ test('a revoked key is refused by every process', async () => {
 })
 
 test('SIGTERM to the first process answers what is under way and ends them all', async () => {
-  const underWay = Promise.all(
-    Array.from({ length: 8 }, () => call('POST', '/charge/pix', newCharge())),
-  )
-  // Sockets that a process has not accepted yet would be refused. Each process accepts in the order
-  // in which they came, so one that has answered a later request has all earlier ones.
-  await Promise.all(Array.from({ length: 8 }, () => call('GET', '/company')))
+  // A connection that no process has accepted yet would be reset, so these exist before.
+  const dispatcher = new Agent({ connections: 8, pipelining: 1 })
+  const ask = async (method: 'GET' | 'POST', path: string, json?: unknown) => {
+    const { statusCode, body } = await request(server.url + path, {
+      dispatcher,
+      method,
+      headers: { 'X-API-KEY': apiKey, 'Content-Type': 'application/json' },
+      body: json === undefined ? null : JSON.stringify(json),
+    })
+    await body.dump()
+    return statusCode
+  }
+  const eight = (act: () => Promise<number>) => Promise.all(Array.from({ length: 8 }, act))
+  await eight(() => ask('GET', '/company'))
+  const underWay = eight(() => ask('POST', '/charge/pix', newCharge()))
   server.child.kill('SIGTERM')
-  for (const { status } of await underWay) assert.equal(status, 201)
+  for (const status of await underWay) assert.equal(status, 201)
   assert.equal(await server.ended, 0)
+  await dispatcher.close()
   await untilGone(server.pids())
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
   assert.ok(!existsSync(join(DATA_DIR, 'server.json')))

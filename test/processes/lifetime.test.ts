@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { mostConnections } from '../../src/db/connection-counts.ts'
-import { until } from '../deliveries/until.ts'
 import { payer } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { longTest } from '../support/long.ts'
 import { freePort, startServer } from '../support/process.ts'
 import { serve } from '../support/servers.ts'
+import { until } from '../support/until.ts'
 import { makeShop, SECRET_KEY, send, startSeveral, untilGone } from './several.ts'
 
 const DATABASE_URL = await cloneDatabase()

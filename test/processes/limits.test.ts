@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { until } from '../deliveries/until.ts'
 import { payer } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { makeShop, openStream, type Several, send, startSeveral, untilGone } from './several.ts'
 
 const DATABASE_URL = await cloneDatabase()

@@ -6,8 +6,8 @@ import { openDatabase } from '../../src/db/database.ts'
 import { isAlive } from '../../src/db/embedded/cluster.ts'
 import { createVault } from '../../src/lib/vault.ts'
 import { LATEST } from '../../src/versions/history.ts'
-import { until } from '../deliveries/until.ts'
 import { type Running, secretOf, startServer, temporaryFolder } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 export const SECRET_KEY = secretOf('several processes')
 

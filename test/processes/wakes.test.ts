@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { until } from '../deliveries/until.ts'
 import { inherited, temporaryFolder } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const PROCESS = join(import.meta.dirname, 'wakes-process.ts')
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { until } from '../deliveries/until.ts'
 import type { Client, TestApi } from './api.ts'
 import { CLOCK } from './clocks.ts'
 import { decide, makeSubscription, readSubscription } from './subscriptions.ts'
+import { until } from './until.ts'
 
 /** A day of São Paulo, which is three hours behind UTC all year round since 2019. */
 export type Day = string

@@ -7,9 +7,9 @@ import { chooseAccount } from '../../src/db/embedded/binaries.ts'
 import { type Cluster, type Settings, spawnProgram } from '../../src/db/embedded/cluster.ts'
 import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { databaseAt } from '../citus/cluster.ts'
-import { until } from '../deliveries/until.ts'
 import { killServer } from './kill-server.ts'
 import { temporaryFolder } from './process.ts'
+import { until } from './until.ts'
 
 /** Where the programs of a PostgreSQL with Citus are. */
 export const CITUS_BIN = process.env.CITUS_BIN ?? ''

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { TASK } from '../../src/core/tasks.ts'
 import { startWorker, TASKS } from '../../src/worker/worker.ts'
-import { until } from '../deliveries/until.ts'
 import type { Client, Reply, TestApi } from './api.ts'
+import { until } from './until.ts'
 
 export const CLOCK = '/sandbox/clock'
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
-import { until } from '../deliveries/until.ts'
+import { until } from './until.ts'
 
 /** The processes that work in the data directory, the first of which starts all others. */
 function processesIn(directory: string, first: number): number[] {

@@ -5,9 +5,9 @@ import { after } from 'node:test'
 import pg from 'pg'
 import { type Cluster, openCluster, readPassword } from '../../src/db/embedded/cluster.ts'
 import { freePort, spawnPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
-import { until } from '../deliveries/until.ts'
 import { killServer } from './kill-server.ts'
 import { temporaryFolder } from './process.ts'
+import { until } from './until.ts'
 
 /** One of two PostgreSQL servers. */
 export type Replica = { cluster: Cluster; url: string; port: number; process: ChildProcess | null }

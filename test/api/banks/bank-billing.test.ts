@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
 import { addDays, localDateOf } from '../../../src/pix/local-time.ts'
 import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
-import { until } from '../../deliveries/until.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { type Banked, openBanked } from '../../support/bank.ts'
 import { chargesOf } from '../../support/billing.ts'
 import { makeSubscription, readSubscription } from '../../support/subscriptions.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const DAY_S = 86_400

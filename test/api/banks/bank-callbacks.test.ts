@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { until } from '../../deliveries/until.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../../support/bank.ts'
 import { balancesOf } from '../../support/payments.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 

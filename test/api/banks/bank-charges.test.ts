@@ -12,9 +12,9 @@ import { createLog } from '../../../src/lib/log.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { parse } from '../../../src/pix/brcode.ts'
 import { createExpiringAtBanks } from '../../../src/worker/charges.ts'
-import { until } from '../../deliveries/until.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody, read } from '../../support/bank.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 

@@ -6,10 +6,10 @@ import { claimDueRefunds } from '../../../src/core/refunds/returns.ts'
 import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
 import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
 import { carryOutRefunds } from '../../../src/worker/orders.ts'
-import { until } from '../../deliveries/until.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, pixBody, read } from '../../support/bank.ts'
 import { makeSubscription, readSubscription } from '../../support/subscriptions.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 

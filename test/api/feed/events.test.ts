@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Event, emit, testEvent } from '../../../src/core/events.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
-import { until } from '../../deliveries/until.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const { db } = api.app

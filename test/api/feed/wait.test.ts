@@ -4,8 +4,8 @@ import { LISTENER } from '../../../src/core/companies/announce.ts'
 import { type Event, emit, testEvent } from '../../../src/core/events.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
 import { purgeDeliveries } from '../../../src/worker/webhooks.ts'
-import { until } from '../../deliveries/until.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
+import { until } from '../../support/until.ts'
 import { makeReceiver, openDeliveryWorker } from '../../support/webhooks.ts'
 
 const api = await startApi({ COMPANY_REQUESTS: '1', COMPANY_QUEUE: '20' })

@@ -5,8 +5,8 @@ import type { Query, Tx } from '../../../src/db/database.ts'
 import { createKeyRing } from '../../../src/http/auth.ts'
 import { openServerNotifications } from '../../../src/http/notifications.ts'
 import { newId, packPair } from '../../../src/lib/ids.ts'
-import { until } from '../../deliveries/until.ts'
 import { startApi } from '../../support/api.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi({ RATE_LIMIT: '1000' })
 const BELIEVED_MS = 10_000

@@ -4,10 +4,10 @@ import { readConfig } from '../../../src/config.ts'
 import { claimNext, FIRST_COMPANY } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
-import { until } from '../../deliveries/until.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { temporaryFolder } from '../../support/process.ts'
 import { startSmtp } from '../../support/smtp.ts'
+import { until } from '../../support/until.ts'
 import { answer, cancel, line, PATH, resend, start } from '../../support/withdrawals.ts'
 
 /** Mails that the server has been offered and not taken yet, in the order in which they came. */

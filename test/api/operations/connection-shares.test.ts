@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { until } from '../../deliveries/until.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { CLOCK } from '../../support/clocks.ts'
+import { until } from '../../support/until.ts'
 
 const SIZE = 10
 const AT_ONCE = 64
+/** Each move is followed by a rest. */
+const MOVES = 12
 const api = await startApi({ DATABASE_POOL_SIZE: String(SIZE) })
 
 /** A connection of somebody else, which holds a lock until it lets go. */
@@ -33,9 +35,6 @@ async function countWaiting(): Promise<number> {
   )
   return row!.waiting
 }
-
-const many = (client: Client, path: string, body: object) =>
-  Array.from({ length: AT_ONCE }, () => client.post(path, body))
 
 /** A neighbour is served as if it were alone. */
 async function assertServed(neighbour: Client): Promise<void> {
@@ -71,7 +70,7 @@ test('a company that moves its clock many times at once takes one connection', a
   const { id } = attacker.company
   await attacker.post(CLOCK, { advance: 1 })
   const letGo = await holding(t, 'select from test_clocks where company_id = $1 for update', [id])
-  const all = many(attacker, CLOCK, { advance: 60 })
+  const all = Array.from({ length: MOVES }, () => attacker.post(CLOCK, { advance: 60 }))
   await until(
     'waiting requests',
     async () => (await countWaiting()) === 1 && api.app.clockMoves.waiting() > 1,

@@ -5,8 +5,8 @@ import pg from 'pg'
 import { waitUntilAppliedAt } from '../../../src/core/companies/announce.ts'
 import { revokeKey } from '../../../src/core/companies/commands.ts'
 import { keyIdOf } from '../../../src/core/companies/keys.ts'
-import { until } from '../../deliveries/until.ts'
 import { payer, startApi } from '../../support/api.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { connect, createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { until } from '../../deliveries/until.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 /** A network between service and database that can lose connections without notice. */
 async function startNetwork(databaseUrl: string) {

@@ -4,9 +4,9 @@ import { request as open } from 'node:http'
 import { test } from 'node:test'
 import type { Charge } from '../../../src/core/charges/rules.ts'
 import { fromPublic, type Uuid } from '../../../src/lib/ids.ts'
-import { until } from '../../deliveries/until.ts'
 import { startApi } from '../../support/api.ts'
 import { makeCharge } from '../../support/payments.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const PAGES = 80

@@ -10,10 +10,10 @@ import { callbackBody } from '../../../src/provider/callback.ts'
 import type { Transfer } from '../../../src/provider/simulator/records.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
 import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { until } from '../../deliveries/until.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
 import { cure, poisonRows } from '../../support/poison.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const { app } = api

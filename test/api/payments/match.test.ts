@@ -14,11 +14,11 @@ import type { Source } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
 import { billDue, generateDue } from '../../../src/worker/billing.ts'
 import { collectDue } from '../../../src/worker/collect.ts'
-import { until } from '../../deliveries/until.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import { charged, openBanked } from '../../support/bank.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const { app } = api
