@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bank, connect, live, vintem } from './support/bank-cli.ts'
+import { longTest } from './support/long.ts'
 
 /** The line of a bank check with this name: state and detail. */
 async function lineOf(companyId: string, name: string): Promise<[state: string, detail: string]> {
@@ -9,7 +10,7 @@ async function lineOf(companyId: string, name: string): Promise<[state: string, 
   return [found?.[1] ?? stdout, found?.[2] ?? '']
 }
 
-test('a clock that differs from the bank’s is reported by check and doctor', async () => {
+longTest('a clock that differs from the bank’s is reported by check and doctor', async () => {
   const { company } = await live()
   await connect(company.id)
   assert.equal((await lineOf(company.id, 'clock'))[0], 'ok')

@@ -10,6 +10,7 @@ import { after, test } from 'node:test'
 import { createDeliveryWorker } from '../src/worker/deliver.ts'
 import { startApi } from './support/api.ts'
 import { CLI, hostedVintemIn } from './support/cli.ts'
+import { longTest } from './support/long.ts'
 import { inherited, temporaryFolder } from './support/process.ts'
 import { makeReceiver } from './support/webhooks.ts'
 
@@ -180,7 +181,7 @@ test('the requests of the company are listed, and followed as they come', async 
   assert.equal(signal, 'SIGINT')
 })
 
-test('who follows the requests goes on after the server has refused for a while', async () => {
+longTest('who follows the requests goes on after the server has refused for a while', async () => {
   let asked = 0
   const server = createServer((request, response) => {
     request.resume()
@@ -252,7 +253,7 @@ test('a key can come from a file or from standard input, and from the sandbox of
   assert.equal((await other.get(`/charge/${id}`)).status, 200)
 })
 
-test('the script for bash is valid and completes commands, options and values', async () => {
+longTest('the script for bash is valid and completes commands, options and values', async () => {
   const script = await textOf(['completion', 'bash'])
   const path = join(home, 'completion.bash')
   writeFileSync(path, script)

@@ -40,7 +40,7 @@ const ALONE = [
   'src/lib/http-sender*.test.ts',
   'src/pix/qr.test.ts',
 ]
-/** Files that take long begin. To load the service takes longer than many tests, so they share. */
+/** Files that start processes. To load the service takes longer than many tests, so they share. */
 const LENGTHY = [
   'test/processes/*.test.ts',
   'test/faults/*.test.ts',
@@ -72,8 +72,8 @@ const BANKS = [
 const SHARING_BANKS = 2
 /** A browser takes seconds to start. */
 const SHARING_BROWSER = 2
-/** One more than most machines have cores at least, since many tests wait. */
-const AT_ONCE = 4
+/** More than small machines have cores: a process of tests waits half of its time. */
+const AT_ONCE = 5
 /** Where Linux keeps files in memory, and how much of it the databases of the tests may take. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 2 * 1024 ** 3
@@ -163,12 +163,13 @@ function filesToRun(): string[] {
   const named = [alone, banks, browser, lengthy]
   const others = named.reduce((left, some) => left.difference(some), all)
   for (const file of unseen()) browser.delete(file)
+  // The longest processes begin, so that none runs alone at the end.
   return [
+    ...shared('others', [...others], SHARING),
+    ...shared('lengthy', [...lengthy], SHARING_LENGTHY),
     ...shared('banks', [...banks], SHARING_BANKS),
     ...shared('browser', [...browser], SHARING_BROWSER),
-    ...shared('lengthy', [...lengthy], SHARING_LENGTHY),
     ...[...alone].map((file) => resolve(file)),
-    ...shared('others', [...others], SHARING),
   ]
 }
 

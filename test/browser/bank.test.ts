@@ -211,7 +211,7 @@ longTest('English is spoken on every step when it is asked for', async () => {
   await shows(page, 'Banco simulado')
 })
 
-test('names that are markup are shown as the text that they are', async () => {
+longTest('names that are markup are shown as the text that they are', async () => {
   const shop = await local.client({ name: INJECTION.slice(0, 60) })
   const { brCode } = await makeCharge(shop as Client, 1200)
   const page = await browser.open(bankUrl(local, brCode))
@@ -242,17 +242,20 @@ test('neither another site nor a name of others moves the clock or reads the lis
   assert.equal(moved.status, 404)
 })
 
-test('a server lists nothing, pays what it is shown, and has no bank where all is live', async () => {
-  const api = await startApi({}, { local: false })
-  assert.equal((await api.call('GET', '/bank')).status, 404)
-  const shop = await api.client()
-  const { brCode } = await makeCode(shop, 990)
-  await shop.post('/charge/pix', { amount: 990, customer: payer({ name: 'Somebody Secret' }) })
-  const page = await browser.open(bankUrl(api, brCode))
-  await press(page, 'Pagar')
-  await shows(page, 'Pix enviado')
-  const text = await page.locator('body').innerText()
-  assert.doesNotMatch(text, /Somebody Secret|Relógio|Extrato/)
-  const moved = await ask(api, 'POST', '/bank/clock', FORM, 'by=day')
-  assert.equal(moved.status, 404)
-})
+longTest(
+  'a server lists nothing, pays what it is shown, and has no bank where all is live',
+  async () => {
+    const api = await startApi({}, { local: false })
+    assert.equal((await api.call('GET', '/bank')).status, 404)
+    const shop = await api.client()
+    const { brCode } = await makeCode(shop, 990)
+    await shop.post('/charge/pix', { amount: 990, customer: payer({ name: 'Somebody Secret' }) })
+    const page = await browser.open(bankUrl(api, brCode))
+    await press(page, 'Pagar')
+    await shows(page, 'Pix enviado')
+    const text = await page.locator('body').innerText()
+    assert.doesNotMatch(text, /Somebody Secret|Relógio|Extrato/)
+    const moved = await ask(api, 'POST', '/bank/clock', FORM, 'by=day')
+    assert.equal(moved.status, 404)
+  },
+)

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startApi } from '../support/api.ts'
 import { makeClientProject } from '../support/client-package.ts'
+import { longTest } from '../support/long.ts'
 import { inherited } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -133,21 +134,24 @@ export const idOf = (event: WebhookEvent): string =>
   event.event === 'Withdrawal.Failed' ? event.withdrawal.id : ''
 `
 
-test('the code of its README compiles for users of Node, and pays a charge in the sandbox', async () => {
-  compile('node', {
-    types: ['node'],
-    lib: ['es2022'],
-    typeRoots: [join(ROOT, 'node_modules/@types')],
-  })
-  const client = await api.client()
-  const env = { ...inherited, VINTEM_URL: api.url, VINTEM_KEY: client.key }
-  for (const node of nodes) {
-    const { stdout } = await run(node, [join(project, 'node/out/block-0.js')], { env })
-    const [, id] = /^(charge_\w+) PAID$/m.exec(stdout) ?? []
-    const { body } = await client.get(`/charge/${id}`)
-    assert.deepEqual([body.data.total, body.data.paymentStatus], [1990, 'PAID'])
-  }
-})
+longTest(
+  'the code of its README compiles for users of Node, and pays a charge in the sandbox',
+  async () => {
+    compile('node', {
+      types: ['node'],
+      lib: ['es2022'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    })
+    const client = await api.client()
+    const env = { ...inherited, VINTEM_URL: api.url, VINTEM_KEY: client.key }
+    for (const node of nodes) {
+      const { stdout } = await run(node, [join(project, 'node/out/block-0.js')], { env })
+      const [, id] = /^(charge_\w+) PAID$/m.exec(stdout) ?? []
+      const { body } = await client.get(`/charge/${id}`)
+      assert.deepEqual([body.data.total, body.data.paymentStatus], [1990, 'PAID'])
+    }
+  },
+)
 
 test('its types need no types of Node, and are whole', () => {
   const declared = 'declare const process: { env: Record<string, string | undefined> }\n'

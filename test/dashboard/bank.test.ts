@@ -12,6 +12,7 @@ import { becomes } from '../faults/hold.ts'
 import { startApi } from '../support/api.ts'
 import { charged, openBanked } from '../support/bank.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { longTest } from '../support/long.ts'
 import { longestBlock_ms, MAX_BLOCK_MS } from '../support/loop.ts'
 import { lettersOf } from '../support/mail.ts'
 
@@ -187,7 +188,7 @@ test('every fault is shown at its field, in the language of the person, and noth
   assert.equal(await stored(client.company.id), null)
 })
 
-test('a certificate that takes long to open is refused, and keeps nobody else', async () => {
+longTest('a certificate that takes long to open is refused, and keeps nobody else', async () => {
   const { client, member } = await liveShop()
   const values = (rounds: number) => {
     const key = Buffer.from(toSlowKey(identity, PASSPHRASE, rounds))
@@ -339,7 +340,7 @@ test('while the books differ an owner keeps the bank, and an audit without a ban
   assert.equal(await stored(id), null)
 })
 
-test('a form that is sent again with other credentials is refused, and says so', async () => {
+longTest('a form that is sent again with other credentials is refused, and says so', async () => {
   const { client, member } = await liveShop()
   const { id } = client.company
   const [once, again] = [suffixOf(newId()), suffixOf(newId())]

@@ -5,6 +5,7 @@ import { type RegisteredWorker, registerWorker } from '../../src/core/deliveries
 import type { FullApp } from '../../src/core/full-app.ts'
 import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { longTest } from '../support/long.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { delivering } from './crowd.ts'
@@ -219,27 +220,30 @@ test('a late result of a worker that has lost its lease is ignored', async () =>
   }
 })
 
-test('a worker that has lost a lease sends only what it has read, and nothing twice', async () => {
-  const { receiver, hook, commitEvents } = await scene()
-  const other = await registerOther()
-  const events = await commitEvents(2000)
-  let lost: Promise<unknown> | null = null
-  receiver.answer = async (response) => {
-    if (receiver.received.length === 100) lost = giveLease(hook, other.id)
-    await lost
-    response.writeHead(200).end()
-  }
-  await deliverAll()
-  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
-  assert.equal(new Set(ids).size, ids.length)
-  assert.ok(ids.length < 1000, `${ids.length} were sent`)
-  await other.close()
-  receiver.answer = (response) => response.writeHead(200).end()
-  await deliverAll()
-  const all = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
-  assert.equal(all.size, events.length)
-  assert.equal((await endedOf(app, hook)).length, events.length)
-})
+longTest(
+  'a worker that has lost a lease sends only what it has read, and nothing twice',
+  async () => {
+    const { receiver, hook, commitEvents } = await scene()
+    const other = await registerOther()
+    const events = await commitEvents(2000)
+    let lost: Promise<unknown> | null = null
+    receiver.answer = async (response) => {
+      if (receiver.received.length === 100) lost = giveLease(hook, other.id)
+      await lost
+      response.writeHead(200).end()
+    }
+    await deliverAll()
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+    assert.equal(new Set(ids).size, ids.length)
+    assert.ok(ids.length < 1000, `${ids.length} were sent`)
+    await other.close()
+    receiver.answer = (response) => response.writeHead(200).end()
+    await deliverAll()
+    const all = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
+    assert.equal(all.size, events.length)
+    assert.equal((await endedOf(app, hook)).length, events.length)
+  },
+)
 
 test('a worker that stops waits for answers, and leaves the rest as it was', async () => {
   const MANY = 300
@@ -266,30 +270,33 @@ test('a worker that stops waits for answers, and leaves the rest as it was', asy
   assert.equal(receiver.received.length, MANY)
 })
 
-test('after SIGTERM a worker stores the answers it has, and frees the rest without losing a try', async () => {
-  const [slow, hanging] = [await gated(), await scene()]
-  hanging.receiver.answer = () => {}
-  const worker = await startWorkerProcess(databaseUrl)
-  await slow.commitEvents()
-  const [event] = await hanging.commitEvents()
-  const answer = await slow.arrived(1)
-  await until('both are on their way', () => hanging.receiver.received.length === 1)
-  const ending = worker.end('SIGTERM')
-  answer(200)
-  assert.equal(await ending, 0, worker.output())
-  assert.equal((await endedOf(app, slow.hook)).length, 1)
-  const [waiting] = await waitingOf(app, hanging.hook)
-  assert.deepEqual([waiting!.tries, waiting!.attempts], [0, []])
-  assert.equal((await healthOf(app, hanging.hook)).failures, 0)
-  hanging.receiver.answer = (response) => response.writeHead(200).end()
-  await deliverAll()
-  assert.equal((await endedOf(app, hanging.hook)).length, 1)
-  assert.equal(slow.receiver.received.length, 1)
-  assert.deepEqual(
-    hanging.receiver.received.map(({ headers }) => headers['webhook-id']),
-    [publicId(event!), publicId(event!)],
-  )
-})
+longTest(
+  'after SIGTERM a worker stores the answers it has, and frees the rest without losing a try',
+  async () => {
+    const [slow, hanging] = [await gated(), await scene()]
+    hanging.receiver.answer = () => {}
+    const worker = await startWorkerProcess(databaseUrl)
+    await slow.commitEvents()
+    const [event] = await hanging.commitEvents()
+    const answer = await slow.arrived(1)
+    await until('both are on their way', () => hanging.receiver.received.length === 1)
+    const ending = worker.end('SIGTERM')
+    answer(200)
+    assert.equal(await ending, 0, worker.output())
+    assert.equal((await endedOf(app, slow.hook)).length, 1)
+    const [waiting] = await waitingOf(app, hanging.hook)
+    assert.deepEqual([waiting!.tries, waiting!.attempts], [0, []])
+    assert.equal((await healthOf(app, hanging.hook)).failures, 0)
+    hanging.receiver.answer = (response) => response.writeHead(200).end()
+    await deliverAll()
+    assert.equal((await endedOf(app, hanging.hook)).length, 1)
+    assert.equal(slow.receiver.received.length, 1)
+    assert.deepEqual(
+      hanging.receiver.received.map(({ headers }) => headers['webhook-id']),
+      [publicId(event!), publicId(event!)],
+    )
+  },
+)
 
 const locks = () =>
   app.db.query<{ pid: number; id: number }>({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { stopTime } from '../support/stopped-time.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -128,7 +129,7 @@ test('a path is found with the end of its file, and nothing outside of docs', as
   }
 })
 
-test('searches are limited for each address, and for all together', async (t) => {
+longTest('searches are limited for each address, and for all together', async (t) => {
   stopTime(t)
   const limited = await startApi({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1' })
   const { server } = limited.service

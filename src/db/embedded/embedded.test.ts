@@ -154,7 +154,7 @@ describe('the embedded database', () => {
     )
   })
 
-  test('treats Portuguese letters as letters', async (t) => {
+  longTest('treats Portuguese letters as letters', async (t) => {
     const { url } = await stage(t).start()
     const [row] = await query(url, `SELECT lower('AÇÃO'), 'Ação' ILIKE 'aÇÃO' AS same`)
     assert.deepEqual(row, { lower: 'ação', same: true })
@@ -174,7 +174,7 @@ describe('one owner at a time', { concurrency: true }, () => {
     })
   })
 
-  test('of two first starts at once, one wins and the other is refused', async (t) => {
+  longTest('of two first starts at once, one wins and the other is refused', async (t) => {
     const { dataDir, spawn } = stage(t, { empty: true })
     const answers = await Promise.all([spawn(), spawn()])
     const refusals = answers.filter(({ refused }) => refused)
@@ -199,7 +199,7 @@ describe('one owner at a time', { concurrency: true }, () => {
     assert.deepEqual(await query(server.url, 'SELECT 1 AS one'), [{ one: 1 }])
   })
 
-  test('a command alone starts the database, and stops it at its end', async (t) => {
+  longTest('a command alone starts the database, and stops it at its end', async (t) => {
     const { dataDir, attach } = stage(t)
     const command = await attach()
     assert.equal(command.owned, true)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Attempt } from '../../../src/core/deliveries/rules.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { advance, after, arrived, CLOCK, startPlaying } from '../../support/clocks.ts'
+import { longTest } from '../../support/long.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { balancesOf, makeCharge, makePaid } from '../../support/payments.ts'
 import type { Received } from '../../support/receiver.ts'
@@ -174,40 +175,43 @@ test('a receiver that fails again and again is paused by the company’s time', 
   assert.deepEqual(times.slice(10), [after(begin, 25)], 'the first pause is over after 15 s')
 })
 
-test('a webhook that fails for five days is deactivated on time, and its company gets a mail', async () => {
-  const client = await api.client()
-  const { receiver, webhook } = await makeReceiver(client, ['charge.expired'])
-  receiver.answer = (response) => response.writeHead(500).end()
-  const begin = clock.now()
-  for (let hours = 1; hours <= 6 * 24; hours += 12) {
-    await makeCharge(client, 700, { expiresIn: hours * HOUR_S })
-  }
-  await advance(client, 7 * DAY_S)
-  const shown: Any = (await client.get(`/webhook/${webhook.id}`)).body.data
-  const since_s = HOUR_S
-  assert.deepEqual(
-    [shown.status, shown.deactivated, shown.failingSince, shown.updatedAt],
-    ['INACTIVE', 'FAILING', after(begin, since_s), after(begin, since_s + 5 * DAY_S)],
-  )
-  const [row] = await api.rows<{ warned_at: Date }>(
-    'select warned_at from webhooks where company_id = $1',
-    [client.company.id],
-  )
-  assert.equal(row!.warned_at.toISOString(), after(begin, since_s + 4 * DAY_S))
-  const last = receiver.received.map(timeOf).sort().at(-1)!
-  assert.ok(last <= shown.updatedAt, 'nothing is sent to it after that')
-  const letters = await lettersOf(api, client.company.id)
-  assert.deepEqual(
-    letters.map(({ kind }) => kind),
-    ['webhook-failing', 'webhook-deactivated'],
-  )
-  const mails = await api.rows<{ next_attempt_at: Date }>(
-    'select next_attempt_at from mails where company_id = $1',
-    [client.company.id],
-  )
-  assert.deepEqual(
-    mails.map(({ next_attempt_at }) => next_attempt_at),
-    [clock.now(), clock.now()],
-    'they are sent at once',
-  )
-})
+longTest(
+  'a webhook that fails for five days is deactivated on time, and its company gets a mail',
+  async () => {
+    const client = await api.client()
+    const { receiver, webhook } = await makeReceiver(client, ['charge.expired'])
+    receiver.answer = (response) => response.writeHead(500).end()
+    const begin = clock.now()
+    for (let hours = 1; hours <= 6 * 24; hours += 12) {
+      await makeCharge(client, 700, { expiresIn: hours * HOUR_S })
+    }
+    await advance(client, 7 * DAY_S)
+    const shown: Any = (await client.get(`/webhook/${webhook.id}`)).body.data
+    const since_s = HOUR_S
+    assert.deepEqual(
+      [shown.status, shown.deactivated, shown.failingSince, shown.updatedAt],
+      ['INACTIVE', 'FAILING', after(begin, since_s), after(begin, since_s + 5 * DAY_S)],
+    )
+    const [row] = await api.rows<{ warned_at: Date }>(
+      'select warned_at from webhooks where company_id = $1',
+      [client.company.id],
+    )
+    assert.equal(row!.warned_at.toISOString(), after(begin, since_s + 4 * DAY_S))
+    const last = receiver.received.map(timeOf).sort().at(-1)!
+    assert.ok(last <= shown.updatedAt, 'nothing is sent to it after that')
+    const letters = await lettersOf(api, client.company.id)
+    assert.deepEqual(
+      letters.map(({ kind }) => kind),
+      ['webhook-failing', 'webhook-deactivated'],
+    )
+    const mails = await api.rows<{ next_attempt_at: Date }>(
+      'select next_attempt_at from mails where company_id = $1',
+      [client.company.id],
+    )
+    assert.deepEqual(
+      mails.map(({ next_attempt_at }) => next_attempt_at),
+      [clock.now(), clock.now()],
+      'they are sent at once',
+    )
+  },
+)

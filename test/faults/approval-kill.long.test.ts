@@ -7,7 +7,6 @@ import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
-import { longTest, variants } from '../support/long.ts'
 import { lastCode } from '../support/mail.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { balanceOf, OPENING, postingsOf, rowOf, sentOf } from '../support/withdrawals.ts'
@@ -263,22 +262,19 @@ const AFTER: Record<string, (step: Step) => Promise<void>> = {
   },
 }
 
-longTest(
-  'a withdrawal whose server is killed at any step is as it was before the step',
-  async (t) => {
-    await pages.start()
-    const steps = await makeSteps()
-    assert.deepEqual(steps.map(({ name }) => name).sort(), Object.keys(AFTER).sort())
-    await killOver(steps)
-    for (const step of steps) {
-      await t.test(`killed while ${step.name}`, async () => {
-        letPass(0)
-        await AFTER[step.name]!(step)
-      })
-    }
-    assert.deepEqual(pages.complaints(), [])
-  },
-)
+test('a withdrawal whose server is killed at any step is as it was before the step', async (t) => {
+  await pages.start()
+  const steps = await makeSteps()
+  assert.deepEqual(steps.map(({ name }) => name).sort(), Object.keys(AFTER).sort())
+  await killOver(steps)
+  for (const step of steps) {
+    await t.test(`killed while ${step.name}`, async () => {
+      letPass(0)
+      await AFTER[step.name]!(step)
+    })
+  }
+  assert.deepEqual(pages.complaints(), [])
+})
 
 /** Kills the server that pays out while it waits for a table, and starts it again. */
 async function killPayout(table: string, shop: Shop, id: string): Promise<void> {
@@ -295,7 +291,7 @@ async function killPayout(table: string, shop: Shop, id: string): Promise<void> 
 }
 
 /** Before the answer of the bank is written, and while the bank gets the order. */
-const KILLED_OVER = variants(['postings', 'simulated_transfers'])
+const KILLED_OVER = ['postings', 'simulated_transfers']
 
 test('killed while the bank gets the order, or before its answer is written: it is sent once', async () => {
   const shops = await Promise.all(KILLED_OVER.map(openShop))
