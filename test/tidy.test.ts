@@ -211,3 +211,9 @@ test('of a file with long tests some are in npm test, unless its name says that 
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
   assert.match(scripts['test:long']!, /test\/run\.ts --long$/)
 })
+
+test('the server and both ways to a command keep what is compiled in one folder', () => {
+  const texts = [textOf('package.json'), textOf('bin/vintem.mjs')].join('\n')
+  const folders = texts.match(/(?<=NODE_COMPILE_CACHE(=|: '))[\w./]+/g)
+  assert.deepEqual(folders, Array(3).fill('node_modules/.cache/compiled'))
+})
