@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import pg from 'pg'
+import type { Creation } from '../../../src/core/charges/group.ts'
 import { waitUntilAppliedAt } from '../../../src/core/companies/announce.ts'
 import { revokeKey } from '../../../src/core/companies/commands.ts'
 import { keyIdOf } from '../../../src/core/companies/keys.ts'
+import { newId } from '../../../src/lib/ids.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { until } from '../../support/until.ts'
 
@@ -51,18 +53,46 @@ test('a key whose request found an earlier charge keeps that answer, even after 
   }
 })
 
-test('groups with the same external ids in opposite order do not fail each other', async () => {
+const WAITING = `select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+
+test('groups with the same external ids in opposite order do not wait for each other', async () => {
   const client = await api.client()
-  const names = Array.from({ length: 24 }, (_, i) => `order ${i}`)
-  const post = (externalId: string) =>
-    client.post('/charge/pix', { amount: 1000, customer: payer(), externalId })
-  const replies = await Promise.all([...names, ...names.toReversed()].map(post))
-  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [201])
-  const [row] = await api.rows<{ n: number }>(
-    'select count(*) as n from charges where company_id = $1',
-    [client.company.id],
+  const { charges } = api.app
+  const { create } = charges
+  const written: Creation[] = []
+  const noteAndCreate = (creation: Creation) => {
+    written.push(creation)
+    return create(creation)
+  }
+  charges.create = Object.assign(noteAndCreate, { idle: create.idle })
+  await client.post('/charge/pix', { amount: 1000, customer: payer(), externalId: 'first' })
+  charges.create = create
+  const [{ charge, emailIndex, at }] = written as [Creation]
+  const others = { emailIndex, at, events: [], response: null, mails: [] }
+  const write = (externalId: string) =>
+    create({ ...others, charge: { ...charge, id: newId(), externalId } })
+  for (let round = 0; round < 6; round++) {
+    // Two groups, which both begin and end with the same two, and go on at the same moment.
+    const between = (group: string) =>
+      Array.from({ length: 30 }, (_, n) => `${round} ${group} ${n}`)
+    const [one, other] = [`${round} one`, `${round} other`]
+    const names = [one, ...between('a'), other, other, ...between('b'), one]
+    const ends = await onSide(async (side) => {
+      await side.query('begin')
+      await side.query('lock table charges in exclusive mode')
+      const writing = Promise.allSettled(names.map(write))
+      await until('both groups wait', async () => (await api.rows(WAITING)).length === 2)
+      await side.query('commit')
+      return writing
+    })
+    const failed = ends.filter(({ status }) => status === 'rejected')
+    assert.equal(failed.length, 2, 'one open charge has an external id')
+  }
+  const [row] = await api.rows<{ deadlocks: number }>(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
   )
-  assert.equal(row!.n, names.length)
+  assert.equal(row!.deadlocks, 0)
 })
 
 test('a key that is revoked while it is looked up is not remembered', async () => {
