@@ -90,7 +90,8 @@ async function makeTemplate(app: FullApp, { server }: Service, apiKey: string): 
 
 /**
  * Copies the charge with its payment, postings and events, as many a day as ever, up to yesterday.
- * Every third copy expired without a payment. Ids are in the order of time, as ours are.
+ * Every third copy expired without a payment. Ids are in the order of time, as ours are. The record
+ * is made in the list of tables, because with (f(x)).* it would be made once for each column.
  */
 function fillSql(companyId: string, charges: number): string {
   const at = `(now() - interval '1 day' - (${charges} - n) * interval '1 day' / ${PER_DAY})`
@@ -106,34 +107,40 @@ function fillSql(companyId: string, charges: number): string {
     select n, ${at} as at, ${idAt(at, 0)} as id, ${isPaid} as is_paid,
       'E1' || lpad(n::text, 30, '0') as end_to_end_id, md5('customer' || n % 1000)::uuid as customer
     from ${copies};
-  insert into charges select (jsonb_populate_record(t, jsonb_build_object(
+  insert into charges select r.* from copies c, template t,
+    jsonb_populate_record(t, jsonb_build_object(
       'id', c.id, 'external_id', 'order-' || n, 'created_at', at,
       'expires_at', at + interval '30 minutes', 'customer_id', customer,
       'status', case when is_paid then 'COMPLETED' else 'EXPIRED' end,
       'payment_status', case when is_paid then 'RECEIVED' else 'EXPIRED' end,
       'end_to_end_id', case when is_paid then c.end_to_end_id end, 'booked', is_paid,
-      'payment_date', case when is_paid then at + interval '2 minutes' end))).*
-    from copies c, template t order by n;
-  insert into payments select (jsonb_populate_record(p, jsonb_build_object(
+      'payment_date', case when is_paid then at + interval '2 minutes' end)) r
+    order by n;
+  insert into payments select r.*
+    from copies c, (select p from payments p where company_id = '${companyId}') p,
+    jsonb_populate_record(p.p, jsonb_build_object(
       'id', c.id, 'end_to_end_id', c.end_to_end_id, 'charge_id', c.id,
-      'received_at', at, 'created_at', at))).*
-    from copies c, (select p from payments p where company_id = '${companyId}') p where is_paid;
+      'received_at', at, 'created_at', at)) r
+    where is_paid;
   with last as (select entries, available from balances where company_id = '${companyId}'),
     paid as (select *, row_number() over (order by n) as k from copies where is_paid),
     two as (select p, row_number() over (order by entry) as i from postings p
       where company_id = '${companyId}' and charge_id is not null)
-  insert into postings select (jsonb_populate_record(two.p, jsonb_build_object(
+  insert into postings select r.* from paid c, two, last,
+    jsonb_populate_record(two.p, jsonb_build_object(
       'entry', last.entries + (k - 1) * 2 + i, 'ref', c.end_to_end_id, 'charge_id', c.id,
       'created_at', at, 'available', last.available + ((k - 1) + (i - 1)) * (two.p).amount,
-      'pending', case when i = 1 then (two.p).amount else 0 end))).*
-    from paid c, two, last order by k, i;
+      'pending', case when i = 1 then (two.p).amount else 0 end)) r
+    order by k, i;
   update balances set (entries, available) = (select entry, available from postings
     where company_id = '${companyId}' order by entry desc limit 1)
     where company_id = '${companyId}';
-  insert into events select (jsonb_populate_record(e, jsonb_build_object(
-      'id', ${idAt('c.at', 1)}, 'created_at', at))).*
+  insert into events select r.*
     from copies c, (select e from events e where company_id = '${companyId}'
-      order by id desc limit 1) e order by n;`
+      order by id desc limit 1) e,
+    jsonb_populate_record(e.e, jsonb_build_object(
+      'id', ${idAt('c.at', 1)}, 'created_at', at)) r
+    order by n;`
 }
 
 export type Measurement = { name: string; act(size: Size): Promise<unknown> }
