@@ -75,7 +75,9 @@ export async function startServer(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   // If the benchmark fails, it does not leave its servers behind.
-  process.once('exit', () => child.kill('SIGKILL'))
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   for (;;) {
     const up = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
     if (up?.ok) return child

@@ -211,7 +211,7 @@ longTest('English is spoken on every step when it is asked for', async () => {
   await shows(page, 'Banco simulado')
 })
 
-longTest('names that are markup are shown as the text that they are', async () => {
+test('names that are markup are shown as the text that they are', async () => {
   const shop = await local.client({ name: INJECTION.slice(0, 60) })
   const { brCode } = await makeCharge(shop as Client, 1200)
   const page = await browser.open(bankUrl(local, brCode))

@@ -6,7 +6,7 @@ import { startSession } from '../../src/core/people/sessions.ts'
 import { findPerson } from '../../src/core/people/store.ts'
 import { startApi, type TestApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
-import { isLong, longTest } from '../support/long.ts'
+import { isLong } from '../support/long.ts'
 import { cookieOf, getPage, givePassword, PASSWORD, postForm } from '../support/people.ts'
 import { stopTime } from '../support/stopped-time.ts'
 
@@ -118,7 +118,7 @@ test(`${GUESSES} guesses for an account are refused, and so is the right passwor
   assert.equal(right.headers.get('retry-after'), '60')
 })
 
-longTest('guesses from one address are refused, whatever the account', async (t) => {
+test('guesses from one address are refused, whatever the account', async (t) => {
   const limited = await startApi({ RATE_LIMIT: '100' })
   stopTime(t)
   const statuses = []
