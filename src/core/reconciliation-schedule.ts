@@ -78,22 +78,24 @@ export type DueReconciliation = {
   hasOpenCharges: boolean
 }
 
-/** Leases companies that are due. */
+/** Leases companies that are due, except some. */
 export const claimDue = (
   tx: Tx,
   now: Date,
   leaseUntil: Date,
   max: number,
+  except: Uuid[],
 ): Promise<DueReconciliation[]> =>
   tx.query<DueReconciliation>({
     text: `update reconciliations r set next_attempt_at = $2
            from (select company_id from reconciliations where next_attempt_at <= $1
+                   and company_id <> all ($4::uuid[])
                  order by next_attempt_at limit $3 for update skip locked) due
            where r.company_id = due.company_id
            returning r.company_id as "companyId", r.asked_until as "askedUntil",
              exists (select 1 from charges c
                where c.company_id = r.company_id and c.status = 'OPEN') as "hasOpenCharges"`,
-    values: [now, leaseUntil, max],
+    values: [now, leaseUntil, max, except],
   })
 
 /** Records up to when the bank has answered, and when it is asked next. */

@@ -20,6 +20,8 @@ type Setback = { companyId: Uuid; failures: number; since: Date; until: Date }
 export type Setbacks = {
   /** Companies that a task is to leave alone now. */
   companiesOf(task: string): Uuid[]
+  /** Of these, the ones that are being moved. For tasks that wait after a failure by themselves. */
+  moving(): Uuid[]
   failed(task: string, companyId: Uuid, error: unknown): Promise<void>
   worked(task: string, companyId: Uuid): Promise<void>
   /** Replaces the companies that all tasks leave alone, because they are being moved. */
@@ -56,6 +58,7 @@ export function createSetbacks(
         .map(({ companyId }) => companyId)
       return moving.length === 0 ? failing : [...failing, ...moving]
     },
+    moving: () => moving,
     leaveAlone(companies) {
       moving = companies
     },

@@ -9,7 +9,6 @@ import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { DueTask, FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
-import { assert } from '../lib/assert.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { createShares, type Shares } from '../lib/shares.ts'
@@ -58,8 +57,10 @@ async function startAll(
   advancing: Map<Uuid, Promise<void>>,
   signal: AbortSignal,
 ): Promise<void> {
+  const moving = new Set(app.setbacks.moving())
   for (const companyId of await findAdvancing(app.db)) {
-    if (advancing.has(companyId) || advancing.size >= MAX_ADVANCING) continue
+    if (moving.has(companyId) || advancing.has(companyId) || advancing.size >= MAX_ADVANCING)
+      continue
     if (!(await locks.take(companyId))) continue
     const work = advance(app, companyId, steps, signal)
       .then(() => locks.release(companyId).catch(() => {}))
@@ -99,9 +100,10 @@ const ARRIVED = 'arrived'
  */
 async function step(app: FullApp, companyId: Uuid): Promise<string> {
   const clock = await find(app.db, companyId)
-  const company = await findCompany(app.db, companyId)
-  assert(company, 'a clock has its company')
   if (clock.target === null) return ARRIVED
+  const company = await findCompany(app.db, companyId)
+  // It has been moved to another place meanwhile.
+  if (!company) return ARRIVED
   const { now } = withCompanyClock(app, { clockAhead_ms: clock.ahead_ms }).clock
   const work = await dueWorkOf(app, companyId, now())
   const done = await runDue(app, company, clock, work)

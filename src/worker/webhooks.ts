@@ -91,7 +91,7 @@ export async function purgeDeliveries(app: FullApp, signal?: AbortSignal): Promi
   const deleted = (await findUndeliverable(db, 'delivery_log')).filter(({ isDeleted }) => isDeleted)
   const part = (webhook: UndeliverableWebhook) => deleteRows(db, 'delivery_log', webhook, MAX_ROWS)
   await inParts(app, TASK.purge, deleted, part, signal)
-  await deletePreviousSecrets(db, now)
+  await deletePreviousSecrets(db, now, app.setbacks.moving())
   while (!signal?.aborted && (await deleteOldFollows(db, MAX_ROWS)) === MAX_ROWS);
 }
 

@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { appsOf } from '../../src/core/app.ts'
 import { moveCompany } from '../../src/core/places/move.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
-import { inherited } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
+import { killMoverAt } from './kill-mover.ts'
 
 const api = await startApi({}, { places: 2 })
 const apps = appsOf(api.app)
 const QUICK = { workers_ms: 0, grace_ms: 0 }
-
-async function killMoverAt(companyId: string, step: string): Promise<void> {
-  const mover = join(import.meta.dirname, 'mover.ts')
-  const args = [mover, companyId, '2', '1', step, ...api.places]
-  const child = spawn(process.execPath, args, { env: inherited, stdio: 'ignore' })
-  await once(child, 'exit')
-}
 
 async function pay(client: Client): Promise<void> {
   const made = await client.post('/charge/pix', { amount: 1000, customer: payer(), devMode: true })
@@ -45,7 +35,7 @@ test('hourly totals are not counted twice after a kill between ready and left', 
     text: `insert into counted_hours values ($1, '2000-01-01', '2000-01-01', '2100-01-01')`,
     values: [id],
   })
-  await killMoverAt(id, 'ready')
+  await killMoverAt(api.places, id, 'ready')
   await pay(client)
   const before = await totalsIn(2, id)
   await moveCompany({ companyId: id, urls: api.places, from: 2, to: 1, ...QUICK })
@@ -56,7 +46,7 @@ test('webhooks of a company are delivered while a killed move is not resumed', a
   const receiver = await startReceiver()
   const client = await api.client()
   await register(client, receiver.url, ['charge.pending'])
-  await killMoverAt(client.company.id, 'copied')
+  await killMoverAt(api.places, client.company.id, 'copied')
   const workers = apps.map((app) => startWorker(app))
   api.atEnd(() => Promise.all(workers.map((worker) => worker.stop())))
   const made = await client.post('/charge/pix', { amount: 1000, customer: payer(), devMode: true })

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { appsOf } from '../../src/core/app.ts'
@@ -11,8 +8,8 @@ import { cancelMove, moveCompany, type Step } from '../../src/core/places/move.t
 import { readTables } from '../../src/core/places/tables.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { isLong } from '../support/long.ts'
-import { inherited } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { killMoverAt } from './kill-mover.ts'
 
 const api = await startApi({}, { places: 2 })
 const [first, second] = appsOf(api.app) as [typeof api.app, typeof api.app]
@@ -128,7 +125,7 @@ test('a move that is killed at any step goes on, and the company answers in betw
     acknowledged += 1
   }
   for (const step of steps) {
-    await runMover(id, step)
+    await killMoverAt(api.places, id, step)
     await work()
     const place = await locate(databases, id)
     assert.equal(place, ['left', 'arrived'].includes(step) ? 0 : 1, step)
@@ -144,20 +141,10 @@ test('a move that is killed at any step goes on, and the company answers in betw
   assert.deepEqual((await auditCompany(first, id, { whole: true })).faults, [])
 })
 
-async function runMover(companyId: string, killAt: Step): Promise<void> {
-  const mover = join(import.meta.dirname, 'mover.ts')
-  const child = spawn(process.execPath, [mover, companyId, '2', '1', killAt, ...api.places], {
-    env: inherited,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const [, signal] = await once(child, 'exit')
-  assert.equal(signal, 'SIGKILL', `killed at ${killAt}`)
-}
-
 test('a move that is canceled leaves nothing in the other place', async () => {
   const client = await makeShop()
   const { id } = client.company
-  await runMover(id, 'caught up')
+  await killMoverAt(api.places, id, 'caught up')
   await cancelMove({ companyId: id, urls: api.places, from: 2, to: 1 })
   assert.deepEqual(isEmpty(await rowsIn(1, id)), [])
   const { left } = await rowsIn(2, id)

@@ -137,16 +137,18 @@ export async function claimOrphans(
   now: Date,
   leasedUntil: Date,
   max: number,
+  except: Uuid[],
 ): Promise<Orphan[]> {
   const rows = await tx.query<IntentRow & { is_written: boolean }>({
     text: `update charge_intents i set attempts = attempts + 1, leased_until = $2,
              next_attempt_at = $2
            from (select company_id, id from charge_intents where next_attempt_at <= $1
+                   and company_id <> all ($4::uuid[])
                  order by next_attempt_at limit $3 for update skip locked) due
            where i.company_id = due.company_id and i.id = due.id
            returning i.*, exists (select 1 from charges c
              where c.company_id = i.company_id and c.id = i.id) as is_written`,
-    values: [now, leasedUntil, max],
+    values: [now, leasedUntil, max, except],
   })
   return rows.map((row) => ({
     ...toIntent(row),

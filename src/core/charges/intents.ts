@@ -171,7 +171,9 @@ const BANKS_AT_ONCE = 8
 export async function removeOrphans(app: App, signal?: AbortSignal): Promise<void> {
   for (let found = MAX_ORPHANS; found === MAX_ORPHANS && !signal?.aborted; ) {
     const now = app.systemClock.now()
-    const orphans = await store.claimOrphans(app.db, now, later(now, LEASE_S), MAX_ORPHANS)
+    const except = app.setbacks.moving()
+    const lease = later(now, LEASE_S)
+    const orphans = await store.claimOrphans(app.db, now, lease, MAX_ORPHANS, except)
     const groups = [...Map.groupBy(orphans, ({ companyId }) => companyId).values()]
     await forEachLimited(BANKS_AT_ONCE, groups, async (group) => {
       const company = group[0]!.companyId

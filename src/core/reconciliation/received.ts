@@ -46,7 +46,9 @@ const leaseEnd = ({ systemClock }: App) => new Date(systemClock.now().getTime() 
  */
 export async function reconcileDue(app: App, signal?: AbortSignal): Promise<void> {
   for (let found = MAX_COMPANIES; found === MAX_COMPANIES && !signal?.aborted; ) {
-    const claimed = await claimDue(app.db, app.systemClock.now(), leaseEnd(app), MAX_COMPANIES)
+    const now = app.systemClock.now()
+    const except = app.setbacks.moving()
+    const claimed = await claimDue(app.db, now, leaseEnd(app), MAX_COMPANIES, except)
     await forEachLimited(BANKS_AT_ONCE, claimed, (due) =>
       reconcile(app, due).then(
         () => app.setbacks.worked(TASK.reconcile, due.companyId),

@@ -128,13 +128,14 @@ export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean
   return rows.length === 1
 }
 
-/** Deletes previous secrets that are no longer valid. */
-export async function deletePreviousSecrets(tx: Tx, now: Date): Promise<void> {
+/** Deletes previous secrets that are no longer valid, except those of some companies. */
+export async function deletePreviousSecrets(tx: Tx, now: Date, except: Uuid[]): Promise<void> {
   await tx.query({
     text: `update webhooks set previous_secret_sealed = null, previous_secret_until = null
            where previous_secret_until <= $1::timestamptz + coalesce((
              select ahead_ms * interval '1 millisecond' from test_clocks t
-             where t.company_id = webhooks.company_id), interval '0')`,
-    values: [now],
+             where t.company_id = webhooks.company_id), interval '0')
+             and company_id <> all ($2::uuid[])`,
+    values: [now, except],
   })
 }

@@ -50,8 +50,8 @@ test('an intent whose charge is being removed at the bank cannot be leased', asy
   const intent = { companyId: company.id, id: newId(), createdAt: now, expiresAt: later(600) }
   await intents.insert(db, [{ ...intent, guard: null, leasedUntil: later(60) }])
   assert.equal(await intents.lease(db, intent, later(90)), true)
-  assert.deepEqual(await intents.claimOrphans(db, later(89), later(200), 10), [])
-  assert.equal((await intents.claimOrphans(db, later(90), later(200), 10)).length, 1)
+  assert.deepEqual(await intents.claimOrphans(db, later(89), later(200), 10, []), [])
+  assert.equal((await intents.claimOrphans(db, later(90), later(200), 10, [])).length, 1)
   assert.equal(await intents.lease(db, intent, later(300)), false)
   await intents.remove(db, [intent])
   assert.equal(await intents.lease(db, intent, later(300)), false)

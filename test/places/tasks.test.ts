@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { appsOf } from '../../src/core/app.ts'
+import type { FullApp } from '../../src/core/full-app.ts'
+import { moveCompany, type Step } from '../../src/core/places/move.ts'
+import { readTables } from '../../src/core/places/tables.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { advanceTestClocks } from '../../src/worker/clocks.ts'
+import { on } from '../citus/cluster.ts'
+import { startApi } from '../support/api.ts'
+import { makeDueWork, workOnce } from '../support/due-work.ts'
+import { register } from '../support/webhooks.ts'
+import { killMoverAt } from './kill-mover.ts'
+
+const api = await startApi({}, { places: 2 })
+const apps = appsOf(api.app) as FullApp[]
+const LONG_AGO = '2020-01-01T00:00:00Z'
+
+/** Runs all tasks of a place once, and returns the errors that they have met. */
+async function errorsOf(app: FullApp): Promise<unknown[]> {
+  const errors: unknown[] = []
+  const error = (fields: { error?: string }) => {
+    if (fields.error) errors.push(fields)
+  }
+  await workOnce({ ...app, log: { ...app.log, error: error as FullApp['log']['error'] } })
+  return errors
+}
+
+/** Work that only stays behind if something was interrupted. */
+async function interrupt(companyId: string, webhookId: string): Promise<void> {
+  await api.rows(
+    `insert into charge_intents (company_id, id, created_at, expires_at, leased_until,
+       next_attempt_at) values ($1, $2, $3, $3, $3, $3)`,
+    [companyId, newId(), LONG_AGO],
+  )
+  await api.rows(
+    `update webhooks set previous_secret_sealed = secret_sealed, previous_secret_until = $3
+     where company_id = $1 and id = $2`,
+    [companyId, webhookId, LONG_AGO],
+  )
+}
+
+/** Makes all that is due some day due now, wherever rows of the company are. */
+async function makeAllDue(companyId: string): Promise<void> {
+  for (const url of api.places) {
+    await on(url, async (client) => {
+      await client.query(`set vintem.mover = 'on'`)
+      for (const { name, company } of await readTables(client)) {
+        const { rows } = await client.query<{ column: string }>(
+          `select attname as column from pg_attribute where attrelid = $1::regclass
+           and attname in ('next_attempt_at', 'next_at')`,
+          [name],
+        )
+        for (const { column } of rows) {
+          await client.query(
+            `update ${name} set ${column} = $2 where ${company} = $1 and ${column} is not null`,
+            [companyId, LONG_AGO],
+          )
+        }
+      }
+    })
+  }
+}
+
+const steps: Step[] = ['copied', 'left']
+
+for (const step of steps) {
+  test(`tasks of both places work when a move was killed at "${step}"`, async () => {
+    const { client } = await makeDueWork(api)
+    const { id } = client.company
+    const webhook = await register(client, 'http://127.0.0.1:9/', ['charge.expired'])
+    await interrupt(id, webhook.id)
+    await killMoverAt(api.places, id, step)
+    await makeAllDue(id)
+    const neighbour = await api.client()
+    const other = await register(neighbour, 'http://127.0.0.1:9/', ['charge.expired'])
+    await interrupt(neighbour.company.id, other.id)
+    const errors = await Promise.all(apps.map(errorsOf))
+    assert.deepEqual(errors.flat(), [])
+    const left = await api.rows('select 1 from charge_intents where company_id = $1', [
+      neighbour.company.id,
+    ])
+    assert.equal(left.length, 0, 'the work of another company is done')
+  })
+}
+
+test('a test clock that is moving when its company leaves ends in the old place', async () => {
+  const client = await api.client()
+  const { id } = client.company
+  const target = new Date(api.clock.now().getTime() + 3_600_000)
+  await api.rows('insert into test_clocks (company_id, ahead_ms, target) values ($1, 0, $2)', [
+    id,
+    target,
+  ])
+  const refused = Promise.withResolvers<void>()
+  const log = { ...apps[1]!.log, error: () => refused.resolve() }
+  const advancing: Promise<void>[] = []
+  const onStep = async (step: Step) => {
+    if (step !== 'arrived') return
+    advancing.push(advanceTestClocks({ ...apps[1]!, log }))
+    await refused.promise
+  }
+  const places = { urls: api.places, from: 2, to: 1 }
+  // By then it looks rarely, and not in the moment in which the company has lost its clock alone.
+  await moveCompany({ companyId: id, ...places, workers_ms: 0, grace_ms: 600, onStep })
+  assert.equal(advancing.length, 1)
+  await advancing[0]
+  await advanceTestClocks(apps[0]!)
+  const [clock] = await apps[0]!.db.query<{ target: Date | null }>({
+    text: 'select target from test_clocks where company_id = $1',
+    values: [id],
+  })
+  assert.equal(clock!.target, null, 'it has arrived in the new place')
+})
