@@ -131,8 +131,8 @@ export function startWorker(app: FullApp, tasks = TASKS, maxIdle_ms = MAX_IDLE_M
 }
 
 /**
- * Leaves companies alone that are being moved from or to this place, if there are several. Resolves
- * when it knows them. Null: there is one place.
+ * Leaves companies alone that arrive in this place, have left it, or are about to, if there are
+ * several places. Resolves when it knows them. Null: there is one place.
  */
 function watchMoves(app: FullApp, signal: AbortSignal): Promise<void> | null {
   if (app.places.all.length === 1) return null

@@ -1,7 +1,7 @@
 import { moveCompany } from '../../src/core/places/move.ts'
 
-/** Moves a company, and kills itself at a step. */
-const [companyId, from, to, killAt, ...urls] = process.argv.slice(2) as string[]
+/** Moves a company, and sends itself a signal at a step. */
+const [companyId, from, to, lastStep, signal, ...urls] = process.argv.slice(2) as string[]
 await moveCompany({
   companyId: companyId!,
   urls,
@@ -10,6 +10,6 @@ await moveCompany({
   workers_ms: 0,
   grace_ms: 0,
   onStep(step) {
-    if (step === killAt) process.kill(process.pid, 'SIGKILL')
+    if (step === lastStep) process.kill(process.pid, signal)
   },
 })

@@ -12,7 +12,7 @@ export async function isPending(tx: Tx): Promise<boolean> {
 }
 
 /** The last charge that was indexed. Null if all are, or if another process is at it. */
-export async function lockPlace(tx: Tx): Promise<ChargeId | null> {
+export async function lockLast(tx: Tx): Promise<ChargeId | null> {
   const [row] = await tx.query<{ company_id: string; charge_id: string }>({
     text: `select company_id, charge_id from backfills where name = $1 for update skip locked`,
     values: [NAME],
@@ -20,7 +20,7 @@ export async function lockPlace(tx: Tx): Promise<ChargeId | null> {
   return row ? { companyId: row.company_id, id: row.charge_id } : null
 }
 
-export async function movePlace(tx: Tx, { companyId, id }: ChargeId): Promise<void> {
+export async function setLast(tx: Tx, { companyId, id }: ChargeId): Promise<void> {
   await tx.query({
     text: 'update backfills set company_id = $2, charge_id = $3 where name = $1',
     values: [NAME, companyId, id],

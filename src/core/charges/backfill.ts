@@ -14,13 +14,13 @@ const MAX_CHARGES = 500
 export async function indexOldCharges(app: App, max = MAX_CHARGES): Promise<boolean> {
   if (!(await store.isPending(app.db))) return false
   return app.db.transaction(async (tx) => {
-    const place = await store.lockPlace(tx)
-    if (place === null) return false
-    const charges = await store.listAfter(tx, place, max)
+    const before = await store.lockLast(tx)
+    if (before === null) return false
+    const charges = await store.listAfter(tx, before, max)
     await store.insertEmails(tx, emailsOf(app, charges))
     await store.insertFormerTaxIds(tx, charges)
     const last = charges.at(-1)
-    if (last && charges.length === max) await store.movePlace(tx, last)
+    if (last && charges.length === max) await store.setLast(tx, last)
     else await store.finish(tx)
     return charges.length === max
   })

@@ -31,10 +31,12 @@ async function readAfter(
 ): Promise<{ row: string; key: Key }[]> {
   const { name, company, key } = table
   const bound = key.map(({ type }, i) => `($2::text[])[${i + 1}]::${type}`).join(', ')
-  const later = after && key.length > 0 ? `and (${columnsOf(table)}) > (${bound})` : ''
+  // Without a key to begin after, the second part only gives the parameter its type.
+  const later =
+    after && key.length > 0 ? `(${columnsOf(table)}) > (${bound})` : '($2::text[] is null or true)'
   const { rows } = await from.query<{ row: string; key: Key }>(
     `select t::text as row, ${keyOf(table)} as key from ${name} t
-     where t.${company} = $1 and ($2::text[] is null or true) ${later}
+     where t.${company} = $1 and ${later}
      ${key.length > 0 ? `order by ${columnsOf(table)}` : ''} limit ${BATCH}`,
     [companyId, after],
   )

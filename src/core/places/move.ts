@@ -26,6 +26,10 @@ const WORKERS_MS = 2_500
 /** Longer than any request takes after its body has arrived, and so the place was found. */
 export const GRACE_MS = 60_000
 
+/** Rows are copied and compared as texts, which two servers may otherwise write in two ways. */
+const SETTINGS = `set vintem.mover = 'on'; set timezone = 'UTC'; set datestyle = 'ISO';
+  set intervalstyle = 'postgres'; set bytea_output = 'hex'; set extra_float_digits = 1`
+
 /** Where a move has got to. If it is killed anywhere, the same command goes on. */
 export type Step =
   | 'prepared'
@@ -70,7 +74,9 @@ export async function moveCompany(move: Move): Promise<Moved> {
       refused_ms = await changePlace(ends, move, verified)
     } else await arrive(ends, move, performance.now() + REFUSED_MS)
     await onStep('arrived')
-    const rows = await clearSource(ends, companyId, move.grace_ms ?? GRACE_MS)
+    await pause(move.grace_ms ?? GRACE_MS)
+    await requireForgotten(move)
+    const rows = await clearSource(ends, companyId)
     await unwatchCompany(ends.changers.target, companyId)
     await source.query('delete from company_moves where company_id = $1', [companyId])
     await onStep('removed')
@@ -115,7 +121,7 @@ async function withEnds<R>(
     client.on('error', () => {})
     await client.connect()
     opened.push(client)
-    await client.query(`set vintem.mover = 'on'`)
+    await client.query(SETTINGS)
     return client
   }
   const openChanger = async (client: pg.Client, place: number) => {
@@ -166,14 +172,12 @@ async function stateAt(client: pg.ClientBase, companyId: Uuid): Promise<MoveStat
 async function prepare({ source, target, changers, tables }: Ends, move: Move): Promise<void> {
   const { companyId, from, to } = move
   const begin = `insert into company_moves (company_id, state, other_place) values ($1, $2, $3)
-    on conflict (company_id) do update set state = excluded.state`
+    on conflict (company_id) do update
+    set state = excluded.state, other_place = excluded.other_place`
   await requireIndexed(source, from)
   await target.query(begin, [companyId, 'arriving', from])
   await source.query(begin, [companyId, 'leaving', to])
-  // If it was killed when the new place was ready, that would count the payments that follow.
-  for (const table of tables.toReversed()) {
-    if (table.kind === 'late') await removeRows(target, table, companyId)
-  }
+  await removeLate(target, tables, companyId)
   await watchCompany(changers.source, tables, companyId)
   await watchCompany(
     changers.target,
@@ -181,6 +185,13 @@ async function prepare({ source, target, changers, tables }: Ends, move: Move): 
     companyId,
   )
   await pause(move.workers_ms ?? WORKERS_MS)
+}
+
+/** Until the company lives there, what is copied would be counted by these rows once more. */
+async function removeLate(target: pg.Client, tables: Table[], companyId: Uuid): Promise<void> {
+  for (const table of tables.toReversed()) {
+    if (table.kind === 'late') await removeRows(target, table, companyId)
+  }
 }
 
 /** What the new place has indexed already would not be indexed there. */
@@ -221,7 +232,10 @@ async function copyBulk(ends: Ends, companyId: Uuid): Promise<void> {
   }
 }
 
-/** If a new row refers to one that is newer than its copied table, what has changed comes first. */
+/**
+ * If a row refers to one that is not in the new place yet, because that was written after its table
+ * was copied, copies what has changed, and tries again.
+ */
 async function withReferred(copy: () => Promise<void>, copyChanged: () => Promise<void>) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -239,7 +253,8 @@ async function withReferred(copy: () => Promise<void>, copyChanged: () => Promis
  * takes too long, nothing is changed, and it is tried again. Returns for how long it took.
  */
 async function changePlace(ends: Ends, move: Move, verified: number): Promise<number> {
-  const { source, target } = ends
+  const { source, target, tables } = ends
+  let refused_ms = 0
   for (let tries = 1; ; tries += 1) {
     await source.query(
       `update company_moves set quiet_until = now() + interval '30 seconds' where company_id = $1`,
@@ -249,9 +264,10 @@ async function changePlace(ends: Ends, move: Move, verified: number): Promise<nu
     const start_ms = performance.now()
     try {
       await tryToChange(ends, move, verified, start_ms + REFUSED_MS)
-      return performance.now() - start_ms
+      return refused_ms + performance.now() - start_ms
     } catch (error) {
       await Promise.all([source, target].map((client) => client.query('rollback').catch(() => {})))
+      refused_ms += performance.now() - start_ms
       if ((await stateAt(source, move.companyId)) === 'left') throw error
       const code = (error as { code?: string }).code ?? ''
       const isLate = error instanceof Late || ['55P03', '57014', '40P01'].includes(code)
@@ -262,6 +278,7 @@ async function changePlace(ends: Ends, move: Move, verified: number): Promise<nu
           { cause: error },
         )
       }
+      await removeLate(target, tables, move.companyId)
       await pause(1_000)
       await catchUp(ends, move.companyId)
     }
@@ -279,19 +296,24 @@ async function tryToChange(
   const { source, target, tables } = ends
   const { companyId, onStep = () => {} } = move
   const late = tables.filter(({ kind }) => kind === 'late')
-  /** Ends each statement in time, and everything when there is no time left. */
+  /**
+   * Ends each statement in time, and everything when there is no time left. If this process hangs,
+   * the servers end the transaction, and the company works where it did.
+   */
   const inTime = async () => {
     const left_ms = Math.floor(deadline_ms - RESERVED_MS - performance.now())
     if (left_ms <= 0) throw new Late('copying the rest took too long')
-    const limit = `set local statement_timeout = ${left_ms}`
-    await Promise.all([source.query(limit), target.query(limit)])
+    const limits = `set local statement_timeout = ${left_ms};
+      set local idle_in_transaction_session_timeout = ${left_ms + RESERVED_MS}`
+    await Promise.all([source.query(limits), target.query(limits)])
   }
   await Promise.all([source.query('begin'), target.query('begin')])
+  await inTime()
   await source.query(`set local lock_timeout = ${LOCK_MS}`)
   await source.query('select pg_advisory_xact_lock($1, hashtext($2))', [WRITERS, companyId])
   await onStep('locked')
   await copyRest(ends, companyId, inTime)
-  for (const table of late.toReversed()) await removeRows(target, table, companyId)
+  await removeLate(target, tables, companyId)
   for (const table of inOrder(late)) {
     await inTime()
     await copyTable(source, target, table, companyId, null, async () => {})
@@ -315,7 +337,10 @@ const inOrder = (tables: Table[]): Table[] =>
 const rank = ({ name }: Table): number =>
   name === 'companies' ? 0 : name === 'counted_hours' ? 2 : 1
 
-/** Servers forget where the company was, and then it is served in the new place. */
+/**
+ * Waits until servers have forgotten where the company was. It lives in the new place already, and
+ * whoever asks where it is, is told so.
+ */
 async function arrive({ target }: Ends, move: Move, deadline_ms: number): Promise<void> {
   const left_ms = Math.max(200, deadline_ms - performance.now())
   await Promise.race([waitUntilAppliedAt(move.urls[move.from - 1]!), pause(left_ms)])
@@ -325,10 +350,17 @@ async function arrive({ target }: Ends, move: Move, deadline_ms: number): Promis
   await target.query('select pg_notify($1, $2)', [CHANGES, move.companyId])
 }
 
+/** A server that does not answer may still write to the old place, which refuses it until then. */
+async function requireForgotten({ urls, from, companyId, to }: Move): Promise<void> {
+  if (await waitUntilAppliedAt(urls[from - 1]!)) return
+  throw new OperatorFault(
+    `The company lives in place ${to}, but a server does not answer, and may not know it yet. Its rows in place ${from} stay until "vintem place move ${companyId} ${to}" is repeated.`,
+  )
+}
+
 /** Copies the logs once more, and removes what is left in the old place. */
-async function clearSource(ends: Ends, companyId: Uuid, grace_ms: number): Promise<number> {
+async function clearSource(ends: Ends, companyId: Uuid): Promise<number> {
   const { source, target, tables } = ends
-  await pause(grace_ms)
   for (const table of tables.filter(({ kind }) => kind === 'log')) {
     await copyTable(source, target, table, companyId, null, async () => {})
   }

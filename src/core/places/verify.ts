@@ -38,6 +38,8 @@ export async function verifyCopy(
 ): Promise<number> {
   const { source, target, tables } = ends
   await source.query('begin isolation level repeatable read, read only')
+  // To count in the other place may take longer than a transaction may otherwise be idle.
+  await source.query('set local idle_in_transaction_session_timeout = 0')
   try {
     await catchUp()
     await compareCounts(
