@@ -43,6 +43,11 @@ export function isAway(error: unknown): boolean {
 export const isNotSent = (error: unknown): boolean =>
   error instanceof Error && /not queryable/.test(error.message)
 
+/** Whether a statement may have been carried out, although its answer was lost. */
+export const isLostAnswer = (error: unknown): boolean =>
+  /^(?:57P01|57P02|ECONNRESET|EPIPE)$/.test(codeOf(error)) ||
+  (error instanceof Error && /Connection terminated|Query read timeout/.test(error.message))
+
 /** Whether a commit was carried out here, but perhaps not where a failover would go. */
 export const isUnknown = (error: unknown): boolean => codeOf(error) === UNKNOWN
 

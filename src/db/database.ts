@@ -1,14 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { assert } from '../lib/assert.ts'
 import { createMemo } from '../lib/memo.ts'
 import { type Problem, problem } from '../lib/problems.ts'
-import { cannotWrite, codeOf, isAway, isNotSent, isUnknown } from './away.ts'
+import { cannotWrite, codeOf, isAway, isLostAnswer, isNotSent, isUnknown } from './away.ts'
+import { createConfirming } from './confirming.ts'
 import { type Connections, type Kind, undivided } from './connection-counts.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { RETRY_FOR_MS } from './pool.ts'
-import { openPing } from './probe.ts'
-import { serversOf } from './servers.ts'
+import { openPing, WRITE } from './probe.ts'
+import { noteRefusals } from './refusals.ts'
+import { type Servers, serversOf } from './servers.ts'
 import { mapSources, openSources, type Source } from './sources.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
@@ -115,7 +118,7 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P
 /** Is called after each commit. */
 export type Listener = { wake(task: string): void; wrote(): void }
 const NOBODY: Listener = { wake() {}, wrote() {} }
-type AfterCommit = Listener & Pick<Notifier, 'notify'>
+type AfterCommit = Listener & Pick<Notifier, 'notify'> & Pick<Servers, 'lost'>
 
 type Parts = Pick<Tx, 'query' | 'wake' | 'notify'> & {
   /** What a transaction writes just before its commit. */
@@ -153,13 +156,17 @@ export function openDatabase(url: string, size: number | Connections, listener =
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
-  const heartbeat = openHeartbeat(url)
+  const { lost } = serversOf(url)
+  const { confirm, confirmed } = createConfirming(serversOf(url), () =>
+    view('tasks', null).query({ text: WRITE }),
+  )
+  const heartbeat = openHeartbeat(url, confirm)
   const notifier = createNotifier((query) => view('tasks', null).light.query(query))
   const end = async () => {
     await notifier.idle()
     await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
   }
-  const afterCommit = { ...listener, notify: notifier.notify }
+  const afterCommit = { ...listener, notify: notifier.notify, lost }
   // Each request asks for the database of its company.
   const ofCompanies = {
     requests: createMemo<Database>(MAX_COMPANIES),
@@ -179,7 +186,14 @@ export function openDatabase(url: string, size: number | Connections, listener =
     const txOn = (source: Source): Tx =>
       asOnePlace({
         query: (query) =>
-          noting(repeatWhileAway(() => lendOf(source)((pool) => runOn(pool, query)), retryFor_ms)),
+          noting(
+            confirmed(query, (attempt) =>
+              repeatWhileAway(
+                () => attempt(lendOf(source)((pool) => runOn(pool, query))),
+                retryFor_ms,
+              ),
+            ),
+          ),
         wake: listener.wake,
         notify: notifier.notify,
       })
@@ -206,11 +220,12 @@ export function openDatabase(url: string, size: number | Connections, listener =
   return view('requests', null)
 }
 
-function openHeartbeat(url: string): Heartbeat {
+/** Opens the heartbeat of the servers, which are in doubt until `confirm` succeeds. */
+function openHeartbeat(url: string, confirm: () => Promise<void>): Heartbeat {
   const { cutBefore, isInDoubt, count } = serversOf(url)
   const ping = openPing(url)
   const isConnected = () => count() > ping.pool.totalCount
-  return createHeartbeat({ ...ping, cutBefore, isInDoubt, isConnected })
+  return createHeartbeat({ ...ping, cutBefore, isInDoubt, isConnected, confirm })
 }
 
 /** Lends a connection of a pool for as long as something is done with it. */
@@ -240,28 +255,6 @@ async function connect(
   }
 }
 
-/** How long a refused write is remembered. */
-const REMEMBERED_MS = 10_000
-
-/** Remembers a write that the server has refused: a full disk still takes some, but not all. */
-function noteRefusals() {
-  let last = { code: '', at_ms: Number.NEGATIVE_INFINITY }
-  return {
-    async noting<R>(work: Promise<R>): Promise<R> {
-      try {
-        return await work
-      } catch (error) {
-        const { cause } = error as Error
-        // Who is read-only says so whenever it is asked, and after a failover nobody is.
-        if (cannotWrite(cause) && !isAway(cause))
-          last = { code: codeOf(cause), at_ms: performance.now() }
-        throw error
-      }
-    },
-    refusedWrite: () => (performance.now() - last.at_ms < REMEMBERED_MS ? last.code : null),
-  }
-}
-
 async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
   const result = await pool.query<R>(query as pg.QueryConfig)
   return result.rows
@@ -281,6 +274,7 @@ async function transact<R>(
         return transactOn(client, act, afterCommit, progress)
       })
     } catch (error) {
+      if (progress.committing && isLostAnswer(error)) afterCommit.lost()
       if (attempt >= MAX_ATTEMPTS || !mayRetry(error, progress)) throw toPublicError(error)
     }
   }
@@ -311,16 +305,21 @@ async function transactOn<R>(
     const result = await act(tx)
     await tx.flush()
     progress.committing = true
-    await client.query('commit')
+    const { command } = await client.query('commit')
+    // PostgreSQL answers so, and without an error, if a statement has failed before.
+    assert(command === 'COMMIT', 'a transaction in which a statement failed is not committed')
     for (const task of woken) afterCommit.wake(task)
     for (const notification of notifications) afterCommit.notify(...notification)
     if (hasWritten) afterCommit.wrote()
     return result
   } catch (error) {
+    // On a connection that does not answer, a rollback would only wait.
     if (isAway(error)) lost = error as Error
-    await client.query('rollback').catch((fault: Error) => {
-      lost = fault
-    })
+    else {
+      await client.query('rollback').catch((fault: Error) => {
+        lost = fault
+      })
+    }
     throw error
   } finally {
     client.release(lost)

@@ -7,7 +7,7 @@ const HOUR_S = 3600
 /** A heartbeat whose time the test moves, second by second. */
 function startHeartbeat(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const state = { answers: true, asked: 0, connected: false, inDoubt: false }
+  const state = { answers: true, asked: 0, connected: false, inDoubt: false, commits: 0 }
   const cuts: number[] = []
   let called = 0
   const heartbeat = createHeartbeat({
@@ -17,6 +17,11 @@ function startHeartbeat(t: TestContext) {
     },
     isConnected: () => state.connected,
     isInDoubt: () => state.inDoubt,
+    // A commit that nobody confirms.
+    confirm: () => {
+      state.commits += 1
+      return new Promise(() => {})
+    },
     cutBefore: (moment_ms) => cuts.push(moment_ms),
     close: async () => {},
   })
@@ -91,7 +96,8 @@ test('a commit that no standby has confirmed keeps requests out, until one is', 
   state.inDoubt = true
   assert.equal(heartbeat.isUnresponsive(), true)
   await pass(3_000)
-  assert.ok(state.asked > 1, 'it is asked until it confirms')
+  assert.ok(state.asked > 1, 'it is asked whether it answers')
+  assert.equal(state.commits, 1, 'one commit at a time waits to be confirmed')
   state.inDoubt = false
   assert.deepEqual([heartbeat.isUnresponsive(), cuts], [false, []])
 })

@@ -21,6 +21,8 @@ type Parts = {
   /** Whether there are other connections than the one for pings. */
   isConnected(): boolean
   isInDoubt(): boolean
+  /** Commits something, and if that is confirmed, nothing before it is in doubt. */
+  confirm(): Promise<void>
   cutBefore(moment_ms: number): void
   close(): Promise<void>
 }
@@ -33,9 +35,10 @@ type Parts = {
  * lost connection.
  */
 export function createHeartbeat(parts: Parts): Heartbeat {
-  const { answers, isConnected, isInDoubt, cutBefore } = parts
+  const { answers, isConnected, isInDoubt, confirm, cutBefore } = parts
   const acts: (() => void)[] = []
   let hasMissed = false
+  let isConfirming = false
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
 
@@ -46,6 +49,15 @@ export function createHeartbeat(parts: Parts): Heartbeat {
     const wasMissing = hasMissed
     hasMissed = !(await Promise.race([answers(), late]))
     over.abort()
+    if (isInDoubt() && !hasMissed && !isConfirming) {
+      isConfirming = true
+      // That may take long, and pings go on meanwhile.
+      confirm()
+        .catch(() => {})
+        .finally(() => {
+          isConfirming = false
+        })
+    }
     if (!hasMissed || isClosed) return
     cutBefore(asked_ms)
     if (!wasMissing) for (const act of acts) act()

@@ -15,21 +15,26 @@ const NOT_CONFIRMED = 'No standby confirms what is written to the database.'
 const NO_PRIMARY = 'None of the database servers accepts writes.'
 
 /** Writes without changing anything. */
-const WRITE = 'update installation set secret_key_id = secret_key_id'
+export const WRITE = 'update installation set secret_key_id = secret_key_id'
+
+/** SQL: our connections that have committed, and wait for the standby to confirm it. */
+const WAITING = `from pg_stat_activity where usename = current_user
+  and application_name like 'vintem%' and wait_event = 'SyncRep'`
 
 /**
  * The connection is not one of those that requests use: if they are all busy, the database is still
  * there. Those who ask at the same time share one answer.
  */
 export function openProbe(url: string, timeout_ms: number): Probe {
+  const half_ms = Math.floor(timeout_ms / 2)
   const pool = openPool(url, 1, '', {
     isProbe: true,
     application_name: 'vintem probe',
-    connectionTimeoutMillis: timeout_ms,
-    query_timeout: timeout_ms,
+    connectionTimeoutMillis: half_ms,
+    query_timeout: half_ms,
     // Less, so that the server has the time to say what it has waited for.
-    statement_timeout: Math.floor(timeout_ms * 0.8),
-    lock_timeout: Math.floor(timeout_ms * 0.8),
+    statement_timeout: Math.floor(half_ms * 0.8),
+    lock_timeout: Math.floor(half_ms * 0.8),
   })
   let asking: Promise<string | null> | undefined
   let closing: Promise<void> | undefined
@@ -40,8 +45,16 @@ export function openProbe(url: string, timeout_ms: number): Probe {
     } catch (error) {
       if (error instanceof NoPrimary) return NO_PRIMARY
       if (isUnknown(error)) return NOT_CONFIRMED
-      return cannotWrite(error) ? describeRefusal((error as { code: string }).code) : NO_ANSWER
+      if (cannotWrite(error)) return describeRefusal((error as { code: string }).code)
+      return whyLate()
     }
+  }
+  /** Nothing but the standby lets a commit wait, and no other limit of PostgreSQL ends that. */
+  const whyLate = async (): Promise<string> => {
+    const { rowCount } = await pool
+      .query(`select ${WAITING} limit 1`)
+      .catch(() => ({ rowCount: 0 }))
+    return rowCount === 0 ? NO_ANSWER : NOT_CONFIRMED
   }
   return {
     fault() {
@@ -70,11 +83,16 @@ export type Ping = {
 const PING_MS = 6_000
 
 /**
- * While it is in doubt whether a commit was confirmed by the standby, it asks for another one: if
- * that is confirmed, all before it are.
+ * Ends commits that have waited for the standby for too long, of all processes: no limit of a
+ * statement does that. Whoever waits for one is answered that its outcome is unknown. The result is
+ * null if there is no standby to wait for.
  */
+const PING = `select case when current_setting('synchronous_standby_names') <> '' then (
+    select count(pg_cancel_backend(pid)) ${WAITING}
+      and query_start < clock_timestamp() - interval '10 seconds') end as canceled`
+
 export function openPing(url: string): Ping {
-  const { isInDoubt, confirm } = serversOf(url)
+  const { setReplicated } = serversOf(url)
   const pool = openPool(url, 1, '', {
     isProbe: true,
     application_name: 'vintem ping',
@@ -86,10 +104,9 @@ export function openPing(url: string): Ping {
   return {
     pool,
     async answers() {
-      const isWriting = isInDoubt()
       try {
-        await pool.query(isWriting ? WRITE : 'select 1')
-        if (isWriting) confirm()
+        const { rows } = await pool.query<{ canceled: string | null }>(PING)
+        setReplicated(rows[0]!.canceled !== null)
         return true
       } catch (error) {
         return !/timeout/i.test((error as Error).message)

@@ -14,10 +14,14 @@ export type Servers = {
   count(): number
   /** Ends all connections that were begun before this moment of `performance.now()`. */
   cutBefore(moment_ms: number): void
-  /** Whether a commit was answered that the standby has not confirmed, and no later one was. */
+  /** Whether the standby may lack a commit that was carried out, and has confirmed no later one. */
   isInDoubt(): boolean
-  /** A commit was confirmed, and with it all before it. */
-  confirm(): void
+  /** The answer to a commit was lost. If a standby confirms commits, it may lack this one. */
+  lost(): void
+  /** Whether commits wait for a standby. */
+  setReplicated(isReplicated: boolean): void
+  /** To be called before a commit. What it returns is to be called when that is confirmed. */
+  beginConfirming(): () => void
 }
 
 const known = new Map<string, Servers>()
@@ -37,9 +41,9 @@ export function createClient(url: string, config: pg.ClientConfig): pg.Client {
 
 function createServers(urls: string[]): Servers {
   const all = new Set<PrimaryClient>()
-  let isInDoubt = false
+  let [isReplicated, doubts, confirmed] = [false, 0, 0]
   const doubt = () => {
-    isInDoubt = true
+    doubts += 1
   }
   const finder = createFinder(urls, (url) => {
     const own: Connections = { all, doubt, find: async () => url, failed() {} }
@@ -59,9 +63,18 @@ function createServers(urls: string[]): Servers {
       for (const client of all) if (client.begun_ms <= moment_ms) client.abandon(cut())
       for (const url of urls) finder.failed(url)
     },
-    isInDoubt: () => isInDoubt,
-    confirm() {
-      isInDoubt = false
+    isInDoubt: () => doubts > confirmed,
+    lost() {
+      if (isReplicated) doubt()
+    },
+    setReplicated(value) {
+      isReplicated = value
+    },
+    beginConfirming() {
+      const earlier = doubts
+      return () => {
+        confirmed = Math.max(confirmed, earlier)
+      }
     },
   }
 }

@@ -4,6 +4,7 @@ import { waitUntilAppliedAt } from '../../src/core/companies/announce.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { openProbe } from '../../src/db/probe.ts'
+import { serversOf } from '../../src/db/servers.ts'
 import { vintemIn } from '../support/cli.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../support/process.ts'
 import { at, startReplicas } from '../support/replicas.ts'
@@ -77,23 +78,12 @@ async function stopReceiving(): Promise<() => void> {
   return () => process.kill(pid, 'SIGCONT')
 }
 
-/** Cancels each commit that waits for the standby, as a time limit or an operator would. */
-async function whileCanceling<R>(work: Promise<R>): Promise<R> {
-  const state = { isOver: false }
-  work.finally(() => {
-    state.isOver = true
-  })
-  await until('all that waited was canceled', async () => {
-    await at(
-      replicas.primary(),
-      `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
-    )
-    return state.isOver
-  })
-  return work
-}
+const waiting = () =>
+  at(replicas.primary(), `select 1 from pg_stat_activity where wait_event = 'SyncRep'`)
 
-test('a commit that the standby has not confirmed is unknown, and keeps requests out until it is', async () => {
+const NOT_CONFIRMED = 'No standby confirms what is written to the database.'
+
+test('a commit that the standby does not confirm is unknown, and keeps requests out', async () => {
   const proceed = await stopReceiving()
   try {
     let runs = 0
@@ -102,19 +92,69 @@ test('a commit that the standby has not confirmed is unknown, and keeps requests
       await tx.query({ text: `insert into written values ('transaction')` })
     })
     const alone = db.query({ text: `insert into written values ('alone') on conflict do nothing` })
-    for (const outcome of await whileCanceling(Promise.allSettled([inTransaction, alone]))) {
+    const probe = openProbe(url, 1_500)
+    assert.equal(await probe.fault(), NOT_CONFIRMED)
+    assert.equal(await probe.fault(), NOT_CONFIRMED, 'also while the first one still waits')
+    for (const outcome of await Promise.allSettled([inTransaction, alone])) {
       assert.equal(outcome.status, 'rejected')
       assert.equal((outcome as PromiseRejectedResult).reason.code, 'service_unavailable')
     }
     assert.equal(runs, 1)
-    const probe = openProbe(url, 600_000)
-    const fault = await whileCanceling(probe.fault())
-    assert.equal(fault, 'No standby confirms what is written to the database.')
-    await probe.close()
     assert.equal(db.heartbeat.isUnresponsive(), true)
+    await probe.close()
   } finally {
     proceed()
   }
   await until('the standby confirms again', () => !db.heartbeat.isUnresponsive())
   assert.equal((await db.query({ text: 'select from written' })).length, 2)
+})
+
+test('a commit whose connection is lost while it waits is in doubt, and leaves nothing behind', async () => {
+  const proceed = await stopReceiving()
+  const began_ms = performance.now()
+  try {
+    const lost = db.transaction((tx) => tx.query({ text: `insert into written values ('lost')` }))
+    const again = db.query({ text: `insert into written values ('again') on conflict do nothing` })
+    const both = Promise.allSettled([lost, again])
+    await until('both wait for the standby', async () => (await waiting()).length >= 2)
+    serversOf(url).cutBefore(performance.now())
+    await assert.rejects(lost, { code: 'service_unavailable' })
+    assert.ok(performance.now() - began_ms < 10_000, 'nothing waits for a lost connection')
+    assert.equal(db.heartbeat.isUnresponsive(), true)
+    await both
+    assert.equal(db.heartbeat.isUnresponsive(), true)
+  } finally {
+    proceed()
+  }
+  await until('the standby confirms again', () => !db.heartbeat.isUnresponsive())
+  await until('no connection is left behind', async () => (await waiting()).length === 0)
+})
+
+test('connections that are lost while they wait do not add up at the server', async () => {
+  const proceed = await stopReceiving()
+  try {
+    for (let n = 0; n < 3; n += 1) {
+      const lost = db.transaction((tx) =>
+        tx.query({ text: `insert into written values ('n${n}')` }),
+      )
+      lost.catch(() => {})
+      await until('it waits', async () => (await waiting()).length > n)
+      serversOf(url).cutBefore(performance.now())
+      await assert.rejects(lost)
+    }
+    const waited = async () =>
+      (
+        await at<{ query: string }>(
+          replicas.primary(),
+          `select query from pg_stat_activity where wait_event = 'SyncRep' and query ~ 'commit'`,
+        )
+      ).length
+    await until(
+      'they are ended, though the standby is still away',
+      async () => (await waited()) === 0,
+    )
+  } finally {
+    proceed()
+  }
+  await until('the standby confirms again', () => !db.heartbeat.isUnresponsive())
 })

@@ -7,7 +7,7 @@ import type { Step } from '../../src/core/places/move.ts'
 import { inherited } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
-/** Moves a company from the second place to the first, by a process that gets a signal at a step. */
+/** Moves a company from the second place to the first in a process, which gets a signal at a step. */
 function startMover(places: string[], companyId: string, step: Step, signal: string): ChildProcess {
   const mover = join(import.meta.dirname, 'mover.ts')
   return spawn(process.execPath, [mover, companyId, '2', '1', step, signal, ...places], {

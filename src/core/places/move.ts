@@ -339,7 +339,7 @@ const rank = ({ name }: Table): number =>
 
 /**
  * Waits until servers have forgotten where the company was. It lives in the new place already, and
- * whoever asks where it is, is told so.
+ * a server that asks where it is finds it there.
  */
 async function arrive({ target }: Ends, move: Move, deadline_ms: number): Promise<void> {
   const left_ms = Math.max(200, deadline_ms - performance.now())

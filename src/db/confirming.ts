@@ -1,0 +1,42 @@
+import { isLostAnswer } from './away.ts'
+import type { Query, Row } from './database.ts'
+import type { Servers } from './servers.ts'
+
+const WRITES = /\b(?:insert|update|delete)\b/i
+
+/** Watches one attempt to run a statement. */
+type Attempt = <R>(work: Promise<R>) => Promise<R>
+
+/**
+ * What was committed when its answer was lost is perhaps not at the standby, from which a failover
+ * would go on. A commit that is confirmed shows that the standby has everything before it.
+ */
+export function createConfirming(servers: Servers, write: () => Promise<Row[]>) {
+  async function confirm(): Promise<void> {
+    const confirmed = servers.beginConfirming()
+    await write()
+    confirmed()
+  }
+  return {
+    confirm,
+    /**
+     * Runs a statement, perhaps several times. If the answer to a write was lost, it finds its own
+     * rows when it is sent again, writes nothing, and does not wait for the standby: another commit
+     * does.
+     */
+    async confirmed<R>({ text }: Query, run: (attempt: Attempt) => Promise<R>): Promise<R> {
+      let wasLost = false
+      const result = await run((work) =>
+        work.catch((error) => {
+          if (isLostAnswer(error) && WRITES.test(text)) {
+            wasLost = true
+            servers.lost()
+          }
+          throw error
+        }),
+      )
+      if (wasLost && servers.isInDoubt()) await confirm()
+      return result
+    },
+  }
+}
