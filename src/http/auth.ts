@@ -9,7 +9,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { firstOf } from '../core/places/directory.ts'
 import type { Database } from '../db/database.ts'
 import type { Notifications } from '../db/notifications.ts'
-import { createBatcher } from '../lib/batch.ts'
+import { createBatcher, LOOKUPS } from '../lib/batch.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 
@@ -38,8 +38,6 @@ export type KeyRing = {
 const CACHED_MS = 10_000
 const MAX_CACHED = 10_000
 const NO_HASH = Buffer.alloc(32)
-/** Lookups are grouped, so that guessed keys cost one query for many. */
-const LOOKUPS = { max: 100, concurrency: 2 }
 
 export function createKeyRing(
   apps: readonly FullApp[],

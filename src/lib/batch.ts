@@ -20,6 +20,12 @@ type Options<T> = {
 }
 
 /**
+ * For lookups by ids that anybody may guess, so that many cost one query. A lookup fails because of
+ * the database and not because of an id, so a group that fails is not split and tried again.
+ */
+export const LOOKUPS = { max: 100, concurrency: 2, isItemError: () => false }
+
+/**
  * Groups calls that arrive together into one. While a flush runs, arriving items gather,
  * and the next flush takes them all. Without `gather_ms` there are no timers: an idle server
  * flushes at once, a busy one batches by itself. `run` answers in the order of its items.

@@ -1,6 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
-import { createBatcher } from '../../lib/batch.ts'
+import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -98,9 +98,6 @@ export const callbackUrl = (
   publicUrl: string,
   { companyId, callbackId }: Pick<BankRecord, 'companyId' | 'callbackId'>,
 ): string => `${publicUrl}${CALLBACKS}${packPair(companyId, callbackId)}`
-
-/** Whoever guesses costs one query for many tokens. */
-const LOOKUPS = { max: 100, concurrency: 2 }
 
 /** Finds the company whose bank calls an address for callbacks, or null. */
 export function createCallbackFinder(tx: Tx): (token: string) => Promise<Uuid | null> {

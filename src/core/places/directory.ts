@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { createBatcher } from '../../lib/batch.ts'
+import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App, Places } from '../app.ts'
@@ -8,8 +8,6 @@ import { activate, findKnown, type Known, listKnown } from './store.ts'
 /** How long the place of a company is remembered, unless a change is announced. */
 const REMEMBERED_MS = 10_000
 const MAX_REMEMBERED = 10_000
-/** Lookups are grouped, so that guessed ids cost one query for many. */
-const LOOKUPS = { max: 100, concurrency: 2, isItemError: () => false }
 
 /**
  * Finds the place of a company by asking all of them, and remembers it. A place that does not

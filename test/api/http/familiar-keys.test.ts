@@ -62,3 +62,22 @@ test('tokens of callbacks that come together are looked up together', async () =
   assert.ok(found.every((companyId) => companyId === null))
   assert.deepEqual(names, ['find_callback_ids'])
 })
+
+test('a lookup that fails because of the database is not tried again in parts', async () => {
+  const names: (string | undefined)[] = []
+  const query = ({ name }: Query) => {
+    names.push(name)
+    return Promise.reject(new Error('Connection terminated'))
+  }
+  const db = { ...api.app.db, query }
+  const notifications = openServerNotifications(api.databaseUrl, api.app.log)
+  const ring = createKeyRing([{ ...api.app, db: { ...db, of: () => db } }], [notifications])
+  const guesses = Array.from({ length: 60 }, () => `vk_sandbox_${newId().replaceAll('-', '')}`)
+  const found = await Promise.allSettled(guesses.map((key) => ring.find(key)))
+  const find = createCallbackFinder(db)
+  const tokens = Array.from({ length: 60 }, () => packPair(newId(), newId()))
+  const called = await Promise.allSettled(tokens.map(find))
+  assert.ok([...found, ...called].every(({ status }) => status === 'rejected'))
+  assert.deepEqual(names, ['find_active_keys', 'find_callback_ids'])
+  await notifications.close()
+})
