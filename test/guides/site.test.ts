@@ -52,6 +52,12 @@ test('every file of docs is a page, and every link leads to a page and to a plac
   assert.deepEqual([...others].sort(), ['/', '/bank', '/docs', '/mailbox'])
 })
 
+test('a link to the server of the samples leads to the server that shows the page', async () => {
+  const { text } = await api.call('GET', '/guides')
+  assert.match(text, /<a href="\/bank">banco simulado<\/a>/)
+  assert.match(text, /<a href="\/docs">Referência da API<\/a>/)
+})
+
 /** The text of a page as a reader sees it. */
 const textOf = (page: string): string =>
   page

@@ -21,6 +21,8 @@ const INTRODUCTION = 'introducao.md'
 /** It is outside of `docs/`, because it belongs to the package. */
 const CLIENT = '../packages/client/README.md'
 const DECISIONS = 'decisions/'
+/** The server of the samples, which is for a reader of these pages the one that shows them. */
+const SAMPLE_SERVER = 'http://127.0.0.1:3000/'
 
 /**
  * The groups of the menu, and the files of each in their order. A folder has its files that are not
@@ -86,7 +88,8 @@ function inOrder(files: string[]): { file: string; group: string }[] {
 
 /** Links to other files become links to their pages, and those to the source become text. */
 function resolveLink(from: string, href: string, files: string[]): string | null {
-  if (/^(https:\/\/|#|\/(?!\/))/.test(href)) return href
+  if (/^(https:\/\/|#)/.test(href)) return href
+  if (href.startsWith(SAMPLE_SERVER)) return href.slice(SAMPLE_SERVER.length - 1)
   const [path = '', anchor] = href.split('#')
   const file = posix.join(posix.dirname(from), path)
   if (!files.includes(file)) return null
