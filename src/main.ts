@@ -180,7 +180,7 @@ function printBanner(
     `\nVintém is running.\n\n${line('API', publicUrl)}${line('Docs', `${publicUrl}/docs`)}` +
       `${line('Guides', `${publicUrl}/guides`)}${line('Pages', `${publicUrl}/`)}${line('Sandbox key', sandbox.apiKey)}` +
       `${line('Dashboard', `${dashboard}`)}\n` +
-      'The address of the dashboard signs you in once, within 15 minutes; "npm run vintem person link"\n' +
+      'The address of the dashboard signs you in once, within 15 minutes; "npx vintem person link"\n' +
       'prints another one.\n' +
       'Press Ctrl-C to stop.\n\n',
   )
