@@ -26,7 +26,10 @@ export const CONNECT_OPTIONS: Record<string, Option> = {
   branch: { value: 'NUMBER', help: 'the branch of the account' },
   'account-type': { value: 'TYPE', help: 'corrente (default), poupanca or pagamento' },
   payouts: { value: 'WHO', help: 'who sends withdrawals: manual (default, you) or bank' },
-  'payout-key': { value: 'KEY', help: 'the Pix key that withdrawals go to (default --pix-key)' },
+  'payout-key': {
+    value: 'KEY',
+    help: 'the Pix key that withdrawals go to (default the company’s own)',
+  },
   ca: { ...FILE, help: 'authorities (PEM) to trust beside the well-known ones' },
   'base-url': { value: 'URL', help: 'in place of the profile’s own' },
   'token-url': { value: 'URL', help: 'in place of the profile’s own' },
