@@ -55,6 +55,23 @@ test('what a process has counted is given back when it ends, and nothing else', 
   assert.deepEqual([other.answers.get(4), other.answers.get(5)], [true, false])
 })
 
+test('limits whose names begin alike are given back apart', () => {
+  const keeper = createLimitKeeper()
+  const [one, other] = [join(keeper), join(keeper)]
+  for (const limit of ['waits', 'waits of a']) one.send(0, 'count', limit, '', 1)
+  one.send(1, 'add', 'waits', 'of a shop')
+  one.send(2, 'add', 'waits of a', 'shop')
+  one.end()
+  other.send(1, 'add', 'waits', 'of a shop')
+  other.send(2, 'add', 'waits of a', 'shop')
+  assert.deepEqual([...other.answers.values()], [true, true])
+})
+
+test('a verb that nobody knows is an error', () => {
+  const client = join(createLimitKeeper())
+  assert.throws(() => client.send(1, 'lend' as 'take', 'pages', 'a'), /no verb "lend"/)
+})
+
 test('a place goes to another process when the first leaves it, ends, or waits no more', async () => {
   const keeper = createLimitKeeper()
   const [one, other, third] = [join(keeper), join(keeper), join(keeper)]

@@ -53,14 +53,14 @@ function createNamedLimits() {
     rates,
     counts,
     slots,
-    make([, verb, limit, , first = 0, second = 0, third = 0]: LimitCall): undefined {
-      if (verb === 'rate' && !rates.has(limit)) {
-        rates.set(limit, ownLimits.rate(limit, first, second))
-      }
-      if (verb === 'count' && !counts.has(limit)) counts.set(limit, ownLimits.count(limit, first))
-      if (verb === 'shares' && !slots.has(limit)) {
-        slots.set(limit, ownLimits.shares(limit, first, second, third))
-      }
+    makeRate([, , limit, , perSecond = 0, burst = 0]: LimitCall): undefined {
+      if (!rates.has(limit)) rates.set(limit, ownLimits.rate(limit, perSecond, burst))
+    },
+    makeCount([, , limit, , max = 0]: LimitCall): undefined {
+      if (!counts.has(limit)) counts.set(limit, ownLimits.count(limit, max))
+    },
+    makeShares([, , limit, , size = 0, max = 0, rest = 0]: LimitCall): undefined {
+      if (!slots.has(limit)) slots.set(limit, ownLimits.shares(limit, size, max, rest))
     },
   }
 }
@@ -70,7 +70,7 @@ function joinLimits(
   answer: (answers: LimitAnswer[]) => void,
   note: (name: string) => undefined,
 ) {
-  const { rates, make } = limits
+  const { rates, makeRate, makeCount, makeShares } = limits
   const counted = createCounted(limits)
   const places = createPlaces(limits, answer)
   return {
@@ -78,6 +78,12 @@ function joinLimits(
     carryOut(call: LimitCall): number | boolean | undefined {
       const [id, verb, limit, name, number = 0] = call
       switch (verb) {
+        case 'rate':
+          return makeRate(call)
+        case 'count':
+          return makeCount(call)
+        case 'shares':
+          return makeShares(call)
         case 'take':
           return rates.get(limit)!.take(name) as number
         case 'wait':
@@ -93,7 +99,7 @@ function joinLimits(
         case 'note':
           return note(name)
         default:
-          return make(call)
+          throw new Error(`there is no verb "${verb satisfies never}"`)
       }
     },
     end(): void {
@@ -127,12 +133,14 @@ function createFamiliarNames() {
 
 /** What a process has added and not removed. */
 function createCounted({ counts }: NamedLimits) {
-  const added = new Map<string, { limit: string; name: string; count: number }>()
+  /** By limit, then by name. */
+  const added = new Map<string, Map<string, number>>()
   function change(limit: string, name: string, by: 1 | -1): void {
-    const key = `${limit} ${name}`
-    const count = (added.get(key)?.count ?? 0) + by
-    if (count > 0) added.set(key, { limit, name, count })
-    else added.delete(key)
+    const names = added.get(limit) ?? new Map<string, number>()
+    added.set(limit, names)
+    const count = (names.get(name) ?? 0) + by
+    if (count > 0) names.set(name, count)
+    else names.delete(name)
   }
   return {
     add(limit: string, name: string): boolean {
@@ -145,8 +153,10 @@ function createCounted({ counts }: NamedLimits) {
       change(limit, name, -1)
     },
     end(): void {
-      for (const { limit, name, count } of added.values()) {
-        for (let left = count; left > 0; left -= 1) counts.get(limit)!.remove(name)
+      for (const [limit, names] of added) {
+        for (const [name, count] of names) {
+          for (let left = count; left > 0; left -= 1) counts.get(limit)!.remove(name)
+        }
       }
     },
   }
