@@ -17,23 +17,35 @@ const aggregate = (all: Metrics[]): Registry => AggregatorRegistry.aggregate(all
  */
 export function createMachineMetrics(
   own: Pick<OwnMetrics, 'json'>,
-  group: Group,
+  group: Pick<Group, 'ask' | 'onEnd'>,
 ): () => Promise<string> {
   const last = new Map<string, Metrics>()
-  let past: Metrics = []
-  const keep = async (name: string): Promise<void> => {
-    const counted = (last.get(name) ?? []).filter(({ type }) =>
-      ['counter', 'histogram'].includes(String(type)),
-    )
-    last.delete(name)
-    past = (await aggregate([past, counted]).getMetricsAsJSON()) as Metrics
+  /** How often a process of this name has ended. */
+  const ends = new Map<string, number>()
+  /** What ended processes had counted. Merged one after the other, so that none is lost. */
+  const past: Metrics[] = []
+  let merging = Promise.resolve()
+  async function mergePast(): Promise<void> {
+    const parts = [...past]
+    const sum = (await aggregate(parts).getMetricsAsJSON()) as Metrics
+    past.splice(0, parts.length, sum)
   }
-  group.onEnd(keep)
+  group.onEnd((name) => {
+    const isCounted = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type))
+    past.push((last.get(name) ?? []).filter(isCounted))
+    last.delete(name)
+    ends.set(name, (ends.get(name) ?? 0) + 1)
+    merging = merging.then(mergePast)
+  })
   return async () => {
+    const before = new Map(ends)
     const asked = await group.ask<Metrics>('metrics', METRICS_MS)
-    for (const { name, answer } of asked) if (answer) last.set(name, answer)
+    for (const { name, answer } of asked) {
+      // One that has ended meanwhile is in the past, with what it had answered before.
+      if (answer && ends.get(name) === before.get(name)) last.set(name, answer)
+    }
     const ours = await own.json()
-    return aggregate([ours, past, ...last.values()]).metrics()
+    return aggregate([ours, ...past, ...last.values()]).metrics()
   }
 }
 
