@@ -10,11 +10,8 @@ const LAST_STEPS_MS = 15_000
 /** How long the last lines of the log may take. */
 const LAST_LINES_MS = 1_000
 
-/** Undoes the start in reverse order; whatever does not end in time is left behind. */
-async function stop(config: Config, undo: Undo[], log: Log): Promise<void> {
-  // This timer also keeps Node running. What is waited for below may be a connection that does not,
-  // and Node would then end by itself, with the code of a success.
-  setTimeout(() => process.exit(1), config.shutdownSeconds * 1000 + LAST_STEPS_MS)
+/** Undoes the start in reverse order. */
+async function stop(undo: Undo[], log: Log): Promise<void> {
   for (const step of undo.splice(0).reverse()) {
     await step().catch((error) => log.error(describeError(error), 'a step of the shutdown failed'))
   }
@@ -29,7 +26,8 @@ async function exit(code: number, log: Log): Promise<never> {
 type Run = {
   config: Config
   log: Log
-  start(undo: Undo[]): Promise<void>
+  /** Is aborted if the end comes first. */
+  start(undo: Undo[], signal: AbortSignal): Promise<void>
   /** Reports why the start failed. */
   report(error: unknown): void
 }
@@ -37,20 +35,26 @@ type Run = {
 /** Starts this process, and gives what ends it. */
 export function runUntilEnd({ config, log, start, report }: Run): (code: number) => void {
   const undo: Undo[] = []
+  const ending = new AbortController()
   let stopping: Promise<void> | null = null
   let starting: Promise<void> = Promise.resolve()
   // A start that is under way can only be undone after it has ended.
   const end = (code: number) => {
-    stopping ??= starting
+    if (stopping) return
+    // What does not end in time is left behind. This timer also keeps Node running. What is waited
+    // for may be a connection that does not, and Node would then end with the code of a success.
+    setTimeout(() => process.exit(1), config.shutdownSeconds * 1000 + LAST_STEPS_MS)
+    ending.abort()
+    stopping = starting
       .catch(() => {})
-      .then(() => stop(config, undo, log))
+      .then(() => stop(undo, log))
       .then(() => exit(code, log))
   }
   process.on('uncaughtException', (error) => {
     log.fatal(describeError(error), 'uncaught exception')
     end(1)
   })
-  starting = start(undo)
+  starting = start(undo, ending.signal)
   starting.catch((error) => {
     if (stopping) return
     report(error)

@@ -55,7 +55,13 @@ function readRoleOption(): string | undefined {
   }
 }
 
-async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promise<void> {
+async function start(
+  config: Config,
+  role: Role,
+  log: Log,
+  undo: Undo[],
+  signal: AbortSignal,
+): Promise<void> {
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, undo))
   const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config
@@ -63,8 +69,8 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
   const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
   const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
   undo.push(...undoApp(app))
-  const missing = await prepare(app, urls)
-  if (missing.length > 0) undo.push(prepareLater(app, urls, missing))
+  const missing = await prepare(app, urls, signal)
+  if (missing.length > 0) undo.push(prepareLater(app, urls, missing, signal))
   const sandbox = config.local ? await openSandbox(app) : null
   if (config.local) undo.push(writeAddress(config))
   if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
@@ -73,32 +79,27 @@ async function start(config: Config, role: Role, log: Log, undo: Undo[]): Promis
 }
 
 /** Returns the places that do not answer. */
-async function prepare(app: FullApp, urls: string[]): Promise<number[]> {
+async function prepare(app: FullApp, urls: string[], signal: AbortSignal): Promise<number[]> {
   const databases = appsOf(app).map(({ db }) => db)
-  return preparePlaces(urls, databases, app.vault)
+  return preparePlaces(urls, databases, app.vault, signal)
 }
 
 /** Tries again until all places are there. */
-function prepareLater(app: FullApp, urls: string[], first: number[]): Undo {
-  const stopping = new AbortController()
-  const { signal } = stopping
+function prepareLater(app: FullApp, urls: string[], first: number[], signal: AbortSignal): Undo {
   const { log } = app
   const repeat = async () => {
     for (let missing = first; missing.length > 0 && !signal.aborted; ) {
       log.warn({ places: missing }, 'places do not answer: their companies are refused')
       await pause(PREPARE_MS, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      missing = await prepare(app, urls).catch((error) => {
-        log.error(describeError(error), 'a place cannot be used')
+      missing = await prepare(app, urls, signal).catch((error) => {
+        if (!signal.aborted) log.error(describeError(error), 'a place cannot be used')
         return missing
       })
     }
   }
   const done = repeat()
-  return async () => {
-    stopping.abort()
-    await done
-  }
+  return () => done
 }
 
 /** An address at which the person of the sandbox signs in once. */
@@ -195,7 +196,7 @@ function main(): void {
   const end = runUntilEnd({
     config,
     log,
-    start: (undo) => start(config, role, log, undo),
+    start: (undo, signal) => start(config, role, log, undo, signal),
     report: (error) => printFault(error, config),
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0))

@@ -15,10 +15,12 @@ import {
   type Running,
   readSandbox,
   secretOf,
+  spawnServer,
   startServer,
   temporaryFolder,
 } from './support/process.ts'
 import { serve } from './support/servers.ts'
+import { until } from './support/until.ts'
 
 const api = await startApi()
 const SECRET_KEY = secretOf('start')
@@ -211,6 +213,24 @@ longTest('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async 
   const server = await starting
   assert.equal(await server.ended, 0)
   assert.ok(!existsSync(pidFile), 'PostgreSQL has stopped')
+})
+
+test('SIGTERM while another machine migrates ends the start', async () => {
+  const DATABASE_URL = await cloneDatabase()
+  const holder = new pg.Client({ connectionString: DATABASE_URL })
+  await holder.connect()
+  await holder.query('select pg_advisory_lock($1)', [0x76696e74])
+  const { child, ended } = await spawnServer({ DATABASE_URL, SECRET_KEY })
+  await until('it waits for the other', async () => {
+    const { rowCount } = await holder.query(
+      `select from pg_stat_activity where datname = current_database()
+         and application_name = 'vintem migrate' and query like '%pg_try_advisory_lock%'`,
+    )
+    return rowCount === 1
+  })
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+  await holder.end()
 })
 
 longTest('SIGTERM to npm start ends the server, and npm after it', async () => {

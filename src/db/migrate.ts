@@ -103,25 +103,32 @@ async function record(client: pg.Client, { version, name, checksum }: Migration)
  * for the lock would hold a snapshot, and an index that is built concurrently waits for every
  * older snapshot: the two processes would wait for each other.
  */
-async function takeLock(client: pg.Client): Promise<void> {
+async function takeLock(client: pg.Client, signal?: AbortSignal): Promise<void> {
   for (;;) {
     const found = await client.query<{ taken: boolean }>(
       'select pg_try_advisory_lock($1) as taken',
       [LOCK],
     )
     if (found.rows[0]!.taken) return
-    await pause(POLL_MS)
+    await pause(POLL_MS, undefined, { signal })
   }
 }
 
-/** Brings the database to this version of the code, and returns the applied migrations. */
-export function migrate(url: string, migrations = readMigrations()): Promise<string[]> {
+/**
+ * Brings the database to this version of the code, and returns the applied migrations. The signal
+ * ends the wait for another process, and no migration that has begun.
+ */
+export function migrate(
+  url: string,
+  migrations = readMigrations(),
+  signal?: AbortSignal,
+): Promise<string[]> {
   return connected(url, async (client) => {
     await requireVersion(client)
     const citus = await readCitus(client)
-    if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations)
+    if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations, signal)
     if (citus) await requireOwnSchema(client)
-    await takeLock(client)
+    await takeLock(client, signal)
     if (citus?.holder) await allowTriggers(client)
     const pending = pendingOf(migrations, await readApplied(client))
     for (const migration of pending) await apply(client, migration)
@@ -153,6 +160,7 @@ async function migrateAtCoordinator(
   url: string,
   { holder, coordinator }: Citus,
   migrations: Migration[],
+  signal?: AbortSignal,
 ): Promise<string[]> {
   if (!holder) {
     throw new MigrationFault(
@@ -160,7 +168,7 @@ async function migrateAtCoordinator(
     )
   }
   if (pendingOf(migrations, await listApplied(client)).length === 0) return []
-  return migrate(atNode(splitHosts(url)[0]!, coordinator!), migrations)
+  return migrate(atNode(splitHosts(url)[0]!, coordinator!), migrations, signal)
 }
 
 async function connected<R>(url: string, act: (client: pg.Client) => Promise<R>): Promise<R> {

@@ -13,18 +13,19 @@ export async function preparePlaces(
   urls: string[],
   databases: readonly Database[],
   vault: Vault,
+  signal?: AbortSignal,
 ): Promise<number[]> {
   const answers: boolean[] = []
-  for (const [i, url] of urls.entries()) answers.push(await isPrepared(url, i > 0))
+  for (const [i, url] of urls.entries()) answers.push(await isPrepared(url, i > 0, signal))
   const there = databases.map((db, i) => (answers[i] ? db : null))
   for (const db of there) if (db) await requireSameSecret(db, vault)
   await requirePlaces(there)
   return answers.flatMap((isThere, i) => (isThere ? [] : [i + 1]))
 }
 
-async function isPrepared(url: string, mayMiss: boolean): Promise<boolean> {
+async function isPrepared(url: string, mayMiss: boolean, signal?: AbortSignal): Promise<boolean> {
   try {
-    await migrate(url)
+    await migrate(url, undefined, signal)
     return true
   } catch (error) {
     if (!mayMiss || !isAway((error as Error).cause)) throw error
