@@ -35,6 +35,7 @@ const ALONE = [
   'test/idle.test.ts',
   'test/install.test.ts',
   'test/start-faults.test.ts',
+  'test/processes/group.test.ts',
   'test/processes/wakes.test.ts',
   'src/db/embedded/embedded.test.ts',
   'src/lib/http-sender*.test.ts',

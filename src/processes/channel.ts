@@ -7,6 +7,7 @@ import type {
   ToParent,
   Verb,
 } from './messages.ts'
+import { createWakeSender } from './wake-sender.ts'
 
 /** An answer that comes later, and the id of the call. */
 export type Asked = Promise<number | boolean> & { id: number }
@@ -40,14 +41,15 @@ export function openChannel(orders: Orders): Channel {
   let [calls, lastId]: [LimitCall[], number] = [[], 0]
   let [woken, hasWritten, isScheduled] = [new Set<string>(), false, false]
 
-  function send(message: ToParent): void {
-    if (process.connected) process.send!(message, undefined, undefined, () => {})
+  function send(message: ToParent, written = () => {}): void {
+    if (process.connected) process.send!(message, undefined, undefined, written)
   }
+  const sendWakes = createWakeSender(send)
   function flush(): void {
     isScheduled = false
     if (calls.length > 0) send({ calls })
     calls = []
-    if (woken.size > 0 || hasWritten) send({ wakes: { woken: [...woken], hasWritten } })
+    if (woken.size > 0 || hasWritten) sendWakes({ woken: [...woken], hasWritten })
     woken = new Set()
     hasWritten = false
   }

@@ -1,8 +1,9 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../lib/log.ts'
-import { type KeptProcess, keepProcess } from './kept-process.ts'
+import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.ts'
 import { createLimitKeeper } from './limit-keeper.ts'
-import type { ProcessKind, Question, StartOrder, ToChild, ToParent } from './messages.ts'
+import type { ProcessKind, Question, StartOrder, ToParent, Wakes } from './messages.ts'
+import { createWakeSender } from './wake-sender.ts'
 
 /** How long processes may take to end after the time that requests in flight are given. */
 const API_STOP_MS = 5_000
@@ -56,13 +57,15 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   const keeper = createLimitKeeper()
   const questions = createQuestions()
   const listeners: ((name: string) => void)[] = []
+  let wakeWorker = (_: Wakes): void => {}
   const shared = {
     databaseUrl,
     config: { ...config, secretKey: config.secretKey.toString('base64') },
   }
 
   /** What is done with the messages of a process. */
-  function serve(name: string, send: (message: ToChild) => void) {
+  function serve({ kind, name }: StartOrder, send: SendToChild) {
+    if (kind === 'worker') wakeWorker = createWakeSender(send)
     const limits = keeper.join(
       (answers) => send({ answers }),
       (familiar) => send({ familiar }),
@@ -70,7 +73,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
     return {
       receive(message: ToParent): void {
         if ('calls' in message) limits.call(message.calls)
-        else if ('wakes' in message) worker?.kept.send(message)
+        else if ('wakes' in message) wakeWorker(message.wakes)
         else if ('question' in message) questions.answer(message.question, message.answer)
       },
       end(): void {
@@ -81,7 +84,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   }
   function keep(kind: ProcessKind, name: string): Member {
     const order: StartOrder = { kind, name, ...shared }
-    return { kind, kept: keepProcess({ order, log, onStart: (send) => serve(name, send) }) }
+    return { kind, kept: keepProcess({ order, log, onStart: (send) => serve(order, send) }) }
   }
 
   const apis = Array.from({ length: config.processes }, (_, i) => keep('api', `api ${i + 1}`))

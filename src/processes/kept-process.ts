@@ -25,8 +25,11 @@ export type KeptProcessParts = {
   order: StartOrder
   log: Log
   /** A new process has begun. Gives what is done with its messages, and at its end. */
-  onStart(send: (message: ToChild) => void): { receive(message: ToParent): void; end(): void }
+  onStart(send: SendToChild): { receive(message: ToParent): void; end(): void }
 }
+
+/** Sends a message, and calls back when it is written. */
+export type SendToChild = (message: ToChild, written?: () => void) => void
 
 /** How a process has ended: by a code, a signal, or a fault that kept it from being made. */
 type End = Record<string, unknown>
@@ -36,7 +39,7 @@ type Listeners = { onServing(pid: number | undefined): void; onEnd(how: End): vo
 /** One process, from its beginning to its end. */
 function runOnce({ order, onStart }: KeptProcessParts, { onServing, onEnd }: Listeners): Worker {
   const worker = cluster.fork()
-  const send = (message: ToChild) => sendTo(worker, message)
+  const send: SendToChild = (message, written) => sendTo(worker, message, written)
   const { receive, end } = onStart(send)
   let [fault, hasEnded]: [string | undefined, boolean] = [undefined, false]
   worker.on('message', (message: ToParent) => {
@@ -65,8 +68,8 @@ function runOnce({ order, onStart }: KeptProcessParts, { onServing, onEnd }: Lis
 }
 
 /** A message to a process that has just ended is lost, and is no fault. */
-function sendTo(worker: Worker | null, message: ToChild): void {
-  if (worker?.isConnected()) worker.send(message, () => {})
+function sendTo(worker: Worker | null, message: ToChild, written = () => {}): void {
+  if (worker?.isConnected()) worker.send(message, written)
 }
 
 export function keepProcess(parts: KeptProcessParts): KeptProcess {

@@ -25,7 +25,7 @@ function runChild(): void {
       channel.send({ isServing: true })
       if (order.kind === 'worker') write('serves')
       // The worker may not be there yet, and a wake that is lost costs nothing but time.
-      else setInterval(() => wake(channel), 20)
+      else setInterval(() => wake(channel), 2)
     },
     stop: () => process.exit(0),
     wake: (task) => write(`woken for ${task}`),

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import cluster, { type Worker } from 'node:cluster'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { startGroup } from '../../src/processes/group.ts'
+import type { ToParent } from '../../src/processes/messages.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+// This process is the parent. Its children do nothing but wake tasks, see the file.
+cluster.setupPrimary({ exec: join(import.meta.dirname, 'wakes-process.ts'), silent: true })
+
+const got = { wakes: 0 }
+cluster.on('message', (_, message: ToParent) => {
+  if ('wakes' in message) got.wakes += 1
+})
+
+const log = createLog('silent')
+const config = readConfig({ DATA_DIR: temporaryFolder(), PROCESSES: '2', SHUTDOWN_SECONDS: '60' })
+const group = startGroup({ config, databaseUrl: '', hasWorker: true, log })
+after(() => group.stop())
+await group.started
+
+/** The process of the tasks, which is made last at first. */
+const worker = Object.values(cluster.workers!).at(-1)!
+
+/** How many messages to a process Node has not written yet. */
+function countUnsent(t: TestContext, child: Worker['process']): () => number {
+  let unsent = 0
+  const send = child.send.bind(child)
+  t.mock.method(child, 'send', (message: object, sent: (error: Error | null) => void) => {
+    unsent += 1
+    return send(message, (error) => {
+      unsent -= 1
+      sent(error)
+    })
+  })
+  return () => unsent
+}
+
+test('wakes for a process that reads nothing are merged', async (t) => {
+  const { process: child } = worker
+  let output = ''
+  child.stdout!.on('data', (chunk) => {
+    output += chunk
+  })
+  const unsent = countUnsent(t, child)
+  child.kill('SIGSTOP')
+  await until('its channel is full', () => unsent() > 0)
+  const before = got.wakes
+  await until('others wake it on', () => got.wakes > before + 200)
+  assert.equal(unsent(), 1)
+  output = ''
+  child.kill('SIGCONT')
+  await until('all is sent', () => unsent() === 0)
+  for (const name of ['api 1', 'api 2']) {
+    await until('it is woken', () => output.includes(`woken for task of ${name}`))
+  }
+})
