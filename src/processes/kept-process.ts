@@ -37,8 +37,12 @@ type End = Record<string, unknown>
 type Listeners = { onServing(pid: number | undefined): void; onEnd(how: End): void }
 
 /** One process, from its beginning to its end. */
-function runOnce({ order, onStart }: KeptProcessParts, { onServing, onEnd }: Listeners): Worker {
-  const worker = cluster.fork()
+function runOnce(
+  { order, onStart }: KeptProcessParts,
+  { onServing, onEnd }: Listeners,
+): Worker | null {
+  const worker = fork(onEnd)
+  if (!worker) return null
   const send: SendToChild = (message, written) => sendTo(worker, message, written)
   const { receive, end } = onStart(send)
   let [fault, hasEnded]: [string | undefined, boolean] = [undefined, false]
@@ -65,6 +69,16 @@ function runOnce({ order, onStart }: KeptProcessParts, { onServing, onEnd }: Lis
   })
   send({ start: order })
   return worker
+}
+
+/** Some errors are thrown at once, as that of a machine that has no memory left. */
+function fork(onEnd: Listeners['onEnd']): Worker | null {
+  try {
+    return cluster.fork()
+  } catch (error) {
+    onEnd({ error: (error as NodeJS.ErrnoException).code })
+    return null
+  }
 }
 
 /** A message to a process that has just ended is lost, and is no fault. */

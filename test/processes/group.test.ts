@@ -12,9 +12,10 @@ import { until } from '../support/until.ts'
 // This process is the parent. Its children do nothing but wake tasks, see the file.
 cluster.setupPrimary({ exec: join(import.meta.dirname, 'wakes-process.ts'), silent: true })
 
-const got = { wakes: 0 }
+const got = { wakes: 0, serving: 0 }
 cluster.on('message', (_, message: ToParent) => {
   if ('wakes' in message) got.wakes += 1
+  if ('isServing' in message) got.serving += 1
 })
 
 const log = createLog('silent')
@@ -25,6 +26,7 @@ await group.started
 
 /** The process of the tasks, which is made last at first. */
 const worker = Object.values(cluster.workers!).at(-1)!
+const others = Object.values(cluster.workers!).slice(0, -1) as Worker[]
 
 /** How many messages to a process Node has not written yet. */
 function countUnsent(t: TestContext, child: Worker['process']): () => number {
@@ -58,4 +60,18 @@ test('wakes for a process that reads nothing are merged', async (t) => {
   for (const name of ['api 1', 'api 2']) {
     await until('it is woken', () => output.includes(`woken for task of ${name}`))
   }
+})
+
+test('a process that cannot be made again is tried again later', async (t) => {
+  const error = t.mock.method(log, 'error', () => {})
+  const serving = got.serving
+  // More than a new process can be given, so that it cannot be made.
+  process.env.TOO_LONG = 'x'.repeat(2 ** 21)
+  t.after(() => delete process.env.TOO_LONG)
+  others[0]!.process.kill('SIGKILL')
+  const isRefused = (call: { arguments: unknown[] }) =>
+    (call.arguments[0] as { error?: string }).error === 'E2BIG'
+  await until('it is refused twice', () => error.mock.calls.filter(isRefused).length >= 2)
+  delete process.env.TOO_LONG
+  await until('it serves again', () => got.serving > serving)
 })
