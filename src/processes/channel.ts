@@ -71,6 +71,7 @@ export function openChannel(orders: Orders): Channel {
       if (message.wakes.hasWritten) orders.wrote()
     } else if ('question' in message) answer(message.question, message.about)
     else if ('familiar' in message) orders.know(message.familiar)
+    else if ('ping' in message) send({ isAlive: true })
     else if ('start' in message) orders.start(message.start)
     else orders.stop()
   })

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Log } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import type { StartOrder, ToChild, ToParent } from './messages.ts'
+import { type Watch, watchAnswers } from './watch.ts'
 
 /** How long is waited before a process is started again, at first and at most. */
 const FIRST_WAIT_MS = 100
@@ -34,26 +35,36 @@ export type SendToChild = (message: ToChild, written?: () => void) => void
 /** How a process has ended: by a code, a signal, or a fault that kept it from being made. */
 type End = Record<string, unknown>
 
-type Listeners = { onServing(pid: number | undefined): void; onEnd(how: End): void }
+type Listeners = {
+  onServing(pid: number | undefined): void
+  /** It serves, and has not answered for a minute. */
+  onSilence(): void
+  onEnd(how: End): void
+}
 
 /** One process, from its beginning to its end. */
 function runOnce(
   { order, onStart }: KeptProcessParts,
-  { onServing, onEnd }: Listeners,
+  { onServing, onSilence, onEnd }: Listeners,
 ): Worker | null {
   const worker = fork(onEnd)
   if (!worker) return null
   const send: SendToChild = (message, written) => sendTo(worker, message, written)
   const { receive, end } = onStart(send)
   let [fault, hasEnded]: [string | undefined, boolean] = [undefined, false]
+  let watch: Watch | null = null
   worker.on('message', (message: ToParent) => {
-    if ('isServing' in message) onServing(worker.process.pid)
-    else if ('fault' in message) fault = message.fault
+    watch?.answered()
+    if ('isServing' in message) {
+      watch = watchAnswers(() => send({ ping: true }), onSilence)
+      onServing(worker.process.pid)
+    } else if ('fault' in message) fault = message.fault
     else receive(message)
   })
   function ended(how: End): void {
     if (hasEnded) return
     hasEnded = true
+    watch?.end()
     end()
     onEnd({ ...how, fault })
   }
@@ -106,6 +117,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
         hasServed = true
         first.resolve()
       },
+      onSilence: () => kill('a process has not answered for a minute and is killed'),
       onEnd(how) {
         current = null
         if (stopped) stopped()
@@ -120,8 +132,8 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
     timer = setTimeout(start, wait_ms)
     wait_ms = Math.min(2 * wait_ms, MAX_WAIT_MS)
   }
-  function kill(): void {
-    log.error({ ended: name }, 'a process did not stop in time and was killed')
+  function kill(why: string): void {
+    log.error({ killed: name, pid: current?.process.pid }, why)
     current?.process.kill('SIGKILL')
   }
 
@@ -138,7 +150,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
       clearTimeout(timer ?? undefined)
       if (!current) return
       sendTo(current, { stop: true })
-      const late = setTimeout(kill, timeout_ms)
+      const late = setTimeout(kill, timeout_ms, 'a process did not stop in time and is killed')
       await promise
       clearTimeout(late)
     },

@@ -44,6 +44,8 @@ export type ToChild =
   | { familiar: string[] }
   | { wakes: Wakes }
   | { question: number; about: Question }
+  /** Whether the process still reads its messages. It sends back that it is alive. */
+  | { ping: true }
 
 export type ToParent =
   | { isServing: true }
@@ -51,3 +53,4 @@ export type ToParent =
   | { calls: LimitCall[] }
   | { wakes: Wakes }
   | { question: number; answer: unknown }
+  | { isAlive: true }

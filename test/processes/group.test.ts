@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { after, type TestContext, test } from 'node:test'
+import { after, mock, type TestContext, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { startGroup } from '../../src/processes/group.ts'
@@ -12,11 +13,16 @@ import { until } from '../support/until.ts'
 // This process is the parent. Its children do nothing but wake tasks, see the file.
 cluster.setupPrimary({ exec: join(import.meta.dirname, 'wakes-process.ts'), silent: true })
 
-const got = { wakes: 0, serving: 0 }
+const got = { wakes: 0, serving: 0, alive: 0 }
 cluster.on('message', (_, message: ToParent) => {
   if ('wakes' in message) got.wakes += 1
   if ('isServing' in message) got.serving += 1
+  if ('isAlive' in message) got.alive += 1
 })
+
+// The parent asks its children as often as the tests say.
+mock.timers.enable({ apis: ['setInterval'] })
+const ASK_MS = 10_000
 
 const log = createLog('silent')
 const config = readConfig({ DATA_DIR: temporaryFolder(), PROCESSES: '2', SHUTDOWN_SECONDS: '60' })
@@ -49,6 +55,7 @@ test('wakes for a process that reads nothing are merged', async (t) => {
     output += chunk
   })
   const unsent = countUnsent(t, child)
+  t.after(() => child.kill('SIGCONT'))
   child.kill('SIGSTOP')
   await until('its channel is full', () => unsent() > 0)
   const before = got.wakes
@@ -74,4 +81,36 @@ test('a process that cannot be made again is tried again later', async (t) => {
   await until('it is refused twice', () => error.mock.calls.filter(isRefused).length >= 2)
   delete process.env.TOO_LONG
   await until('it serves again', () => got.serving > serving)
+})
+
+/** Asks so many times. The others answer each time. */
+async function askTimes(times: number): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    const before = got.alive
+    mock.timers.tick(ASK_MS)
+    await until('the others answer', () => got.alive === before + others.length)
+  }
+}
+
+test('a process that does not answer for a minute is killed, but not while it starts', async (t) => {
+  const error = t.mock.method(log, 'error', () => {})
+  const texts = () => error.mock.calls.map(({ arguments: [, text] }) => text)
+  const forked = once(cluster, 'fork') as Promise<[Worker]>
+  t.after(() => worker.process.kill('SIGCONT'))
+  worker.process.kill('SIGSTOP')
+  await askTimes(6)
+  assert.deepEqual(texts(), [])
+  await askTimes(1)
+  const [next] = await forked
+  next.process.kill('SIGSTOP')
+  const said = [
+    'a process has not answered for a minute and is killed',
+    'a process has ended and is started again',
+  ]
+  assert.deepEqual(texts(), said)
+  const serving = got.serving
+  await askTimes(20)
+  assert.deepEqual(texts(), said)
+  next.process.kill('SIGCONT')
+  await until('it serves', () => got.serving > serving)
 })
