@@ -17,7 +17,9 @@ function run(node) {
   // From wherever it is called, it is about the installation it belongs to: its .env and .data.
   const cwd = fileURLToPath(new URL('..', import.meta.url))
   // What Node.js has compiled is kept, as by `npm start`, so that the next command begins sooner.
-  const env = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled', ...process.env }
+  const compiled = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' }
+  // Files that the user names are in the folder of the user.
+  const env = { ...compiled, ...process.env, VINTEM_CALLER_FOLDER: process.cwd() }
   const cli = spawn(node, [main, ...process.argv.slice(2)], { cwd, env, stdio: 'inherit' })
   const forward = (signal) => {
     // A terminal sends Ctrl-C to both of us, and a second one would mean impatience.

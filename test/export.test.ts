@@ -294,11 +294,11 @@ test('a file is there when it is whole, for its owner only, and never in the pla
 
   const again = await vintem([...args, '--output', 'charges.csv', '--format', 'br'])
   assert.deepEqual([again.code, again.stdout], [1, ''])
-  assert.match(again.stderr, /--output: charges.csv exists already/)
+  assert.match(again.stderr, RegExp(`--output: ${file} exists already`))
   assert.equal(readFileSync(file, 'utf8'), text)
 
   const lines = await vintem([...args, '--output', 'charges.jsonl', '--json'])
-  assert.deepEqual(JSON.parse(lines.stdout), { output: 'charges.jsonl', records: MANY })
+  assert.deepEqual(JSON.parse(lines.stdout), { output: join(home, 'charges.jsonl'), records: MANY })
   const records = readFileSync(join(home, 'charges.jsonl'), 'utf8').trim().split('\n')
   assert.equal(records.map((line) => JSON.parse(line)).length, MANY)
 
@@ -323,7 +323,7 @@ test('every fault is named at once, before any database is asked', async () => {
     '--to: must be a day such as 2026-08-31.',
     '--format: must be one of csv, br.',
     '--format: is for CSV, and --json asks for JSON lines.',
-    '--output: there is no folder nowhere.',
+    `--output: there is no folder ${join(home, 'nowhere')}.`,
   ])
   const backwards = [...asked, '--from', '2024-03-10', '--to', '2024-03-09']
   assert.match((await vintem(backwards, away)).stderr, /^--to: must not be before --from/)

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { NewBank } from '../core/banks/commands.ts'
 import { type BankRule, type GivenBank, readGiven } from '../core/banks/given.ts'
 import { readCertificate } from '../provider/bacen/certificate.ts'
@@ -9,6 +8,7 @@ import type { Profile } from '../provider/bacen/profile.ts'
 import { findProfile, PROFILE_NAMES, withUrls } from '../provider/bacen/profiles.ts'
 import type { Args, Option } from './command.ts'
 import { asTyped, requireNone, textOfError } from './faults.ts'
+import { typedPath } from './typed-path.ts'
 
 const FILE = { value: 'FILE' } as const
 const MAX_FILE_BYTES = 256 * 1024
@@ -41,8 +41,7 @@ type Typed = { options: Args['options']; fault(text: string): null }
 
 function readBytes({ options, fault }: Typed, name: string): Buffer | null {
   if (options[name] === undefined) return null
-  // Show the whole path, because the command may run in another folder than expected.
-  const path = resolve(options[name])
+  const path = typedPath(options[name])
   try {
     const bytes = readFileSync(path)
     if (bytes.length === 0) return fault(`--${name}: ${path} is empty`)

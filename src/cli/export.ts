@@ -19,6 +19,7 @@ import { addDays, isLocalDate, startOfDay } from '../pix/local-time.ts'
 import type { Args, Command, Print } from './command.ts'
 import { requireCompany } from './records.ts'
 import { withDatabase } from './session.ts'
+import { typedPath } from './typed-path.ts'
 
 /** From `from` on and before `to`. */
 type Period = { from: Date; to: Date }
@@ -89,7 +90,8 @@ type Wanted = { period: Period; dialect: Dialect | null; output: string | null }
 
 /** Reads the options. All faults are reported together, before the database is opened. */
 function readWanted({ options, switches }: Args): Wanted {
-  const { from = '', to = '', format, output = null } = options
+  const { from = '', to = '', format } = options
+  const output = options.output === undefined ? null : typedPath(options.output)
   const json = switches.has('json')
   const dialect = FORMATS.get(format ?? 'csv')
   const faults = [

@@ -13,17 +13,21 @@ const HOST = join(import.meta.dirname, 'cli-host.ts')
 type Environment = Record<string, string>
 export type Vintem = (args: string[], env: Environment) => Promise<Result>
 
+/** Runs a program of ours in a process of its own. */
+export function runIn(cwd: string, program: string[], env: Environment): Promise<Result> {
+  const options = { cwd, env: { ...inherited, ...env }, maxBuffer: 64 * 1024 * 1024 }
+  return new Promise((resolve) => {
+    execFile(process.execPath, program, options, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr })
+    })
+  })
+}
+
 /** Runs a command in a process of its own, as an operator does. */
 export const vintemIn =
   (cwd: string): Vintem =>
-  (args, env) => {
-    const options = { cwd, env: { ...inherited, ...env }, maxBuffer: 64 * 1024 * 1024 }
-    return new Promise((resolve) => {
-      execFile(process.execPath, [CLI, ...args], options, (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr })
-      })
-    })
-  }
+  (args, env) =>
+    runIn(cwd, [CLI, ...args], env)
 
 /** Runs commands one after the other in one process, for whom only their answers matter. */
 export function hostedVintemIn(cwd: string): Vintem {

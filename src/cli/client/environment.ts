@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { bareEnvironment, type Environment } from '../../config.ts'
 import { ClientFault } from '../command.ts'
+import { typedPath } from '../typed-path.ts'
 
 /** What the commands of a client read from the environment. The reference page lists them. */
 export const CLIENT_OPTIONS = {
@@ -34,7 +35,7 @@ export function readEnvironment(): ClientEnvironment {
   const either = (name: string) => shell(name) ?? file(name)
   return {
     url: either('VINTEM_URL'),
-    key: keyOf(shell) ?? keyOf(file),
+    key: keyOf(shell, typedPath) ?? keyOf(file, resolve),
     isUrlOfFile: shell('VINTEM_URL') === null && file('VINTEM_URL') !== null,
     keyOfFile: file('VINTEM_KEY'),
     profile: either('VINTEM_PROFILE'),
@@ -56,11 +57,12 @@ const readerOf =
   (name) =>
     env[name]?.trim() || null
 
-const keyOf = (read: Reader): string | null =>
-  read('VINTEM_KEY') ?? keyInFile(read('VINTEM_KEY_FILE'))
+function keyOf(read: Reader, pathOf: (named: string) => string): string | null {
+  const file = read('VINTEM_KEY_FILE')
+  return read('VINTEM_KEY') ?? (file && keyInFile(pathOf(file)))
+}
 
-function keyInFile(path: string | null): string | null {
-  if (path === null) return null
+function keyInFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {
