@@ -7,6 +7,7 @@ import { showEntry } from '../core/balance/view.ts'
 import { CSV_COLUMNS, csvColumnsForPeople } from '../core/charges/csv-columns.ts'
 import { asOf, type Charge } from '../core/charges/rules.ts'
 import { listMade } from '../core/charges/store.ts'
+import { locate } from '../core/places/directory.ts'
 import type { Tx } from '../db/database.ts'
 import { readStatement } from '../ledger/statement.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -16,9 +17,9 @@ import { invalid } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
 import { BRAZILIAN } from '../pix/brazilian-csv.ts'
 import { addDays, isLocalDate, startOfDay } from '../pix/local-time.ts'
-import type { Args, Command, Print } from './command.ts'
+import { type Args, type Command, type Print, Refusal } from './command.ts'
 import { requireCompany } from './records.ts'
-import { withDatabase } from './session.ts'
+import { type Session, withDatabase } from './session.ts'
 import { typedPath } from './typed-path.ts'
 
 /** From `from` on and before `to`. */
@@ -144,6 +145,14 @@ async function intoFile<R>(path: string, act: (print: Print) => Promise<R>): Pro
   }
 }
 
+/** A place that the company has left loses its rows, so perhaps not all of them were read. */
+async function requireUnmoved({ db, databases }: Session, companyId: Uuid): Promise<void> {
+  if (databases.length === 1) return
+  const place = await locate(databases, companyId)
+  if (place === null || databases[place] !== db)
+    throw new Refusal('The company was moved while it was exported: run the command again.')
+}
+
 const DAY = { value: 'DATE', required: true } as const
 
 function exporting<T>(noun: string, what: string, table: Table<T>): Command {
@@ -162,11 +171,14 @@ function exporting<T>(noun: string, what: string, table: Table<T>): Command {
     async run(args, print) {
       const { period, dialect, output } = readWanted(args)
       const copyTo = (target: Print) =>
-        withDatabase(async ({ db, vault }) => {
+        withDatabase(async (session) => {
+          const { db, vault } = session
           const company = await requireCompany(db, args.options.company!)
           const columns = table.columns(vault, dialect)
           const writer = dialect ? csvWriter(columns, dialect) : jsonWriter(columns)
-          return copy(table.read(db, company.id, period), writer, target)
+          const count = await copy(table.read(db, company.id, period), writer, target)
+          await requireUnmoved(session, company.id)
+          return count
         }, args.options.company)
       if (output === null) return copyTo(print).then(() => null)
       const records = await intoFile(output, copyTo)
