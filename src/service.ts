@@ -73,7 +73,7 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       await readiness.close()
       clearTimeout(late)
       await Promise.all(apps.map(untilIdle))
-      await keys.flush().catch(() => {})
+      await keys.flush()
       await Promise.all(notifications.map((one) => one.close()))
     },
   }

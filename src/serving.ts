@@ -42,7 +42,7 @@ export async function serveRequests(
   const { host, port, processes } = app.config
   const options = { host, port, reusePort: processes > 1 && CAN_SHARE_PORT }
   await service.server.listen(options)
-  const flushing = setInterval(() => service.keys.flush().catch(() => {}), 30_000)
+  const flushing = setInterval(() => service.keys.flush(), 30_000)
   flushing.unref()
   return service
 }

@@ -11,6 +11,7 @@ import type { Database } from '../db/database.ts'
 import type { Notifications } from '../db/notifications.ts'
 import { createBatcher, LOOKUPS } from '../lib/batch.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 
 export type Session = {
@@ -30,13 +31,15 @@ export type KeyRing = {
   isFamiliar(text: string): boolean
   /** The company of a key, or null when the key is unknown or revoked. */
   find(text: string): Promise<Session | null>
-  /** Writes when keys were last used to the database. */
+  /** Writes when keys were last used to the database. What cannot be written is kept. */
   flush(): Promise<void>
 }
 
 /** How long a key is cached. If a change of its company is announced, the entry is removed. */
 const CACHED_MS = 10_000
 const MAX_CACHED = 10_000
+/** Uses of more keys than this are not kept if they cannot be written. About 20 MB. */
+const MAX_USES = 100_000
 const NO_HASH = Buffer.alloc(32)
 
 export function createKeyRing(
@@ -111,9 +114,15 @@ function noteUses(apps: readonly FullApp[], databases: readonly Database[]) {
     async flush(): Promise<void> {
       await Promise.all(
         databases.map(async (db, i) => {
-          const written = new Map(uses[i])
-          uses[i]!.clear()
-          if (written.size > 0) await touchKeys(db, written)
+          const written = uses[i]!
+          if (written.size === 0) return
+          uses[i] = new Map()
+          await touchKeys(db, written).catch((error) => {
+            apps[i]!.log.warn(describeError(error), 'the last uses of keys are not written yet')
+            // They are written the next time. Newer uses replace them.
+            if (written.size + uses[i]!.size <= MAX_USES)
+              uses[i] = new Map([...written, ...uses[i]!])
+          })
         }),
       )
     },

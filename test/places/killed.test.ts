@@ -7,7 +7,7 @@ import { type Client, payer, startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
-import { killMoverAt } from './kill-mover.ts'
+import { killMoverAt } from './killed-mover.ts'
 
 const api = await startApi({}, { places: 2 })
 const apps = appsOf(api.app)
@@ -35,7 +35,7 @@ test('hourly totals are not counted twice after a kill between ready and left', 
     text: `insert into counted_hours values ($1, '2000-01-01', '2000-01-01', '2100-01-01')`,
     values: [id],
   })
-  await killMoverAt(api.places, id, 'ready')
+  await killMoverAt(api, id, 'ready')
   await pay(client)
   const before = await totalsIn(2, id)
   await moveCompany({ companyId: id, urls: api.places, from: 2, to: 1, ...QUICK })
@@ -46,7 +46,7 @@ test('webhooks of a company are delivered while a killed move is not resumed', a
   const receiver = await startReceiver()
   const client = await api.client()
   await register(client, receiver.url, ['charge.pending'])
-  await killMoverAt(api.places, client.company.id, 'copied')
+  await killMoverAt(api, client.company.id, 'copied')
   const workers = apps.map((app) => startWorker(app))
   api.atEnd(() => Promise.all(workers.map((worker) => worker.stop())))
   const made = await client.post('/charge/pix', { amount: 1000, customer: payer(), devMode: true })

@@ -9,7 +9,7 @@ import { readTables } from '../../src/core/places/tables.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { isLong } from '../support/long.ts'
 import { until } from '../support/until.ts'
-import { killMoverAt } from './kill-mover.ts'
+import { killMoverAt } from './killed-mover.ts'
 
 const api = await startApi({}, { places: 2 })
 const [first, second] = appsOf(api.app) as [typeof api.app, typeof api.app]
@@ -125,7 +125,7 @@ test('a move that is killed at any step goes on, and the company answers in betw
     acknowledged += 1
   }
   for (const step of steps) {
-    await killMoverAt(api.places, id, step)
+    await killMoverAt(api, id, step)
     await work()
     const place = await locate(databases, id)
     assert.equal(place, ['left', 'arrived'].includes(step) ? 0 : 1, step)
@@ -144,7 +144,7 @@ test('a move that is killed at any step goes on, and the company answers in betw
 test('a move that is canceled leaves nothing in the other place', async () => {
   const client = await makeShop()
   const { id } = client.company
-  await killMoverAt(api.places, id, 'caught up')
+  await killMoverAt(api, id, 'caught up')
   await cancelMove({ companyId: id, urls: api.places, from: 2, to: 1 })
   assert.deepEqual(isEmpty(await rowsIn(1, id)), [])
   const { left } = await rowsIn(2, id)

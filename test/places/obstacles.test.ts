@@ -11,7 +11,7 @@ import { on } from '../citus/cluster.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { longTest } from '../support/long.ts'
 import { until } from '../support/until.ts'
-import { killMoverAt, stopMoverAt } from './kill-mover.ts'
+import { killMoverAt, stopMoverAt } from './killed-mover.ts'
 
 const api = await startApi({}, { places: 2 })
 const apps = appsOf(api.app)
@@ -75,7 +75,7 @@ test('what another move has left behind does not decide where the company comes 
     text: `insert into company_moves (company_id, state, other_place) values ($1, 'arriving', 3)`,
     values: [id],
   })
-  await killMoverAt(api.places, id, 'left')
+  await killMoverAt(api, id, 'left')
   assert.equal(await locate(databases(), id), 0)
   await moveCompany({ companyId: id, ...places })
 })
@@ -136,7 +136,7 @@ longTest(
 
 longTest('a mover that hangs refuses the company for 5 seconds at most', async () => {
   const client = await makePaying()
-  const mover = await stopMoverAt(api.places, client.company.id, 'locked')
+  const mover = await stopMoverAt(api, client.company.id, 'locked')
   try {
     const start_ms = performance.now()
     await until(
@@ -150,7 +150,7 @@ longTest('a mover that hangs refuses the company for 5 seconds at most', async (
     )
     assert.ok(performance.now() - start_ms < 10_000, 'below what a transaction may be idle')
   } finally {
-    mover.kill('SIGKILL')
+    await mover.kill()
   }
   await moveCompany({ companyId: client.company.id, ...places })
 })

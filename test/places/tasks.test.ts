@@ -10,7 +10,7 @@ import { on } from '../citus/cluster.ts'
 import { startApi } from '../support/api.ts'
 import { makeDueWork, workOnce } from '../support/due-work.ts'
 import { register } from '../support/webhooks.ts'
-import { killMoverAt } from './kill-mover.ts'
+import { killMoverAt } from './killed-mover.ts'
 
 const api = await startApi({}, { places: 2 })
 const apps = appsOf(api.app) as FullApp[]
@@ -70,7 +70,7 @@ for (const step of steps) {
     const { id } = client.company
     const webhook = await register(client, 'http://127.0.0.1:9/', ['charge.expired'])
     await interrupt(id, webhook.id)
-    await killMoverAt(api.places, id, step)
+    await killMoverAt(api, id, step)
     await makeAllDue(id)
     const neighbour = await api.client()
     const other = await register(neighbour, 'http://127.0.0.1:9/', ['charge.expired'])

@@ -282,6 +282,7 @@ export async function revokeKeys(tx: Tx, companyId: Uuid, now: Date): Promise<vo
   })
 }
 
+/** Notes when keys were last used. A company that has left this place would refuse it for all. */
 export async function touchKeys(
   tx: Tx,
   uses: Map<Uuid, { companyId: Uuid; at: Date }>,
@@ -290,7 +291,9 @@ export async function touchKeys(
   await tx.query({
     text: `update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
            from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, at)
-           where k.company_id = u.company_id and k.id = u.id`,
+           where k.company_id = u.company_id and k.id = u.id
+             and not exists (select from company_moves m
+                             where m.company_id = k.company_id and m.state <> 'leaving')`,
     values: [ids.map((id) => uses.get(id)!.companyId), ids, ids.map((id) => uses.get(id)!.at)],
   })
 }
