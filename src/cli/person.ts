@@ -51,7 +51,7 @@ const link: Command = {
       const typed = options.email ?? defaultEmail(app.config)
       return app.db.transaction(async (tx) => {
         const person = await requirePerson(tx, typed)
-        await recordForPerson(tx, person.id, commandAuthor(), 'sign-in-link.create')
+        await recordForPerson(tx, app, person.id, commandAuthor(), 'sign-in-link.create')
         return {
           email: person.email,
           url: await makeSignInLink(tx, app, person, systemClock.now()),

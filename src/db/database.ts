@@ -39,6 +39,11 @@ export type Tx = {
   readonly people: Tx
   /** Where the tables of a company are. With one place it is this. */
   at(companyId: string): Tx | Promise<Tx>
+  /**
+   * Undoes what a transaction over several places has done in this one, which does not answer, so
+   * that it goes on without. Null: it cannot, because this is its own place, or that of people.
+   */
+  readonly leaveOut: (() => void) | null
 }
 
 export type LastWrite<T> = (tx: Tx, items: T[]) => Promise<void>
@@ -145,6 +150,8 @@ export function asOnePlace({ query, wake, notify, last }: Parts): Tx {
       return tx
     },
     at: () => tx,
+    // Outside a transaction there is nothing to undo.
+    leaveOut: last ? null : () => {},
   }
   return tx
 }

@@ -38,10 +38,17 @@ async function spanTransaction<R>(
   progress: { isCommitting: boolean },
 ): Promise<R> {
   const begun = new Map<Database['pools'], Begun & { spanned: Promise<Tx> }>()
-  const span = async (opened: Promise<Tx>): Promise<Tx> => ({
+  const span = async ({ pools }: Database, { tx: opened, undo }: Begun): Promise<Tx> => ({
     ...(await opened),
     people: spanned.people,
     at: spanned.at,
+    leaveOut:
+      pools === people.pools
+        ? null
+        : () => {
+            begun.delete(pools)
+            undo(problem('service_unavailable'))
+          },
   })
   /** The transaction at another place, which begins when it is first needed. */
   const inPlace = (db: Database): Promise<Tx> => {
@@ -49,9 +56,10 @@ async function spanTransaction<R>(
     const known = begun.get(db.pools)
     if (known) return known.spanned
     const made = begin(db)
-    const whole = { ...made, spanned: span(made.tx) }
-    whole.spanned.catch(() => {})
+    const whole = { ...made, spanned: span(db, made) }
     begun.set(db.pools, whole)
+    // What could not begin is not committed, if whoever needed it goes on without.
+    whole.spanned.catch(() => begun.delete(db.pools))
     return whole.spanned
   }
   const atPeople: Tx = {

@@ -30,7 +30,7 @@ export async function resetFactors(
   await deleteSessions(tx, id)
   await deleteLinks(tx, id, ['sign-in'])
   await mailChange(tx, app, person, 'reset', { isLast: true, by })
-  await recordForPerson(tx, id, author, 'two-factor.reset')
+  await recordForPerson(tx, app, id, author, 'two-factor.reset')
   await mailCompanies(tx, app, person, by)
   return true
 }

@@ -22,7 +22,7 @@ export type Factors = {
   recoveryCodes: number
 }
 
-export type FactorApp = Pick<App, 'db' | 'vault' | 'systemClock'>
+export type FactorApp = Pick<App, 'db' | 'vault' | 'systemClock' | 'log'>
 
 export async function listFactors(tx: Tx, person: Person): Promise<Factors> {
   const [passkeys, recoveryCodes] = [

@@ -1,6 +1,7 @@
 import { tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { inEachPlace } from './each-place.ts'
 import type { Person, Role, Session } from './rules.ts'
 
 const PERSON = tableOf<Person>({
@@ -49,11 +50,11 @@ export async function setMembership(
   })
 }
 
+/** The name is null if the place of the company does not answer. */
+export type Membership = { companyId: Uuid; name: string | null; role: Role }
+
 /** The companies of a person, with their role in each, in the order of their names. */
-export async function listMemberships(
-  tx: Tx,
-  personId: Uuid,
-): Promise<{ companyId: Uuid; name: string; role: Role }[]> {
+export async function listMemberships(tx: Tx, personId: Uuid): Promise<Membership[]> {
   const rows = await tx.people.query<Row & { company_id: Uuid; name: string | null; role: Role }>({
     name: 'memberships_of_person',
     text: `select m.company_id, c.name, m.role from memberships m
@@ -67,29 +68,27 @@ export async function listMemberships(
     const found = name ?? names?.get(companyId)
     return found === undefined ? [] : [{ companyId, name: found, role }]
   })
-  return names ? named.sort((one, other) => one.name.localeCompare(other.name, 'pt-BR')) : named
+  return names ? named.sort(byName) : named
 }
 
-/** The names of companies, which may be in several places. */
-async function namesOf(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, string>> {
-  const places = await byPlace(tx, companyIds)
-  const found = await Promise.all(
-    [...places].map(([place, ids]) =>
-      place.query<Row & { id: Uuid; name: string }>({
-        name: 'names_of_companies',
-        text: 'select id, name from companies where id = any ($1::uuid[])',
-        values: [ids],
-      }),
-    ),
-  )
-  return new Map(found.flat().map(({ id, name }) => [id, name]))
+function byName({ name: one }: Membership, { name: other }: Membership): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null)
+  return one.localeCompare(other, 'pt-BR')
 }
 
-/** Ids of companies by where their tables are. */
-export async function byPlace(tx: Tx, companyIds: Uuid[]): Promise<Map<Tx, Uuid[]>> {
-  const named = await Promise.all(companyIds.map(async (id) => ({ id, place: await tx.at(id) })))
-  const groups = Map.groupBy(named, ({ place }) => place)
-  return new Map([...groups].map(([place, own]) => [place, own.map(({ id }) => id)]))
+/** The names of companies, which may be in several places. Null: their place does not answer. */
+async function namesOf(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, string | null>> {
+  const names = new Map<Uuid, string | null>()
+  const missed = await inEachPlace(tx, companyIds, async (place, ids) => {
+    const rows = await place.query<Row & { id: Uuid; name: string }>({
+      name: 'names_of_companies',
+      text: 'select id, name from companies where id = any ($1::uuid[])',
+      values: [ids],
+    })
+    for (const { id, name } of rows) names.set(id, name)
+  })
+  for (const { companyId } of missed) names.set(companyId, null)
+  return names
 }
 
 export async function findRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role | null> {

@@ -104,7 +104,7 @@ export async function choose(
   const isDone = await app.db.transaction(async (tx) => {
     if (!(await useLink(tx, link, now))) return false
     await choosePassword(tx, app, person, hashed, now)
-    await recordForPerson(tx, person.id, authorOf(person, request), 'password.reset')
+    await recordForPerson(tx, app, person.id, authorOf(person, request), 'password.reset')
     return true
   })
   if (!isDone) return ended(site, request, reply, 'password')

@@ -28,7 +28,7 @@ export async function startSessionIn(
   const former = readCookie(app.publicUrl, request)
   const { token } = await app.db.transaction(async (tx) => {
     if (former) await endSession(tx, app.vault, former)
-    await recordForPerson(tx, person.id, authorOf(person, request), 'session.start')
+    await recordForPerson(tx, app, person.id, authorOf(person, request), 'session.start')
     return startSession(tx, app.vault, person.id, origin, proof, now)
   })
   return giveCookie(reply, app.publicUrl, token).redirect(safePath(next), 303)

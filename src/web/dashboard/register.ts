@@ -4,9 +4,9 @@ import { placeOf } from '../../core/app.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
-import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
+import { isAllowed, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
-import { findRole, listMemberships } from '../../core/people/store.ts'
+import { findRole, listMemberships, type Membership } from '../../core/people/store.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
 import type { RateLimit } from '../../lib/limits.ts'
 import { problem } from '../../lib/problems.ts'
@@ -151,13 +151,16 @@ async function showCompanies(visitor: SignedIn): Promise<FastifyReply> {
     listMemberships(site.app.db, person.id),
     listInvitationsTo(site.app.db, person.email, site.app.systemClock.now()),
   ])
-  if (memberships.length === 1 && invitations.length === 0)
+  const reached = memberships.filter(({ name }) => name !== null)
+  if (memberships.length === 1 && reached.length === 1 && invitations.length === 0)
     return reply.redirect(homeOf(memberships[0]!.companyId), 303)
-  const row = ({ companyId, name, role }: { companyId: string; name: string; role: Role }) =>
+  const row = ({ companyId, name, role }: Membership) =>
     html`<li><a class="row" href="${homeOf(companyId)}"><span><strong>${name}</strong><span class="soft small">${texts.roles[role]}</span></span>${icon('next')}</a></li>`
   const body = html`<section class="card">
 <h1>${texts.chooseCompany}</h1>
-${memberships.length === 0 ? html`<p>${texts.noCompany}</p>` : html`<ul class="rows">${memberships.map(row)}</ul>`}
+${memberships.length === 0 && html`<p>${texts.noCompany}</p>`}
+${reached.length > 0 && html`<ul class="rows">${reached.map(row)}</ul>`}
+${reached.length < memberships.length && html`<p>${texts.unreached}</p>`}
 ${invitations.length > 0 && html`<p><a class="button" href="/account/invitations">${ACCOUNT[language].invitation.waiting}</a></p>`}
 </section>`
   return sendPage(request, reply, site.assets, {

@@ -32,7 +32,8 @@ export async function findSignedIn(
     person,
     session,
     author,
-    recordOwn: (tx, action, details) => recordForPerson(tx, person.id, author, action, details),
+    recordOwn: (tx, action, details) =>
+      recordForPerson(tx, app, person.id, author, action, details),
     language: person.language,
     form,
     params: request.params as Record<string, string>,

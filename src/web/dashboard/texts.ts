@@ -27,6 +27,7 @@ type Texts = {
   companies: string
   chooseCompany: string
   noCompany: string
+  unreached: string
   sandbox: string
   suspended: string
   check: string
@@ -68,6 +69,7 @@ const pt: Texts = {
   companies: 'Empresas',
   chooseCompany: 'Escolha a empresa',
   noCompany: 'Você ainda não participa de nenhuma empresa. Peça um convite a quem a administra.',
+  unreached: 'Algumas das suas empresas não estão acessíveis agora. Tente de novo em instantes.',
   sandbox: 'Ambiente de testes: aqui o dinheiro não é de verdade.',
   suspended:
     'Esta empresa está suspensa. Os dados podem ser consultados, mas não é possível cobrar nem sacar. Pagamentos que chegarem serão registrados. Fale com o suporte.',
@@ -113,6 +115,7 @@ const en: Texts = {
   companies: 'Companies',
   chooseCompany: 'Choose a company',
   noCompany: 'You belong to no company yet. Ask whoever runs it for an invitation.',
+  unreached: 'Some of your companies cannot be reached now. Try again in a moment.',
   sandbox: 'A sandbox: the money here is not real.',
   suspended:
     'This company is suspended. Its data can be read, but nothing can be charged or withdrawn. Payments that arrive are recorded. Ask support.',
