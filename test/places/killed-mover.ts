@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const MOVER = join(import.meta.dirname, 'mover.ts')
 
-/** Moves a company from the second place to the first in a process, which gets a signal at a step. */
+/** Moves a company from the second place to the first in a process that gets a signal at a step. */
 const startMover = ({ places }: TestApi, companyId: string, step: Step, signal: string) =>
   spawn(process.execPath, [MOVER, companyId, '2', '1', step, signal, ...places], {
     env: inherited,
