@@ -1,5 +1,4 @@
 import { isLostAnswer } from './away.ts'
-import type { Query, Row } from './database.ts'
 import type { Servers } from './servers.ts'
 
 const WRITES = /\b(?:insert|update|delete)\b/i
@@ -11,7 +10,7 @@ type Attempt = <R>(work: Promise<R>) => Promise<R>
  * What was committed when its answer was lost is perhaps not at the standby, from which a failover
  * would go on. A commit that is confirmed shows that the standby has everything before it.
  */
-export function createConfirming(servers: Servers, write: () => Promise<Row[]>) {
+export function createConfirming(servers: Servers, write: () => Promise<unknown>) {
   async function confirm(): Promise<void> {
     const confirmed = servers.beginConfirming()
     await write()
@@ -24,7 +23,10 @@ export function createConfirming(servers: Servers, write: () => Promise<Row[]>) 
      * rows when it is sent again, writes nothing, and does not wait for the standby: another commit
      * does.
      */
-    async confirmed<R>({ text }: Query, run: (attempt: Attempt) => Promise<R>): Promise<R> {
+    async confirmed<R>(
+      { text }: { text: string },
+      run: (attempt: Attempt) => Promise<R>,
+    ): Promise<R> {
       let wasLost = false
       const result = await run((work) =>
         work.catch((error) => {
