@@ -54,10 +54,11 @@ export type ChargeGroups = ReadGroups & {
 export type AppWithCharges = App & { charges: ChargeGroups }
 
 /**
- * While the database writes one group, the next is prepared. If groups were larger, all waiting
- * requests would be in one, and either the database or this process would be idle.
+ * While the database writes one group, the next gathers. Two at once would be half as large, and a
+ * group costs the database and this process as much as some charges. A disk or a standby that
+ * confirms slowly is waited for once for all of them.
  */
-const MAX_WRITES = 32
+const MAX_WRITES = 64
 const MAX_REMOVALS = 500
 const REMOVAL_ms = 50
 
@@ -65,14 +66,12 @@ export function groupCharges(db: Database): ChargeGroups {
   return {
     create: createBatcher((group) => insertMany(db, group), {
       max: MAX_WRITES,
-      concurrency: 2,
       isItemError: isRowError,
       ownerOf: ({ charge }) => charge.companyId,
     }),
     ...groupReads(db),
     insertIntent: createBatcher((group) => insertIntents(db.light, group), {
       max: MAX_WRITES,
-      concurrency: 2,
       isItemError: isRowError,
       ownerOf: ({ companyId }) => companyId,
     }),

@@ -23,9 +23,9 @@ export type ReadGroups = {
   list: Batcher<ListPart, (Charge | ChargeId)[]>
 }
 
-const MAX_READS = 32
+const MAX_READS = 64
 /** Lists of a group. Each has up to 101 charges. */
-const MAX_LISTS = 8
+const MAX_LISTS = 16
 /** How many charges are remembered, for clients that ask again and again about one. */
 const MAX_KNOWN = 4096
 /** A link with more items is not remembered, because 100 items may take megabytes. */
@@ -37,7 +37,6 @@ const nameOf = ({ companyId, id }: ChargeId): string => companyId + id
 export function groupReads(db: Database): ReadGroups {
   const known = createRecent<ReadCharge>(MAX_KNOWN)
   const shared = {
-    concurrency: 2,
     isItemError: isRowError,
     ownerOf: ({ companyId }: { companyId: string }) => companyId,
   }
