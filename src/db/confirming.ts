@@ -3,6 +3,13 @@ import type { Servers } from './servers.ts'
 
 const WRITES = /\b(?:insert|update|delete)\b/i
 
+type Means = {
+  /** Commits something. */
+  write(): Promise<unknown>
+  /** Keeps the heartbeat going. */
+  watch(): void
+}
+
 /** Watches one attempt to run a statement. */
 type Attempt = <R>(work: Promise<R>) => Promise<R>
 
@@ -10,13 +17,20 @@ type Attempt = <R>(work: Promise<R>) => Promise<R>
  * What was committed when its answer was lost is perhaps not at the standby, from which a failover
  * would go on. A commit that is confirmed shows that the standby has everything before it.
  */
-export function createConfirming(servers: Servers, write: () => Promise<unknown>) {
+export function createConfirming(servers: Servers, { write, watch }: Means) {
+  function lost(): void {
+    servers.lost()
+    // While they are in doubt requests are refused, and connect no more: the heartbeat goes on.
+    watch()
+  }
   async function confirm(): Promise<void> {
     const confirmed = servers.beginConfirming()
     await write()
     confirmed()
   }
   return {
+    /** The answer to a commit was lost. */
+    lost,
     confirm,
     /**
      * Runs a statement, perhaps several times. If the answer to a write was lost, it finds its own
@@ -32,7 +46,7 @@ export function createConfirming(servers: Servers, write: () => Promise<unknown>
         work.catch((error) => {
           if (isLostAnswer(error) && WRITES.test(text)) {
             wasLost = true
-            servers.lost()
+            lost()
           }
           throw error
         }),

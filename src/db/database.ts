@@ -163,10 +163,10 @@ export function openDatabase(url: string, size: number | Connections, listener =
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
-  const { lost } = serversOf(url)
-  const { confirm, confirmed } = createConfirming(serversOf(url), () =>
-    view('tasks', null).query({ text: WRITE }),
-  )
+  const { lost, confirm, confirmed } = createConfirming(serversOf(url), {
+    write: () => view('tasks', null).query({ text: WRITE }),
+    watch: () => heartbeat.watch(),
+  })
   const heartbeat = openHeartbeat(url, confirm)
   const notifier = createNotifier((query) => view('tasks', null).light.query(query))
   const end = async () => {
