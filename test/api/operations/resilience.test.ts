@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import pg from 'pg'
-import type { Creation } from '../../../src/core/charges/group.ts'
+import { type Creation, groupCharges } from '../../../src/core/charges/group.ts'
 import { waitUntilAppliedAt } from '../../../src/core/companies/announce.ts'
 import { revokeKey } from '../../../src/core/companies/commands.ts'
 import { keyIdOf } from '../../../src/core/companies/keys.ts'
@@ -70,18 +70,25 @@ test('groups with the same external ids in opposite order do not wait for each o
   charges.create = create
   const [{ charge, emailIndex, at }] = written as [Creation]
   const others = { emailIndex, at, events: [], response: null, mails: [] }
-  const write = (externalId: string) =>
-    create({ ...others, charge: { ...charge, id: newId(), externalId } })
+  // A process writes one group at a time, so there are two of those that gather groups.
+  const writers = [groupCharges(api.app.db), groupCharges(api.app.db)]
+  const write = (names: string[], writer: number) =>
+    names.map((externalId) =>
+      writers[writer]!.create({ ...others, charge: { ...charge, id: newId(), externalId } }),
+    )
   for (let round = 0; round < 6; round++) {
     // Two groups, which both begin and end with the same two, and go on at the same moment.
     const between = (group: string) =>
       Array.from({ length: 30 }, (_, n) => `${round} ${group} ${n}`)
     const [one, other] = [`${round} one`, `${round} other`]
-    const names = [one, ...between('a'), other, other, ...between('b'), one]
+    const groups = [
+      [one, ...between('a'), other],
+      [other, ...between('b'), one],
+    ]
     const ends = await onSide(async (side) => {
       await side.query('begin')
       await side.query('lock table charges in exclusive mode')
-      const writing = Promise.allSettled(names.map(write))
+      const writing = Promise.allSettled(groups.flatMap(write))
       await until('both groups wait', async () => (await api.rows(WAITING)).length === 2)
       await side.query('commit')
       return writing
