@@ -31,10 +31,10 @@ export function temporaryFolder(): string {
 
 /**
  * A port that stays free until a server listens on it: neither connections of other tests nor
- * embedded databases get one in this range.
+ * embedded databases get one in this range. Browsers and fetch refuse 10080, which is below it.
  */
 export async function freePort(): Promise<number> {
-  const port = randomInt(10_000, 20_000)
+  const port = randomInt(11_000, 20_000)
   const server = createServer().listen(port, '127.0.0.1')
   const isFree = await once(server, 'listening').then(
     () => true,
