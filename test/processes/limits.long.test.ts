@@ -103,6 +103,6 @@ test('a signal to all processes ends them, and one that hangs is killed', async 
   await sent
   assert.equal(await server.ended, 0)
   await untilGone(pids)
-  const killed = server.lines().filter(({ msg }) => /was killed/.test(msg ?? ''))
+  const killed = server.lines().filter(({ msg }) => /is killed/.test(msg ?? ''))
   assert.equal(killed.length, 1)
 })
