@@ -8,7 +8,7 @@ import pg from 'pg'
 import { Agent, request } from 'undici'
 import { requireSameSecret } from '../src/core/installation.ts'
 import { payer, startApi } from './support/api.ts'
-import { cloneDatabase } from './support/database.ts'
+import { cloneDatabase, emptyDatabase } from './support/database.ts'
 import { longTest } from './support/long.ts'
 import {
   freePort,
@@ -216,7 +216,7 @@ longTest('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async 
 })
 
 test('SIGTERM while another machine migrates ends the start', async () => {
-  const DATABASE_URL = await cloneDatabase()
+  const DATABASE_URL = await emptyDatabase()
   const holder = new pg.Client({ connectionString: DATABASE_URL })
   await holder.connect()
   await holder.query('select pg_advisory_lock($1)', [0x76696e74])
