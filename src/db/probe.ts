@@ -26,15 +26,16 @@ const WAITING = `from pg_stat_activity where usename = current_user
  * there. Those who ask at the same time share one answer.
  */
 export function openProbe(url: string, timeout_ms: number): Probe {
-  const half_ms = Math.floor(timeout_ms / 2)
+  // If the write is late, there is time left to look why.
+  const write_ms = Math.floor(timeout_ms * 0.75)
   const pool = openPool(url, 1, '', {
     isProbe: true,
     application_name: 'vintem probe',
-    connectionTimeoutMillis: half_ms,
-    query_timeout: half_ms,
+    connectionTimeoutMillis: Math.floor(timeout_ms * 0.5),
+    query_timeout: write_ms,
     // Less, so that the server has the time to say what it has waited for.
-    statement_timeout: Math.floor(half_ms * 0.8),
-    lock_timeout: Math.floor(half_ms * 0.8),
+    statement_timeout: Math.floor(write_ms * 0.8),
+    lock_timeout: Math.floor(write_ms * 0.8),
   })
   let asking: Promise<string | null> | undefined
   let closing: Promise<void> | undefined
