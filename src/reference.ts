@@ -86,6 +86,9 @@ ${TAGS[tag]}
 ${routes.map(endpointRow).join('\n')}
 `,
   )
+  const refusing = ROUTES.filter(({ unknownFields }) => unknownFields).map(
+    ({ method, path }) => `\`${method} ${path}\``,
+  )
   return `# Endpoints
 
 ${GENERATED}The fields of each body and answer, with examples, are at \`/docs\` of a running server. Its OpenAPI document is at
@@ -96,6 +99,10 @@ limits: see [errors](errors.md).
 - A query parameter that an operation does not have is refused with \`invalid_value\`, and so is an empty one.
 - Unknown fields of a body are ignored, never stored, and named in the header \`X-Ignored-Fields\`, such as
   \`customer.foo, items[0].bar\`: names percent-encoded, at most 20 of them, then \`...\`.
+- Where leaving a field out means all of it, money moves or something is deleted, an unknown field
+  is refused with \`invalid_value\` and the name that was probably meant: in
+  ${refusing.join(',\n  ')}.
+- In refunds and withdrawals \`amount\` is another name of \`value\`. Both at once are refused.
 - An optional text field that is empty counts as absent, and an empty \`Idempotency-Key\` too. In a change an absent field
   stays as it was; \`null\` removes it.
 - Tax ids, phones and postal codes may be written with their punctuation, phones also with \`+55\`; answers and filters use

@@ -6,7 +6,8 @@ import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 /**
  * Fields that several nouns share. `x-rule` is the sentence a client reads when the field is wrong;
  * it says what to send, where the schema's own words would only quote a pattern. `x-written` names
- * the plain form that the edge gives to the core.
+ * the plain form that the edge gives to the core. `x-other-name` is a second name of the field,
+ * which the core never sees.
  */
 export const ShortText = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
 export const OptionalText = Type.String({ maxLength: 255 })
@@ -74,6 +75,10 @@ export const DayOrTime = (description: string) =>
 
 export const Amount = (least: number, description: string) =>
   Type.Integer({ minimum: least, maximum: MAX_AMOUNT, description })
+
+/** Money that goes out. It may be sent as `amount` too, because that is what charges call it. */
+export const Value = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description, 'x-other-name': 'amount' })
 
 /** One schema with two types, not a union: its violations read like those of any other field. */
 export const orNull = <T extends TSchema & { type: string }>(schema: T) =>

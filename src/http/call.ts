@@ -140,8 +140,9 @@ const bytesOf = (body: string | Buffer[]): number =>
 
 export function readerOf(app: FullApp, route: Route) {
   const { local } = app.config
-  const { query, body, check } = route
+  const { query, body, check, unknownFields } = route
   return inputReader({
+    ...(unknownFields === 'refused' ? { refused: 'a field of this operation' } : {}),
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),
     ...(check

@@ -1,4 +1,5 @@
-import { isObject, type Schema } from './schema.ts'
+import { nearest } from '../lib/nearest.ts'
+import { type Fields, isObject, type Schema } from './schema.ts'
 
 /** Bounds of the header: proxies refuse large ones, and a body may hold thousands of names. */
 const MAX_NAMED = 20
@@ -11,8 +12,7 @@ const MAX_HEADER = 1000
  * that is cut off ends with `...`.
  */
 export function ignoredFields(schema: Schema | undefined, body: unknown): string | null {
-  const paths: string[] = []
-  find(schema, body, '', paths)
+  const paths = unknownFields(schema, body).map(({ path }) => path)
   const shown: string[] = []
   let length = 0
   for (const path of paths.slice(0, MAX_NAMED)) {
@@ -24,8 +24,24 @@ export function ignoredFields(schema: Schema | undefined, body: unknown): string
   return shown.length > 0 ? shown.join(', ') : null
 }
 
-/** Collects paths, one more than the header lists, so that the cut is known. */
-function find(schema: Schema | undefined, value: unknown, path: string, found: string[]): void {
+/** A field that a schema does not have, and the sentence of a refusal: `what` it is not. */
+type Unknown = { path: string; fault(what: string): string }
+
+/** The fields that the schema does not have. It stops after one more than the header lists. */
+export function unknownFields(schema: Schema | undefined, body: unknown): Unknown[] {
+  const found: Unknown[] = []
+  find(schema, body, '', found)
+  return found
+}
+
+/** Says that a name is not known, which one was probably meant, and which ones there are. */
+export function unknownFault(name: string, what: string, known: string[]): string {
+  const meant = nearest(name, known)
+  const guess = meant === null ? '' : ` (did you mean ${meant}?)`
+  return `is not ${what}${guess}, which takes ${known.length > 0 ? known.join(', ') : 'none'}`
+}
+
+function find(schema: Schema | undefined, value: unknown, path: string, found: Unknown[]): void {
   if (Array.isArray(value)) {
     if (!schema?.items) return
     const most = Math.min(value.length, schema.maxItems ?? value.length)
@@ -39,10 +55,29 @@ function find(schema: Schema | undefined, value: unknown, path: string, found: s
       const isKnown = Object.hasOwn(known, name)
       const own = isKnown ? name : encodeName(name)
       const at = path === '' ? own : `${path}.${own}`
-      if (!isKnown) found.push(at)
-      else find(known[name], value[name], at, found)
+      if (isKnown) find(known[name], value[name], at, found)
+      else if (!isOtherName(known, name, value))
+        found.push({ path: at, fault: faultOf(known, name) })
     }
   }
+}
+
+type Known = NonNullable<Schema['properties']>
+
+/** The field that has this other name. */
+const namedAlso = (known: Known, name: string): string | undefined =>
+  Object.keys(known).find((field) => known[field]!['x-other-name'] === name)
+
+/** Whether a name stands for a field that is not sent under its own. */
+function isOtherName(known: Known, name: string, value: Fields): boolean {
+  const field = namedAlso(known, name)
+  return field !== undefined && !Object.hasOwn(value, field)
+}
+
+const faultOf = (known: Known, name: string) => (what: string) => {
+  const field = namedAlso(known, name)
+  if (field !== undefined) return `is another name of ${field}: send only one of them`
+  return unknownFault(name, what, Object.keys(known))
 }
 
 /**

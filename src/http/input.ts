@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import { nearest } from '../lib/nearest.ts'
 import { MAX_LISTED } from '../lib/problems.ts'
 import { type Body, textFaults } from './body.ts'
-import { encodeName, ignoredFields } from './ignored.ts'
+import { encodeName, ignoredFields, unknownFault, unknownFields } from './ignored.ts'
 import { bodyNormalizer, queryNormalizer } from './normalize.ts'
 import type { Unchecked } from './route.ts'
 import { isObject } from './schema.ts'
@@ -15,6 +14,8 @@ export const IGNORED_FIELDS = 'X-Ignored-Fields'
 export type Accepted = {
   query?: TObject
   body?: TSchema
+  /** What an unknown field is not, such as a field of this operation; without it, it is ignored. */
+  refused?: string
   /** Rules that a schema cannot express. */
   check?(body: Unchecked, given: Given): (string | null)[]
 }
@@ -52,13 +53,22 @@ export function inputReader(accepted: Accepted) {
     if (accepted.check && isObject(body)) {
       found.push(...accepted.check(body, given).filter((fault) => fault !== null))
     }
-    if (onIgnored && given.body !== undefined) {
+    if (accepted.refused) {
+      found.push(...refusals(accepted, sent))
+    } else if (onIgnored && given.body !== undefined) {
       const ignored = ignoredFields(accepted.body, sent)
       if (ignored !== null) onIgnored(ignored)
     }
     requireNone(found)
     return { query, body, sent }
   }
+}
+
+/** What is wrong with the names of a body where all must be known. */
+function refusals({ body, refused = '' }: Accepted, sent: unknown): string[] {
+  // Without a schema nothing else notices what is no object. Some clients send null for nothing.
+  if (!body && sent !== null && !isObject(sent)) return ['body: must be an object']
+  return unknownFields(body, sent).map(({ path, fault }) => `${path}: ${fault(refused)}`)
 }
 
 /** Returns what was read, and adds what is wrong with it to the faults. */
@@ -81,7 +91,8 @@ function queryReader(schema: TObject | undefined): Reader {
     const unknown = Object.keys(given as object).filter((name) => !known.includes(name))
     unknown.forEach((name, i) => {
       // Beyond those that are listed, violations are only counted.
-      faults.push(`${encodeName(name)}: ${i < MAX_LISTED ? unknownFault(name, known) : ''}`)
+      const fault = () => unknownFault(name, 'a query parameter of this operation', known)
+      faults.push(`${encodeName(name)}: ${i < MAX_LISTED ? fault() : ''}`)
     })
   }
   if (!schema) {
@@ -98,11 +109,4 @@ function queryReader(schema: TObject | undefined): Reader {
     faults.push(...textFaults(query), ...check(query))
     return query
   }
-}
-
-function unknownFault(name: string, known: string[]): string {
-  const meant = nearest(name, known)
-  const guess = meant === null ? '' : ` (did you mean ${meant}?)`
-  const list = known.length > 0 ? known.join(', ') : 'none'
-  return `is not a query parameter of this operation${guess}, which takes ${list}`
 }

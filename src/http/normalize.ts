@@ -4,8 +4,9 @@ import { type Fields, isBlankable, isObject, type Schema } from './schema.ts'
 type Change = (value: unknown) => unknown
 
 /**
- * Creates the function that normalizes a body by its schema. Empty optional text is removed, and
- * punctuation of tax ids, phones and postal codes is removed. Nothing else changes, and no types.
+ * Creates the function that normalizes a body by its schema. Empty optional text is removed,
+ * punctuation of tax ids, phones and postal codes is removed, and a field that is sent under its
+ * other name gets its own. Nothing else changes, and no types.
  * It does not change the given body.
  */
 export function bodyNormalizer(schema: Schema): Change {
@@ -37,18 +38,24 @@ function changeOfItems(items: Schema, blank: Blank): Change | null {
   return (value) => (Array.isArray(value) ? value.map(change) : value)
 }
 
-type Field = { name: string; isBlankable: boolean; change: Change | null }
+type Field = {
+  name: string
+  otherName: string | undefined
+  isBlankable: boolean
+  change: Change | null
+}
 
 function changeOfObject(schema: Schema, blank: Blank): Change | null {
   const fields = Object.entries(schema.properties ?? {})
     .map(
       ([name, field]): Field => ({
         name,
+        otherName: field['x-other-name'],
         isBlankable: blank === 'absent' && isBlankable(schema, name, field),
         change: changeOf(field, blank),
       }),
     )
-    .filter((field) => field.isBlankable || field.change)
+    .filter((field) => field.isBlankable || field.change || field.otherName)
   if (fields.length === 0) return null
   return (value) => (isObject(value) ? changeFields(value, fields) : value)
 }
@@ -56,42 +63,46 @@ function changeOfObject(schema: Schema, blank: Blank): Change | null {
 /** A copy with the changes, or the object itself if there are none, as in most requests. */
 function changeFields(given: Fields, fields: Field[]): Fields {
   let copy: Fields | null = null
-  for (const { name, isBlankable, change } of fields) {
-    if (!Object.hasOwn(given, name)) continue
-    const value = given[name]
-    if (isBlankable && value === '') {
-      copy ??= { ...given }
-      delete copy[name]
-      continue
-    }
+  for (const { name, otherName, isBlankable, change } of fields) {
+    const sentAs = Object.hasOwn(given, name) ? name : otherName
+    if (sentAs === undefined || !Object.hasOwn(given, sentAs)) continue
+    const value = given[sentAs]
+    const isBlank = isBlankable && value === ''
     const changed = change ? change(value) : value
-    if (changed === value) continue
+    if (!isBlank && changed === value && sentAs === name) continue
     copy ??= { ...given }
-    copy[name] = changed
+    if (isBlank || sentAs !== name) delete copy[sentAs]
+    if (!isBlank) copy[name] = changed
   }
   return copy ?? given
 }
 
 /**
  * The schema for the OpenAPI document. Its patterns and lengths allow the empty text, which counts
- * as absent.
+ * as absent, and it lists the other names of fields. A required field stays required there, because
+ * generated clients would otherwise lose its type.
  */
-export function withBlanks(schema: Schema): Schema {
+export function asSent(schema: Schema): Schema {
   const { properties, items } = schema
   return {
     ...schema,
-    ...(items ? { items: withBlanks(items) } : {}),
-    ...(properties
-      ? {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, field]) => [
-              name,
-              isBlankable(schema, name, field) ? allowBlank(field) : withBlanks(field),
-            ]),
-          ),
-        }
-      : {}),
+    ...(items ? { items: asSent(items) } : {}),
+    ...(properties ? { properties: fieldsAsSent(schema, properties) } : {}),
   }
+}
+
+function fieldsAsSent(schema: Schema, properties: Record<string, Schema>): Record<string, Schema> {
+  const fields = Object.entries(properties).flatMap(([name, field]): [string, Schema][] => {
+    const sent = isBlankable(schema, name, field) ? allowBlank(field) : asSent(field)
+    const { 'x-other-name': other } = field
+    if (other === undefined) return [[name, sent]]
+    const description = `Another name of \`${name}\`; both at once are refused`
+    return [
+      [name, sent],
+      [other, { ...sent, description } as Schema],
+    ]
+  })
+  return Object.fromEntries(fields)
 }
 
 function allowBlank({ pattern, minLength, ...field }: Schema): Schema {

@@ -1,8 +1,8 @@
 import { CATALOGUE } from '../lib/problems.ts'
 import { LATEST, VERSION_NAMES, VERSIONS, type Version } from '../versions/history.ts'
-import { withBlanks } from './normalize.ts'
+import { asSent } from './normalize.ts'
 import { createAnswers, HEADERS } from './openapi/answers.ts'
-import { type Components, createComponents } from './openapi/components.ts'
+import { type Components, createComponents, refTo } from './openapi/components.ts'
 import { introduction } from './openapi/introduction.ts'
 import { NAMES } from './openapi/names.ts'
 import { describeWebhooks, EVENT_COMPONENTS } from './openapi/webhooks.ts'
@@ -64,9 +64,26 @@ function bodyOf({ body, example }: Route, { show }: Components): unknown {
     requestBody: {
       // An empty body is an empty object, and that is enough where nothing is required.
       required: ((body as { required?: string[] }).required ?? []).length > 0,
-      content: { 'application/json': { schema: show(withBlanks(body)), example } },
+      content: { 'application/json': { schema: show(asSent(body)), example } },
     },
   }
+}
+
+function descriptionOf({ description = '', scope, unknownFields }: Route): string {
+  const refusing = unknownFields ? '\n\nUnknown fields of the body are refused.' : ''
+  return `${description}${refusing}\n\nScope: \`${scope}\``.trim()
+}
+
+/** The named schemas, of which those of bodies without unknown fields say that they have none. */
+function schemasOf({ show, used }: Components): Record<string, unknown> {
+  const closed = ROUTES.flatMap(({ unknownFields, body }) =>
+    unknownFields && body ? [show(asSent(body)).$ref] : [],
+  )
+  const entries = Object.entries(used()).map(([name, schema]) => {
+    const isClosed = closed.includes(refTo(name).$ref)
+    return [name, isClosed ? { ...schema, additionalProperties: false } : schema]
+  })
+  return Object.fromEntries(entries)
 }
 
 const parameters = (version: Version) => ({
@@ -121,7 +138,7 @@ export function openApiDocument(publicUrl: string, version: Version = LATEST): u
       operationId: route.operationId,
       tags: [route.tag],
       summary: route.summary,
-      description: `${route.description ?? ''}\n\nScope: \`${route.scope}\``.trim(),
+      description: descriptionOf(route),
       'x-scope': route.scope,
       security: [{ ApiKey: [route.scope] }],
       parameters: parametersOf(route, components),
@@ -149,7 +166,7 @@ export function openApiDocument(publicUrl: string, version: Version = LATEST): u
       responses: answers.responses,
       examples: answers.examples(),
       schemas: {
-        ...components.used(),
+        ...schemasOf(components),
         ...EVENT_COMPONENTS,
         ...shapes.components,
         ErrorCode: ERROR_CODE,

@@ -82,6 +82,12 @@ export type Route = {
   /** A valid body, for the docs. */
   example?: object
   /**
+   * Where leaving a field out means all of it, or money moves, or something is deleted, a field
+   * that is not known is refused: it may be the one that was meant. Elsewhere it is ignored and
+   * named in X-Ignored-Fields.
+   */
+  unknownFields?: 'refused'
+  /**
    * Rules that a schema cannot express. They are checked together with the schema, so that all
    * violations are reported, and so the body may be anything.
    */

@@ -12,6 +12,8 @@ export type Schema = {
   maxItems?: number
   uniqueItems?: boolean
   'x-written'?: Written
+  /** A name that is taken for the field if its own is not sent. */
+  'x-other-name'?: string
 }
 
 export type Fields = Record<string, unknown>

@@ -1,7 +1,5 @@
 import type { TObject } from 'typebox'
-import { ignoredFields } from '../http/ignored.ts'
 import { inputReader } from '../http/input.ts'
-import { invalid } from '../lib/problems.ts'
 
 /** The keywords that agents read. Their validators do not know our own keywords and formats. */
 const KEYWORDS = new Set([
@@ -47,11 +45,7 @@ export function argumentsReader(schema: TObject): (given: unknown) => object {
   // Made when the tool is first called, because it takes long and most servers have no agents.
   let read: ReturnType<typeof inputReader> | undefined
   return (given) => {
-    read ??= inputReader({ body: schema })
-    const { body } = read({ body: { value: given, faults: [] }, query: {}, session: null })
-    const ignored = ignoredFields(schema, given)
-    if (ignored === null) return body as object
-    const known = Object.keys(schema.properties).join(', ') || 'none'
-    throw invalid(`${ignored.split(', ')[0]}: is not an argument of this tool, which has ${known}`)
+    read ??= inputReader({ body: schema, refused: 'an argument of this tool' })
+    return read({ body: { value: given, faults: [] }, query: {}, session: null }).body as object
   }
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
 import { RETURN_REASONS } from '../../provider/port.ts'
-import { Amount, Timestamp } from '../fields.ts'
+import { Timestamp, Value } from '../fields.ts'
 import type { Refund } from './rules.ts'
 import { REFUND_STATES } from './rules.ts'
 
@@ -10,7 +10,7 @@ const Comment = Type.Optional(
 )
 
 export const NewRefund = Type.Object({
-  value: Type.Optional(Amount(1, 'Cents; when omitted all that has not gone back yet is refunded')),
+  value: Type.Optional(Value('Cents; when omitted all that has not gone back yet is refunded')),
   comment: Comment,
 })
 
@@ -18,7 +18,7 @@ export const NewPaymentRefund = Type.Object({ comment: Comment })
 
 /** What the simulated bank returns by itself. */
 export const NewBankReturn = Type.Object({
-  value: Type.Optional(Amount(1, 'Cents; when omitted all that is left of the payment')),
+  value: Type.Optional(Value('Cents; when omitted all that is left of the payment')),
   reason: Type.Optional(
     Type.Enum([...RETURN_REASONS], { description: 'Why the bank returns it; FRAUD when omitted' }),
   ),

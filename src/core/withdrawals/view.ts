@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
 import { maskPixKey } from '../../pix/masks.ts'
-import { Amount, PAGE, Timestamp } from '../fields.ts'
+import { PAGE, Timestamp, Value } from '../fields.ts'
 import { asOf, awaitsApproval, STATUSES, triesLeft, type Withdrawal } from './rules.ts'
 
-export const NewWithdrawal = Type.Object({ value: Amount(1, 'Cents') })
+export const NewWithdrawal = Type.Object({ value: Value('Cents') })
 
 export const StartedWithdrawal = Type.Object({ withdrawId: Type.String() })
 

@@ -136,7 +136,8 @@ function success({ version, components, publicUrl }: Draft, route: Route): unkno
   const isList = route.query !== undefined && 'after' in route.query.properties
   const own = headers(
     ...(isList ? (['Link'] as const) : []),
-    ...(route.method === 'GET' ? [] : (['Idempotent-Replayed', 'X-Ignored-Fields'] as const)),
+    ...(route.method === 'GET' ? [] : (['Idempotent-Replayed'] as const)),
+    ...(route.method === 'GET' || route.unknownFields ? [] : (['X-Ignored-Fields'] as const)),
     ...(route.csv ? (['Content-Disposition'] as const) : []),
   )
   const { json, file } = exampleOf(route.operationId)

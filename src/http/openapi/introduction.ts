@@ -18,7 +18,8 @@ export const introduction = (version: string, others: string): string => `
 Instant payments (Pix) on a server of your own. Amounts are integers in cents, and timestamps are
 ISO 8601. Tax ids, phones and postal codes may be sent with their punctuation. An optional text
 that is empty counts as absent. Unknown query parameters are refused; unknown fields of a body are
-ignored and named in the header \`X-Ignored-Fields\`. The [guides](/guides) show first steps, webhooks and
+ignored and named in the header \`X-Ignored-Fields\`, but refused where money moves or something is
+deleted. The [guides](/guides) show first steps, webhooks and
 subscriptions, with samples in curl, TypeScript, Python and PHP.
 
 ## Keys

@@ -15,7 +15,7 @@ import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import * as versions from '../../core/version-changes/view.ts'
 import * as webhooks from '../../core/webhooks/view.ts'
 import * as withdrawals from '../../core/withdrawals/view.ts'
-import { withBlanks } from '../normalize.ts'
+import { asSent } from '../normalize.ts'
 import { Deleted } from '../route.ts'
 import type { Schema } from '../schema.ts'
 
@@ -117,7 +117,7 @@ const ENUMS = {
  */
 export const NAMES: Record<string, object> = {
   ...Object.fromEntries(
-    Object.entries(BODIES).map(([name, body]) => [name, withBlanks(body as Schema)]),
+    Object.entries(BODIES).map(([name, body]) => [name, asSent(body as Schema)]),
   ),
   ...RESOURCES,
   ...ENUMS,

@@ -123,6 +123,7 @@ const removeOne = route({
   summary: 'Delete a customer',
   description: 'Charges keep their payer.',
   scope: 'catalog:write',
+  unknownFields: 'refused',
   data: Deleted,
   status: 200,
   message: 'Customer deleted.',

@@ -74,6 +74,7 @@ const many = route({
   description:
     'Of the events that were written from `from` on and before `to`; without them, of all. By default those that did not arrive: they failed, or wait for their next try.',
   scope: 'webhooks:write',
+  unknownFields: 'refused',
   body: Replay,
   example: { from: '2026-08-16T00:00:00Z', to: '2026-08-17T00:00:00Z', status: 'FAILED' },
   data: Replayed,

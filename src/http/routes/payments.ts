@@ -51,6 +51,7 @@ const accept = route({
   description:
     'If the payment is accepted already, the answer is the same. Its charge stays as it is.',
   scope: 'payments:write',
+  unknownFields: 'refused',
   data: UnmatchedPayment,
   status: 200,
   message: 'Payment accepted.',
@@ -71,6 +72,7 @@ const refund = route({
   tag: 'Payments',
   summary: 'Return an unmatched payment to its payer',
   scope: 'payments:write',
+  unknownFields: 'refused',
   body: NewPaymentRefund,
   example: { comment: 'Paid twice' },
   data: RefundView,

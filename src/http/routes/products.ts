@@ -119,6 +119,7 @@ const removeOne = route({
   summary: 'Delete a product',
   description: 'Charges that sold it keep it as it was.',
   scope: 'catalog:write',
+  unknownFields: 'refused',
   data: Deleted,
   status: 200,
   message: 'Product deleted.',

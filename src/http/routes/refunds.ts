@@ -18,6 +18,7 @@ const create = route({
   description:
     'The money is held at once and returned through the bank; charge.refunded is sent when that is done. Possible for 90 days, up to what was paid.',
   scope: 'payments:write',
+  unknownFields: 'refused',
   body: NewRefund,
   example: { value: 500, comment: 'One item was out of stock' },
   data: RefundView,

@@ -103,6 +103,7 @@ const returnOne = route({
   description:
     'As banks do after a claim of fraud (MED), without an order of yours: `payment.returned` follows, and `charge.refunded` if the payment had paid a charge. The balance may become negative. For a sandbox company only.',
   scope: 'payments:write',
+  unknownFields: 'refused',
   body: NewBankReturn,
   example: { reason: 'FRAUD' },
   data: RefundView,

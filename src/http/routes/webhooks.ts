@@ -129,6 +129,7 @@ const removeOne = route({
   tag: 'Webhooks',
   summary: 'Delete a webhook and its deliveries',
   scope: 'webhooks:write',
+  unknownFields: 'refused',
   data: Deleted,
   status: 200,
   message: 'Webhook deleted.',

@@ -38,6 +38,7 @@ const start = route({
   description:
     'Holds the money and sends a one-time code by e-mail, which confirms the withdrawal within 10 minutes. A company has one withdrawal at a time. If its value is above the limit that an owner has set in the dashboard, a second person has to approve it there too: until then it stays PENDING_OTP, with `approval` WAITING.',
   scope: 'balance:write',
+  unknownFields: 'refused',
   body: NewWithdrawal,
   example: { value: 5000 },
   data: StartedWithdrawal,
@@ -63,6 +64,7 @@ const confirm = route({
   description:
     'There are five tries; after the fifth wrong code the withdrawal is canceled and its money available again. If `approval` is WAITING in the answer, it is paid out once a second person approves it, and expires three days after its confirmation if nobody does.',
   scope: 'balance:write',
+  unknownFields: 'refused',
   body: Confirmation,
   example: { otp: '123456' },
   data: WithdrawalView,
@@ -87,6 +89,7 @@ const cancel = route({
   summary: 'Cancel a withdrawal that waits for its code',
   description: 'If the withdrawal is canceled already, the answer is the same.',
   scope: 'balance:write',
+  unknownFields: 'refused',
   data: WithdrawalView,
   status: 200,
   message: 'Withdrawal canceled.',
@@ -109,6 +112,7 @@ const resend = route({
   description:
     'The new code is the only one that counts and has 10 minutes of its own, but no further tries. It can be sent again three times.',
   scope: 'balance:write',
+  unknownFields: 'refused',
   data: WithdrawalView,
   status: 200,
   message: 'A new code was sent by e-mail.',

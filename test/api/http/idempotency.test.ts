@@ -31,7 +31,8 @@ test('every kind of write is tried here', () => {
   assert.deepEqual(Object.keys(WRITES).sort(), writes.sort())
 })
 
-const send = (client: Client, { method, path, body }: Omit<Write, 'other'>) =>
+type Sent = Pick<Write, 'method' | 'path'> & { body: Write['other'] }
+const send = (client: Client, { method, path, body }: Sent) =>
   client.call(method, path, { json: body, ...withKey('k') })
 
 for (const [operationId, prepare] of Object.entries(WRITES)) {

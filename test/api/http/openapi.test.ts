@@ -174,6 +174,30 @@ test('the document takes the bodies that the server takes, and refuses those tha
   assert.deepEqual(loose, [])
 })
 
+test('the document says of every write whether it refuses or ignores an unknown field', async () => {
+  for (const { json, operationOf: find, resolve: follow } of [head, old]) {
+    for (const { operationId, method, unknownFields, status } of ROUTES) {
+      if (method === 'GET') continue
+      const { requestBody, responses, description } = find(operationId)
+      const refuses = unknownFields === 'refused'
+      const headers = Object.keys(responses[status].headers)
+      assert.equal(headers.includes('X-Ignored-Fields'), !refuses, operationId)
+      assert.equal(/Unknown fields of the body are refused/.test(description), refuses, operationId)
+      if (!requestBody) continue
+      const schema = follow(requestBody.content['application/json'].schema)
+      assert.equal(schema.additionalProperties, refuses ? false : undefined, operationId)
+    }
+    const { NewRefund, NewWithdrawal, NewBankReturn } = json.components.schemas
+    assert.deepEqual(NewWithdrawal.required, ['value'], 'generated clients keep its type')
+    for (const { properties } of [NewRefund, NewWithdrawal, NewBankReturn]) {
+      assert.match(properties.amount.description, /^Another name of `value`/)
+      const { description: _, ...amount } = properties.amount
+      const { description: __, ...value } = properties.value
+      assert.deepEqual(amount, value)
+    }
+  }
+})
+
 test('a body is said to be required where it has a field that is', () => {
   const expected: Record<string, boolean> = {
     createPixCharge: true,

@@ -4,11 +4,15 @@ import { ROUTES } from '../../../src/http/routes/all.ts'
 import { parse } from '../../../src/pix/brcode.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
 import { payer, startApi } from '../../support/api.ts'
-import { BODIES } from '../bodies.ts'
+import { makePaid, returnOf } from '../../support/payments.ts'
+import { PATH } from '../../support/withdrawals.ts'
 import { stored } from '../storage.ts'
+import { WRITES } from '../writes.ts'
 
 const api = await startApi()
 const client = await api.client()
+
+const MANY = Object.fromEntries(Array.from({ length: 3900 }, (_, i) => [`field${i}`, 1]))
 
 const charge = (fields: object = {}) => ({ amount: 1990, customer: payer(), ...fields })
 const ignoredBy = async (json: unknown, headers: Record<string, string> = {}) => {
@@ -124,17 +128,89 @@ test('fields that nobody reads are named by their paths, and the charge is made 
   assert.equal(link.headers.get('x-ignored-fields'), 'items[1].bar')
 })
 
-test('every operation with a body names what it ignores, and so does one that takes none', async () => {
-  for (const { operationId, method, prepare } of BODIES) {
+/** Leaving a field out means all of it, money moves, or something is gone. */
+const isRisky = (method: string, path: string): boolean =>
+  method === 'DELETE' || /^\/(refund|payment|account-balance)\/|\/(replay|return)$/.test(path)
+
+for (const { operationId, method, path: pattern } of ROUTES) {
+  if (method === 'GET') continue
+  const refuses = isRisky(method, pattern)
+  const what = refuses ? 'refuses an unknown field and does nothing' : 'names what it ignores'
+  test(`${operationId} ${what}`, async () => {
     const own = await api.client()
-    const { path, good } = await prepare(own, api)
-    const reply = await own.call(method, path, { json: { ...good, unheardOf: 1 } })
-    assert.ok(reply.status < 300, `${operationId}: ${reply.text}`)
-    assert.equal(reply.headers.get('x-ignored-fields'), 'unheardOf', operationId)
+    const { path, body } = await WRITES[operationId]!(own, api)
+    const before = await stored(api)
+    const reply = await own.call(method, path, { json: { ...body, unheardOf: 1 } })
+    const ignored = reply.headers.get('x-ignored-fields')
+    if (!refuses) {
+      assert.ok(reply.status < 300, reply.text)
+      assert.equal(ignored, 'unheardOf')
+      return
+    }
+    assert.deepEqual([reply.status, ignored], [400, null])
+    assert.equal(reply.body.errors[0].code, 'invalid_value')
+    assert.match(reply.body.message, /^unheardOf: is not a field of this operation, which takes /)
+    assert.deepEqual(await stored(api), before)
+    const right = await own.call(method, path, { json: body })
+    assert.ok(right.status < 300, right.text)
+  })
+}
+
+test('a field is refused with the one that was probably meant, beside all other violations', async () => {
+  const { id } = await makePaid(api, client, 10_000)
+  const refused = async (json: object, version = '2026-08-16') => {
+    const { status, body } = await client.post(`/refund/${id}`, json, {
+      headers: { 'X-Api-Version': version },
+    })
+    assert.equal(status, 400)
+    return body
   }
-  const { body } = await client.post('/charge/pix', charge())
-  const cancel = await client.post(`/charge/${body.data.id}/cancel`, { reason: 'x' })
-  assert.equal(cancel.headers.get('x-ignored-fields'), 'reason')
+  const meant: Record<string, string> = { valeu: 'value', Value: 'value', coment: 'comment' }
+  for (const [wrong, right] of Object.entries(meant)) {
+    const { message } = await refused({ [wrong]: 500 })
+    const known = 'which takes value, comment'
+    assert.equal(
+      message,
+      `${wrong}: is not a field of this operation (did you mean ${right}?), ${known}`,
+    )
+  }
+  const several = await refused({ valor: 500, comment: 7 })
+  assert.equal(several.errors.length, 2)
+  const old = await refused({ cents: 500 }, '2025-01-01')
+  assert.deepEqual([old.statusCode, old.error], [400, 'invalid_value'])
+  const odd = await refused({ 'a\r\nX-Evil: 1': 's3cret', ...MANY })
+  assert.equal(odd.errors.length, 20)
+  assert.ok(!JSON.stringify(odd).includes('s3cret'))
+  for (const json of [[1], 'all', 5]) {
+    const reply = await client.call('DELETE', '/client/x', { json })
+    assert.deepEqual([reply.status, reply.body.message], [400, 'body: must be an object'])
+  }
+})
+
+test('amount is another name of value in refunds and withdrawals, but not beside it', async () => {
+  const own = await api.client()
+  const { id } = await makePaid(api, own, 10_000)
+  const refund = await own.post(`/refund/${id}`, { amount: 500 })
+  assert.deepEqual([refund.status, refund.body.data.value], [201, 500])
+  assert.equal(refund.headers.get('x-ignored-fields'), null)
+  const { endToEndId } = await makePaid(api, own, 700)
+  const returned = await own.post(returnOf(endToEndId), { amount: 200 })
+  assert.deepEqual([returned.status, returned.body.data.value], [201, 200])
+  const before = await stored(api)
+  for (const path of [`/refund/${id}`, PATH, returnOf(endToEndId)]) {
+    const both = await own.post(path, { value: 500, amount: 500 })
+    assert.deepEqual(
+      [both.status, both.body.message],
+      [400, 'amount: is another name of value: send only one of them'],
+    )
+    const text = await own.post(path, { amount: '500' })
+    assert.deepEqual([text.status, text.body.message], [400, 'value: must be a whole number'])
+  }
+  assert.deepEqual(await stored(api), before)
+  const started = await own.post(PATH, { amount: 700 })
+  assert.equal(started.status, 201, started.text)
+  const shown = await own.get(`${PATH}/${started.body.data.withdrawId}`)
+  assert.equal(shown.body.data.value, 700)
 })
 
 test('a replay names the same fields as the first answer', async () => {
@@ -173,8 +249,7 @@ test('names are safe in a header: encoded, without values, bounded in number and
     const { ignored: long } = await ignoredBy(charge({ [name]: 1, ...odd }))
     assert.ok(long!.length <= 1000, String(long!.length))
   }
-  const many = Object.fromEntries(Array.from({ length: 3900 }, (_, i) => [`field${i}`, 1]))
-  const { ignored: cut } = await ignoredBy(charge(many))
+  const { ignored: cut } = await ignoredBy(charge(MANY))
   assert.equal(cut!.split(', ').length, 21)
   assert.ok(cut!.startsWith('field0, field1, ') && cut!.endsWith(', field19, ...'))
 })
