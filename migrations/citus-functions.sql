@@ -52,15 +52,16 @@ declare
   times timestamptz[];
   amounts bigint[];
 begin
-  -- An update changes one payment. It counts if it is matched only now.
+  -- An update changes one payment. It counts if it is matched or settles a charge only now.
   if tg_op = 'UPDATE' then
-    if exists (select from earlier where status = 'MATCHED') then
+    if exists (select from earlier where status = 'MATCHED' or settled > 0) then
       return null;
     end if;
   end if;
-  select array_agg(company_id), array_agg(charge_id), array_agg(received_at), array_agg(amount)
+  select array_agg(company_id), array_agg(coalesce(settled_charge_id, charge_id)),
+    array_agg(received_at), array_agg(case when settled > 0 then settled else amount end)
   into companies, paid, times, amounts
-  from matched where booked and status = 'MATCHED';
+  from matched where booked and (status = 'MATCHED' or settled > 0);
   if companies is null then
     return null;
   end if;

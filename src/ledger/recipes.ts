@@ -74,7 +74,7 @@ export const paymentUnmatched = (payment: Paid): Posting =>
 export const paymentAccepted = (payment: Paid): Posting =>
   posting('PAYMENT_ACCEPTED', ['unmatched', 'available'], byPayment(payment))
 
-/** The bank names later which charge an unmatched payment is for: it pays that charge. */
+/** The bank or the merchant says later which charge unmatched money is for: it pays that charge. */
 export const paymentMatched = (payment: Paid): Posting =>
   posting('CHARGE_PAID', ['unmatched', 'pending'], byPayment(payment))
 

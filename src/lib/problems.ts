@@ -34,6 +34,12 @@ export const CATALOGUE = {
   withdrawal_not_approvable: [409, 'The withdrawal waits for no approval of this person.'],
   refund_not_possible: [409, 'The charge cannot be refunded by this value.'],
   payment_not_unmatched: [409, 'The payment was already accepted or refunded.'],
+  charge_not_settleable: [409, 'Only a charge that is OPEN or EXPIRED can be settled.'],
+  charge_in_collection: [
+    409,
+    'The payer’s bank is collecting the charge of a subscription, so it cannot be settled.',
+  ],
+  payment_of_other_source: [409, 'Test payments settle test charges, and real ones real charges.'],
   recurrence_not_cancelable: [409, 'The subscription has already ended.'],
   clock_advancing: [409, 'The clock is still on its way to where it was moved before.'],
   recurrence_not_decidable: [409, 'The payer can no longer decide so on the subscription.'],

@@ -187,7 +187,7 @@ async function compareEntries(
   company: Company,
   entries: StatementEntry[],
 ): Promise<string[]> {
-  const arrived = entries.filter(({ kind }) => RECEIVED_KINDS.includes(kind))
+  const arrived = entries.filter((one) => RECEIVED_KINDS.includes(one.kind) && isReceived(one))
   const known = await findReceived(
     app,
     provider,

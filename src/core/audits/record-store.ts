@@ -8,11 +8,13 @@ export type BookedPayment = {
   amount: number
   returned: number
   chargeId: Uuid | null
+  settledId: Uuid | null
+  settled: number
   status: string
   booked: boolean
 }
 
-/** The fields of a charge that the books must agree with. */
+/** The fields of a charge that the books must agree with. `amount` is what has arrived. */
 export type BookedCharge = {
   id: Uuid
   amount: number
@@ -28,7 +30,7 @@ export type BookedOrder = { id: Uuid; amount: number; chargeId: Uuid | null; sta
 const byId = <T extends { id: Uuid }>(rows: T[]) => new Map(rows.map((row) => [row.id, row]))
 
 const PAYMENT = `select end_to_end_id as "endToEndId", amount, returned, charge_id as "chargeId",
-  status, booked from payments`
+  settled_charge_id as "settledId", settled, status, booked from payments`
 
 export async function paymentsOf(
   tx: Tx,
@@ -57,8 +59,8 @@ export const listPayments = (
     values: [companyId, after, limit],
   })
 
-const CHARGE = `select id, amount, end_to_end_id as "endToEndId", payment_status as "paymentStatus",
-  booked, static_code_id as "staticCodeId"`
+const CHARGE = `select id, amount - shortfall as amount, end_to_end_id as "endToEndId",
+  payment_status as "paymentStatus", booked, static_code_id as "staticCodeId"`
 
 export async function chargesOf(
   tx: Tx,

@@ -122,6 +122,13 @@ const ofOrder =
 
 const isMatched = ofPayment((status) => status === 'MATCHED')
 
+/** Whether the merchant has settled the charge of a posting with its payment. */
+const isSettled: Check = ({ ref, amount, chargeId, debit }, { payments }) => {
+  const payment = payments.get(ref)
+  if (!payment?.booked || debit !== 'unmatched') return false
+  return payment.settledId === chargeId && payment.settled === amount
+}
+
 /** A payment that was booked without a charge may have been matched later, by its own posting. */
 const wasUnmatched: Check = ({ ref, amount, chargeId }, { payments, matchedLater }) => {
   const payment = payments.get(ref)
@@ -134,7 +141,8 @@ const wasUnmatched: Check = ({ ref, amount, chargeId }, { payments, matchedLater
 const CHECKS: Record<Kind, Check> = {
   OPENING: (_, { mode }) => mode === 'sandbox',
   CHARGE_PAID: (entry, records) =>
-    isMatched(entry, records) && ofCharge(entry, records)?.amount === entry.amount,
+    (isMatched(entry, records) || isSettled(entry, records)) &&
+    ofCharge(entry, records)?.amount === entry.amount,
   CHARGE_SETTLED: (entry, records) => {
     const charge = ofCharge(entry, records)
     // Refunds and returns may have taken a part from pending before.
@@ -144,7 +152,7 @@ const CHECKS: Record<Kind, Check> = {
   PAYMENT_UNMATCHED: wasUnmatched,
   PAYMENT_ACCEPTED: ofPayment(
     (status) => status === 'ACCEPTED',
-    ({ amount, returned }) => amount - returned,
+    ({ amount, returned, settled }) => amount - returned - settled,
   ),
   REFUND_HELD: ofOrder('refunds'),
   REFUND_PAID: ofOrder('refunds', 'COMPLETED'),

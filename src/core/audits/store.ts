@@ -116,7 +116,7 @@ export type Expected = { pending: number; held: number; unmatched: number }
 export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
   const [row] = await tx.query<Row & Expected>({
     text: `select
-             (select coalesce(sum(c.amount - coalesce((
+             (select coalesce(sum(c.amount - c.shortfall - coalesce((
                 select sum(r.amount) from refunds r where r.company_id = $1
                   and r.charge_id = c.id and r.source = 'pending' and r.status <> 'FAILED'), 0)), 0)
               from charges c where c.company_id = $1 and c.payment_status = 'PAID' and c.booked
@@ -125,7 +125,7 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
                where company_id = $1 and status in ('PENDING_OTP', 'PROCESSING'))
               + (select coalesce(sum(amount), 0) from refunds
                  where company_id = $1 and status = 'PROCESSING' and booked))::int8 as held,
-             (select coalesce(sum(amount - returned), 0) from payments where company_id = $1
+             (select coalesce(sum(amount - returned - settled), 0) from payments where company_id = $1
                 and status = 'UNMATCHED' and reason is not null and booked)::int8 as unmatched`,
     values: [companyId],
   })

@@ -4,7 +4,7 @@ import { chargeReleased } from '../../ledger/recipes.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { record } from '../charges/record.ts'
-import { isReleasable, release } from '../charges/rules.ts'
+import { isReleasable, receivedOf, release } from '../charges/rules.ts'
 import { lockStates } from '../charges/store.ts'
 import { heldFromPending } from '../refunds/store.ts'
 
@@ -26,8 +26,9 @@ export async function releaseCharges(
     companyId,
     charges.flatMap(({ id, refunded }) => (refunded > 0 ? [id] : [])),
   )
-  const postings = charges.flatMap(({ booked, endToEndId, amount, id }) => {
-    const left = toCents(amount - (returned.get(id) ?? 0))
+  const postings = charges.flatMap((charge) => {
+    const { booked, endToEndId, id } = charge
+    const left = toCents(receivedOf(charge) - (returned.get(id) ?? 0))
     if (!booked || left === 0) return []
     return [chargeReleased({ endToEndId: endToEndId!, amount: left, chargeId: id })]
   })

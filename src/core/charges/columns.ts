@@ -35,6 +35,7 @@ export const CHARGE = tableOf<Charge>({
   releaseAt: ['settles_at', 'timestamptz'],
   booked: ['booked', 'bool'],
   refunded: ['refunded', 'cents'],
+  shortfall: ['shortfall', 'cents'],
   staticCodeId: ['static_code_id', 'uuid'],
   recurrenceId: ['recurrence_id', 'uuid'],
   shipping: ['shipping_sealed', 'bytea'],
@@ -51,6 +52,7 @@ export const CHANGING = CHARGE.only(
   'releaseAt',
   'booked',
   'refunded',
+  'shortfall',
   'shipping',
 )
 
@@ -62,6 +64,7 @@ export const CREATED = CHARGE.without(
   'releaseAt',
   'booked',
   'refunded',
+  'shortfall',
   'staticCodeId',
   'recurrenceId',
   'shipping',

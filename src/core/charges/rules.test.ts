@@ -47,6 +47,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   releaseAt: null,
   booked: false,
   refunded: toCents(0),
+  shortfall: toCents(0),
   staticCodeId: null,
   recurrenceId: null,
   shipping: null,

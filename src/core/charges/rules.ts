@@ -82,6 +82,8 @@ export type Charge = {
   booked: boolean
   /** Cents that were returned to the payer, or are being returned. */
   refunded: Cents
+  /** Cents of the amount that did not arrive, because a smaller payment has settled the charge. */
+  shortfall: Cents
   staticCodeId: Uuid | null
   /** The agreement that the charge belongs to. The payer's bank collects it, without a code. */
   recurrenceId: Uuid | null
@@ -123,11 +125,16 @@ export const newCharge = (given: NewCharge): Charge => ({
   releaseAt: null,
   booked: false,
   refunded: toCents(0),
+  shortfall: toCents(0),
   staticCodeId: null,
   recurrenceId: null,
   shipping: null,
   ...given,
 })
+
+/** How many cents of a paid charge have arrived. */
+export const receivedOf = ({ amount, shortfall }: Pick<Charge, 'amount' | 'shortfall'>): Cents =>
+  toCents(amount - shortfall)
 
 /** Whether paying a link means subscribing to its one product. */
 export const isSubscriptionLink = ({ link }: Charge): boolean =>
@@ -238,7 +245,10 @@ function unmatched(charge: Charge, { amount, receivedAt }: ReceivedPix): Unmatch
   return amount === charge.amount ? null : 'WRONG_AMOUNT'
 }
 
-const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Terms) => ({
+/** What a charge keeps of the payment that has paid it. */
+type Receipt = Pick<ReceivedPix, 'endToEndId' | 'receivedAt'>
+
+const paidBy = ({ endToEndId, receivedAt }: Receipt, { delay_s, booked }: Terms) => ({
   status: 'COMPLETED' as const,
   paymentStatus: 'PAID' as const,
   endToEndId,
@@ -246,6 +256,32 @@ const paidBy = ({ endToEndId, receivedAt }: ReceivedPix, { delay_s, booked }: Te
   releaseAt: new Date(receivedAt.getTime() + delay_s * 1000),
   booked,
 })
+
+/**
+ * Pays a charge with money that did not match it, because the merchant says so. It may have
+ * expired. If the money is less than the amount, the charge has a shortfall. The event is dated
+ * now, because it must not be older than those of the expiry and of the payment.
+ */
+export function settle(charge: Charge, money: Receipt & { amount: Cents }, terms: Terms): Change {
+  requireSettleable(charge)
+  const shortfall = toCents(Math.max(0, charge.amount - money.amount))
+  const settled = { ...charge, ...paidBy(money, terms), shortfall }
+  return { charge: settled, event: 'charge.paid', at: terms.now }
+}
+
+/** Whether a merchant may settle a charge: it was not paid, and paying it starts no subscription. */
+export const isSettleable = (charge: Charge): boolean =>
+  (charge.status === 'OPEN' || charge.status === 'EXPIRED') && !isSubscriptionLink(charge)
+
+function requireSettleable(charge: Charge): void {
+  if (isSettleable(charge)) return
+  throw problem(
+    'charge_not_settleable',
+    isSubscriptionLink(charge)
+      ? 'chargeId: the charge is a link to a subscription, which only its payer can start. Name another charge, or leave chargeId out to keep the money.'
+      : `chargeId: the charge is ${charge.status}, and only one that is OPEN or EXPIRED can be settled. Name another charge, or leave chargeId out to keep the money.`,
+  )
+}
 
 /** The charge that a payment of a static code creates. It is paid when it is created. */
 export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Match {

@@ -180,6 +180,11 @@ export const ChargeView = Type.Object({
   refunded: Type.Optional(
     Type.Integer({ description: 'Cents that went back to the payer, or are on their way' }),
   ),
+  shortfall: Type.Optional(
+    Type.Integer({
+      description: 'Cents of the total that did not arrive: you settled it with less',
+    }),
+  ),
   correlationID: Type.Optional(Type.String({ description: 'The static code that was paid' })),
   items: Type.Optional(Type.Array(ItemView)),
   customer: Type.Optional(CustomerInCharge),
@@ -307,6 +312,7 @@ export function showCharge(
   if (charge.description !== null) shown.description = charge.description
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
+  if (charge.shortfall > 0) shown.shortfall = charge.shortfall
   if (charge.staticCodeId !== null) shown.correlationID = toPublic('qrs', charge.staticCodeId)
   if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))
   if (charge.recurrenceId !== null) {

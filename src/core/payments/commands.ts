@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
-import { post } from '../../ledger/post.ts'
-import { paymentAccepted } from '../../ledger/recipes.ts'
+import { lockBooks, post } from '../../ledger/post.ts'
+import { paymentAccepted, paymentMatched } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -9,14 +9,17 @@ import type { PixPayer, ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
+import { find as findBilling } from '../billings/store.ts'
+import { receiptMails } from '../charges/notify.ts'
 import { insertCode } from '../charges/openings-store.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
-import { simulation, withCode } from '../charges/rules.ts'
+import { receivedOf, settle, simulation, withCode } from '../charges/rules.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
+import { queueMails } from '../mails/store.ts'
 import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
-import { accept, undecidedOf } from './rules.ts'
+import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /**
@@ -98,19 +101,70 @@ async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Pr
   return change.charge
 }
 
-/** The merchant keeps a payment that matches no charge: its money is available at once. */
+/** The merchant keeps a payment that matches no charge: what is left of it is available at once. */
 export async function acceptPayment(
   tx: Tx,
   companyId: Uuid,
   endToEndId: string,
   now: Date,
 ): Promise<Payment> {
-  const payment = await store.lockUnmatched(tx, companyId, endToEndId)
-  if (!payment) throw problem('payment_not_found')
-  const kept = accept(payment)
+  const payment = await lockUnmatched(tx, companyId, endToEndId)
+  const kept = rules.accept(payment)
   if (kept === 'already-accepted') return payment
   await store.updateStatus(tx, kept)
-  const money = { ...kept, amount: undecidedOf(kept) }
+  const money = { ...kept, amount: rules.undecidedOf(kept) }
   await post(tx, companyId, kept.booked ? [paymentAccepted(money)] : [], now)
   return kept
+}
+
+async function lockUnmatched(tx: Tx, companyId: Uuid, endToEndId: string): Promise<Payment> {
+  const payment = await store.lockUnmatched(tx, companyId, endToEndId)
+  if (!payment) throw problem('payment_not_found')
+  return payment
+}
+
+/**
+ * The merchant settles a charge with a payment that did not match: the charge is paid by it, as if
+ * the payment had matched. What is left of the payment waits for a decision. A payment settles one
+ * charge. If it has settled this one before, nothing changes.
+ */
+export async function settleCharge(
+  tx: Tx,
+  app: App,
+  company: Company,
+  endToEndId: string,
+  chargeId: Uuid,
+): Promise<Payment> {
+  const charge = await lockCharge(tx, company.id, chargeId)
+  const payment = await lockUnmatched(tx, company.id, endToEndId)
+  if (payment.settled?.chargeId === charge.id) return payment
+  rules.requireSettling(company, payment, charge)
+  const now = app.clock.now()
+  const { booked } = payment
+  const terms = { delay_s: company.settlementDelay_s, booked, now }
+  const change = settle(charge, { ...payment, amount: rules.undecidedOf(payment) }, terms)
+  await requireNoCollection(tx, charge)
+  // Totals count by what is written next, and whoever counts them anew has locked the books too.
+  const books = await lockBooks(tx, company.id)
+  const settled = rules.withSettled(payment, change.charge)
+  await store.updateStatus(tx, settled)
+  await record(tx, [change])
+  await queueMails(tx, app.vault, receiptMails(app, company, [change.charge]))
+  const paid = paymentMatched({ endToEndId, amount: receivedOf(change.charge), chargeId })
+  await post(tx, company.id, booked ? [paid] : [], now, books)
+  return settled
+}
+
+/**
+ * Refuses a charge that the payer's bank may be collecting: it would be paid twice. One that the
+ * bank has no order for gets none, because its billing ends with the charge.
+ */
+async function requireNoCollection(tx: Tx, charge: Charge): Promise<void> {
+  if (charge.recurrenceId === null || charge.status !== 'OPEN') return
+  const billing = await findBilling(tx, charge.companyId, charge.id, 'for update')
+  if (!billing?.ordered) return
+  throw problem(
+    'charge_in_collection',
+    'chargeId: the payer’s bank has the order to collect the charge. When its last attempt has failed, the charge is EXPIRED and can be settled.',
+  )
 }

@@ -322,6 +322,7 @@ function toPayment(
     chargeId,
     booked,
     returned: toCents(0),
+    settled: null,
     createdAt: now,
     // A charge has its payer. Only if there is no charge, keep the payer that the bank names.
     payer: payer && !isMatched ? sealPayer(vault, { companyId, ...pix }, payer) : null,

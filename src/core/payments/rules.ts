@@ -1,14 +1,17 @@
-import type { Uuid } from '../../lib/ids.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
-import type { UnmatchedReason } from '../charges/rules.ts'
+import { type Charge, receivedOf, type UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
 /** The states of a received payment. Only UNMATCHED waits for a decision. */
 export const PAYMENT_STATES = ['MATCHED', 'UNMATCHED', 'ACCEPTED', 'REFUNDING', 'REFUNDED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+/** A charge that a payment settles: how much of the payment it got, and how much it lacks. */
+export type Settled = { chargeId: Uuid; amount: Cents; shortfall: Cents }
 
 /** A received Pix, as the company has it. */
 export type Payment = {
@@ -21,7 +24,10 @@ export type Payment = {
   amount: Cents
   /** How much of it the bank has returned by itself while it waited for a decision. */
   returned: Cents
+  /** The charge that it names. */
   chargeId: Uuid | null
+  /** The charge that the merchant has settled with it. */
+  settled: Settled | null
   status: PaymentState
   reason: UnmatchedReason | null
   booked: boolean
@@ -72,8 +78,41 @@ export function accept(payment: Payment): Payment | 'already-accepted' {
   return { ...payment, status: 'ACCEPTED' }
 }
 
-/** How much of a payment waits for a decision. */
-export const undecidedOf = ({ amount, returned }: Payment): Cents => toCents(amount - returned)
+/** How much of a payment the merchant decides about: what the bank and a charge have left. */
+export const undecidedOf = ({ amount, returned, settled }: Payment): Cents =>
+  toCents(amount - returned - (settled?.amount ?? 0))
+
+/** The charge that a payment has paid, by itself or because the merchant has settled it. */
+export const paidCharge = ({ status, chargeId, settled }: Payment): Uuid | null =>
+  status === 'MATCHED' ? chargeId : (settled?.chargeId ?? null)
+
+/** The payment after it has settled a charge. If something is left of it, that waits. */
+export function withSettled(payment: Payment, charge: Charge): Payment {
+  const { id: chargeId, shortfall } = charge
+  const settled = { ...payment, settled: { chargeId, amount: receivedOf(charge), shortfall } }
+  return undecidedOf(settled) === 0 ? { ...settled, status: 'ACCEPTED' } : settled
+}
+
+/** Throws if the payment cannot settle this charge, or has settled another one. */
+export function requireSettling(
+  company: Pick<Company, 'mode'>,
+  payment: Payment,
+  { devMode }: Charge,
+): void {
+  const { settled, source } = payment
+  if (settled) {
+    const id = toPublic('charge', settled.chargeId)
+    throw problem('payment_not_unmatched', `The payment has settled ${id}. It settles no other.`)
+  }
+  requireUnmatched(payment)
+  if (payableBy(company, devMode) === source) return
+  throw problem(
+    'payment_of_other_source',
+    devMode
+      ? 'chargeId: the charge is a test (devMode), and the payment is real money. Name a charge without devMode.'
+      : 'chargeId: the charge is real, and the payment is a test. Name a charge with devMode.',
+  )
+}
 
 export function requireUnmatched({ status }: Payment): void {
   if (status === 'UNMATCHED') return

@@ -1,9 +1,19 @@
-import { tableOf } from '../../db/columns.ts'
+import { type ColumnGroup, tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
 import type { WhenLocked } from '../charges/store.ts'
-import type { Payment, PaymentState, Recorded } from './rules.ts'
+import type { Payment, PaymentState, Recorded, Settled } from './rules.ts'
+
+const SETTLED: ColumnGroup<Settled | null> = {
+  columns: [
+    ['settled_charge_id', 'uuid', (settled) => settled?.chargeId ?? null],
+    ['settled', 'cents', (settled) => settled?.amount ?? 0],
+    ['shortfall', 'cents', (settled) => settled?.shortfall ?? 0],
+  ],
+  read: ({ settled_charge_id: chargeId, settled: amount, shortfall }) =>
+    chargeId === null ? null : ({ chargeId, amount, shortfall } as Settled),
+}
 
 const PAYMENT = tableOf<Payment>({
   companyId: ['company_id', 'uuid'],
@@ -14,6 +24,7 @@ const PAYMENT = tableOf<Payment>({
   amount: ['amount', 'cents'],
   returned: ['returned', 'cents'],
   chargeId: ['charge_id', 'uuid'],
+  settled: SETTLED,
   status: ['status', 'text'],
   reason: ['reason', 'text'],
   booked: ['booked', 'bool'],
@@ -30,8 +41,11 @@ const KEY = tableOf<PaymentKey>({
 
 const SELECT = `select ${PAYMENT.names} from payments`
 
-/** If the bank has returned a part, its money is not whole any more, so it stays unmatched. */
-const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0`
+/**
+ * If the bank has returned a part, or a part has settled a charge, its money is not whole any more,
+ * so it stays unmatched.
+ */
+const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0 and settled = 0`
 
 /** What identifies a payment. */
 export type PaymentKey = Pick<Payment, 'companyId' | 'source' | 'endToEndId'>
@@ -207,9 +221,11 @@ export async function listUnmatchedOf(
   return rows.map(PAYMENT.read)
 }
 
+/** Writes what was decided about a payment, and what the bank has returned of it. */
 export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   await tx.query({
-    text: `update payments set status = $3, returned = $5
+    text: `update payments set status = $3, returned = $5, settled_charge_id = $6, settled = $7,
+             shortfall = $8
            where company_id = $1 and end_to_end_id = $2 and source = $4`,
     values: [
       payment.companyId,
@@ -217,6 +233,9 @@ export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
       payment.status,
       payment.source,
       payment.returned,
+      payment.settled?.chargeId ?? null,
+      payment.settled?.amount ?? 0,
+      payment.settled?.shortfall ?? 0,
     ],
   })
 }

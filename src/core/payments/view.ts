@@ -4,7 +4,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
 import { UNMATCHED_REASONS } from '../charges/rules.ts'
 import { PAGE, Timestamp } from '../fields.ts'
-import { PAYMENT_STATES, type Payment } from './rules.ts'
+import { PAYMENT_STATES, type Payment, type Settled } from './rules.ts'
 import { openPayer } from './sealing.ts'
 
 const UNMATCHED_STATES = PAYMENT_STATES.filter((status) => status !== 'MATCHED')
@@ -14,6 +14,24 @@ export const UnmatchedQuery = Type.Object({
   status: Type.Optional(
     Type.Enum(UNMATCHED_STATES, {
       description: 'By default those that still wait for a decision: UNMATCHED',
+    }),
+  ),
+})
+
+/** What becomes of money beyond the amount of a charge. */
+const DIFFERENCES = ['keep', 'refund'] as const
+
+export const Acceptance = Type.Object({
+  chargeId: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: 'A charge that is OPEN or EXPIRED: the payment settles it, so that it is paid',
+    }),
+  ),
+  difference: Type.Optional(
+    Type.Enum([...DIFFERENCES], {
+      description:
+        'What becomes of money beyond the charge’s total, `keep` when omitted: it becomes available, or goes back to its payer. Only with `chargeId`',
     }),
   ),
 })
@@ -28,6 +46,21 @@ export const UnmatchedPayment = Type.Object({
   status: Type.Enum(UNMATCHED_STATES),
   reason: Type.Enum([...UNMATCHED_REASONS], { description: 'Why it pays no charge' }),
   chargeId: Type.Optional(Type.String({ description: 'The charge that it names' })),
+  settled: Type.Optional(
+    Type.Object(
+      {
+        chargeId: Type.String(),
+        amount: Type.Integer({ description: 'Cents of the payment that the charge got' }),
+        shortfall: Type.Optional(
+          Type.Integer({ description: 'Cents that the payment was short of the charge’s total' }),
+        ),
+      },
+      {
+        description:
+          'The charge that you settled with it. `status` says what became of the rest of the payment, if there is any',
+      },
+    ),
+  ),
   receivedAt: Timestamp,
   payer: Type.Optional(
     Type.Object(
@@ -48,12 +81,19 @@ export function showUnmatched(vault: Vault, payment: Payment): Static<typeof Unm
     amount,
     ...(payment.returned > 0 ? { returned: payment.returned } : {}),
     receivedAt: receivedAt.toISOString(),
+    ...(payment.settled ? { settled: showSettled(payment.settled) } : {}),
     status: status as (typeof UNMATCHED_STATES)[number],
     reason: reason!,
     ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
     ...(payment.payer === null ? {} : { payer: showPayer(vault, payment, payment.payer) }),
   }
 }
+
+const showSettled = ({ chargeId, amount, shortfall }: Settled) => ({
+  chargeId: toPublic('charge', chargeId),
+  amount,
+  ...(shortfall > 0 ? { shortfall } : {}),
+})
 
 function showPayer(vault: Vault, payment: Payment, sealed: Buffer) {
   const { name, taxId } = openPayer(vault, payment, sealed)

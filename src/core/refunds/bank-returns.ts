@@ -6,12 +6,12 @@ import { toCents } from '../../lib/money.ts'
 import type { PixReturn, ReceivedPix, Source } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
-import type { Charge } from '../charges/rules.ts'
+import { type Charge, receivedOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { emit, returnEvent } from '../events.ts'
 import { composeBankReturn } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
-import type { Payment } from '../payments/rules.ts'
+import { type Payment, paidCharge } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import type { Refund } from './rules.ts'
 import * as rules from './rules.ts'
@@ -70,12 +70,11 @@ async function lockPayment(
 ): Promise<Paid | null> {
   const [seen] = await payments.findByIds(tx, companyId, source, [endToEndId])
   if (!seen) return null
-  const chargeOf = ({ status, chargeId }: Payment) => (status === 'MATCHED' ? chargeId : null)
-  const chargeId = chargeOf(seen)
+  const chargeId = paidCharge(seen)
   const charge = chargeId ? await lockCharge(tx, companyId, chargeId) : null
   const payment = await payments.lock(tx, companyId, source, endToEndId)
-  // If it was matched in the meantime, its charge must be locked before it.
-  if (chargeOf(payment!) !== chargeId) throw serializationConflict()
+  // If it has paid a charge in the meantime, that must be locked before it.
+  if (paidCharge(payment!) !== chargeId) throw serializationConflict()
   return { payment: payment!, charge }
 }
 
@@ -88,9 +87,11 @@ async function recordOne(
   pixReturn: PixReturn,
   now: Date,
 ): Promise<void> {
-  const { payment, charge } = of
-  const pending = charge?.paymentStatus === 'PAID' ? await pendingOf(tx, charge) : 0
-  const source = rules.sourceOfReturn(pixReturn.amount, payment, charge, pending)
+  const { payment } = of
+  const pending = of.charge?.paymentStatus === 'PAID' ? await pendingOf(tx, of.charge) : 0
+  const source = rules.sourceOfReturn(pixReturn.amount, payment, of.charge, pending)
+  // What waits for a decision is no money of the charge that the payment settles.
+  const charge = source === 'unmatched' ? null : of.charge
   const refund = toRefund(payment, charge, pixReturn, source)
   await store.insert(tx, refund)
   if (charge) of.charge = await changeCharge(tx, charge, now)
@@ -107,8 +108,9 @@ async function recordOne(
 }
 
 /** How much of a paid charge is in pending. */
-async function pendingOf(tx: Tx, { companyId, id, amount }: Charge): Promise<number> {
-  return amount - ((await store.heldFromPending(tx, companyId, [id])).get(id) ?? 0)
+async function pendingOf(tx: Tx, charge: Charge): Promise<number> {
+  const { companyId, id } = charge
+  return receivedOf(charge) - ((await store.heldFromPending(tx, companyId, [id])).get(id) ?? 0)
 }
 
 const toRefund = (

@@ -113,7 +113,7 @@ export async function completeRefund(
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
   if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
-  else await setPayment(tx, refund, 'REFUNDED')
+  else await endPayment(tx, refund)
   await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
 }
 
@@ -161,18 +161,15 @@ async function releaseOfCharge(
 
 /** If the bank has returned the payment by itself, nothing of it waits for a decision. */
 async function releaseOfPayment(tx: Tx, refund: Refund): Promise<RefundSource> {
-  const { companyId, paymentSource, endToEndId, amount } = refund
+  const { companyId, paymentSource, endToEndId } = refund
   const ofPayment = await store.listOfPayments(tx, companyId, paymentSource, [endToEndId])
-  const isGone = rules.takenFromAvailable(ofPayment) >= amount
-  await setPayment(tx, refund, isGone ? 'REFUNDED' : 'UNMATCHED')
+  const payment = await payments.lock(tx, companyId, paymentSource, endToEndId)
+  const isGone = rules.isGone(refund, payment!, ofPayment)
+  await payments.updateStatus(tx, { ...payment!, status: isGone ? 'REFUNDED' : 'UNMATCHED' })
   return isGone ? 'available' : 'unmatched'
 }
 
-async function setPayment(
-  tx: Tx,
-  { companyId, endToEndId, paymentSource }: Refund,
-  status: 'REFUNDED' | 'UNMATCHED',
-): Promise<void> {
+async function endPayment(tx: Tx, { companyId, endToEndId, paymentSource }: Refund): Promise<void> {
   const payment = await payments.lock(tx, companyId, paymentSource, endToEndId)
-  await payments.updateStatus(tx, { ...payment!, status })
+  await payments.updateStatus(tx, { ...payment!, status: 'REFUNDED' })
 }

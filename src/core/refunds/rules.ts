@@ -3,7 +3,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { PixReturn, ReturnReason, Source } from '../../provider/port.ts'
-import type { Charge } from '../charges/rules.ts'
+import { type Charge, receivedOf } from '../charges/rules.ts'
 import { type Payment, undecidedOf } from '../payments/rules.ts'
 
 export const REFUND_STATES = ['PROCESSING', 'COMPLETED', 'FAILED'] as const
@@ -52,7 +52,7 @@ export function plan(
     throw impossible(`The charge is ${charge.status}: only a paid charge can be refunded.`)
   }
   requireInTime(charge.paymentDate!, now)
-  const left = charge.amount - charge.refunded
+  const left = receivedOf(charge) - charge.refunded
   if (left === 0) throw impossible('The charge is already refunded in full.')
   const amount = toCents(value ?? left)
   if (amount > left) {
@@ -79,7 +79,7 @@ function end(refund: Refund, result: Partial<Refund>): Refund {
 
 /** The charge after a return. If all of its money has gone back, it is REFUNDED. */
 export const afterReturn = (charge: Charge, returned: number): Charge =>
-  returned >= charge.amount ? { ...charge, paymentStatus: 'REFUNDED' } : charge
+  returned >= receivedOf(charge) ? { ...charge, paymentStatus: 'REFUNDED' } : charge
 
 /**
  * Where the hold of a failed refund goes back to. If it was taken from pending money and the charge
@@ -92,13 +92,19 @@ export const releasedTo = ({ source }: Refund, { paymentStatus }: Charge): Refun
  * How much of a charge counts as refunded. While a refund is being ordered, the bank may return the
  * same money by itself: then it counts once.
  */
-export const refundedOf = ({ amount }: Charge, sum: number): Cents => toCents(Math.min(amount, sum))
+export const refundedOf = (charge: Charge, sum: number): Cents =>
+  toCents(Math.min(receivedOf(charge), sum))
 
-/** How much of a payment the bank has returned by itself out of the available balance. */
-export const takenFromAvailable = (refunds: Refund[]): number =>
-  refunds
-    .filter(({ bankReason, source }) => bankReason !== null && source === 'available')
-    .reduce((sum, { amount }) => sum + amount, 0)
+/**
+ * Whether the bank has returned by itself what a refund of an unmatched payment should return. If
+ * the payment settles a charge, what the bank returns counts as money of the charge first.
+ */
+export function isGone({ amount }: Refund, { settled }: Payment, ofPayment: Refund[]): boolean {
+  const taken = ofPayment
+    .filter(({ bankReason, source }) => bankReason !== null && source !== 'unmatched')
+    .reduce((sum, refund) => sum + refund.amount, 0)
+  return taken - (settled?.amount ?? 0) >= amount
+}
 
 /** The returns that are no order of ours and not recorded yet. */
 export const newReturns = (returns: PixReturn[], recorded: Refund[]): PixReturn[] =>
@@ -123,6 +129,6 @@ export function sourceOfReturn(
 
 /** A payment of which the bank has returned a part. If nothing is left, it waits no more. */
 export function withReturn(payment: Payment, amount: Cents): Payment {
-  const returned = toCents(payment.returned + amount)
-  return { ...payment, returned, status: returned === payment.amount ? 'REFUNDED' : payment.status }
+  const after = { ...payment, returned: toCents(payment.returned + amount) }
+  return { ...after, status: undecidedOf(after) === 0 ? 'REFUNDED' : payment.status }
 }

@@ -43,7 +43,8 @@ export async function countReceived(
 ): Promise<void> {
   await tx.query({
     text: `with counted as materialized (
-             select company_id, date_trunc('hour', payment_date, 'UTC'), count(*), sum(amount)
+             select company_id, date_trunc('hour', payment_date, 'UTC'), count(*),
+               sum(amount - shortfall)
              from charges
              where company_id = $1 and payment_date >= $2
                and ($3::timestamptz is null or payment_date < $3) and booked
@@ -110,7 +111,8 @@ export async function readReceived(
 ): Promise<Received> {
   const [row] = await tx.query<Received>({
     name: 'read_received',
-    text: `select count(*) as count, coalesce(sum(amount), 0)::int8 as sum from charges
+    text: `select count(*) as count, coalesce(sum(amount - shortfall), 0)::int8 as sum
+           from charges
            where company_id = $1 and payment_date >= $2 and payment_date < $3 and booked`,
     values: [companyId, from, to],
   })

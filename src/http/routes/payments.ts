@@ -1,10 +1,18 @@
 import Type from 'typebox'
-import { acceptPayment } from '../../core/payments/commands.ts'
+import { acceptPayment, settleCharge } from '../../core/payments/commands.ts'
+import { type Payment, undecidedOf } from '../../core/payments/rules.ts'
 import { listUnmatched } from '../../core/payments/store.ts'
-import { showUnmatched, UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
+import {
+  Acceptance,
+  showUnmatched,
+  UnmatchedPayment,
+  UnmatchedQuery,
+} from '../../core/payments/view.ts'
 import { refundPayment } from '../../core/refunds/commands.ts'
 import { NewPaymentRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
-import { problem } from '../../lib/problems.ts'
+import type { Tx } from '../../db/database.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { invalid, problem } from '../../lib/problems.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
 import { readPage } from '../slices.ts'
@@ -47,23 +55,54 @@ const accept = route({
   path: '/payment/unmatched/{endToEndId}/accept',
   operationId: 'acceptPayment',
   tag: 'Payments',
-  summary: 'Keep an unmatched payment: it becomes available',
+  summary: 'Keep an unmatched payment, or settle a charge with it',
   description:
-    'If the payment is accepted already, the answer is the same. Its charge stays as it is.',
+    'Without `chargeId` the money becomes available, and its charge stays as it is. With `chargeId` that charge becomes COMPLETED and PAID, as if the payment had matched it, also if it has expired. Money beyond its total is kept or goes back, as `difference` says; if the payment is less than the total, `settled.shortfall` says by how much. A payment settles one charge. If it is accepted already, the answer is the same.',
   scope: 'payments:write',
   unknownFields: 'refused',
+  body: Acceptance,
   data: UnmatchedPayment,
   status: 200,
   message: 'Payment accepted.',
-  problems: ['payment_not_found', 'payment_not_unmatched'],
+  problems: [
+    'payment_not_found',
+    'charge_not_found',
+    'payment_not_unmatched',
+    'charge_not_settleable',
+    'charge_in_collection',
+    'payment_of_other_source',
+    'refund_not_possible',
+    'provider_unavailable',
+  ],
   handle(call) {
-    const { app, company } = call
+    const { app, company, body } = call
     const id = endToEndIdOf(call)
-    return call.commit(async (tx) =>
-      showUnmatched(app.vault, await acceptPayment(tx, company.id, id, app.clock.now())),
-    )
+    const { chargeId, difference } = body
+    if (chargeId === undefined && difference !== undefined) {
+      throw invalid('difference: only with chargeId; without it the whole payment is kept')
+    }
+    const keep = (tx: Tx) => acceptPayment(tx, company.id, id, app.clock.now())
+    const show = (payment: Payment) => showUnmatched(app.vault, payment)
+    return call.commit(async (tx) => {
+      if (chargeId === undefined) return show(await keep(tx))
+      const settled = await settleCharge(tx, app, company, id, chargeIdOf(chargeId))
+      if (difference !== 'refund') return show(await keep(tx))
+      if (hasNothingToReturn(settled)) return show(settled)
+      await refundPayment(tx, app, company, id, {})
+      return show({ ...settled, status: 'REFUNDING' })
+    })
   },
 })
+
+function chargeIdOf(id: string): Uuid {
+  const found = fromPublic('charge', id)
+  if (!found) throw problem('charge_not_found')
+  return found
+}
+
+/** Whether nothing is left of a payment, or what was left goes back already. */
+const hasNothingToReturn = (payment: Payment): boolean =>
+  undecidedOf(payment) === 0 || payment.status === 'REFUNDING' || payment.status === 'REFUNDED'
 
 const refund = route({
   method: 'POST',

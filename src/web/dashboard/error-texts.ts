@@ -145,6 +145,21 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Não é preciso fazer nada.',
     en: 'There is nothing to do.',
   },
+  charge_not_settleable: {
+    means: 'Só uma cobrança em aberto ou expirada pode ser quitada.',
+    pt: 'Escolha outra cobrança, ou fique com o valor sem informar chargeId.',
+    en: 'Choose another charge, or keep the money without chargeId.',
+  },
+  charge_in_collection: {
+    means: 'O banco do pagador está cobrando esta cobrança da assinatura.',
+    pt: 'Espere o resultado. Se a última tentativa falhar, a cobrança expira e pode ser quitada.',
+    en: 'Wait for the outcome. If the last attempt fails, the charge expires and can be settled.',
+  },
+  payment_of_other_source: {
+    means: 'Pagamentos de teste quitam cobranças de teste, e os reais, cobranças reais.',
+    pt: 'Escolha uma cobrança do mesmo tipo: de teste (devMode) ou real.',
+    en: 'Choose a charge of the same kind: a test (devMode) or a real one.',
+  },
   recurrence_not_cancelable: {
     means: 'A assinatura já terminou.',
     pt: 'Não é preciso fazer nada.',

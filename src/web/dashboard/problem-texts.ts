@@ -49,6 +49,18 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     pt: 'Este pagamento já foi aceito ou devolvido.',
     en: 'This payment was already accepted or refunded.',
   },
+  charge_not_settleable: {
+    pt: 'Esta cobrança não pode ser quitada: só uma cobrança em aberto ou expirada pode.',
+    en: 'This charge cannot be settled: only one that is open or expired can.',
+  },
+  charge_in_collection: {
+    pt: 'O banco do pagador está cobrando esta cobrança da assinatura. Se a última tentativa falhar, ela expira e pode ser quitada.',
+    en: 'The payer’s bank is collecting this charge of a subscription. If its last attempt fails, the charge expires and can be settled.',
+  },
+  payment_of_other_source: {
+    pt: 'Um pagamento de teste só quita cobranças de teste, e um pagamento real, cobranças reais.',
+    en: 'A test payment settles test charges only, and a real one real charges.',
+  },
   recurrence_not_cancelable: {
     pt: 'A assinatura já terminou.',
     en: 'The subscription has already ended.',

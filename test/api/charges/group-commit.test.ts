@@ -34,6 +34,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     releaseAt: null,
     booked: false,
     refunded: toCents(0),
+    shortfall: toCents(0),
     staticCodeId: null,
     recurrenceId: null,
     shipping: null,
