@@ -1,4 +1,4 @@
-import { isPlayMoney } from '../core/charges/rules.ts'
+import { isPlayMoney, receivedOf } from '../core/charges/rules.ts'
 import { checkoutUrl } from '../core/charges/view.ts'
 import { receiptLines } from '../core/receipts/lines.ts'
 import type { ReceiptLine } from '../core/receipts/texts.ts'
@@ -13,7 +13,7 @@ import { RECEIPT } from './receipt-texts.ts'
 /** The title of the page, which is also the name of a saved file. */
 export function receiptTitle({ charge, company, language }: ChargePage): string {
   const { title, testTitle } = RECEIPT[language]
-  const amount = formatReais(charge.amount)
+  const amount = formatReais(receivedOf(charge))
   return isPlayMoney(company, charge) ? testTitle(amount) : title(amount)
 }
 
@@ -37,7 +37,7 @@ export function receipt(page: ChargePage, state: 'paid' | 'refundedAll'): Html {
   return html`${testMark(page)}${printHead(page)}${result(shown, language)}${printFoot(page)}`
 }
 
-const SUMS: ReceiptLine['kind'][] = ['amount', 'refunded']
+const SUMS: ReceiptLine['kind'][] = ['amount', 'charged', 'refunded']
 
 function factOf({ kind, label, values }: ReceiptLine, { charge, language }: ChargePage): Fact {
   const [first, ...others] = values

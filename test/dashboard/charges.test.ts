@@ -143,7 +143,7 @@ test('the file has all that is filtered, for spreadsheets in Brazil', async () =
   assert.ok(line!.includes('***.***.247-25'))
   assert.deepEqual(await linesOf(viewer, { q: 'charge of nobody' }), [])
   const { text } = await viewer.get('/charges.csv')
-  assert.match(text, /^Cobrança;Sua referência;.*;Primeiro saque após a liberação\r\n/)
+  assert.match(text, /^Cobrança;Sua referência;.*;Primeiro saque após a liberação;Faltou\r\n/)
 })
 
 test('the file has the first withdrawal after the money was released', async () => {

@@ -78,6 +78,7 @@ function describe(charge: Charge): string {
   return factsOf([
     ['Charge', charge.id],
     ['Amount', formatReais(charge.total)],
+    ['Short by', charge.shortfall ? formatReais(charge.shortfall) : null],
     ['Refunded', charge.refunded ? formatReais(charge.refunded) : null],
     ['Status', `${charge.status}, payment ${charge.paymentStatus}`],
     ['Created', localTime(charge.createdAt)],

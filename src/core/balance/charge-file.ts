@@ -39,6 +39,11 @@ const columnsOf = (vault: Vault): Column<DatedCharge>[] => [
     title: 'Primeiro saque após a liberação',
     of: ({ withdrawnAt }) => withdrawnAt,
   },
+  {
+    name: 'shortfall_cents',
+    title: 'Faltou',
+    of: ({ shortfall }) => ({ cents: shortfall, signed: 0 - shortfall }),
+  },
 ]
 
 /** The file of charges that people download. New columns are added at the end. */

@@ -25,7 +25,7 @@ export type History = {
   opening: Opening | null
   /** The oldest first. */
   refunds: Refund[]
-  /** Payments that named the charge and did not pay it, the oldest first. */
+  /** Payments that named the charge and did not match it, or have settled it; the oldest first. */
   unmatched: Payment[]
   /** Empty if the person may not see the balance. */
   entries: StatementEntry[]
@@ -57,7 +57,7 @@ export async function historyOf(
   const [opening, refunds, unmatched, activity, mails] = await Promise.all([
     findOpening(db, charge),
     listRefunds(db, companyId, id, page),
-    listUnmatchedOf(db, companyId, id, MAX_OF_EACH),
+    listUnmatchedOf(db, charge, MAX_OF_EACH),
     listActivity(db, companyId, id, MAX_OF_EACH),
     listMails(db, charge),
   ])
@@ -87,7 +87,7 @@ const OF_REFUNDS: Kind[] = ['REFUND_HELD', 'REFUND_PAID', 'REFUND_RELEASED', 'BA
 async function entriesOf(db: Tx, { charge, refunds, unmatched }: About): Promise<StatementEntry[]> {
   const isBooked = ({ booked }: { booked: boolean }) => booked
   const payments = unmatched.filter(isBooked).map(({ endToEndId }) => endToEndId)
-  if (charge.booked) payments.push(charge.endToEndId!)
+  if (charge.booked && !payments.includes(charge.endToEndId!)) payments.push(charge.endToEndId!)
   const orders = refunds.filter(isBooked).map(({ id }) => toPublic('rfnd', id))
   const found = await Promise.all([
     findPostings(db, charge.companyId, OF_PAYMENTS, payments),

@@ -1,7 +1,7 @@
 import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
-import type { Charge } from '../charges/rules.ts'
+import { type Charge, receivedOf } from '../charges/rules.ts'
 import type { AnyEventType } from '../events.ts'
 import type { WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'
@@ -14,7 +14,8 @@ export type Moment = {
   entries: StatementEntry[]
   events: WrittenEvent[]
 } & (
-  | { kind: 'made' | 'paid' | 'canceled'; by: Author | null }
+  | { kind: 'made' | 'canceled'; by: Author | null }
+  | { kind: 'paid'; by: Author | null; settled: boolean }
   | { kind: 'code' | 'mailed' | 'opened' | 'released' | 'expired' }
   | { kind: 'mail'; outcome: History['mails'][number]['outcome'] }
   | { kind: 'refund'; refund: Refund; by: Author | null }
@@ -59,7 +60,7 @@ function ownMoments(history: History): Bare[] {
     ...mails.map(({ createdAt: at, outcome }) => ({ kind: 'mail', at, outcome }) as const),
     opening?.openedAt && { kind: 'opened', at: opening.openedAt },
     codeAt && charge.brCode !== null && { kind: 'code', at: codeAt },
-    paymentDate && { kind: 'paid', at: paymentDate, by: authorOf(history, /^simulatePayment$/) },
+    paymentDate && paidMoment(history, paymentDate),
     releasedAt && { kind: 'released', at: releasedAt },
     status === 'CANCELED' && {
       kind: 'canceled',
@@ -72,6 +73,18 @@ function ownMoments(history: History): Bare[] {
     },
   ]
   return moments.filter((moment) => moment !== null && moment !== undefined && moment !== false)
+}
+
+/** A charge that the merchant has settled is paid from then on, later than its payment arrived. */
+function paidMoment(history: History, paymentDate: Date): Bare {
+  const { charge, unmatched, entries } = history
+  const settled = unmatched.some((payment) => payment.settled?.chargeId === charge.id)
+  const entry = entries.find(
+    ({ kind, chargeId }) => kind === 'CHARGE_PAID' && chargeId === charge.id,
+  )
+  const settledAt = entry?.createdAt ?? timeOf(history, 'charge.paid')
+  const at = (settled && settledAt) || paymentDate
+  return { kind: 'paid', at, by: authorOf(history, /^simulatePayment$/), settled }
 }
 
 /** When the money was released. Without a look at the ledger it is known from what was planned. */
@@ -144,5 +157,5 @@ export function whyUnpaid({ charge, opening }: Pick<History, 'charge' | 'opening
 }
 
 /** How many cents of a charge can still go back. */
-export const leftOf = ({ status, amount, refunded }: Charge): number =>
-  status === 'COMPLETED' ? amount - refunded : 0
+export const leftOf = (charge: Charge): number =>
+  charge.status === 'COMPLETED' ? receivedOf(charge) - charge.refunded : 0

@@ -19,6 +19,8 @@ export type HistoryTexts = {
   outcomes: Record<MailOutcome | 'WAITING', string>
   opened: string
   paid: string
+  settledByHand: string
+  shortBy(amount: string): string
   bank: string
   simulated: string
   simulatedBank: string
@@ -32,6 +34,7 @@ export type HistoryTexts = {
   expired: string
   collectionFailed: string
   unmatched(amount: string): string
+  settling(amount: string): string
   reasons: Record<UnmatchedReason, string>
   paymentStates: Record<PaymentState, string>
   unpaid: Record<Unpaid, string>
@@ -57,6 +60,8 @@ const pt: HistoryTexts = {
   },
   opened: 'Página de pagamento aberta',
   paid: 'Pagamento recebido',
+  settledByHand: 'Cobrança quitada manualmente',
+  shortBy: (amount) => `Faltaram ${amount} do valor cobrado.`,
   bank: 'Banco do pagador',
   simulated: 'Pagamento simulado',
   simulatedBank: 'Banco simulado',
@@ -75,6 +80,7 @@ const pt: HistoryTexts = {
   expired: 'Cobrança expirada',
   collectionFailed: 'O banco não conseguiu cobrar',
   unmatched: (amount) => `Pix de ${amount} que não quitou a cobrança`,
+  settling: (amount) => `Pix de ${amount} que foi usado para quitar a cobrança`,
   reasons: {
     LATE: 'Chegou depois do prazo.',
     CANCELED: 'A cobrança já estava cancelada.',
@@ -118,6 +124,8 @@ const en: HistoryTexts = {
   },
   opened: 'Payment page opened',
   paid: 'Payment received',
+  settledByHand: 'Charge settled by hand',
+  shortBy: (amount) => `${amount} of the amount did not arrive.`,
   bank: 'Payer’s bank',
   simulated: 'Simulated payment',
   simulatedBank: 'Simulated bank',
@@ -136,6 +144,7 @@ const en: HistoryTexts = {
   expired: 'Charge expired',
   collectionFailed: 'The bank could not collect',
   unmatched: (amount) => `Pix of ${amount} that did not pay the charge`,
+  settling: (amount) => `Pix of ${amount} that was used to settle the charge`,
   reasons: {
     LATE: 'It arrived after the deadline.',
     CANCELED: 'The charge was already canceled.',

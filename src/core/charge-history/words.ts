@@ -4,12 +4,13 @@ import type { Author } from '../activity/rules.ts'
 import type { Charge } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import type { AnyEventType } from '../events.ts'
+import type { Payment } from '../payments/rules.ts'
 import type { Moment } from './moments.ts'
 import type { HistoryTexts } from './texts.ts'
 
 /** What happened, in a few words. */
 export function titleOf(
-  { kind: kindOfCharge }: Charge,
+  charge: Charge,
   moment: Moment,
   texts: HistoryTexts,
   nameOf: (type: AnyEventType) => string,
@@ -18,19 +19,28 @@ export function titleOf(
     case 'mail':
       return texts.mailedAgain
     case 'expired':
-      return kindOfCharge === 'RECURRING' ? texts.collectionFailed : texts.expired
+      return charge.kind === 'RECURRING' ? texts.collectionFailed : texts.expired
     case 'refund': {
       const { amount, bankReason } = moment.refund
       return (bankReason ? texts.bankReturn : texts.refund)(formatReais(amount))
     }
     case 'unmatched':
-      return texts.unmatched(formatReais(moment.payment.amount))
+      return arrivedText(charge, moment.payment, texts)
+    case 'paid':
+      return moment.settled ? texts.settledByHand : texts.paid
     case 'other':
       return moment.events.map(({ type }) => nameOf(type)).join(', ')
     default:
       return texts[moment.kind]
   }
 }
+
+/** That a payment did not match the charge, or has settled it later. */
+export const arrivedText = (
+  { id }: Charge,
+  { amount, settled }: Payment,
+  texts: Pick<HistoryTexts, 'settling' | 'unmatched'>,
+): string => (settled?.chargeId === id ? texts.settling : texts.unmatched)(formatReais(amount))
 
 /** Who has done it, if that is known. */
 export function authorText(by: Author | null, { madeBy }: HistoryTexts): string | null {

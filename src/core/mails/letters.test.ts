@@ -97,7 +97,13 @@ const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
   to: 'maria@example.com',
   payerName: stranger,
   url: URL,
-  charge: { amount: toCents(4990), refunded: toCents(0), devMode: false, ...fields },
+  charge: {
+    amount: toCents(4990),
+    refunded: toCents(0),
+    shortfall: toCents(0),
+    devMode: false,
+    ...fields,
+  },
   lines: [
     { kind: 'amount' as const, label: 'Valor', values: ['R$ 49,90'] },
     { kind: 'payer' as const, label: 'Pagador', values: [stranger, '***.***.247-25'] },

@@ -2,6 +2,7 @@ import { type ColumnGroup, tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
+import type { Charge } from '../charges/rules.ts'
 import type { WhenLocked } from '../charges/store.ts'
 import type { Payment, PaymentState, Recorded, Settled } from './rules.ts'
 
@@ -206,17 +207,17 @@ export async function findUnmatched(
   return rows.map(PAYMENT.read)
 }
 
-/** Payments that named a charge and did not pay it, the oldest first. */
+/** Payments that named a charge and did not match it, or have settled it, the oldest first. */
 export async function listUnmatchedOf(
   tx: Tx,
-  companyId: Uuid,
-  chargeId: Uuid,
+  { companyId, id, endToEndId }: Pick<Charge, 'companyId' | 'id' | 'endToEndId'>,
   limit: number,
 ): Promise<Payment[]> {
   const rows = await tx.query({
-    text: `${SELECT} where company_id = $1 and charge_id = $2 and reason is not null
+    text: `${SELECT} where company_id = $1 and reason is not null
+             and (charge_id = $2 or (end_to_end_id = $4 and settled_charge_id = $2))
            order by id limit $3`,
-    values: [companyId, chargeId, limit],
+    values: [companyId, id, limit, endToEndId],
   })
   return rows.map(PAYMENT.read)
 }

@@ -1,7 +1,7 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { formatReais } from '../../lib/money.ts'
 import type { AppWithCharges } from '../charges/group.ts'
-import { type Charge, isPlayMoney } from '../charges/rules.ts'
+import { type Charge, isPlayMoney, receivedOf } from '../charges/rules.ts'
 import { checkoutUrl } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -16,7 +16,7 @@ import type { ReceiptLine } from './texts.ts'
 export type ReceiptLetter = {
   to: string
   payerName: string
-  charge: Pick<Charge, 'amount' | 'refunded' | 'devMode'>
+  charge: Pick<Charge, 'amount' | 'shortfall' | 'refunded' | 'devMode'>
   lines: ReceiptLine[]
   url: string
 }
@@ -26,7 +26,7 @@ export function composeReceipt(company: Company, receipt: ReceiptLetter): Letter
   const { to, payerName, charge, lines, url } = receipt
   const texts = RECEIPT_LETTERS[company.language]
   const isTest = isPlayMoney(company, charge)
-  const subject = texts.subject(company.name, formatReais(charge.amount))
+  const subject = texts.subject(company.name, formatReais(receivedOf(charge)))
   const facts = lines.map(({ label, values }): [string, string] => [label, values.join(' · ')])
   const blocks: Block[] = [
     paragraph(texts.greeting(payerName)),

@@ -4,7 +4,7 @@ import { formatReais } from '../../lib/money.ts'
 import { formatSecond } from '../../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../../pix/tax-id.ts'
 import type { App } from '../app.ts'
-import { type Charge, isPlayMoney } from '../charges/rules.ts'
+import { type Charge, isPlayMoney, receivedOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { find as findRecurrence } from '../recurrences/store.ts'
@@ -33,11 +33,12 @@ export function receiptLines(
   language: Language,
 ): ReceiptLine[] {
   const labels = RECEIPT_LABELS[language]
-  const { payer, amount, refunded, paymentDate, endToEndId, recurrenceId, id } = charge
-  const value = formatReais(amount)
+  const { payer, amount, shortfall, refunded, paymentDate, endToEndId, recurrenceId, id } = charge
+  const value = formatReais(receivedOf(charge))
   const taxId = payer && openPerson(vault, company.id, payer).taxId
   const lines: Record<ReceiptLine['kind'], string[]> = {
     amount: [isPlayMoney(company, charge) ? labels.notReal(value) : value],
+    charged: shortfall > 0 ? [formatReais(amount)] : [],
     refunded: refunded > 0 ? [formatReais(refunded)] : [],
     paidAt: [labels.moment(...formatSecond(paymentDate!)), labels.zone],
     receiver: [company.name, receiverTaxId(company.taxId)],

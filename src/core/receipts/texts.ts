@@ -4,6 +4,7 @@ import type { Language } from '../../lib/language.ts'
 export type ReceiptLine = {
   kind:
     | 'amount'
+    | 'charged'
     | 'refunded'
     | 'paidAt'
     | 'receiver'
@@ -28,6 +29,7 @@ export type ReceiptLabels = {
 const pt: ReceiptLabels = {
   lines: {
     amount: 'Valor',
+    charged: 'Valor da cobrança',
     refunded: 'Valor devolvido',
     paidAt: 'Data e hora',
     receiver: 'Recebedor',
@@ -46,6 +48,7 @@ const pt: ReceiptLabels = {
 const en: ReceiptLabels = {
   lines: {
     amount: 'Amount',
+    charged: 'Amount charged',
     refunded: 'Amount returned',
     paidAt: 'Date and time',
     receiver: 'Paid to',

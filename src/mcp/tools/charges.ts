@@ -49,6 +49,7 @@ const SHOWN = [
   'description',
   'endToEndId',
   'refunded',
+  'shortfall',
   'correlationID',
   'customer',
   'isRecurring',

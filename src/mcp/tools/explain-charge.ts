@@ -4,9 +4,15 @@ import { find as findBilling } from '../../core/billings/store.ts'
 import { type History, historyOf } from '../../core/charge-history/history.ts'
 import { type Moment, momentsOf, whyUnpaid } from '../../core/charge-history/moments.ts'
 import { HISTORY } from '../../core/charge-history/texts.ts'
-import { payerBankOf, titleOf } from '../../core/charge-history/words.ts'
+import { arrivedText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
 import { findCharge } from '../../core/charges/commands.ts'
-import { asOf, type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
+import {
+  asOf,
+  type Charge,
+  isSettleable,
+  isSubscriptionLink,
+  receivedOf,
+} from '../../core/charges/rules.ts'
 import { AGREEMENT } from '../../core/recurrences/texts.ts'
 import { whatHappened } from '../../core/recurrences/words.ts'
 import { fromPublic } from '../../lib/ids.ts'
@@ -116,9 +122,11 @@ function openWords({ charge, opening, mails }: History): string[] {
   ].filter((sentence) => sentence !== false)
 }
 
-function paidWords({ amount, refunded, paymentDate, paymentStatus, releaseAt }: Charge): string[] {
+function paidWords(charge: Charge): string[] {
+  const { refunded, shortfall, paymentDate, paymentStatus, releaseAt } = charge
   return [
-    `Paid: ${formatReais(amount)} arrived at ${paymentDate!.toISOString()}.`,
+    `Paid: ${formatReais(receivedOf(charge))} arrived at ${paymentDate!.toISOString()}.`,
+    shortfall > 0 && words.shortBy(formatReais(shortfall)),
     refunded > 0 && `${formatReais(refunded)} went back to the payer, or is on its way.`,
     paymentStatus === 'PAID' && releaseAt !== null && words.releaseAt(releaseAt.toISOString()),
     paymentStatus === 'RECEIVED' && `${words.released}.`,
@@ -139,8 +147,8 @@ async function explain({ app, company }: Caller, history: History): Promise<stri
         ? [words.unpaid[unpaid]]
         : openWords(history)
   const arrived = unmatched.map(
-    ({ amount, reason, status }) =>
-      `${words.unmatched(formatReais(amount))}: ${words.reasons[reason!]} ${words.paymentStates[status]}.`,
+    (payment) =>
+      `${arrivedText(charge, payment, words)}: ${words.reasons[payment.reason!]} ${words.paymentStates[payment.status]}.`,
   )
   const collected = billing ? [whatHappened(billing, charge, today, AGREEMENT.en)] : []
   const isTest = charge.devMode && company.mode === 'live'
@@ -167,6 +175,10 @@ function nextSteps({ can, company }: Caller, { charge, unmatched, deliveries }: 
     isOpen && writes && company.mode === 'sandbox' && 'sandbox_pay pays it at the simulated bank.',
     !isOpen && isUnpaid && writes && 'It can no longer be paid: create_charge makes a new one.',
     waits && writes && 'accept_unmatched_payment keeps the money that waits for a decision.',
+    waits &&
+      writes &&
+      isSettleable(charge) &&
+      'accept_unmatched_payment with chargeId settles the charge with it.',
     waits && writes && 'refund_unmatched_payment returns it to the payer.',
     isLate && 'webhook_health says why a webhook has not taken its events.',
   ].filter((step) => step !== false)

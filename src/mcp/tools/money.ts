@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
 import { orNull } from '../../core/fields.ts'
-import { UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
+import { Acceptance, UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
 import { NewPaymentRefund, RefundView } from '../../core/refunds/view.ts'
 import {
   NewWithdrawal,
@@ -70,16 +70,18 @@ const EndToEndId = Id('The scheme’s id of the payment, as list_unmatched_payme
 
 const acceptTool = tool({
   name: 'accept_unmatched_payment',
-  title: 'Keep an unmatched payment',
+  title: 'Keep an unmatched payment, or settle a charge with it',
   description:
-    'The money becomes available. Its charge stays as it is. It cannot be undone: ask the person first.',
+    'The money becomes available, and its charge stays as it is. With `chargeId` that charge is paid by it instead, also if it has expired: money beyond the total is kept, or goes back with `difference: refund`. It cannot be undone: ask the person first, also what becomes of the difference.',
   scope: 'payments:write',
-  input: writing({ endToEndId: EndToEndId }),
+  input: writing({ endToEndId: EndToEndId, ...Acceptance.properties }),
   output: UnmatchedPayment,
-  async run({ operate }, { endToEndId, idempotencyKey: once }) {
-    const asked = { params: { endToEndId }, once }
+  async run({ operate }, { endToEndId, ...args }) {
+    const asked = { params: { endToEndId }, ...onceOf(args) }
     const { data } = await operate<Static<typeof UnmatchedPayment>>('acceptPayment', asked)
-    return { text: `The payment of ${formatReais(data.amount)} is ${data.status}.`, data }
+    const { settled } = data
+    const done = settled ? ` ${formatReais(settled.amount)} of it settle ${settled.chargeId}.` : ''
+    return { text: `The payment of ${formatReais(data.amount)} is ${data.status}.${done}`, data }
   },
 })
 

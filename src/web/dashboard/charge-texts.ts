@@ -25,6 +25,8 @@ export type ChargeTexts = HistoryTexts & {
     pixCode: string
     txid: string
     endToEndId: string
+    received: string
+    shortfall: string
     refunded: string
     left: string
     customer: string
@@ -91,6 +93,8 @@ const pt: ChargeTexts = {
     pixCode: 'Código Pix',
     txid: 'Txid',
     endToEndId: 'Id do Pix',
+    received: 'Recebido',
+    shortfall: 'Faltou',
     refunded: 'Devolvido',
     left: 'Ainda pode ser devolvido',
     customer: 'Ver cliente',
@@ -164,6 +168,8 @@ const en: ChargeTexts = {
     pixCode: 'Pix code',
     txid: 'Txid',
     endToEndId: 'Pix id',
+    received: 'Received',
+    shortfall: 'Short by',
     refunded: 'Refunded',
     left: 'Can still be refunded',
     customer: 'See customer',

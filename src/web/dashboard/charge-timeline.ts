@@ -89,8 +89,8 @@ function paymentText(visit: Visit, { charge }: History, by: Author | null): Show
   const texts = CHARGE[visit.language]
   const name = payerBankOf(charge, visit.company, texts)
   return html`<code>${charge.endToEndId}</code><br>${texts.bank}: ${name}${
-    by && html`<br>${texts.simulated} ${authorText(by, texts)}`
-  }`
+    charge.shortfall > 0 && html`<br>${texts.shortBy(formatReais(charge.shortfall))}`
+  }${by && html`<br>${texts.simulated} ${authorText(by, texts)}`}`
 }
 
 const REFUND_TONES = { PROCESSING: 'warn', COMPLETED: 'good', FAILED: 'bad' } as const

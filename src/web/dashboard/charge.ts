@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { type History, historyOf } from '../../core/charge-history/history.ts'
 import { leftOf, whyUnpaid } from '../../core/charge-history/moments.ts'
-import type { Charge } from '../../core/charges/rules.ts'
+import { arrivedText } from '../../core/charge-history/words.ts'
+import { type Charge, receivedOf } from '../../core/charges/rules.ts'
 import { openShipping } from '../../core/charges/shipping.ts'
 import { checkoutUrl } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
@@ -55,13 +56,13 @@ function unpaidNotice({ language }: Visit, history: History): Html | false {
 }
 
 /** Money that named this charge waits for a decision. */
-function waitingNotice(visit: Visit, { unmatched }: History): Html | false {
+function waitingNotice(visit: Visit, { charge, unmatched }: History): Html | false {
   const texts = CHARGE[visit.language]
   const payment = unmatched.find(({ status }) => status === 'UNMATCHED')
   if (!payment) return false
-  const { amount, reason, endToEndId } = payment
+  const { reason, endToEndId } = payment
   return notice(
-    html`${texts.unmatched(formatReais(amount))}. ${texts.reasons[reason!]} <a href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.decide}</a>`,
+    html`${arrivedText(charge, payment, texts)}. ${texts.reasons[reason!]} <a href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.decide}</a>`,
     'warn',
   )
 }
@@ -110,7 +111,7 @@ function shippingFact(visit: Visit, charge: Charge): Fact | false {
 function detailsCard({ language, app }: Visit, charge: Charge): Html {
   const texts = CHARGE[language]
   const { facts: names } = texts
-  const { kind, status, brCode, endToEndId, refunded, externalId, description } = charge
+  const { kind, status, brCode, endToEndId, refunded, shortfall, externalId, description } = charge
   const id = toPublic('charge', charge.id)
   const code = (text: string, what: string) =>
     html`<code>${text}</code>${copyButton(text, what, language)}`
@@ -124,6 +125,8 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       description !== null && [names.description, description],
       ...purchaseFacts(charge, language),
       kind !== 'STATIC' && [names.expires, moment(charge.expiresAt)],
+      shortfall > 0 && [names.received, money(receivedOf(charge))],
+      shortfall > 0 && [names.shortfall, money(shortfall)],
       refunded > 0 && [names.refunded, money(refunded)],
       refunded > 0 && leftOf(charge) > 0 && [names.left, money(leftOf(charge))],
       kind !== 'STATIC' && [names.txid, html`<code>${chargeTxid(charge.id)}</code>`],
