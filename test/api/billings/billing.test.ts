@@ -289,6 +289,51 @@ test('a charge is not canceled while the bank is getting its order', async () =>
   assert.equal((await collectionsOf(api, client))[0]!.status, 'CANCELED')
 })
 
+/** Settles a charge of a subscription with money that named none. */
+async function settleWithStray(client: Client, chargeId: string) {
+  const { body } = await client.post('/sandbox/payment', { amount: 1990 })
+  return client.post(`/payment/unmatched/${body.data.endToEndId}/accept`, { chargeId })
+}
+
+test('a charge that its bank has an order for is not settled by hand, until every attempt has failed', async () => {
+  const { client, id } = await subscribed({}, false)
+  await generate(client)
+  await bill(client)
+  const [charge] = await chargesOf(client, id)
+  const refused = async () => {
+    const { status, body } = await settleWithStray(client, charge!.id)
+    assert.deepEqual([status, body.errors[0].code], [409, 'charge_in_collection'])
+  }
+  await refused()
+  // The first attempt has failed, and the bank tries again.
+  await moveTo(client, at('2026-08-24', '12:00:00'))
+  await refused()
+  await moveTo(client, at('2026-09-01'))
+  assert.deepEqual(await statesOf(client, id), ['EXPIRED EXPIRED'])
+  assert.equal((await settleWithStray(client, charge!.id)).status, 200)
+  assert.deepEqual(await statesOf(client, id), ['COMPLETED PAID'])
+  const events = (await feedOf(client)).slice(-2).map(({ type }) => type)
+  assert.deepEqual(events, ['charge.paid', 'subscription.charge.paid'])
+  const [billing] = await api.rows('select status from billings where company_id = $1', [
+    client.company.id,
+  ])
+  assert.deepEqual(billing, { status: 'PAID' })
+})
+
+test('a charge that was settled by hand before its bank has an order is never collected', async () => {
+  const { client, id } = await subscribed()
+  await generate(client)
+  const [charge] = await chargesOf(client, id)
+  assert.equal((await settleWithStray(client, charge!.id)).status, 200)
+  await bill(client)
+  await moveTo(client, at('2026-09-15'))
+  assert.deepEqual(await collectionsOf(api, client), [])
+  assert.deepEqual(await statesOf(client, id), ['COMPLETED RECEIVED'])
+  assert.equal((await transfersOf(api, client)).length, 1)
+  await moveTo(client, at('2026-09-24'))
+  assert.deepEqual(await statesOf(client, id), ['COMPLETED RECEIVED', 'COMPLETED RECEIVED'])
+})
+
 test('a new price of the product leaves the agreed value alone, of old charges and of new ones', async () => {
   const client = await movedClient()
   const productId = await makeRecurring(client)

@@ -108,6 +108,43 @@ test('a decision on an id that both sources have is about the real money', async
   assert.deepEqual(await audit(shop), [])
 })
 
+const settle = (shop: Banked, endToEndId: string, chargeId: string, difference = 'keep') =>
+  shop.post(`/payment/unmatched/${endToEndId}/accept`, { chargeId, difference })
+
+test('a real payment settles real charges only, and its difference goes back at the bank', async () => {
+  const shop = await openBanked(api)
+  const [real, play] = [await charged(shop), await charged(shop, { devMode: true })]
+  const { endToEndId } = shop.bank.payer.payKey(shop.company.pixKey, 2090)
+  api.clock.advance(61)
+  await reconcileDue(api.app)
+  const refused = await settle(shop, endToEndId, play.id)
+  assert.deepEqual([refused.status, refused.body.errors[0].code], [409, 'payment_of_other_source'])
+  assert.match(refused.body.errors[0].description, /^chargeId: the charge is a test/)
+  const { body } = await settle(shop, endToEndId, real.id, 'refund')
+  assert.deepEqual(body.data.settled, { chargeId: real.id, amount: 1990 })
+  await carryOutRefunds(api.app)
+  assert.equal((await shop.post(`/refund/${real.id}`, { value: 1990 })).status, 201)
+  await carryOutRefunds(api.app)
+  assert.deepEqual(await stateOf(shop, real.id), ['COMPLETED', 'REFUNDED'])
+  assert.deepEqual(await balancesOf(api, shop), { available: 0, pending: 0, held: 0, unmatched: 0 })
+  assert.deepEqual(await audit(shop), [])
+})
+
+test('a test payment of a live company settles test charges only, and books nothing', async () => {
+  const shop = await openBanked(api)
+  const [real, play] = [await charged(shop), await charged(shop, { devMode: true })]
+  const endToEndId = newEndToEndId()
+  assert.equal((await order(api, { brCode: play.brCode, amount: 2500, endToEndId })).status, 201)
+  const refused = await settle(shop, endToEndId, real.id)
+  assert.deepEqual([refused.status, refused.body.errors[0].code], [409, 'payment_of_other_source'])
+  assert.equal((await settle(shop, endToEndId, play.id, 'refund')).status, 200)
+  await carryOutRefunds(api.app)
+  assert.deepEqual(await stateOf(shop, play.id), ['COMPLETED', 'PAID'])
+  assert.deepEqual(await stateOf(shop, real.id), ['OPEN', 'PROCESSING'])
+  assert.deepEqual(await movementsOf(api, shop), [])
+  assert.deepEqual(await audit(shop), [])
+})
+
 type Step = { id: number; kind: 'real' | 'stray' | 'play' | 'play stray' | 'callback' | 'ask' }
 
 const steps = fc.array(
