@@ -119,7 +119,8 @@ test('a newcomer does a day’s work in the dashboard without a command line', a
   await payAtBank(beside, brCode)
   await page.goto(`${home}/unmatched`)
   await shows(page, 'Pago em duplicidade')
-  await press(page, 'Aceitar')
+  await follow(page, 'Ficar com o valor')
+  await press(page, 'Ficar com o valor')
   await page.goto(`${home}/unmatched?status=ACCEPTED`)
   await shows(page, 'Pago em duplicidade')
 

@@ -32,7 +32,7 @@ test('a payment shows why it pays nothing, who sent it, and the charge that it n
   assert.match(list.text, /João &lt;b&gt;Pagador&lt;\/b&gt;<\/bdi> · \*\*\*\.\*\*\*\.247-25/)
   assert.ok(list.text.includes(`href="${viewer.home}/charges/${id}"`))
   assert.match(list.text, /indicada no pagamento/)
-  assert.doesNotMatch(list.text, /Aceitar</)
+  assert.doesNotMatch(list.text, /Ficar com o valor<|Quitar/)
 })
 
 test('the tax id is whole on the page of a payment for whoever may act on payments', async () => {
@@ -101,7 +101,7 @@ test('a refund goes back with a message, and one that is too long is refused', a
   const client = await api.client()
   const id = await makeUnmatched(api, client, 700)
   const owner = await signIn(api, client.company)
-  const path = `/unmatched/${id}/refund?from=payment`
+  const path = `/unmatched/${id}/refund`
   const long = await owner.post(path, { comment: 'x'.repeat(141) })
   assert.equal(long.status, 400)
   assert.match(long.text, /Use no máximo 140 caracteres/)
@@ -121,8 +121,129 @@ test('a viewer decides nothing, and an empty list says how to make a payment in 
   assert.match((await owner.get('/unmatched')).text, /href="\/bank"/)
   const id = await makeUnmatched(api, client, 700)
   const viewer = await signIn(api, client.company, { role: 'viewer' })
-  for (const act of ['accept', 'refund']) {
+  for (const act of ['accept', 'refund', 'settle']) {
+    assert.equal((await viewer.get(`/unmatched/${id}/${act}`)).status, 403)
     assert.equal((await viewer.post(`/unmatched/${id}/${act}`)).status, 403)
   }
   assert.equal((await balancesOf(api, client)).unmatched, 700)
+})
+
+/** The links of a page that look like its main button. */
+const mainLinks = (text: string): string[] =>
+  [...text.matchAll(/<a class="button slim" href="([^"]+)">/g)].map(([, href]) => href!)
+
+test('the list changes nothing by itself: each decision is asked for once more on its page', async () => {
+  const client = await api.client()
+  const id = await makeUnmatched(api, client, 700)
+  const owner = await signIn(api, client.company)
+  const list = await owner.get('/unmatched')
+  assert.doesNotMatch(list.text, /<form[^>]+method="post"[^>]+\/unmatched\//)
+  assert.deepEqual(mainLinks(list.text), [], 'nothing stands out for money that came twice')
+  const page = await owner.get(`/unmatched/${id}`)
+  assert.doesNotMatch(page.text, /<form[^>]+method="post"[^>]+\/unmatched\//)
+  const questions = { accept: /Ficar com o valor\?/, refund: /Devolver este pagamento\?/ }
+  for (const [act, question] of Object.entries(questions)) {
+    assert.ok(list.text.includes(`href="${owner.home}/unmatched/${id}/${act}"`), act)
+    const asked = await owner.get(`/unmatched/${id}/${act}`)
+    assert.match(asked.text, question)
+    assert.match(asked.text, /R\$ 7,00/)
+    assert.ok(asked.text.includes(`action="${owner.home}/unmatched/${id}/${act}"`))
+  }
+  assert.equal((await balancesOf(api, client)).unmatched, 700)
+  await owner.post(`/unmatched/${id}/accept`)
+  for (const act of ['accept', 'refund', 'settle']) {
+    const late = await owner.get(`/unmatched/${id}/${act}`)
+    assert.equal(late.location, `${owner.home}/unmatched/${id}`, act)
+  }
+})
+
+test('a late payment settles its charge from the list, and both pages say so', async () => {
+  const client = await api.client()
+  const charge = await makeCharge(client, 15_000, { expiresIn: 60 })
+  api.clock.advance(61)
+  const { body } = await order(api, { brCode: charge.brCode, amount: 14_000 })
+  const { endToEndId } = body.data
+  const owner = await signIn(api, client.company)
+  const list = await owner.get('/unmatched')
+  const link = `${owner.home}/unmatched/${endToEndId}/settle?q=${charge.id}`
+  assert.deepEqual(mainLinks(list.text), [link])
+  const asked = await owner.get(`/unmatched/${endToEndId}/settle?q=${charge.id}`)
+  assert.match(asked.text, /Faltam R\$ 10,00\. A cobrança fica paga com R\$ 140,00/)
+  const form = { chargeId: charge.id }
+  const done = await owner.post(`/unmatched/${endToEndId}/settle`, form)
+  assert.equal(done.location, `${owner.home}/unmatched?done=settled`)
+  assert.match((await owner.get('/unmatched?done=settled')).text, /Cobrança quitada\./)
+  const payment = await owner.get(`/unmatched/${endToEndId}`)
+  assert.ok(payment.text.includes(`href="${owner.home}/charges/${charge.id}"`))
+  assert.match(payment.text, /Quitou a cobrança/)
+  assert.match(payment.text, /Faltou/)
+  const { text } = await owner.get(`/charges/${charge.id}`)
+  assert.match(text, /Cobrança quitada manualmente/)
+  assert.match(text, /Faltaram R\$ 10,00 do valor cobrado/)
+  assert.match(text, /Pix de R\$ 140,00 que foi usado para quitar a cobrança/)
+  assert.doesNotMatch(text, /Não foi paga/)
+  const again = await owner.post(`/unmatched/${endToEndId}/settle`, form)
+  assert.equal(again.status, 303, 'the same settlement again changes nothing')
+})
+
+test('money beyond the amount is kept or returned as the person chooses', async () => {
+  const client = await api.client()
+  const charge = await makeCharge(client, 15_000)
+  const { body } = await order(api, { brCode: charge.brCode, amount: 16_000 })
+  const { endToEndId } = body.data
+  const owner = await signIn(api, client.company)
+  const asked = await owner.get(`/unmatched/${endToEndId}/settle?q=${charge.id}`)
+  assert.match(asked.text, /Ficar com a diferença: R\$ 10,00/)
+  assert.match(asked.text, /Devolver a diferença: R\$ 10,00/)
+  const form = { chargeId: charge.id, difference: 'refund' }
+  await owner.post(`/unmatched/${endToEndId}/settle`, form)
+  const { held, pending, unmatched } = await balancesOf(api, client)
+  assert.deepEqual({ held, pending, unmatched }, { held: 1000, pending: 15_000, unmatched: 0 })
+})
+
+test('a charge to settle is found by its id, the reference or the payer, if it is unpaid', async () => {
+  const client = await api.client()
+  const one = await makeCharge(client, 2500, { externalId: 'pedido-1' })
+  const two = await makeCharge(client, 2600)
+  const paid = await makePaid(api, client, 2700)
+  const id = await receive(client, 2500, {})
+  const owner = await signIn(api, client.company)
+  const found = async (text: string) => {
+    const page = await owner.get(`/unmatched/${id}/settle?${new URLSearchParams({ q: text })}`)
+    assert.equal(page.status, 200)
+    return page.text
+  }
+  const isAsked = (text: string, charge: string) =>
+    text.includes(`name="chargeId" value="${charge}"`)
+  assert.ok(isAsked(await found(one.id), one.id))
+  assert.ok(isAsked(await found('pedido-1'), one.id))
+  assert.match(await found('pedido-1'), /O valor é o da cobrança/)
+  const several = await found('Maria')
+  for (const { id: charge } of [one, two]) assert.ok(several.includes(`settle?q=${charge}`))
+  assert.ok(!several.includes(paid.id))
+  assert.match(await found(paid.id), /Nenhuma cobrança em aberto ou expirada/)
+  assert.match(await found('nada assim'), /Nenhuma cobrança em aberto ou expirada/)
+  assert.doesNotMatch(await found(''), /Nenhuma cobrança/)
+  const foreign = await makeCharge(await api.client(), 2500)
+  assert.match(await found(foreign.id), /Nenhuma cobrança em aberto ou expirada/)
+  const stolen = await owner.post(`/unmatched/${id}/settle`, { chargeId: foreign.id })
+  assert.equal(stolen.status, 404)
+  const late = await owner.post(`/unmatched/${id}/settle`, { chargeId: paid.id })
+  assert.equal(late.status, 409)
+  assert.match(late.text, /Esta cobrança não pode ser quitada/)
+})
+
+test('a charge of another amount is called one of the same payer, and does not stand out', async () => {
+  const client = await api.client()
+  const paulo = payer({ name: 'Paulo Reis', taxId: '11144477735' })
+  const other = await makeCharge(client, 2500, { customer: paulo })
+  const owner = await signIn(api, client.company)
+  const id = await receive(client, 2600, { taxId: '11144477735' })
+  const { text } = await owner.get('/unmatched')
+  assert.ok(text.includes(`unmatched/${id}/settle?q=${other.id}`))
+  assert.match(text, /Mesmo pagador/)
+  assert.doesNotMatch(text, /Cobrança provável/)
+  assert.deepEqual(mainLinks(text), [])
+  await receive(client, 2500, { taxId: '11144477735' })
+  assert.match((await owner.get('/unmatched')).text, /Cobrança provável/)
 })

@@ -15,7 +15,7 @@ import type { Client, TestApi } from './api.ts'
 import { openBanked } from './bank.ts'
 import { signIn } from './dashboard.ts'
 import { lastCode } from './mail.ts'
-import { makeCharge, makePaid, makeUnmatched } from './payments.ts'
+import { makeCharge, makePaid, makeUnmatched, pay } from './payments.ts'
 import { givePassword } from './people.ts'
 import { makeCustomer, makeRecurring, makeSubscription } from './subscriptions.ts'
 import { addApp } from './totp.ts'
@@ -248,6 +248,14 @@ export const ACTIONS: Record<string, Action> = {
   '/unmatched/:id/refund': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),
     says: says(/Devolução iniciada\./, /Refund started\./),
+  },
+  '/unmatched/:id/settle': {
+    make: async ({ api, client }) => {
+      const { brCode } = await makeCharge(client, 5000)
+      return pay(api, brCode, { amount: 5700 })
+    },
+    fill: (page) => page.locator('#difference-refund').check(),
+    says: says(/Cobrança quitada\./, /Charge settled\./),
   },
   '/developers/keys/new': {
     fill: (page) => type(page, 'name', 'loja virtual'),

@@ -18,6 +18,10 @@ export type Charge = {
   paidAt: number
   /** What went back or is on its way there. */
   refunded: number
+  /** What did not come of its amount, though it counts as paid. */
+  shortfall: number
+  /** Whether its end was written and told. */
+  isExpiryTold: boolean
 }
 
 /** What a payment pays, be it a charge or a code for the counter. */
@@ -29,6 +33,8 @@ export type Payment = {
   amount: number
   status: 'MATCHED' | 'UNMATCHED' | 'ACCEPTED' | 'REFUNDING' | 'REFUNDED'
   receivedAt: number
+  /** The charge that it was taken for by hand, and how much of it that took. */
+  settled: { charge: Charge; amount: number } | null
 }
 
 /** Money that a bank is ordered to move. */
@@ -97,6 +103,8 @@ export function addCharge(model: Model, fields: NewCharge, lifetime_s: number): 
     paymentStatus: 'PROCESSING',
     paidAt: 0,
     refunded: 0,
+    shortfall: 0,
+    isExpiryTold: false,
     expiresAt: model.now + lifetime_s * SECOND,
   })
 }
@@ -133,6 +141,8 @@ export function sell(
     devMode: false,
     isSale: true,
     refunded: 0,
+    shortfall: 0,
+    isExpiryTold: false,
     status: 'COMPLETED',
     paymentStatus: 'PAID',
     paidAt: model.now,
@@ -146,7 +156,7 @@ function arrive(
   matched: boolean,
 ): void {
   const status = matched ? 'MATCHED' : 'UNMATCHED'
-  model.payments.push({ ...payment, status, receivedAt: model.now })
+  model.payments.push({ ...payment, status, receivedAt: model.now, settled: null })
   move(model, 'bank', matched ? 'pending' : 'unmatched', payment.amount)
 }
 
@@ -163,19 +173,22 @@ export function releaseCharges(model: Model): void {
   }
 }
 
+/** What came of a paid charge. */
+export const cameOf = ({ amount, shortfall }: Charge): number => amount - shortfall
+
 /** What of a paid charge is in the pending account. */
 export function unreleased(model: Model, charge: Charge): number {
   const leaving = model.refunds.filter(
     (refund) =>
       refund.charge === charge && refund.source === 'pending' && refund.status !== 'FAILED',
   )
-  return leaving.reduce((left, { amount }) => left - amount, charge.amount)
+  return leaving.reduce((left, { amount }) => left - amount, cameOf(charge))
 }
 
 const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
 
-export const isRefundable = ({ status, amount, refunded }: Charge): boolean =>
-  status === 'COMPLETED' && refunded < amount
+export const isRefundable = (charge: Charge): boolean =>
+  charge.status === 'COMPLETED' && charge.refunded < cameOf(charge)
 
 /** Without a value all that is left goes back. */
 export function refundCharge(
@@ -183,7 +196,7 @@ export function refundCharge(
   charge: Charge,
   value: number | undefined,
 ): 201 | 409 | 422 {
-  const left = charge.amount - charge.refunded
+  const left = cameOf(charge) - charge.refunded
   const amount = value ?? left
   if (charge.status !== 'COMPLETED' || tooOld(model, charge.paidAt)) return 409
   if (left === 0 || amount > left) return 409
@@ -194,11 +207,14 @@ export function refundCharge(
   return 201
 }
 
+/** What no charge has taken of a payment. */
+const restOf = ({ amount, settled }: Payment): number => amount - (settled?.amount ?? 0)
+
 export function refundPayment(model: Model, payment: Payment): 201 | 404 | 409 {
   if (payment.status === 'MATCHED') return 404
   if (payment.status !== 'UNMATCHED' || tooOld(model, payment.receivedAt)) return 409
   payment.status = 'REFUNDING'
-  holdRefund(model, { charge: null, payment, amount: payment.amount, source: 'unmatched' })
+  holdRefund(model, { charge: null, payment, amount: restOf(payment), source: 'unmatched' })
   return 201
 }
 
@@ -220,8 +236,45 @@ export function acceptPayment(model: Model, payment: Payment): 200 | 404 | 409 {
   if (payment.status === 'ACCEPTED') return 200
   if (payment.status !== 'UNMATCHED') return 409
   payment.status = 'ACCEPTED'
-  move(model, 'unmatched', 'available', payment.amount)
+  move(model, 'unmatched', 'available', restOf(payment))
   return 200
+}
+
+/** A charge is taken as paid by a payment that did not match it; the rest is kept or goes back. */
+export function settle(
+  model: Model,
+  payment: Payment,
+  charge: Charge,
+  difference: 'keep' | 'refund',
+): 200 | 404 | 409 {
+  if (payment.status === 'MATCHED') return 404
+  const isAgain = payment.settled?.charge === charge
+  const isUnpaid = charge.status === 'OPEN' || charge.status === 'EXPIRED'
+  if (!isAgain && (payment.settled || payment.status !== 'UNMATCHED' || !isUnpaid)) return 409
+  const taken = payment.settled?.amount ?? Math.min(charge.amount, payment.amount)
+  const isReturned = payment.status === 'REFUNDING' || payment.status === 'REFUNDED'
+  if (difference === 'keep' && isReturned) return 409
+  const isToReturn = difference === 'refund' && taken < payment.amount && !isReturned
+  const mayReturn = payment.status === 'UNMATCHED' && !tooOld(model, payment.receivedAt)
+  if (isToReturn && !mayReturn) return 409
+  if (!isAgain) take(model, payment, charge, taken)
+  if (isToReturn) refundPayment(model, payment)
+  else if (difference === 'keep' && taken < payment.amount) acceptPayment(model, payment)
+  return 200
+}
+
+function take(model: Model, payment: Payment, charge: Charge, amount: number): void {
+  payment.settled = { charge, amount }
+  if (amount === payment.amount) payment.status = 'ACCEPTED'
+  charge.status = 'COMPLETED'
+  charge.paymentStatus = 'PAID'
+  charge.paidAt = payment.receivedAt
+  charge.shortfall = charge.amount - amount
+  move(model, 'unmatched', 'pending', amount)
+}
+
+export function expireCharges({ charges }: Model): void {
+  for (const charge of charges) charge.isExpiryTold ||= charge.status === 'EXPIRED'
 }
 
 /** What the simulated bank makes of orders that are due; one of them it answers only when asked. */
@@ -251,7 +304,7 @@ function endChargeRefund({ refunds }: Model, { status, amount }: Refund, charge:
   const returned = refunds
     .filter((refund) => refund.charge === charge && refund.status === 'COMPLETED')
     .reduce((sum, refund) => sum + refund.amount, 0)
-  if (returned === charge.amount) charge.paymentStatus = 'REFUNDED'
+  if (returned === cameOf(charge)) charge.paymentStatus = 'REFUNDED'
 }
 
 /** Money that would have been received meanwhile is available when it comes back. */

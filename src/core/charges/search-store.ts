@@ -172,7 +172,7 @@ export async function count(
   const binder = binderFor(companyId)
   const found = textOf(filter, { limit, after: null }, now, binder)
   const [row] = await tx.query<{ count: number; sum: number }>({
-    text: `select count(*)::int8 as count, coalesce(sum(f.amount), 0)::int8 as sum
+    text: `select count(*)::int8 as count, coalesce(sum(f.amount - f.shortfall), 0)::int8 as sum
            from (${found}) f`,
     values: binder.values,
   })

@@ -20,6 +20,7 @@ type Texts = {
   details: string
   paymentOf(amount: string): string
   likely: string
+  samePayer: string
   named: string
   signs: Record<Sign, string>
   why: string
@@ -27,15 +28,36 @@ type Texts = {
   search: string
   chargeOf(amount: string): string
   madeAt: string
+  settle: string
+  settleOther: string
   accept: string
   refund: string
   decide: string
-  effects: string
+  effects: Record<'settle' | 'accept' | 'refund', string>
+  acceptTitle: string
+  acceptText(amount: string): string
+  refundTitle: string
+  refundText(amount: string): string
+  settleTitle: string
+  settleIntro(amount: string): string
+  settleSearch: string
+  settleSearchHint: string
+  settleSearchButton: string
+  settleNone: string
+  settleChoose: string
+  settleText: string
+  settleExact: string
+  settleShort(short: string, amount: string): string
+  settleOver(over: string): string
+  difference: Record<'keep' | 'refund', (over: string) => string>
+  settledFact: string
+  shortfall: string
+  rest(amount: string): string
   comment: string
   commentHint: string
   optional: string
   tooLong: string
-  done: Record<'accepted' | 'refunded', string>
+  done: Record<'accepted' | 'refunded' | 'settled', string>
   empty: Record<UnmatchedState, string>
   trySandbox: string
   bank: string
@@ -82,6 +104,7 @@ const pt: Texts = {
   details: 'Ver detalhes',
   paymentOf: (amount) => `Pagamento de ${amount}`,
   likely: 'Cobrança provável',
+  samePayer: 'Mesmo pagador',
   named: 'indicada no pagamento',
   signs: {
     amount: 'mesmo valor',
@@ -94,17 +117,49 @@ const pt: Texts = {
   search: 'Buscar cobranças deste valor',
   chargeOf: (amount) => `Cobrança de ${amount}`,
   madeAt: 'criada em',
-  accept: 'Aceitar',
+  settle: 'Quitar esta cobrança',
+  settleOther: 'Quitar uma cobrança',
+  accept: 'Ficar com o valor',
   refund: 'Devolver',
   decide: 'O que fazer com este pagamento?',
-  effects:
-    'Se você aceitar, o valor vai para o saldo disponível e a cobrança continua como está. Se devolver, o valor volta para quem pagou.',
+  effects: {
+    settle: 'A cobrança fica paga com este pagamento, mesmo se já expirou.',
+    accept: 'O valor vai para o saldo disponível, e a cobrança continua como está.',
+    refund: 'O valor volta para quem pagou.',
+  },
+  acceptTitle: 'Ficar com o valor?',
+  acceptText: (amount) =>
+    `${amount} vão para o saldo disponível. Nenhuma cobrança muda, e isto não pode ser desfeito.`,
+  refundTitle: 'Devolver este pagamento?',
+  refundText: (amount) => `${amount} voltam para quem pagou. Isto não pode ser desfeito.`,
+  settleTitle: 'Quitar uma cobrança',
+  settleIntro: (amount) => `Escolha a cobrança que este pagamento de ${amount} quita.`,
+  settleSearch: 'Cobrança',
+  settleSearchHint: 'ID da cobrança, sua referência, nome, CPF/CNPJ ou valor.',
+  settleSearchButton: 'Buscar',
+  settleNone: 'Nenhuma cobrança em aberto ou expirada foi encontrada.',
+  settleChoose: 'Escolha uma destas cobranças:',
+  settleText:
+    'A cobrança fica paga por este pagamento, o webhook é avisado e o comprovante é enviado, como em qualquer pagamento. Isto não pode ser desfeito.',
+  settleExact: 'O valor é o da cobrança.',
+  settleShort: (short, amount) =>
+    `Faltam ${short}. A cobrança fica paga com ${amount}, e só esse valor pode ser devolvido depois.`,
+  settleOver: (over) =>
+    `O pagamento tem ${over} a mais que a cobrança. O que fazer com a diferença?`,
+  difference: {
+    keep: (over) => `Ficar com a diferença: ${over} vão para o saldo disponível`,
+    refund: (over) => `Devolver a diferença: ${over} voltam para quem pagou`,
+  },
+  settledFact: 'Quitou a cobrança',
+  shortfall: 'Faltou',
+  rest: (amount) => `Restam ${amount} deste pagamento para decidir.`,
   comment: 'Mensagem para quem pagou',
   commentHint: 'Até 140 caracteres. Aparece no aplicativo do banco de quem recebe a devolução.',
   optional: 'opcional',
   tooLong: 'Use no máximo 140 caracteres.',
   done: {
     accepted: 'Pagamento aceito. O valor já está no saldo disponível.',
+    settled: 'Cobrança quitada. Ela aparece como paga.',
     refunded: 'Devolução iniciada. O valor volta para quem pagou em instantes.',
   },
   empty: {
@@ -155,6 +210,7 @@ const en: Texts = {
   details: 'View details',
   paymentOf: (amount) => `Payment of ${amount}`,
   likely: 'Probable charge',
+  samePayer: 'Same payer',
   named: 'named by the payment',
   signs: {
     amount: 'same amount',
@@ -167,17 +223,49 @@ const en: Texts = {
   search: 'Search charges of this amount',
   chargeOf: (amount) => `Charge of ${amount}`,
   madeAt: 'created at',
-  accept: 'Accept',
+  settle: 'Settle this charge',
+  settleOther: 'Settle a charge',
+  accept: 'Keep the money',
   refund: 'Refund',
   decide: 'What should happen to this payment?',
-  effects:
-    'If you accept it, the amount goes to the available balance and the charge stays as it is. If you refund it, the amount goes back to the payer.',
+  effects: {
+    settle: 'The charge is paid by this payment, even if it has expired.',
+    accept: 'The amount goes to the available balance, and the charge stays as it is.',
+    refund: 'The amount goes back to the payer.',
+  },
+  acceptTitle: 'Keep the money?',
+  acceptText: (amount) =>
+    `${amount} goes to the available balance. No charge changes, and this cannot be undone.`,
+  refundTitle: 'Refund this payment?',
+  refundText: (amount) => `${amount} goes back to the payer. This cannot be undone.`,
+  settleTitle: 'Settle a charge',
+  settleIntro: (amount) => `Choose the charge that this payment of ${amount} settles.`,
+  settleSearch: 'Charge',
+  settleSearchHint: 'ID of the charge, your reference, name, CPF/CNPJ or amount.',
+  settleSearchButton: 'Search',
+  settleNone: 'No open or expired charge was found.',
+  settleChoose: 'Choose one of these charges:',
+  settleText:
+    'The charge is paid by this payment, your webhook is informed and the receipt is sent, as for any payment. This cannot be undone.',
+  settleExact: 'The amount is that of the charge.',
+  settleShort: (short, amount) =>
+    `${short} is missing. The charge is paid with ${amount}, and only that can be refunded later.`,
+  settleOver: (over) =>
+    `The payment is ${over} more than the charge. What becomes of the difference?`,
+  difference: {
+    keep: (over) => `Keep the difference: ${over} goes to the available balance`,
+    refund: (over) => `Refund the difference: ${over} goes back to the payer`,
+  },
+  settledFact: 'Settled the charge',
+  shortfall: 'Short by',
+  rest: (amount) => `${amount} of this payment is left to decide about.`,
   comment: 'Message to the payer',
   commentHint: 'Up to 140 characters. The payer reads it in the app of their bank.',
   optional: 'optional',
   tooLong: 'Use at most 140 characters.',
   done: {
     accepted: 'Payment accepted. The amount is in the available balance.',
+    settled: 'Charge settled. It counts as paid.',
     refunded: 'Refund started. The amount goes back to the payer in a moment.',
   },
   empty: {

@@ -1,31 +1,31 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
+import { isSettleable } from '../../core/charges/rules.ts'
 import { findLikely, type Suggestion } from '../../core/payments/find-likely.ts'
-import { isPlayable, PAYMENT_STATES, type Payment } from '../../core/payments/rules.ts'
+import { isPlayable, PAYMENT_STATES, type Payment, undecidedOf } from '../../core/payments/rules.ts'
 import { openPayer } from '../../core/payments/sealing.ts'
 import { findUnmatched } from '../../core/payments/store.ts'
 import { showUnmatched, type UnmatchedPayment } from '../../core/payments/view.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
-import { problem } from '../../lib/problems.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { facts } from '../parts.ts'
+import { type Fact, facts } from '../parts.ts'
 import { CHARGES } from './charges-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
-import { tabs } from './form-parts.ts'
+import { confirmation, tabs } from './form-parts.ts'
 import { wholeTaxId } from './masks.ts'
 import { card, doneNotice, heading, moment, money, nothing, pager, pill } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
+import { askToSettle, here, paymentOf, settle } from './unmatched-settle.ts'
 import { UNMATCHED, type UnmatchedState } from './unmatched-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const STATES = PAYMENT_STATES.filter((state) => state !== 'MATCHED')
 const PAGE_SIZE = '20'
 const MAX_COMMENT = 140
-const ID_FORM = /^[A-Za-z0-9]{1,64}$/
 
 type ShownPayment = Static<typeof UnmatchedPayment>
 
@@ -38,7 +38,7 @@ async function suggestionsFor(visit: Visit, payments: Payment[]): Promise<Map<st
   return findLikely({ db: app.db, vault: app.vault, company, now }, payments)
 }
 
-async function showList(visit: Visit, fault: FormFault | null = null): Promise<FastifyReply> {
+async function showList(visit: Visit): Promise<FastifyReply> {
   const { language, app, company, query } = visit
   const texts = UNMATCHED[language]
   const status = stateOf(visit)
@@ -52,9 +52,9 @@ async function showList(visit: Visit, fault: FormFault | null = null): Promise<F
       ? data.map((payment) => paymentCard(visit, payment, suggestions.get(payment.id)))
       : card(null, html`${nothing(language, texts.empty[status])}${sandboxHint(visit)}`)
   const body = html`${heading(texts.title)}
-${fault ? fault.notice(language) : doneNotice(visit, texts.done)}
+${doneNotice(visit, texts.done)}
 <p class="soft">${texts.intro}</p>${stateTabs(visit, status)}${list}${pager(visit, next)}`
-  return visit.send({ title: texts.title, body, here: 'unmatched', ...statusOf(fault) })
+  return visit.send({ title: texts.title, body, here: 'unmatched' })
 }
 
 const statusOf = (fault: FormFault | null) => (fault ? { status: fault.problem.status } : {})
@@ -96,7 +96,7 @@ function paymentCard(
     [texts.receivedAt, moment(receivedAt)],
   ])}
 ${waits && likelyPart(visit, amount, suggestion)}</div>
-<div class="actions">${waits && decisions(visit, endToEndId)}<a class="button quiet slim" href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.details}<span class="hide">: ${formatReais(amount)}</span></a></div>
+<div class="actions">${waits && decisions(visit, payment, suggestion)}<a class="button quiet slim" href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.details}<span class="hide">: ${formatReais(amount)}</span></a></div>
 </article>`
 }
 
@@ -114,37 +114,54 @@ function likelyPart(visit: Visit, amount: number, suggestion: Suggestion | undef
       ? texts.named
       : `${texts.why} ${signs.map((sign) => texts.signs[sign]).join(', ')}`
   const about = [charge.payer?.name, charge.description].filter((text) => !!text)
-  return html`<div class="likely"><p class="soft small">${texts.likely}</p>
+  // A charge of another amount is found because of its payer alone.
+  const isOther = signs !== 'named' && !signs.includes('amount')
+  return html`<div class="likely"><p class="soft small">${isOther ? texts.samePayer : texts.likely}</p>
 <p><a href="${visit.url(`/charges/${toPublic('charge', charge.id)}`)}"><strong>${texts.chargeOf(formatReais(charge.amount))}</strong></a> ${pill(CHARGES[language].statuses[charge.status], charge.status === 'COMPLETED' ? 'good' : 'calm')}</p>
 ${about.map((text) => html`<p><bdi>${text}</bdi></p>`)}
 <p class="soft small">${texts.madeAt} ${moment(charge.createdAt)} · ${why}</p></div>`
 }
 
-/** Where the list goes on after a decision. */
-const here = ({ query }: Visit): string =>
-  query.after ? `?${new URLSearchParams({ after: query.after })}` : ''
+const CALM = 'button slim quiet'
 
-function decisions(visit: Visit, endToEndId: string): Shown {
+/** Links to the pages that ask once more. Only what is most likely right stands out. */
+function decisions(
+  visit: Visit,
+  { endToEndId, settled }: Pick<ShownPayment, 'endToEndId' | 'settled'>,
+  suggestion: Suggestion | undefined,
+): Shown {
   const texts = UNMATCHED[visit.language]
   if (!visit.can('payments:write')) return null
-  const form = (act: 'accept' | 'refund', kind: string) =>
-    visit.formOf(
-      visit.url(`/unmatched/${endToEndId}/${act}${here(visit)}`),
-      html`<button class="button slim ${kind}">${texts[act]}</button>`,
-    )
-  return [form('accept', ''), form('refund', 'quiet')]
+  const link = (act: string, label: string, kind = CALM) =>
+    html`<a class="${kind}" href="${visit.url(`/unmatched/${endToEndId}/${act}`)}">${label}</a>`
+  const settle = settled ? null : settleLink(link, texts, suggestion, here(visit))
+  return [
+    settle,
+    link(`accept${here(visit)}`, texts.accept),
+    link(`refund${here(visit)}`, texts.refund),
+  ]
 }
 
-async function showPayment(
-  visit: Visit,
-  fault: FormFault | null = null,
-  comment = '',
-): Promise<FastifyReply> {
-  const { language, app, company, params } = visit
+function settleLink(
+  link: (act: string, label: string, kind?: string) => Html,
+  texts: (typeof UNMATCHED)['pt'],
+  suggestion: Suggestion | undefined,
+  from: string,
+): Html {
+  if (!suggestion || !isSettleable(suggestion.charge)) {
+    return link(`settle${from}`, texts.settleOther)
+  }
+  const { charge, signs } = suggestion
+  const query = new URLSearchParams(from)
+  query.set('q', toPublic('charge', charge.id))
+  const isLikely = signs === 'named' || signs.includes('amount')
+  return link(`settle?${query}`, texts.settle, isLikely ? 'button slim' : CALM)
+}
+
+async function showPayment(visit: Visit, fault: FormFault | null = null): Promise<FastifyReply> {
+  const { language, app } = visit
   const texts = UNMATCHED[language]
-  const id = params.id ?? ''
-  const [payment] = ID_FORM.test(id) ? await findUnmatched(app.db, company.id, [id]) : []
-  if (!payment) throw problem('payment_not_found')
+  const payment = await paymentOf(visit)
   const { amount, receivedAt, endToEndId, status, reason, returned } = payment
   const waits = status === 'UNMATCHED'
   const suggestions = await suggestionsFor(visit, [payment])
@@ -163,10 +180,11 @@ ${facts([
   [texts.payer, wholePayer(visit, payment)],
   [texts.receivedAt, moment(receivedAt)],
   [texts.endToEndId, html`<code>${endToEndId}</code>`],
+  ...settledFacts(visit, payment),
 ])}
-${likelyPart(visit, amount, suggestions.get(payment.id))}`,
+${payment.settled === null && likelyPart(visit, amount, suggestions.get(payment.id))}`,
 )}
-${waits && visit.can('payments:write') && decisionCard(visit, endToEndId, fault, comment)}
+${waits && visit.can('payments:write') && decisionCard(visit, shown, suggestions.get(payment.id))}
 </div><p>${back}</p>`
   return visit.send({ title, body, here: 'unmatched', ...statusOf(fault) })
 }
@@ -180,14 +198,60 @@ function wholePayer(visit: Visit, payment: Payment): Shown {
   return [name && html`<bdi>${name}</bdi>`, name && taxId && html`<br>`, shown]
 }
 
+/** The charge that the payment has settled, and what is missing or left. */
+function settledFacts({ language, url }: Visit, payment: Payment): Fact[] {
+  const texts = UNMATCHED[language]
+  const { settled, status } = payment
+  if (settled === null) return []
+  const id = toPublic('charge', settled.chargeId)
+  const charge = html`<a href="${url(`/charges/${id}`)}"><code>${id}</code></a><br>${money(settled.amount)}`
+  const rest = status === 'UNMATCHED' && html`<br>${texts.rest(formatReais(undecidedOf(payment)))}`
+  return [
+    [texts.settledFact, html`${charge}${rest}`],
+    ...(settled.shortfall > 0 ? [[texts.shortfall, money(settled.shortfall)] as Fact] : []),
+  ]
+}
+
+/** What can be done, and what each does. */
 function decisionCard(
   visit: Visit,
-  endToEndId: string,
-  fault: FormFault | null,
-  comment: string,
+  payment: ShownPayment,
+  suggestion: Suggestion | undefined,
 ): Html {
+  const { decide, effects } = UNMATCHED[visit.language]
+  const { settle, accept, refund } = effects
+  const texts = payment.settled ? [accept, refund] : [settle, accept, refund]
+  return card(
+    decide,
+    html`<ul class="soft">${texts.map((text) => html`<li>${text}</li>`)}</ul>
+<div class="actions">${decisions(visit, payment, suggestion)}</div>`,
+  )
+}
+
+const pathOf = ({ endToEndId }: Payment): string => `/unmatched/${endToEndId}`
+
+async function askToAccept(visit: Visit): Promise<FastifyReply> {
   const texts = UNMATCHED[visit.language]
-  const action = (act: string) => visit.url(`/unmatched/${endToEndId}/${act}`)
+  const payment = await paymentOf(visit)
+  if (payment.status !== 'UNMATCHED') return visit.redirect(pathOf(payment))
+  const body = confirmation(visit, {
+    title: texts.acceptTitle,
+    text: texts.acceptText(formatReais(undecidedOf(payment))),
+    action: `${pathOf(payment)}/accept${here(visit)}`,
+    button: texts.accept,
+    back: pathOf(payment),
+  })
+  return visit.send({ title: texts.acceptTitle, here: 'unmatched', body })
+}
+
+async function askToRefund(
+  visit: Visit,
+  fault: FormFault | null = null,
+  comment = '',
+): Promise<FastifyReply> {
+  const texts = UNMATCHED[visit.language]
+  const payment = await paymentOf(visit)
+  if (payment.status !== 'UNMATCHED') return visit.redirect(pathOf(payment))
   const fields = fieldsOf([
     {
       name: 'comment',
@@ -200,20 +264,22 @@ function decisionCard(
       maxlength: MAX_COMMENT,
     },
   ])
-  const refund = html`${fields}<button class="button quiet">${texts.refund}</button>`
-  return card(
-    texts.decide,
-    html`<p class="soft">${texts.effects}</p>
-${visit.formOf(action('accept'), html`<button class="button">${texts.accept}</button>`)}
-${visit.formOf(`${action('refund')}?from=payment`, refund, { kind: 'card-form' })}`,
-  )
+  const body = html`${fault?.notice(visit.language)}${confirmation(visit, {
+    title: texts.refundTitle,
+    text: texts.refundText(formatReais(undecidedOf(payment))),
+    action: `${pathOf(payment)}/refund${here(visit)}`,
+    button: texts.refund,
+    back: pathOf(payment),
+    fields,
+  })}`
+  return visit.send({ title: texts.refundTitle, here: 'unmatched', body, ...statusOf(fault) })
 }
 
 async function accept(visit: Visit): Promise<FastifyReply> {
   const params = { endToEndId: visit.params.id ?? '' }
   const { once } = visit.form
-  const { fault } = await tryForm(() => visit.operate('acceptPayment', { params, once }))
-  return fault ? showList(visit, fault) : visit.redirect(`/unmatched${here(visit)}`, 'accepted')
+  const { fault } = await tryForm(() => visit.operate('acceptPayment', { params, body: {}, once }))
+  return fault ? showPayment(visit, fault) : visit.redirect(`/unmatched${here(visit)}`, 'accepted')
 }
 
 async function refund(visit: Visit): Promise<FastifyReply> {
@@ -222,25 +288,39 @@ async function refund(visit: Visit): Promise<FastifyReply> {
   const body = comment.trim() ? { comment: comment.trim() } : {}
   const { fault } = await tryForm(() => visit.operate('refundPayment', { params, body, once }))
   if (!fault) return visit.redirect(`/unmatched${here(visit)}`, 'refunded')
-  return visit.query.from === 'payment'
-    ? showPayment(visit, fault, comment)
-    : showList(visit, fault)
+  return fault.isWrong('comment') ? askToRefund(visit, fault, comment) : showPayment(visit, fault)
 }
 
+const WRITES = { needs: 'payments:write' } as const
+
 export const unmatchedRoutes: DashboardRoute[] = [
-  { method: 'GET', path: '/unmatched', needs: 'payments:read', handle: (visit) => showList(visit) },
+  { method: 'GET', path: '/unmatched', needs: 'payments:read', handle: showList },
   {
     method: 'GET',
     path: '/unmatched/:id',
     needs: 'payments:read',
     handle: (visit) => showPayment(visit),
   },
-  { method: 'POST', path: '/unmatched/:id/accept', needs: 'payments:write', handle: accept },
+  {
+    method: 'GET',
+    path: '/unmatched/:id/settle',
+    ...WRITES,
+    handle: (visit) => askToSettle(visit),
+  },
   {
     method: 'POST',
-    path: '/unmatched/:id/refund',
-    needs: 'payments:write',
+    path: '/unmatched/:id/settle',
+    ...WRITES,
     movesMoney: true,
-    handle: refund,
+    handle: settle(showPayment),
   },
+  { method: 'GET', path: '/unmatched/:id/accept', ...WRITES, handle: askToAccept },
+  { method: 'POST', path: '/unmatched/:id/accept', ...WRITES, handle: accept },
+  {
+    method: 'GET',
+    path: '/unmatched/:id/refund',
+    ...WRITES,
+    handle: (visit) => askToRefund(visit),
+  },
+  { method: 'POST', path: '/unmatched/:id/refund', ...WRITES, movesMoney: true, handle: refund },
 ]

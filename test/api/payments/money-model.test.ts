@@ -136,7 +136,10 @@ const ACTS = {
   async refund({ client, model }, which, choice) {
     const charge = one(model.charges, which, models.isRefundable)
     if (!charge) return null
-    const value = pick([undefined, 66_666, 55_555, 1, undefined, 55_555, charge.amount + 1], choice)
+    const value = pick(
+      [undefined, 66_666, 55_555, 1, undefined, 55_555, models.cameOf(charge) + 1],
+      choice,
+    )
     const reply = await client.post(`/refund/${charge.id}`, { value })
     const { paymentStatus } = charge
     return `${paymentStatus} ${answered(reply, models.refundCharge(model, charge, value))}`
@@ -151,6 +154,19 @@ const ACTS = {
     (client, { endToEndId }) => client.post(`/payment/unmatched/${endToEndId}/accept`),
     models.acceptPayment,
   ),
+  async settle({ client, model }, which, choice) {
+    const payment = unmatched(model, which)
+    const charge = one(model.charges, choice, ({ status }) => status !== 'COMPLETED')
+    if (!payment || !charge) return null
+    const difference = pick(['keep', 'refund'] as const, which >> 1)
+    const reply = await client.post(`/payment/unmatched/${payment.endToEndId}/accept`, {
+      chargeId: charge.id,
+      difference,
+    })
+    const than = Math.sign(payment.amount - charge.amount)
+    const expected = models.settle(model, payment, charge, difference)
+    return `${['less', 'exact', 'more'][than + 1]} ${answered(reply, expected)}`
+  },
   async withdraw({ client, model }, _, choice) {
     const all = Math.max(1, model.accounts.available)
     const value = pick([all, 700, 55_555, all, 66_666, all, all + 1], choice)
@@ -183,7 +199,7 @@ const ACTS = {
     models.cancelWithdrawal,
   ),
   resend: on(openWithdrawal, (client, { id }) => resend(client, id), models.resendCode),
-  expireCharges: task(expireDueCharges, () => {}),
+  expireCharges: task(expireDueCharges, models.expireCharges),
   async release(world, which, choice) {
     if (choice % 2) await pass(world, 60)
     return releaseAll(world, which, choice)
@@ -216,6 +232,7 @@ const WEIGHTS: Record<ActName, number> = {
   refund: 16,
   refundPayment: 5,
   accept: 4,
+  settle: 5,
   carryOutRefunds: 9,
   withdraw: 9,
   confirm: 8,
@@ -259,8 +276,8 @@ async function requireBalance({ client, model }: World): Promise<void> {
 async function requireCharges({ client, model }: World): Promise<void> {
   const { body } = await client.get('/charge?limit=1000')
   assert.deepEqual(
-    listed(body.data, 'id', 'total', 'status', 'paymentStatus', 'refunded'),
-    listed(model.charges, 'id', 'amount', 'status', 'paymentStatus', 'refunded'),
+    listed(body.data, 'id', 'total', 'status', 'paymentStatus', 'refunded', 'shortfall'),
+    listed(model.charges, 'id', 'amount', 'status', 'paymentStatus', 'refunded', 'shortfall'),
   )
 }
 
@@ -271,8 +288,11 @@ async function requireRecords({ client, model }: World): Promise<void> {
   const all = (table: string) =>
     api.rows<Held>(`select * from ${table} where company_id = $1`, [client.company.id])
   assert.deepEqual(
-    listed(await all('payments'), 'end_to_end_id', 'amount', 'status'),
-    listed(model.payments, 'endToEndId', 'amount', 'status'),
+    listed(await all('payments'), 'end_to_end_id', 'amount', 'status', 'settled'),
+    listed(
+      model.payments.map((one) => ({ ...one, settled: one.settled?.amount })),
+      ...['endToEndId', 'amount', 'status', 'settled'],
+    ),
   )
   const refunds = await all('refunds')
   const fields = ['amount', 'source', 'status']
@@ -302,8 +322,9 @@ async function requireAgreement({ client, model }: World): Promise<void> {
   const booked = new Map(rows.map((row) => [toPublic('charge', row.id), row]))
   for (const charge of model.charges) {
     const { paid, returned, pending } = booked.get(charge.id)!
-    assert.equal(paid, charge.status === 'COMPLETED' ? charge.amount : 0)
-    assert.equal(returned === charge.amount, charge.paymentStatus === 'REFUNDED')
+    const came = models.cameOf(charge)
+    assert.equal(paid, charge.status === 'COMPLETED' ? came : 0)
+    assert.equal(returned === came, charge.paymentStatus === 'REFUNDED')
     assert.equal(pending, charge.paymentStatus === 'PAID' ? models.unreleased(model, charge) : 0)
   }
 }
@@ -327,7 +348,7 @@ async function requireEvents({ client, model }: World): Promise<void> {
     list.filter((one) => one.status === status).length
   const expected = {
     'charge.paid': counted(charges, 'COMPLETED'),
-    'charge.expired': counted(charges, 'EXPIRED'),
+    'charge.expired': charges.filter(({ isExpiryTold }) => isExpiryTold).length,
     'charge.canceled': counted(charges, 'CANCELED'),
     'charge.refunded': counted(ofCharges, 'COMPLETED'),
     'payment.unmatched': payments.length - counted(payments, 'MATCHED'),

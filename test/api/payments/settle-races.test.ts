@@ -114,10 +114,7 @@ test('a settlement and a refund of the same payment: the first of them happens',
     const { id, brCode } = await makeCharge(client, 700)
     const endToEndId = await pay(api, brCode, { amount: 900 })
     const acts = [() => settle(client, endToEndId, id), () => refund(client, endToEndId)]
-    const replies = await inOrder(
-      payment(client, endToEndId),
-      isFirst ? acts : acts.toReversed(),
-    )
+    const replies = await inOrder(payment(client, endToEndId), isFirst ? acts : acts.toReversed())
     const expected = isFirst ? [200, 'payment_not_unmatched'] : [201, 'payment_not_unmatched']
     assert.deepEqual(replies.map(codeOf), expected)
     const [status] = await stateOf(client, id)
