@@ -17,7 +17,10 @@ export type Frequency = 'WEEKLY' | 'MONTHLY' | 'SEMIANNUAL' | 'ANNUAL'
 
 /** The scheme accepts a charge from 10 to 2 days before it is due. */
 export const SCHEDULE_DAYS = { earliest: 10, latest: 2 } as const
-/** The scheme's PERMITE_3R_7D: three retries, on different days, within 7 days of the due day. */
+/**
+ * The scheme's PERMITE_3R_7D: three retries, on different days, within 7 days of the due day. They
+ * may be on any day, because Pix settles every day: only the due day moves to a business day.
+ */
 export const RETRY_DAYS = [1, 4, 7] as const
 
 const DEFAULT_DAYS_TO_PAY = 3

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { debitDay } from '../core/billings/rules.ts'
 import { openLink } from '../core/charges/checkout.ts'
 import { noteOpening } from '../core/charges/openings.ts'
 import { isSubscriptionLink } from '../core/charges/rules.ts'
@@ -8,7 +9,7 @@ import { isPlayable } from '../core/payments/rules.ts'
 import { findPurchase } from '../core/receipts/lines.ts'
 import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
-import { formatMoment } from '../pix/local-time.ts'
+import { formatMoment, localDateOf } from '../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import type { ChargePage } from './charge-page.ts'
 import { CHECKOUT } from './checkout-texts.ts'
@@ -36,6 +37,8 @@ import { receipt, receiptTitle } from './receipt.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import type { Form, Site } from './site.ts'
 import { actOnSubscription, showSubscription } from './subscription.ts'
+import { lateText } from './subscription-parts.ts'
+import { SUBSCRIPTION } from './subscription-texts.ts'
 
 type Named = { Params: { token: string } }
 
@@ -232,6 +235,14 @@ const SIGNS = {
   uncollected: { kind: 'bad', icon: 'alert' },
 } as const satisfies Record<Ended, Pick<Result, 'kind' | 'icon'>>
 
+/** If a debit was due and was not made, the payer must keep money in the account. */
+function lateDebit({ app, collection, language }: ChargePage): Partial<Result> | null {
+  const today = localDateOf(app.clock.now())
+  if (!collection || debitDay(collection, today) === collection.dueOn) return null
+  const { title } = SUBSCRIPTION[language].late
+  return { kind: 'bad', icon: 'alert', title, text: lateText(collection, today, language) }
+}
+
 /** The page of a charge that cannot be paid here. */
 function ending(page: ChargePage, state: Ended): Html {
   const { charge, collection, language } = page
@@ -241,6 +252,7 @@ function ending(page: ChargePage, state: Ended): Html {
     {
       ...SIGNS[state],
       ...texts[state],
+      ...(state === 'collecting' ? lateDebit(page) : null),
       facts: [
         [texts.amount, formatReais(charge.amount), 'sum'],
         descriptionFact(charge, language),

@@ -1,4 +1,5 @@
 import { placeOf } from '../core/app.ts'
+import type { Billing } from '../core/billings/rules.ts'
 import { find as findBilling } from '../core/billings/store.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
@@ -9,7 +10,6 @@ import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import { type Uuid, unpackPair } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
-import type { LocalDate } from '../pix/local-time.ts'
 
 /** The company that a page belongs to. `app` has the company's clock. */
 export type Owner = { app: FullApp; company: Company; token: string }
@@ -55,7 +55,7 @@ export async function lookUp(
 }
 
 /** What the page of a subscription's charge shows of the subscription. */
-export type Collection = { productName: string; dueOn: LocalDate }
+export type Collection = Pick<Billing, 'dueOn' | 'nextAt'> & { productName: string }
 
 /** Null if the charge belongs to no subscription. */
 export async function findCollection({ db }: FullApp, charge: Charge): Promise<Collection | null> {
@@ -65,7 +65,7 @@ export async function findCollection({ db }: FullApp, charge: Charge): Promise<C
     findRecurrence(db, companyId, recurrenceId),
     findBilling(db, companyId, id),
   ])
-  return recurrence && billing && { productName: recurrence.productName, dueOn: billing.dueOn }
+  return recurrence && billing && { ...billing, productName: recurrence.productName }
 }
 
 /** What a payer cannot do while the company is suspended. */

@@ -1,3 +1,4 @@
+import { type Billing, debitDay } from '../core/billings/rules.ts'
 import type { Charge } from '../core/charges/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { find as findProduct } from '../core/products/store.ts'
@@ -6,7 +7,7 @@ import type { UpcomingDebit } from '../core/recurrences/upcoming.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'
-import { formatDay } from '../pix/local-time.ts'
+import { formatDay, type LocalDate } from '../pix/local-time.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './layout.ts'
 import { type Fact, purchaseFacts } from './parts.ts'
@@ -43,6 +44,18 @@ export function termsCard(terms: Terms, language: Language, more: Html | null = 
 <p class="pill">${icon('repeat')}<span>${texts.automatic}</span></p>
 ${more}
 </section>`
+}
+
+/** What the payer's bank does about a debit that was due and was not made. */
+export function lateText(
+  billing: Pick<Billing, 'dueOn' | 'nextAt'>,
+  today: LocalDate,
+  language: Language,
+): string {
+  const { late } = SUBSCRIPTION[language]
+  const day = debitDay(billing, today)
+  const due = formatDay(billing.dueOn)
+  return day ? late.retry(due, formatDay(day)) : late.waiting(due)
 }
 
 export function datesCard(

@@ -4,6 +4,14 @@ import type { PanelTexts } from './parts.ts'
 
 type Ending = { title: string; text: string }
 
+/** A debit that was due and was not made. */
+type Late = {
+  title: string
+  retry(due: string, day: string): string
+  waiting(due: string): string
+  failed(due: string): string
+}
+
 export type PayerField = 'name' | 'taxId' | 'email' | 'phone'
 
 /** The texts of the pages for subscriptions. */
@@ -34,6 +42,7 @@ export type SubscriptionTexts = {
   value: string
   panel: PanelTexts
   approved: Ending
+  late: Late
   rejected: Ending
   expired: Ending
   canceled: Ending
@@ -55,8 +64,9 @@ const pt: SubscriptionTexts = {
   product: 'Produto',
   when: 'Próximas cobranças',
   whenHint:
-    'Datas para autorização feita hoje. O débito ocorre em dia útil; se faltar saldo, o banco tenta novamente.',
-  whenKnown: 'O débito ocorre em dia útil; se faltar saldo, o banco tenta novamente.',
+    'Datas para autorização feita hoje. O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
+  whenKnown:
+    'O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
   charge: (number) => `${number}ª cobrança`,
   cancelAnytime: 'Você pode cancelar quando quiser no aplicativo do seu banco.',
   formTitle: 'Seus dados',
@@ -99,6 +109,14 @@ const pt: SubscriptionTexts = {
     title: 'Assinatura ativa',
     text: 'Tudo certo! Seu banco faz o débito de cada cobrança no vencimento.',
   },
+  late: {
+    title: 'Pagamento pendente',
+    retry: (due, day) =>
+      `O débito de ${due} não foi feito, em geral por falta de saldo. Seu banco tenta novamente em ${day}: deixe o valor na conta.`,
+    waiting: (due) => `O débito de ${due} não foi feito. Aguardando a resposta do seu banco.`,
+    failed: (due) =>
+      `A cobrança de ${due} não foi paga. Fale com a loja para combinar o pagamento.`,
+  },
   rejected: {
     title: 'Autorização recusada',
     text: 'Você recusou a autorização no seu banco. Nada será cobrado.',
@@ -132,8 +150,9 @@ const en: SubscriptionTexts = {
   product: 'Product',
   when: 'Next charges',
   whenHint:
-    'Dates if you authorize today. Debits are made on business days; if your balance is short, the bank tries again.',
-  whenKnown: 'Debits are made on business days; if your balance is short, the bank tries again.',
+    'Dates if you authorize today. Due dates are business days. If your balance is short, the bank tries again on up to 3 of the next 7 days, weekends and holidays included.',
+  whenKnown:
+    'Due dates are business days. If your balance is short, the bank tries again on up to 3 of the next 7 days, weekends and holidays included.',
   charge: (number) => `Charge ${number}`,
   cancelAnytime: 'You can cancel at any time in your bank’s app.',
   formTitle: 'Your details',
@@ -175,6 +194,13 @@ const en: SubscriptionTexts = {
   approved: {
     title: 'Subscription active',
     text: 'All set. Your bank debits each charge on its due date.',
+  },
+  late: {
+    title: 'Payment pending',
+    retry: (due, day) =>
+      `The debit of ${due} was not made, mostly for lack of funds. Your bank tries again on ${day}: keep the amount in your account.`,
+    waiting: (due) => `The debit of ${due} was not made. Waiting for the answer of your bank.`,
+    failed: (due) => `The charge of ${due} was not paid. Contact the store to arrange the payment.`,
   },
   rejected: {
     title: 'Authorization declined',

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { listOpen } from '../core/billings/store.ts'
+import { type Billing, debitDay } from '../core/billings/rules.ts'
+import { listOfRecurrence, listOpen } from '../core/billings/store.ts'
 import { keepShipping } from '../core/charges/checkout.ts'
 import type { Charge, Payer } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
@@ -10,7 +11,7 @@ import { upcomingDebits } from '../core/recurrences/upcoming.ts'
 import { fromPublic, packPair } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'
-import { formatMoment, localDateOf } from '../pix/local-time.ts'
+import { formatDay, formatMoment, type LocalDate, localDateOf } from '../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Found, isFinal, type Owner, type State, stateOf } from './found.ts'
@@ -23,7 +24,14 @@ import { type Preview, previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
 import type { Form, Site } from './site.ts'
-import { about, datesCard, findDescription, purchaseOf, termsCard } from './subscription-parts.ts'
+import {
+  about,
+  datesCard,
+  findDescription,
+  lateText,
+  purchaseOf,
+  termsCard,
+} from './subscription-parts.ts'
 import { SUBSCRIPTION } from './subscription-texts.ts'
 
 type PageRequest = Found & PageLanguage
@@ -32,6 +40,8 @@ type PageRequest = Found & PageLanguage
 const REFRESH_S = 20
 /** How many of the next debits a page shows. */
 const MAX_DEBITS = 3
+/** How many of the latest charges a page looks at to find the last one that has ended. */
+const LATEST = 5
 
 /** A template, or a link whose only product is a subscription. */
 type Offer = Owner & {
@@ -255,6 +265,27 @@ const SIGNS = {
 
 type Decided = keyof typeof SIGNS
 
+const LATE = { kind: 'bad', icon: 'alert' } as const
+
+/** A debit that was not made: one that is tried again, else the latest if it has failed. */
+async function lateDebit(
+  { app, company, language }: PageRequest,
+  agreement: Recurrence,
+  open: Billing[],
+  today: LocalDate,
+): Promise<Pick<Result, 'kind' | 'icon' | 'title' | 'text'> | null> {
+  const { late } = SUBSCRIPTION[language]
+  const unpaid = open.find((billing) => debitDay(billing, today) !== billing.dueOn)
+  if (unpaid) {
+    return { ...LATE, title: late.title, text: lateText(unpaid, today, language) }
+  }
+  const page = { limit: LATEST, before: null }
+  const latest = await listOfRecurrence(app.db, company.id, agreement.id, page)
+  const ended = latest.find(({ status }) => status === 'PAID' || status === 'FAILED')
+  if (ended?.status !== 'FAILED') return null
+  return { ...LATE, title: late.title, text: late.failed(formatDay(ended.dueOn)) }
+}
+
 async function decided(
   asked: PageRequest,
   { agreement, origin, description }: AgreementDetails,
@@ -263,12 +294,16 @@ async function decided(
   const texts = SUBSCRIPTION[language]
   const state = stateOf(asked) as Decided
   const isGood = state === 'approved'
+  const today = localDateOf(app.clock.now())
+  const open = isGood ? await listOpen(app.db, company.id, agreement.id) : []
+  const late = isGood ? await lateDebit(asked, agreement, open, today) : null
   const url = webAddress(isGood ? origin?.link?.successUrl : origin?.link?.failedUrl)
   const labels = CHECKOUT[language]
   const shown: Result = {
     ...SIGNS[state],
     ...texts[state],
-    opensLink: isGood,
+    ...late,
+    opensLink: isGood && late === null,
     facts: [
       [texts.product, agreement.productName],
       [texts.value, `${formatReais(agreement.value)} ${texts.each[agreement.frequency]}`, 'sum'],
@@ -278,13 +313,7 @@ async function decided(
     link: url ? { url, label: isGood ? labels.success : labels.failed } : null,
   }
   if (!isGood) return result(shown, language)
-  const open = await listOpen(app.db, company.id, agreement.id)
-  const dates = upcomingDebits(
-    agreement,
-    { agreement, open },
-    localDateOf(app.clock.now()),
-    MAX_DEBITS,
-  )
+  const dates = upcomingDebits(agreement, { agreement, open }, today, MAX_DEBITS)
   const more = about(description, language)
   return html`${result(shown, language)}<div class="after">${datesCard(language, agreement, dates, texts.whenKnown)}${more && html`<section class="card">${more}</section>`}</div>`
 }

@@ -6,7 +6,7 @@ import { isBusinessDay } from '../../pix/business-days.ts'
 import { maySchedule } from '../../pix/calendar.ts'
 import { addDays, atHour, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { Attempt, Collection } from '../../provider/port.ts'
-import { type Billing, endOfRetries, hasMissed, reschedule, stepAfter } from './rules.ts'
+import { type Billing, debitDay, endOfRetries, hasMissed, reschedule, stepAfter } from './rules.ts'
 
 const HOUR_MS = 3_600_000
 const START = new Date('2026-08-20T15:00:00Z')
@@ -88,6 +88,25 @@ test('a scheduled collection is asked about at noon of its day, and then every h
   again.attempts[1] = attempt(RETRIES[0]!, 'SCHEDULED')
   const until = new Date('2026-09-04T15:00:00Z')
   assert.deepEqual(stepAfter(billing, again, noon), { kind: 'wait', until })
+})
+
+test('the next debit is on the due day, then on the days of the retries, and never in the past', () => {
+  const dueOn = '2026-12-28'
+  const noon = (day: LocalDate) => atHour(day, 12)
+  const table: [today: LocalDate, nextAt: Date | null, debit: LocalDate | null][] = [
+    ['2026-12-20', startOfDay('2026-12-20'), '2026-12-28'],
+    ['2026-12-28', noon('2026-12-28'), '2026-12-28'],
+    // The debit has failed in the morning, and the retry is ordered.
+    ['2026-12-28', noon('2026-12-29'), '2026-12-29'],
+    // A retry may be on a holiday. If the bank is asked earlier, that changes no day.
+    ['2026-12-30', noon('2027-01-01'), '2027-01-01'],
+    ['2026-12-30', noon('2026-12-30'), '2027-01-01'],
+    ['2027-01-04', noon('2027-01-04'), '2027-01-04'],
+    ['2027-01-05', noon('2027-01-05'), null],
+  ]
+  for (const [today, nextAt, debit] of table) {
+    assert.equal(debitDay({ dueOn, nextAt }, today), debit, today)
+  }
 })
 
 test('a paid collection gives the scheme’s ids of its payments, a canceled one is canceled', () => {

@@ -50,6 +50,20 @@ export function dueDayAfter({ dayDue, lastDueOn }: DueTerms, today: LocalDate): 
 export const endOfRetries = (dueOn: LocalDate): Date =>
   startOfDay(addDays(dueOn, RETRY_DAYS.at(-1)! + 1))
 
+/**
+ * The next day on which the payer's bank debits: the due day or, after a debit has failed, the day
+ * of the next retry. Null: all days are over, and the bank's last answer is missing.
+ */
+export function debitDay(
+  { dueOn, nextAt }: Pick<Billing, 'dueOn' | 'nextAt'>,
+  today: LocalDate,
+): LocalDate | null {
+  // After a failure the bank is asked next on the day of the retry.
+  const askedOn = nextAt ? localDateOf(nextAt) : today
+  const from = askedOn > today ? askedOn : today
+  return [dueOn, ...retryDays(dueOn)].find((day) => day >= from) ?? null
+}
+
 /** The billing of a charge that is generated today. */
 export const plan = (
   charge: Pick<Billing, 'companyId' | 'chargeId' | 'recurrenceId' | 'cycle' | 'dueOn'>,

@@ -74,7 +74,7 @@ test('the debits shown before an agreement are those made if it is approved that
       const debits = upcomingDebits(agreement, null, today, 3)
       assert.deepEqual(
         debits,
-        days.map((on, i) => ({ number: i + 1, on })),
+        days.map((on, i) => ({ number: i + 1, on, isRetry: false })),
       )
     }),
   )
@@ -90,6 +90,7 @@ test('an open billing comes before the debits that are not generated yet', () =>
       const days = cycles.slice(made - 1).map(({ billing: { cycle, dueOn } }) => ({
         number: cycle + 1,
         on: dueOn,
+        isRetry: false,
       }))
       assert.deepEqual(debits, days)
     }),

@@ -9,7 +9,7 @@ import { search } from '../../core/recurrences/store.ts'
 import { AGREEMENT } from '../../core/recurrences/texts.ts'
 import { upcomingDebits } from '../../core/recurrences/upcoming.ts'
 import { RecurrenceView } from '../../core/recurrences/view.ts'
-import { debitDay, subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
+import { subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
@@ -165,7 +165,7 @@ async function upcomingOf({ app, company }: Caller, recurrence: Recurrence) {
   const open = await listOpen(app.db, company.id, recurrence.id)
   const today = localDateOf(app.clock.now())
   const debits = upcomingDebits(recurrence, { agreement: recurrence, open }, today, NEXT_SHOWN)
-  return debits.map(({ number, on }) => ({ number, day: debitDay(on, today) }))
+  return debits.map(({ number, on }) => ({ number, day: on }))
 }
 
 const cancelTool = tool({

@@ -9,7 +9,7 @@ import { isPlayable } from '../../core/payments/rules.ts'
 import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
 import { search } from '../../core/recurrences/store.ts'
 import { upcomingDebits } from '../../core/recurrences/upcoming.ts'
-import { debitDay, subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
+import { subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatDay, formatMoment, localDateOf } from '../../pix/local-time.ts'
 import { copyButton } from '../developer.ts'
@@ -113,10 +113,9 @@ async function nextCard(visit: Visit, recurrence: Recurrence): Promise<Html | nu
   const open = await listOpen(app.db, company.id, recurrence.id)
   const today = localDateOf(app.clock.now())
   const debits = upcomingDebits(recurrence, { agreement: recurrence, open }, today, NEXT_SHOWN)
-  const row = ({ number, on }: (typeof debits)[number]) => {
-    const day = debitDay(on, today)
-    const again = on < today && html` ${pill(texts.retrying, 'warn')}`
-    return html`<li><span>${texts.number(number)}${again}<br><time class="soft small" datetime="${day}">${formatDay(day)}</time></span>${money(recurrence.value)}</li>`
+  const row = ({ number, on, isRetry }: (typeof debits)[number]) => {
+    const again = isRetry && html` ${pill(texts.retrying, 'warn')}`
+    return html`<li><span>${texts.number(number)}${again}<br><time class="soft small" datetime="${on}">${formatDay(on)}</time></span>${money(recurrence.value)}</li>`
   }
   return card(
     texts.nextCharges,

@@ -94,7 +94,8 @@ const pt: Texts = {
   reason: 'Motivo do cancelamento',
   noReason: 'Selecione',
   nextCharges: 'Próximas cobranças',
-  nextHint: 'O débito ocorre em dia útil; se faltar saldo, o banco tenta novamente em até 7 dias.',
+  nextHint:
+    'O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
   number: (number) => `${number}ª cobrança`,
   share: 'Link para o cliente',
   shareHint: {
@@ -167,7 +168,8 @@ const en: Texts = {
   reason: 'Reason for canceling',
   noReason: 'Choose',
   nextCharges: 'Next charges',
-  nextHint: 'Debits are made on business days; without funds the bank tries again within 7 days.',
+  nextHint:
+    'Due dates are business days. Without funds the bank tries again on up to 3 of the next 7 days, weekends and holidays included.',
   number: (number) => `Charge ${number}`,
   share: 'Link for the customer',
   shareHint: {

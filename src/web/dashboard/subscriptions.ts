@@ -4,7 +4,6 @@ import { listOpenOfMany } from '../../core/billings/store.ts'
 import { asOf, END_REASONS, type EndReason, type Recurrence } from '../../core/recurrences/rules.ts'
 import { find, type RecurrenceFilter, search, setEndReason } from '../../core/recurrences/store.ts'
 import { upcomingDebits } from '../../core/recurrences/upcoming.ts'
-import { debitDay } from '../../core/recurrences/words.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { formatDay, type LocalDate, localDateOf } from '../../pix/local-time.ts'
@@ -103,8 +102,7 @@ function nextOf(
   if (recurrence.isTemplate || recurrence.authStatus !== 'APPROVED') return '–'
   const open = billings.filter(({ recurrenceId }) => recurrenceId === recurrence.id)
   const [debit] = upcomingDebits(recurrence, { agreement: recurrence, open }, today, 1)
-  const isLate = open.some(({ dueOn }) => dueOn < today)
-  return html`<span><span class="nowrap">${formatDay(debitDay(debit!.on, today))}</span>${isLate && html` ${pill(retrying, 'warn')}`}</span>`
+  return html`<span><span class="nowrap">${formatDay(debit!.on)}</span>${debit!.isRetry && html` ${pill(retrying, 'warn')}`}</span>`
 }
 
 async function findOne({ app, company, params }: Visit): Promise<Recurrence> {

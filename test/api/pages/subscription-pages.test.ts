@@ -75,6 +75,43 @@ test('a charge that no bank could debit is not shown as an expired code', async 
   assert.doesNotMatch(failed, /código/)
 })
 
+test('after a failed debit the pages say when the bank tries again, and not that all is right', async () => {
+  const { client, id } = await subscribed(false)
+  const pages = async () => [await agreementSays(client, id), await chargeSays(client, id)] as const
+  // The bank tries at 8:00. The day of the next try is known at once.
+  for (const [now, day] of [
+    [moment('2026-08-24', '13:00:00'), '25/08/2026'],
+    [moment('2026-08-26', '10:00:00'), '28/08/2026'],
+    [moment('2026-08-31', '07:00:00'), '31/08/2026'],
+  ]) {
+    await moveTo(client, now!)
+    const [agreement, charge] = await pages()
+    for (const page of [agreement, charge]) {
+      assert.match(page, /Pagamento pendente O débito de 24\/08\/2026 não foi feito/, now)
+      assert.match(page, new RegExp(`Seu banco tenta novamente em ${day}`), now)
+      assert.doesNotMatch(page, /Tudo certo|agendado/, now)
+    }
+    assert.match(agreement, new RegExp(`1ª cobrança ${day} .*2ª cobrança 23/09/2026`))
+    assert.match(agreement, /vencimento é em dia útil.* também em fins de semana e feriados/)
+  }
+})
+
+test('a subscription whose last charge failed says so until one is paid', async () => {
+  const { client, id } = await subscribed(false)
+  await moveTo(client, moment('2026-09-02'))
+  const failed = await agreementSays(client, id)
+  assert.match(
+    failed,
+    /Pagamento pendente A cobrança de 24\/08\/2026 não foi paga\. Fale com a loja/,
+  )
+  assert.match(failed, /2ª cobrança 23\/09\/2026/)
+  assert.doesNotMatch(failed, /Tudo certo|1ª cobrança/)
+  const { emv } = await readSubscription(client, id)
+  await decide(api, emv, 'approve', true)
+  await moveTo(client, moment('2026-09-24'))
+  assert.match(await agreementSays(client, id), /Assinatura ativa Tudo certo!/)
+})
+
 test('every page of a subscription names the company, its CNPJ and the product’s description', async () => {
   const client = await api.client({ name: 'Padaria São João', taxId: '11222333000181' })
   const description = 'Um pão francês\nquentinho & crocante'
