@@ -78,7 +78,7 @@ async function createCharges(port: number, headers: Record<string, string>): Pro
   const ids: string[] = []
   const body = JSON.stringify({
     amount: 1990,
-    customer: { name: 'Maria da Silva', taxId: '12345678901', email: 'maria@example.com' },
+    customer: { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' },
   })
   for (let i = 0; i < CHARGES; i++) {
     const reply = await fetch(`http://127.0.0.1:${port}/charge/pix`, {

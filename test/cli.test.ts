@@ -153,6 +153,7 @@ describe('beside a running server', () => {
       (await getCompany((await answerOf([...company(), ...options])).apiKey)).body.data
         .mailsReceipts
     assert.deepEqual([await mails(), await mails('--receipts=off')], [true, false])
+    await assert.rejects(mails('--strict-tax-ids=maybe'), /--strict-tax-ids: on or off/)
   })
 
   test('a further key has the scopes asked for, and no command shows a hash', async () => {

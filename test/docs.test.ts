@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { isValidTaxId } from '../src/pix/tax-id.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -33,4 +34,38 @@ test('every path that the architecture page names exists', () => {
     named.filter((path) => !existsSync(join(ROOT, path))),
     [],
   )
+})
+
+/** The one sample that a live company refuses; `docs/guides/testing.md` says so. */
+const REFUSED = '12345678901'
+
+test('all samples have tax ids that a live company accepts, and one that it refuses', () => {
+  const files = globSync(
+    [
+      '*.md',
+      'docs/*.md',
+      'docs/guides/*.md',
+      'packages/client/*.md',
+      'src/http/routes/*.ts',
+      'src/cli/**/*.ts',
+      'examples/**/*.*',
+    ],
+    { cwd: ROOT },
+  )
+  const named = files.flatMap((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    return [...text.matchAll(/taxId\W{1,8}?(\w{11,14})\b/g)].map(([, taxId]) => ({
+      path,
+      taxId: taxId!,
+    }))
+  })
+  const samples = named.filter(({ taxId }) => /^\w*\d{2}$/.test(taxId))
+  assert.ok(samples.length > 20)
+  assert.deepEqual(
+    samples.filter(({ taxId }) => !isValidTaxId(taxId)),
+    [],
+  )
+  const guide = readFileSync(join(ROOT, 'docs/guides/testing.md'), 'utf8')
+  assert.match(guide, new RegExp(`\`${REFUSED}\` \\| 400`))
+  assert.equal(isValidTaxId(REFUSED), false)
 })

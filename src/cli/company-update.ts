@@ -27,12 +27,17 @@ export const FIELD_OPTIONS = {
   image: { value: 'URL', help: 'the http(s) address of its logo' },
   language: { value: 'LANGUAGE', help: 'of its mails: pt or en' },
   receipts: { value: 'WHETHER', help: 'mail payers a receipt when they have paid: on or off' },
+  'strict-tax-ids': {
+    value: 'WHETHER',
+    help: 'let a sandbox check the digits of payers’ tax ids, as live does: on or off',
+  },
 } as const satisfies Record<string, Option>
 
 /** The fields that were typed, as they are stored. */
 export function readFields({ options }: Args): CompanyChange {
   const { name, email, city, color, image, language, receipts, 'pix-key': pixKey } = options
   const taxId = options['tax-id']
+  const strict = options['strict-tax-ids']
   return {
     ...(name && { name }),
     ...(taxId && { taxId: plainTaxId(taxId) }),
@@ -42,13 +47,14 @@ export function readFields({ options }: Args): CompanyChange {
     ...(color && { color: color.toLowerCase() }),
     ...(image && { imageUrl: image }),
     ...(language && { language: language as Language }),
-    ...(receipts && { mailsReceipts: isOn(receipts) }),
+    ...(receipts && { mailsReceipts: isOn('receipts', receipts) }),
+    ...(strict && { strictTaxIds: isOn('strict-tax-ids', strict) }),
   }
 }
 
-function isOn(text: string): boolean {
+function isOn(option: string, text: string): boolean {
   if (text === 'on' || text === 'off') return text === 'on'
-  throw new UsageFault('--receipts: on or off.')
+  throw new UsageFault(`--${option}: on or off.`)
 }
 
 const untilFirstCharge = (name: 'tax-id' | 'pix-key'): Option => ({

@@ -1,5 +1,4 @@
-import type { Company, Mode } from '../core/companies/rules.ts'
-import { taxIdFault } from '../core/companies/rules.ts'
+import { type Company, checksTaxIds, taxIdFault } from '../core/companies/rules.ts'
 import type { Person } from '../core/customers/rules.ts'
 import { EMAIL_FORM } from '../lib/email-form.ts'
 import type { Language } from '../lib/language.ts'
@@ -14,7 +13,7 @@ import { type PayerField, SUBSCRIPTION } from './subscription-texts.ts'
 export type PayerGiven = { person: Required<Pick<Person, PayerField>>; faults: PayerField[] }
 
 /** Reads the payer from the form, without punctuation. */
-export function readPayer(form: Form, mode: Mode): PayerGiven {
+export function readPayer(form: Form, company: Company): PayerGiven {
   const text = (name: PayerField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
   const person = {
     name: text('name'),
@@ -28,7 +27,7 @@ export function readPayer(form: Form, mode: Mode): PayerGiven {
   }
   const isRight: Record<PayerField, boolean> = {
     name: person.name !== '' && person.name.length <= 255,
-    taxId: taxIdFault(mode, person.taxId) === null,
+    taxId: taxIdFault(checksTaxIds(company), person.taxId) === null,
     email: person.email.length <= 254 && EMAIL_FORM.test(person.email),
     phone: /^[0-9]{10,11}$/.test(person.phone),
   }
@@ -55,8 +54,7 @@ export function payerForm(given: PayerGiven | null, company: Company, language: 
   const texts = SUBSCRIPTION[language]
   const fields = FIELDS.map((name): Field => {
     const control = CONTROLS[name]
-    // A sandbox company accepts invented tax ids.
-    const check = name === 'taxId' && company.mode === 'sandbox' ? 'tax-id-shape' : control.check!
+    const check = name === 'taxId' && !checksTaxIds(company) ? 'tax-id-shape' : control.check!
     return {
       ...control,
       check,

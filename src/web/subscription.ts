@@ -111,7 +111,7 @@ export async function actOnSubscription(
   if ('recurrence' in asked && !asked.recurrence.isTemplate) return reply.redirect(here, 303)
   const offer = await offerOf(asked)
   if (offer.state !== 'offer') return reply.redirect(here, 303)
-  const payer = offer.payer ? null : readPayer(form, company.mode)
+  const payer = offer.payer ? null : readPayer(form, company)
   const shipping = offer.charge?.link?.needShipping ? readShipping(form) : null
   if ((payer?.faults.length ?? 0) > 0 || (shipping && hasFaults(shipping))) {
     const page = { ...offerPage(offer, { payer, shipping }), status: 422 }

@@ -48,6 +48,18 @@ test('an owner changes the profile, and only what was changed is sent', async ()
   assert.equal(same.length, entries.length, 'nothing was changed')
 })
 
+test('a sandbox switches on that tax ids are checked; a live company has no such switch', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  assert.match((await owner.get('/settings')).text, /Conferir os dígitos de CPF e CNPJ/)
+  await owner.post('/settings', { ...PROFILE, strictTaxIds: 'yes' })
+  assert.equal((await client.get('/company')).body.data.strictTaxIds, true)
+  assert.match((await owner.get('/settings')).text, /name="strictTaxIds"[^>]*checked/)
+  const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+  const page = await (await signIn(api, live.company)).get('/settings')
+  assert.doesNotMatch(page.text, /strictTaxIds/)
+})
+
 test('a wrong profile is shown again, with what is wrong', async () => {
   const client = await api.client()
   const owner = await signIn(api, client.company, { language: 'en' })

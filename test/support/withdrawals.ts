@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { post } from '../../src/ledger/post.ts'
+import { opening } from '../../src/ledger/recipes.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
+import { toCents } from '../../src/lib/money.ts'
 import type { Client, Reply, TestApi } from './api.ts'
 import { lastCode } from './mail.ts'
 
@@ -17,9 +20,23 @@ export async function start(client: Client, value: number): Promise<string> {
   return body.data.withdrawId
 }
 
+/** A live company that has what a sandbox begins with. Its codes are limited. */
+export async function liveWithMoney(api: TestApi): Promise<Client> {
+  const client = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+  const { id } = client.company
+  await api.app.db.transaction((tx) =>
+    post(tx, id, [opening(toCents(OPENING.available))], api.clock.now()),
+  )
+  return client
+}
+
 /** A new company with a withdrawal that waits for its code. */
-export async function waiting(api: TestApi, value = 5000) {
-  const client = await api.client()
+export async function waiting(
+  api: TestApi,
+  value = 5000,
+  open: (api: TestApi) => Promise<Client> = () => api.client(),
+) {
+  const client = await open(api)
   const id = await start(client, value)
   return { client, id, code: await lastCode(api, client.company.id) }
 }

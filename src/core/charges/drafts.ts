@@ -3,7 +3,7 @@ import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
-import type { Company, Mode } from '../companies/rules.ts'
+import type { Company } from '../companies/rules.ts'
 import { checkDigitsFault, type Person } from '../customers/rules.ts'
 import { emailIndexOf, indexEmail, sealPerson } from '../customers/sealing.ts'
 import { find as findCustomer } from '../customers/store.ts'
@@ -59,12 +59,12 @@ export function pixDraft(
 type LinkBody = Static<typeof NewLink>
 
 /** The rules of a payer and a link that their schemas cannot express. */
-export function payerFault(mode: Mode, customer: unknown): string | null {
+export function payerFault(company: Company, customer: unknown): string | null {
   const { taxId } = (customer ?? {}) as { taxId?: unknown }
-  return checkDigitsFault(mode, taxId, 'customer.taxId')
+  return checkDigitsFault(company, taxId, 'customer.taxId')
 }
 
-export function linkFaults(mode: Mode, body: Record<string, unknown>): (string | null)[] {
+export function linkFaults(company: Company, body: Record<string, unknown>): (string | null)[] {
   const { customerId, customer, total, items } = body
   const both = customerId !== undefined && customer !== undefined
   const none = customerId === undefined && customer === undefined
@@ -72,7 +72,7 @@ export function linkFaults(mode: Mode, body: Record<string, unknown>): (string |
     both ? 'customerId: send it or customer, not both' : null,
     none ? 'customer: send it, or the customerId of one on record' : null,
     total !== undefined || items !== undefined ? null : 'total: send it, or items to add up',
-    payerFault(mode, customer),
+    payerFault(company, customer),
   ]
 }
 

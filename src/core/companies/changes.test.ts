@@ -36,6 +36,7 @@ const COMPANY: Company = {
   codeEmailUntil: null,
   suspendedAt: null,
   mailsReceipts: true,
+  strictTaxIds: false,
   createdAt: START,
   updatedAt: START,
 }
@@ -99,6 +100,7 @@ test('only the fields sent change, and a key changes none that is the operatorâ€
     imageUrl: 'https://x.example/1.png',
     language: 'en',
     mailsReceipts: false,
+    strictTaxIds: true,
     pixKey: 'b@example.com',
     taxId: '52998224725',
   }

@@ -14,6 +14,7 @@ export const OWN_FIELDS = [
   'city',
   'language',
   'mailsReceipts',
+  'strictTaxIds',
 ] as const
 
 /** What only an operator can change: it says whose money it is and where it goes. */

@@ -61,6 +61,7 @@ export async function createCompany(
     settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
     mailsReceipts: fields.mailsReceipts ?? true,
+    strictTaxIds: fields.strictTaxIds ?? false,
     clockAhead_ms: 0,
     bankId: null,
     payouts: null,

@@ -25,6 +25,8 @@ export type Company = {
   staticSalesLimit: number | null
   /** Whether payers who gave an address get a mail when they have paid. */
   mailsReceipts: boolean
+  /** Whether a sandbox checks the digits of payers' tax ids, as a live company always does. */
+  strictTaxIds: boolean
   /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
   clockAhead_ms: number
   /** The connection to its bank; a live company may have none, a sandbox has the simulated one. */
@@ -61,12 +63,15 @@ export function requireSandbox({ mode }: Pick<Company, 'mode'>): void {
   if (mode !== 'sandbox') throw problem('sandbox_only')
 }
 
-/** Play money may carry made-up documents; a live company and its payers need real check digits. */
-export function taxIdFault(mode: Mode, taxId: string): string | null {
+/** Play money may carry invented documents, unless the company wants to test with real digits. */
+export const checksTaxIds = ({ mode, strictTaxIds }: Pick<Company, 'mode' | 'strictTaxIds'>) =>
+  mode === 'live' || strictTaxIds
+
+export function taxIdFault(checksDigits: boolean, taxId: string): string | null {
   if (!isTaxIdShape(taxId)) {
     return 'must be a CPF (11 digits) or a CNPJ (14 characters, the last two digits)'
   }
-  if (mode === 'live' && !isValidTaxId(taxId)) return 'has wrong check digits'
+  if (checksDigits && !isValidTaxId(taxId)) return 'has wrong check digits'
   return null
 }
 
@@ -74,7 +79,14 @@ export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
   Partial<
     Pick<
       Company,
-      'color' | 'imageUrl' | 'pixKey' | 'city' | 'settlementDelay_s' | 'language' | 'mailsReceipts'
+      | 'color'
+      | 'imageUrl'
+      | 'pixKey'
+      | 'city'
+      | 'settlementDelay_s'
+      | 'language'
+      | 'mailsReceipts'
+      | 'strictTaxIds'
     >
   > & {
     staticSalesLimit?: number | null
@@ -82,7 +94,7 @@ export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
 
 export function companyFaults(company: NewCompany): Problem | null {
   const faults: string[] = []
-  const taxIdRule = taxIdFault(company.mode, company.taxId)
+  const taxIdRule = taxIdFault(company.mode === 'live', company.taxId)
   if (!/\S/.test(company.name) || company.name.length > 255) {
     faults.push('name: must have 1 to 255 characters')
   }

@@ -31,6 +31,7 @@ const COMPANY = tableOf<Company>({
   settlementDelay_s: ['settlement_delay_s', 'int8'],
   staticSalesLimit: ['static_sales_limit', 'int8'],
   mailsReceipts: ['mails_receipts', 'bool'],
+  strictTaxIds: ['strict_tax_ids', 'bool'],
   clockAhead_ms: ['clock_ahead_ms', 'int8'],
   bankId: ['bank_id', 'uuid'],
   payouts: ['payouts', 'text'],
@@ -159,6 +160,7 @@ const CHANGED_COLUMNS: Record<ChangeableField, string> = {
   city: 'city',
   language: 'language',
   mailsReceipts: 'mails_receipts',
+  strictTaxIds: 'strict_tax_ids',
   pixKey: 'pix_key',
   taxId: 'tax_id',
 }

@@ -16,6 +16,11 @@ const MailsReceipts = Type.Boolean({
   description: 'Whether payers who gave an e-mail address get a receipt when they have paid',
 })
 
+const StrictTaxIds = Type.Boolean({
+  description:
+    'Whether a sandbox company checks the digits of payers’ CPF and CNPJ, as a live one always does',
+})
+
 export const CompanyView = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -34,6 +39,7 @@ export const CompanyView = Type.Object({
   language: Type.Enum(['pt', 'en'], { description: 'The language of the mails it gets' }),
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
   mailsReceipts: MailsReceipts,
+  strictTaxIds: Type.Optional(StrictTaxIds),
   createdAt: Type.String({ format: 'date-time' }),
 })
 
@@ -50,6 +56,7 @@ const CHANGES = {
   city: ShortText,
   language: Type.Enum(['pt', 'en']),
   mailsReceipts: MailsReceipts,
+  strictTaxIds: StrictTaxIds,
 } satisfies Record<OwnField, TSchema>
 
 export const CompanyChange = Type.Partial(Type.Object(CHANGES))
@@ -81,6 +88,7 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     language: company.language,
     settlementDelay: company.settlementDelay_s,
     mailsReceipts: company.mailsReceipts,
+    ...(company.strictTaxIds ? { strictTaxIds: true } : {}),
     createdAt: company.createdAt.toISOString(),
   }
 }

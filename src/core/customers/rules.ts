@@ -1,6 +1,6 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { isTaxIdShape } from '../../pix/tax-id.ts'
-import { type Mode, taxIdFault } from '../companies/rules.ts'
+import { type Company, checksTaxIds, taxIdFault } from '../companies/rules.ts'
 
 export type CustomerStatus = 'ACTIVE' | 'INACTIVE'
 
@@ -58,9 +58,9 @@ export function pickPrivate(fields: Private): Private {
 }
 
 /** What is wrong with the check digits of a tax id. The schema has checked its form. */
-export function checkDigitsFault(mode: Mode, taxId: unknown, path: string): string | null {
+export function checkDigitsFault(company: Company, taxId: unknown, path: string): string | null {
   if (typeof taxId !== 'string' || !isTaxIdShape(taxId)) return null
-  const fault = taxIdFault(mode, taxId)
+  const fault = taxIdFault(checksTaxIds(company), taxId)
   return fault && `${path}: ${fault}`
 }
 

@@ -39,6 +39,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   clockAhead_ms: 0,
   staticSalesLimit: null,
   mailsReceipts: true,
+  strictTaxIds: false,
   bankId: null,
   payouts: null,
   payoutKey: null,

@@ -26,18 +26,25 @@ export const DAY_S = 24 * HOUR_S
 /** How many mails of a kind a company may be sent. */
 export type MailLimit = { perHour: number; perDay: number }
 
-/** Refuses a mail over the limit. `sent` are the times of the last ones, newest first. */
-export function requireWithinLimit(
-  sent: Date[],
-  { perHour, perDay }: MailLimit,
-  now: Date,
-  rule: (perHour: number, perDay: number) => string,
-): void {
+/** How long to wait for the next mail of a limit. `sent` are the last times, newest first. */
+export function waitOf(sent: Date[], { perHour, perDay }: MailLimit, now: Date): number {
   const wait_ms = (max: number, window_s: number) =>
     (sent[max - 1]?.getTime() ?? Number.NEGATIVE_INFINITY) + window_s * 1000 - now.getTime()
   const wait_s = Math.ceil(Math.max(wait_ms(perHour, HOUR_S), wait_ms(perDay, DAY_S)) / 1000)
-  if (wait_s <= 0) return
-  throw problem('rate_limited', `${rule(perHour, perDay)} Wait for the time in Retry-After.`, {
+  return Math.max(0, wait_s)
+}
+
+/** Refuses a mail over the limit. */
+export function requireWithinLimit(
+  sent: Date[],
+  limit: MailLimit,
+  now: Date,
+  rule: (perHour: number, perDay: number) => string,
+): void {
+  const wait_s = waitOf(sent, limit, now)
+  if (wait_s === 0) return
+  const text = rule(limit.perHour, limit.perDay)
+  throw problem('rate_limited', `${text} Wait for the time in Retry-After.`, {
     'Retry-After': String(wait_s),
   })
 }

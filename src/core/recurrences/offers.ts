@@ -24,7 +24,7 @@ export async function subscribeThrough(
   if (!company) throw unknownLink()
   if (company.suspendedAt !== null) throw problem('company_suspended')
   const own = withCompanyClock(forCompany(app, company), company)
-  const fault = checkDigitsFault(company.mode, customer?.taxId, 'customer.taxId')
+  const fault = checkDigitsFault(company, customer?.taxId, 'customer.taxId')
   if (fault) throw invalid(fault)
   const offer = await findOffer(own, company.id, named.id)
   const agreement = await subscribe(own, company, offer, customer ?? null)

@@ -10,6 +10,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { Outcome, Sent } from '../../provider/port.ts'
+import type { Company } from '../companies/rules.ts'
 import { type MailLimit, requireWithinLimit } from '../mails/rules.ts'
 import { retryIn_s } from '../orders.ts'
 
@@ -127,6 +128,9 @@ export const insufficient = (value: Cents, available: number): Problem =>
     'insufficient_balance',
     `value: ${value} cents are more than the ${available} cents in the available balance.`,
   )
+
+/** Whether the API shows the codes of a company. Then a limit of codes protects nothing. */
+export const showsCodes = ({ mode }: Pick<Company, 'mode'>): boolean => mode === 'sandbox'
 
 /** The codes that were tried for a withdrawal without confirming it. */
 export type Spent = { tries: number; at: Date }
@@ -274,10 +278,15 @@ export function reject(withdrawal: Withdrawal, now: Date): Withdrawal {
 }
 
 /** A new code expires later, but adds no tries, because tries are counted per withdrawal. */
-export function renewCode(withdrawal: Withdrawal, otpHash: Buffer, now: Date): Withdrawal {
+export function renewCode(
+  withdrawal: Withdrawal,
+  otpHash: Buffer,
+  now: Date,
+  isLimited = true,
+): Withdrawal {
   requireWaiting(withdrawal, now)
   if (triesLeft(withdrawal) === 0) throw triesUsed()
-  if (withdrawal.otpSent >= MAX_SENDS) {
+  if (isLimited && withdrawal.otpSent >= MAX_SENDS) {
     const wait_s = secondsUntil(withdrawal.otpExpiresAt, now)
     const retry = { 'Retry-After': String(wait_s) }
     throw problem('rate_limited', `The code was sent ${MAX_SENDS} times, which is the most.`, retry)

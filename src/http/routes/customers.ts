@@ -22,7 +22,7 @@ function customerIdOf(text: string | undefined): Uuid {
 }
 
 const checkTaxId: Route['check'] = ({ taxId }, { company }) => [
-  checkDigitsFault(company.mode, taxId, 'taxId'),
+  checkDigitsFault(company, taxId, 'taxId'),
 ]
 
 const create = route({

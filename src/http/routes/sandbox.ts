@@ -125,7 +125,7 @@ const code = route({
   tag: 'Sandbox',
   summary: 'Get a new one-time code of a withdrawal',
   description:
-    'In place of the code that was mailed, so that a program can confirm a withdrawal of play money. It counts as one of the three codes that can be sent again. For a sandbox company only: nobody but the mailbox gets the code of a live one.',
+    'In place of the code that was mailed, so that a program can confirm a withdrawal of play money. It can be asked for as often as needed. For a sandbox company only: nobody but the mailbox gets the code of a live one.',
   scope: 'balance:write',
   data: WithdrawalCode,
   status: 201,

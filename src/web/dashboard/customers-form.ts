@@ -1,4 +1,4 @@
-import type { Mode } from '../../core/companies/rules.ts'
+import { type Company, checksTaxIds } from '../../core/companies/rules.ts'
 import type { Language } from '../../lib/language.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
@@ -8,12 +8,12 @@ import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
 import { type FieldPlan, fillFields, textOf } from './fields.ts'
 import type { FormFault } from './form-faults.ts'
 
-/** The fields by which a payer is known. A sandbox accepts invented tax ids. */
-export const personPlans = (mode: Mode): FieldPlan<CustomerField>[] => [
+/** The fields by which a payer is known. */
+export const personPlans = (company: Company): FieldPlan<CustomerField>[] => [
   { name: 'name', check: 'filled', autocomplete: 'off' },
   {
     name: 'taxId',
-    check: mode === 'sandbox' ? 'tax-id-shape' : 'tax-id',
+    check: checksTaxIds(company) ? 'tax-id' : 'tax-id-shape',
     width: 'half',
     autocomplete: 'off',
     maxlength: 20,
@@ -42,13 +42,13 @@ export function customerFields(
   typed: Form,
   fault: FormFault | null,
   language: Language,
-  { mode, customer }: { mode: Mode; customer: ShownCustomer | null },
+  { company, customer }: { company: Company; customer: ShownCustomer | null },
 ): Html {
   const texts = CUSTOMERS[language]
   const filled = (plans: FieldPlan<CustomerField>[]) =>
     fieldsOf(fillFields(plans, texts.fields, typed, fault, language))
   // Whom a charge has made may have neither address nor phone, and need not get one.
-  const person = personPlans(mode).map((plan) => {
+  const person = personPlans(company).map((plan) => {
     const mayBeMissing = plan.name === 'email' || plan.name === 'phone'
     const isOptional = mayBeMissing && customer !== null && customer[plan.name] === undefined
     return isOptional ? { ...plan, isOptional } : plan

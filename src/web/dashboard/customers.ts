@@ -117,7 +117,7 @@ function sendForm(
   const texts = CUSTOMERS[language]
   const path = customer ? `/customers/${customer.id}` : '/customers'
   const action = url(customer ? `${path}/edit` : '/customers/new')
-  const fields = customerFields(typed, fault, language, { mode: company.mode, customer })
+  const fields = customerFields(typed, fault, language, { company, customer })
   const button = formButtons(customer ? texts.save : texts.makeButton)
   const content = html`${fault?.notice(language)}${fields}${button}`
   return visit.send({

@@ -74,7 +74,7 @@ export function payerFields(
 ): Html {
   const { language, company } = visit
   const texts = NEW[language]
-  const plans = personPlans(company.mode).map((plan) => ({
+  const plans = personPlans(company).map((plan) => ({
     ...plan,
     path: `${path}${plan.name}`,
     // A browser must not ask for the fields while a customer is chosen instead.

@@ -34,6 +34,8 @@ type Texts = {
   languages: Record<Language, string>
   receipts: string
   receiptsHint: string
+  strictTaxIds: string
+  strictTaxIdsHint: string
   yes: string
   no: string
   taxId: string
@@ -83,6 +85,8 @@ const pt: Texts = {
   languages: { pt: 'Português', en: 'Inglês' },
   receipts: 'Enviar comprovante por e-mail a quem pagou',
   receiptsHint: 'Somente quando o pagador informou um e-mail.',
+  strictTaxIds: 'Conferir os dígitos de CPF e CNPJ dos pagadores',
+  strictTaxIdsHint: 'Como em produção. Sem isso, o sandbox aceita números inventados.',
   yes: 'Sim',
   no: 'Não',
   taxId: 'CNPJ ou CPF',
@@ -132,6 +136,8 @@ const en: Texts = {
   languages: { pt: 'Portuguese', en: 'English' },
   receipts: 'Send a receipt by email to who has paid',
   receiptsHint: 'Only if the payer gave an email address.',
+  strictTaxIds: 'Check the digits of payers’ CPF and CNPJ',
+  strictTaxIdsHint: 'As in production. Otherwise the sandbox accepts invented numbers.',
   yes: 'Yes',
   no: 'No',
   taxId: 'CNPJ or CPF',

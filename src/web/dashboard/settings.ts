@@ -20,6 +20,7 @@ type Profile = {
   color: string
   language: string
   mailsReceipts: boolean
+  strictTaxIds: boolean
 }
 
 const profileOf = ({ company }: Visit): Profile => ({
@@ -29,6 +30,7 @@ const profileOf = ({ company }: Visit): Profile => ({
   color: company.color,
   language: company.language,
   mailsReceipts: company.mailsReceipts,
+  strictTaxIds: company.strictTaxIds,
 })
 
 const readProfile = ({ form }: Visit): Profile => ({
@@ -38,6 +40,7 @@ const readProfile = ({ form }: Visit): Profile => ({
   color: (form.color ?? '').trim(),
   language: form.language ?? '',
   mailsReceipts: form.mailsReceipts !== undefined,
+  strictTaxIds: form.strictTaxIds !== undefined,
 })
 
 function show(visit: Visit, given: Profile = profileOf(visit), fault: FormFault | null = null) {
@@ -112,9 +115,17 @@ function profileForm(visit: Visit, given: Profile, fault: FormFault | null): Htm
     hint: texts.receiptsHint,
     isOn: given.mailsReceipts,
   })
+  const strict =
+    visit.company.mode === 'sandbox' &&
+    checkbox({
+      name: 'strictTaxIds',
+      label: texts.strictTaxIds,
+      hint: texts.strictTaxIdsHint,
+      isOn: given.strictTaxIds,
+    })
   return visit.formOf(
     visit.url('/settings'),
-    html`<p class="soft">${texts.identityText}</p>${fields}${preview(visit, given.color)}${receipts}
+    html`<p class="soft">${texts.identityText}</p>${fields}${preview(visit, given.color)}${receipts}${strict}
 <div class="actions"><button class="button slim">${texts.save}</button></div>`,
     { kind: 'card-form' },
   )

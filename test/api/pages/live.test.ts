@@ -41,6 +41,31 @@ test('a sandbox takes a tax id by its shape, a live company by its check digits'
   }
 })
 
+test('a strict sandbox refuses the tax ids that a live company refuses', async () => {
+  const strict = await api.client()
+  assert.equal((await strict.get('/company')).body.data.strictTaxIds, undefined)
+  const charge = { amount: 700, customer: payer({ taxId: '12345678901' }) }
+  assert.equal((await strict.post('/charge/pix', charge)).status, 201)
+  const changed = await strict.put('/company', { strictTaxIds: true })
+  assert.equal(changed.body.data.strictTaxIds, true)
+  for (const [path, json] of [
+    ['/charge/pix', charge],
+    ['/charge/payment-link', { total: 700, customer: charge.customer }],
+    ['/client', { ...charge.customer, status: 'ACTIVE' }],
+  ] as const) {
+    const refused = await strict.post(path, json)
+    assert.equal(refused.status, 400, path)
+    assert.match(first(refused).description, /taxId: has wrong check digits/)
+  }
+  const right = await strict.post('/charge/pix', {
+    ...charge,
+    customer: payer({ taxId: '12345678909' }),
+  })
+  assert.equal(right.status, 201)
+  await strict.put('/company', { strictTaxIds: false })
+  assert.equal((await strict.post('/client', { ...charge.customer, status: 'ACTIVE' })).status, 201)
+})
+
 test('a live customer cannot be changed to wrong check digits', async () => {
   const { body } = await live.post('/client', { ...payer(), status: 'ACTIVE' })
   const before = await stored(api)

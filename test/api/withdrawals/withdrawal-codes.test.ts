@@ -9,6 +9,7 @@ import {
   cancel,
   confirm,
   line,
+  liveWithMoney,
   OPENING,
   PATH,
   postingsOf,
@@ -188,7 +189,7 @@ test('a new code replaces the old one and brings time, but no tries', async () =
 })
 
 test('a code is sent four times at most, and not when all tries are used', async () => {
-  const { client, id } = await waiting(api)
+  const { client, id } = await waiting(api, 5000, liveWithMoney)
   for (let i = 0; i < 3; i++) assert.equal((await resend(client, id)).status, 200)
   api.clock.advance(100)
   const before = await stored(api)
@@ -210,7 +211,7 @@ test('a code is sent four times at most, and not when all tries are used', async
 })
 
 test('after too many wrong codes, over all withdrawals, none starts for an hour', async () => {
-  const client = await api.client()
+  const client = await liveWithMoney(api)
   for (const tries of [4, 5, 4, 4, 4, 4]) {
     const id = await start(client, 1)
     const code = await lastCode(api, client.company.id)
@@ -225,4 +226,24 @@ test('after too many wrong codes, over all withdrawals, none starts for an hour'
   assert.deepEqual(await stored(api), before)
   api.clock.advance(3600 - 6 * 60)
   await start(client, 1)
+})
+
+test('codes that the API shows are not limited: neither how often they are made nor wrong ones', async () => {
+  const { client, id } = await waiting(api)
+  let code = ''
+  for (let i = 0; i < 10; i++) {
+    const made = await client.post(`/sandbox/withdraw/${id}/code`)
+    assert.equal(made.status, 201, made.text)
+    code = made.body.data.code
+    assert.equal((await resend(client, id)).status, 200)
+  }
+  await cancel(client, id)
+  for (let i = 0; i < 7; i++) {
+    const next = await start(client, 1)
+    code = (await client.post(`/sandbox/withdraw/${next}/code`)).body.data.code
+    for (let j = 0; j < 5; j++) await confirm(client, next, wrong(code))
+  }
+  const last = await start(client, 1)
+  code = (await client.post(`/sandbox/withdraw/${last}/code`)).body.data.code
+  assert.equal((await confirm(client, last, code)).body.data.status, 'PROCESSING')
 })
