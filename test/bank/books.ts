@@ -101,7 +101,8 @@ export type Send = {
   from: string
   to: string
   askedAt: Date
-  status: 'EM_PROCESSAMENTO' | 'REALIZADO' | 'NAO_REALIZADO'
+  /** One of EM_PROCESSAMENTO, REALIZADO and NAO_REALIZADO, or a state in the bank's own words. */
+  status: string
 }
 
 export type Webhook = { url: string; at: Date; key: string | null }

@@ -2,13 +2,16 @@ import { createRandom } from '../faults/random.ts'
 
 /**
  * What may happen to a call. Lost and failed answers come after the effect; a call that is dropped,
- * or answered by a proxy before the bank, has none.
+ * refused, or answered by a proxy before the bank, has none.
  */
 export type Fault =
   | 'lose answer'
   | 'drop'
   | '5xx'
   | '5xx after effect'
+  | 'refuse'
+  | 'conflict'
+  | 'empty after effect'
   | 'slow'
   | 'html'
   | 'html 200'

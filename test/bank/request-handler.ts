@@ -76,9 +76,14 @@ export function createRequestHandler(parts: Parts) {
     entry.status = fault === '5xx after effect' ? 500 : answer.status
     const { clock, style } = books
     reply.setHeader('date', new Date(clock.now().getTime() + style.ahead_s * 1000).toUTCString())
-    write(reply, fault === '5xx after effect' ? unavailable(500) : answer)
+    write(reply, answerAfter(fault, answer))
   }
   return { seen, serve }
+}
+
+const answerAfter = (fault: Fault | null, answer: Answer): Answer => {
+  if (fault === '5xx after effect') return unavailable(500)
+  return fault === 'empty after effect' ? { status: 200, body: {} } : answer
 }
 
 const gone = (socket: TLSSocket): Promise<void> =>
@@ -93,6 +98,8 @@ const unavailable = (status: number): Answer =>
 /** The answer of a fault, if it replaces the one of the bank: then no handler runs. */
 function answerOfFault(fault: Fault | null, n: number): Answer | null {
   if (fault === '5xx') return unavailable(503)
+  if (fault === 'refuse') return refuse(400, 'RequisicaoRecusada', 'A operação não é permitida.')
+  if (fault === 'conflict') return refuse(409, 'RequisicaoEmConflito', 'Há outra em andamento.')
   const wait = (seconds: number) => ({ headers: { 'retry-after': String(seconds) } })
   if (fault === 'too many') return { ...refuse(429, 'MuitasRequisicoes'), ...wait(0) }
   if (fault === 'busy') return { ...unavailable(503), ...wait(0) }

@@ -101,7 +101,7 @@ const shown = ({ id, endToEndId, amount, askedAt, status, from, to }: Send): Bod
 /** A new payment. It ends at once, or later, as the bank's course is. */
 function begin(books: Books, id: string, to: string, amount: number): Send {
   const at = books.clock.now()
-  const rest = { amount, to, from: 'conta', askedAt: at, status: 'EM_PROCESSAMENTO' } as const
+  const rest = { amount, to, from: 'conta', askedAt: at, status: 'EM_PROCESSAMENTO' }
   const send: Send = { id, endToEndId: endToEndId('E', at), ...rest }
   books.sends.set(id, send)
   return send
@@ -111,11 +111,15 @@ const end = (books: Books, send: Send): void => {
   if (books.sending !== 'later') finish(send, books.sending !== 'refused')
 }
 
-const INTER_STATUS = { EM_PROCESSAMENTO: 'ENVIADO', REALIZADO: 'PAGO', NAO_REALIZADO: 'FALHA' }
+const INTER_STATUS: Record<string, string> = {
+  EM_PROCESSAMENTO: 'ENVIADO',
+  REALIZADO: 'PAGO',
+  NAO_REALIZADO: 'FALHA',
+}
 
 /** Inter knows an order by the client's key, and is asked about it by a code of its own. */
 function inter(books: Books): Handlers {
-  const codeOf = ({ endToEndId }: Send) => `codigo-${endToEndId.slice(-11)}`
+  const codeOf = ({ id }: Send) => `codigo-${id.slice(-11)}`
   return {
     'POST /banking/v2/pix': ({ headers, body }) => {
       const id = headers['x-id-idempotente'] ?? ''
@@ -132,21 +136,21 @@ function inter(books: Books): Handlers {
     'GET /banking/v2/pix/{codigo}': ({ params }) => {
       const send = [...books.sends.values()].find((one) => codeOf(one) === params.codigo)
       if (!send) return refuse(404, 'PixNaoEncontrado', 'Não há Pix com este código.')
-      const status = INTER_STATUS[send.status]
+      const status = INTER_STATUS[send.status] ?? send.status
       const transacaoPix = {
         codigoSolicitacao: codeOf(send),
         valor: send.amount / 100,
         status,
         chave: send.to,
         erros: status === 'FALHA' ? [{ codigo: '1', descricao: 'A conta foi encerrada.' }] : [],
-        ...(status === 'PAGO' ? { endToEnd: send.endToEndId } : {}),
+        endToEnd: send.endToEndId,
       }
       return { status: 200, body: { transacaoPix, historico: [] } }
     },
   }
 }
 
-const SICOOB_STATE = {
+const SICOOB_STATE: Record<string, string> = {
   EM_PROCESSAMENTO: 'EM_PROCESSAMENTO',
   REALIZADO: 'FINALIZADO',
   NAO_REALIZADO: 'NÃO_REALIZADO',
@@ -158,7 +162,7 @@ function sicoob(books: Books): Handlers {
   const shownAs = ({ endToEndId, amount, status }: Send): Body => ({
     endToEndId,
     valor: amount / 100,
-    estado: SICOOB_STATE[status],
+    estado: SICOOB_STATE[status] ?? status,
     ...(status === 'NAO_REALIZADO' ? { detalheRejeicao: 'A conta foi encerrada.' } : {}),
   })
   return {

@@ -26,6 +26,9 @@ export type BankServer = {
 /** Longer than clients keep an idle connection. */
 const IDLE_ms = 75_000
 
+/** OpenSSL does not speak TLS 1.1 with its usual ones. */
+export const OLD_CIPHERS = 'DEFAULT@SECLEVEL=0'
+
 type Serve = (request: IncomingMessage, reply: ServerResponse) => Promise<void>
 
 /** Mutual TLS, with HTTP/2 if the bank's style has it. */
@@ -40,7 +43,8 @@ export async function openServer(trusted: Trust, style: () => Style, serve: Serv
     allowHTTP1: true,
     ALPNCallback: ({ protocols }) =>
       style().http2 && protocols.includes('h2') ? 'h2' : 'http/1.1',
-    ...(style().tls === null ? {} : { maxVersion: style().tls! }),
+    ...(style().tls === null ? {} : { maxVersion: style().tls!, minVersion: 'TLSv1.1' }),
+    ...(style().tls === 'TLSv1.1' ? { ciphers: OLD_CIPHERS } : {}),
   })
   Object.assign(server, { keepAliveTimeout: IDLE_ms })
   server.on('request', (request, reply) => {

@@ -43,6 +43,8 @@ export type Style = {
   garbled: string[]
   /** Whether returns say when they were asked for and made. */
   datesReturns: boolean
+  /** Whether returns have the scheme's id. */
+  namesReturns: boolean
   /** Whether callbacks go to the registered URL with `/pix`, `/rec` or `/cobr` behind it. */
   suffix: boolean
   /** Fields and values that the document does not have yet. */
@@ -64,7 +66,7 @@ export type Style = {
   /** Whether new connections may speak HTTP/2. */
   http2: boolean
   /** The newest TLS that a bank speaks, from its start on; null for the newest of all. */
-  tls: 'TLSv1.2' | null
+  tls: 'TLSv1.1' | 'TLSv1.2' | null
   /** Whether a paid charge shows its payments. Some banks show them only in their list. */
   pixInCob: boolean
   /** How the txid is called in answers and callbacks. */
@@ -94,6 +96,7 @@ export const PLAIN: Style = {
   decimals: 2,
   garbled: [],
   datesReturns: true,
+  namesReturns: true,
   suffix: true,
   extras: false,
   repeated: 'alters',
@@ -290,6 +293,7 @@ function valueIn(style: Style, node: Body, name: string): Body {
     return isAmount ? `${node}0` : momentIn(style, node)
   }
   if (name === 'horario' && !style.datesReturns) return {}
+  if (node?.rtrId && !style.namesReturns) return { ...node, rtrId: undefined }
   const id = node?.rtrId ?? node?.endToEndId
   return style.garbled.includes(id) ? { ...node, valor: 'R$ 5,00' } : node
 }

@@ -291,3 +291,38 @@ test('a refund under way is unknown until it is done or was not possible', async
   bank.finishRefunds(false)
   assert.equal((await bacen.findRefund(payee, failed)).kind, 'rejected')
 })
+
+test('a return of another amount under our id is not ours', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  const { endToEndId } = await paidCharge(scene)
+  const order = { id: newId(), endToEndId, amount: toCents(400) }
+  const { returnId } = given(await bacen.refund(payee, order))
+  const [made] = bank.state().refunds
+  const reason = 'a refund of another amount has its id'
+  for (const status of ['DEVOLVIDO', 'NAO_REALIZADO'] as const) {
+    Object.assign(made!, { amount: 401, status })
+    assert.deepEqual(await bacen.findRefund(payee, order), { kind: 'unknown', reason })
+    assert.deepEqual(await bacen.refund(payee, order), { kind: 'unknown', reason })
+  }
+  Object.assign(made!, { amount: 400, status: 'DEVOLVIDO' })
+  bank.style({ namesReturns: false })
+  assert.equal((await bacen.findRefund(payee, order)).kind, 'unknown', 'it has no name yet')
+  bank.style({ namesReturns: true })
+  assert.deepEqual(given(await bacen.findRefund(payee, order)), { returnId })
+  assert.equal(bank.state().refunds.length, 1)
+})
+
+test('a refused refund stays unknown while it cannot be asked for', async () => {
+  const scene = await openScene()
+  const { bank, bacen, payee } = scene
+  const { endToEndId } = await paidCharge(scene)
+  const order = { id: newId(), endToEndId, amount: toCents(400) }
+  for (const fault of ['5xx', 'gateway 404', 'refuse'] as const) {
+    bank.faults.next('PUT /pix', 'refuse')
+    bank.faults.next('GET /pix', fault)
+    assert.equal((await bacen.refund(payee, order)).kind, 'unknown', fault)
+  }
+  bank.faults.next('PUT /pix', 'refuse')
+  assert.equal((await bacen.refund(payee, order)).kind, 'rejected')
+})

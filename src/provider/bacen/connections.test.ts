@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import tls from 'node:tls'
+import { OLD_CIPHERS } from '../../../test/bank/server.ts'
 import { newId } from '../../lib/ids.ts'
 import { chargeTxid } from '../txid.ts'
 import { given, known, newCharge, openScene, type Scene } from './scene.test-support.ts'
@@ -20,9 +22,9 @@ test('an idle connection is kept for 60 seconds', async (t) => {
   assert.equal(connections.length, 2)
 })
 
-for (const tls of ['TLSv1.2', null] as const) {
-  test(`a TLS session is resumed by the next connection, ${tls ?? 'newest TLS'}`, async () => {
-    const scene = await openScene({ style: { tls } })
+for (const version of ['TLSv1.2', null] as const) {
+  test(`a TLS session is resumed by the next connection, ${version ?? 'newest TLS'}`, async () => {
+    const scene = await openScene({ style: { tls: version } })
     const { bank } = scene
     const { connections } = bank.state()
     await issue(scene)
@@ -35,9 +37,21 @@ for (const tls of ['TLSv1.2', null] as const) {
       connections.map((_, n) => n > 0),
     )
     assert.ok(connections.length >= 3)
-    assert.ok(connections.every((one) => one.tls === (tls ?? 'TLSv1.3')))
+    assert.ok(connections.every((one) => one.tls === (version ?? 'TLSv1.3')))
   })
 }
+
+test('a bank that speaks nothing newer than TLS 1.1 gets no connection', async (t) => {
+  // The process is started as if it had to speak with old servers.
+  const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls
+  t.after(() => Object.assign(tls, { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS }))
+  Object.assign(tls, { DEFAULT_MIN_VERSION: 'TLSv1.1', DEFAULT_CIPHERS: OLD_CIPHERS })
+  const scene = await openScene({ style: { tls: 'TLSv1.1' } })
+  const { bank, bacen, payee } = scene
+  const outcome = await bacen.issueCharge(payee, newCharge(scene))
+  assert.equal(outcome.kind, 'unknown')
+  assert.deepEqual([bank.state().connections, bank.state().charges.size], [[], 0])
+})
 
 test('a new certificate begins a TLS session of its own', async () => {
   const scene = await openScene()
