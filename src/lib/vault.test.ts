@@ -30,6 +30,13 @@ test('the same text is never sealed to the same bytes, but always found by its i
   assert.notDeepEqual(vault.index('one', '52998224725'), vault.index('two', '52998224725'))
 })
 
+test('no two envelopes have the same nonce, however many are sealed', () => {
+  const heads = Array.from({ length: 2000 }, () => vault.seal('a', '').toString('hex', 4, 16))
+  const others = Array.from({ length: 10 }, () => createVault(Buffer.alloc(32, 1)))
+  heads.push(...others.map((one) => one.seal('a', '').toString('hex', 4, 16)))
+  assert.equal(new Set(heads).size, heads.length)
+})
+
 test('another secret has other keys for everything', () => {
   const other = createVault(Buffer.alloc(32, 2))
   assert.notEqual(other.keyId, vault.keyId)

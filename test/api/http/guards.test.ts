@@ -10,9 +10,10 @@ import { violatedConstraint } from '../../../src/db/database.ts'
 import { fromPublic, newId } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { Provider } from '../../../src/provider/port.ts'
+import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
 import { payer, startApi } from '../../support/api.ts'
-import { makePaid } from '../../support/payments.ts'
-import { answer, confirm, rowOf, waiting } from '../../support/withdrawals.ts'
+import { makeCharge, makePaid, makeUnmatched } from '../../support/payments.ts'
+import { answer, confirm, confirmed, rowOf, start, waiting } from '../../support/withdrawals.ts'
 
 const api = await startApi()
 const { db, vault } = api.app
@@ -151,4 +152,155 @@ test('a stored response can be opened with its own key only', async () => {
   const kept = sealAnswer(vault, guard, { status: 201, body: '{}' })
   assert.equal(openAnswer(vault, company.id, kept), '{}')
   assert.throws(() => openAnswer(vault, company.id, { ...kept, key: 'two' }))
+})
+
+/** Citus adds a number to the names of constraints, and passes on only the message. */
+const violating = (constraint: string) => ({
+  message: new RegExp(`constraint "${constraint}(_\\d+)?"`),
+})
+
+/** A company with one record of each kind that has money, each in a state of its own. */
+async function withEveryRecord() {
+  const client = await api.client()
+  const paid = await makePaid(api, client, 700)
+  await makeUnmatched(api, client, 300)
+  const open = await makeCharge(client, 900)
+  for (const value of [100, 200]) {
+    await client.post(`/refund/${paid.id}`, { value })
+    if (value === 100) await carryOutRefunds(api.app)
+  }
+  await confirmed(api, client, 400)
+  await payOutWithdrawals(api.app)
+  await start(client, 500)
+  return { client, paid: fromPublic('charge', paid.id), open: fromPublic('charge', open.id) }
+}
+
+/** What the database refuses by itself: the constraint, whose record, and the change. */
+const REFUSED: Record<string, [constraint: string, where: string, change: string][]> = {
+  charges: [
+    ['charges_amount_check', 'id = $open', 'amount = 0'],
+    ['charges_amount_check', 'id = $open', 'amount = 1000000000000'],
+    ['charges_check', 'id = $open', 'expires_at = created_at'],
+    ['charges_check1', 'id = $paid', 'payment_date = null'],
+    ['charges_check2', 'id = $paid', 'end_to_end_id = null'],
+    ['charges_check3', 'id = $paid', `payment_status = 'PROCESSING'`],
+    ['charges_check4', 'id = $open', `payment_status = 'EXPIRED'`],
+    ['charges_code', 'id = $open', 'br_code = null'],
+    ['charges_recurring', 'id = $open', `kind = 'RECURRING'`],
+    ['charges_refunded', 'id = $paid', 'refunded = amount + 1'],
+    ['charges_refunded', 'id = $paid', 'refunded = -1'],
+    ['charges_settles', 'id = $paid', 'settles_at = null'],
+    ['charges_status_check', 'id = $open', `status = 'PAID'`],
+  ],
+  payments: [
+    ['payments_amount_check', `status = 'UNMATCHED'`, 'amount = 0'],
+    ['payments_payer', `status = 'MATCHED'`, `payer_sealed = 'x'`],
+    ['payments_returned', `status = 'UNMATCHED'`, 'returned = amount + 1'],
+    ['payments_returned', `status = 'UNMATCHED'`, 'returned = -1'],
+    ['payments_source', `status = 'UNMATCHED'`, `source = 'bank', booked = false`],
+    ['payments_source', `status = 'UNMATCHED'`, `source = 'other'`],
+  ],
+  refunds: [
+    ['refunds_amount_check', `status = 'PROCESSING'`, 'amount = 0'],
+    ['refunds_check', `status = 'COMPLETED'`, 'finished_at = null'],
+    ['refunds_check1', `status = 'COMPLETED'`, 'return_id = null'],
+    ['refunds_check2', `status = 'COMPLETED'`, `failure = 'no'`],
+    ['refunds_of_banks_are_done', `status = 'PROCESSING'`, `bank_reason = 'FRAUD'`],
+    ['refunds_payment_source', `status = 'PROCESSING'`, `payment_source = 'bank', booked = false`],
+    ['refunds_source_check', `status = 'PROCESSING'`, `source = 'held'`],
+  ],
+  withdrawals: [
+    ['withdrawals_value_check', `status = 'PENDING_OTP'`, 'value = 0'],
+    ['withdrawals_check', `status = 'PENDING_OTP'`, 'otp_hash = null'],
+    ['withdrawals_check1', `status = 'PENDING_OTP'`, 'finished_at = created_at'],
+    ['withdrawals_check2', `status = 'COMPLETED'`, 'end_to_end_id = null'],
+    ['withdrawals_check4', `status = 'COMPLETED'`, 'confirmed_at = null'],
+    ['withdrawals_otp_attempts_check', `status = 'PENDING_OTP'`, 'otp_attempts = 6'],
+    ['withdrawals_taken_up', `status = 'COMPLETED'`, 'next_attempt_at = created_at'],
+    ['withdrawals_approved', `status = 'COMPLETED'`, 'needs_approval = true'],
+    ['withdrawals_approval', `status = 'PENDING_OTP'`, 'approved_by = id'],
+    [
+      'withdrawals_approval',
+      `status = 'PENDING_OTP'`,
+      'approved_by = id, approved_at = created_at, requested_by = company_id',
+    ],
+    [
+      'withdrawals_approved_by_another',
+      `status = 'PENDING_OTP'`,
+      'needs_approval = true, approved_by = id, approved_at = created_at, requested_by = id',
+    ],
+    [
+      'withdrawals_one_pending',
+      `status = 'COMPLETED'`,
+      `status = 'PENDING_OTP', otp_hash = 'x', finished_at = null, end_to_end_id = null`,
+    ],
+  ],
+  balances: [
+    ['balances_entries_check', 'true', 'entries = -1'],
+    ['balances_held_check', 'true', 'held = -1'],
+    ['balances_pending_check', 'true', 'pending = -1'],
+    ['balances_unmatched_check', 'true', 'unmatched = -1'],
+  ],
+}
+
+test('the database refuses by itself what no record of money may be', async () => {
+  const { client, paid, open } = await withEveryRecord()
+  for (const [table, refused] of Object.entries(REFUSED)) {
+    for (const [constraint, where, change] of refused) {
+      const record = where.replace('$paid', `'${paid}'`).replace('$open', `'${open}'`)
+      const text = `update ${table} set ${change} where company_id = $1 and ${record}`
+      await assert.rejects(
+        api.rows(text, [client.company.id]),
+        violating(constraint),
+        `${constraint}: ${change}`,
+      )
+    }
+  }
+})
+
+test('the database refuses by itself a posting that moves nothing, or money that is not there', async () => {
+  const { client } = await withEveryRecord()
+  const post = (fields: object) =>
+    api.rows(
+      `insert into postings select (jsonb_populate_record(p, $2)).* from postings p
+       where company_id = $1 order by entry desc limit 1`,
+      [client.company.id, JSON.stringify({ entry: 1000, kind: 'OPENING', ref: 'new', ...fields })],
+    )
+  for (const [constraint, fields] of [
+    ['postings_amount_check', { amount: 0 }],
+    ['postings_amount_check', { amount: -1 }],
+    ['postings_check', { debit: 'held', credit: 'held' }],
+    ['postings_debit_check', { debit: 'other' }],
+    ['postings_credit_check', { credit: 'other' }],
+    ['postings_entry_check', { entry: 0 }],
+    ['postings_available_check', { debit: 'available', credit: 'held', available: -1 }],
+    ['postings_held_check', { held: -1 }],
+    ['postings_pending_check', { pending: -1 }],
+    ['postings_unmatched_check', { unmatched: -1 }],
+  ] as const) {
+    await assert.rejects(
+      post(fields),
+      violating(constraint),
+      `${constraint}: ${JSON.stringify(fields)}`,
+    )
+  }
+})
+
+test('the simulated bank carries out an order once, and gives no ids of other banks', async () => {
+  const { client } = await withEveryRecord()
+  const copy = (fields: object) =>
+    api.rows(
+      `insert into simulated_transfers select (jsonb_populate_record(t, $2)).*
+       from simulated_transfers t where account_id = $1 and direction = 'sent'`,
+      [client.company.id, JSON.stringify(fields)],
+    )
+  const id = `E99999999${'a'.repeat(23)}`
+  for (const [constraint, fields] of [
+    ['transfers_order', { end_to_end_id: id }],
+    ['transfers_own_ids', { end_to_end_id: id.replace('9', '1'), order_id: 'new' }],
+    ['transfers_amount_check', { end_to_end_id: id, order_id: 'new', amount: 0 }],
+  ] as const) {
+    await assert.rejects(copy(fields), violating(constraint))
+  }
+  await copy({ end_to_end_id: id, order_id: 'new' })
 })
