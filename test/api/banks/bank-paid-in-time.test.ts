@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import { createExpiringAtBanks } from '../../../src/worker/charges.ts'
-import { startApi } from '../../support/api.ts'
+import { createExpiringAtBanks, expireDueCharges } from '../../../src/worker/charges.ts'
+import { type Client, startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, pixBody, read } from '../../support/bank.ts'
 import { balancesOf } from '../../support/payments.ts'
 
@@ -21,7 +21,7 @@ const PAID = ['COMPLETED', 'PAID']
 const EXPIRED = ['EXPIRED', 'EXPIRED']
 
 /** The events about money and ends, in the order in which a receiver gets them, with their time. */
-async function eventsOf({ company }: Banked) {
+async function eventsOf({ company }: Client) {
   return api.rows<{ type: string; at: Date }>(
     `select type, created_at as at from events
      where company_id = $1 and type not in ('charge.pending', 'charge.processing')
@@ -29,7 +29,7 @@ async function eventsOf({ company }: Banked) {
     [company.id],
   )
 }
-const typesOf = async (shop: Banked) => (await eventsOf(shop)).map(({ type }) => type)
+const typesOf = async (shop: Client) => (await eventsOf(shop)).map(({ type }) => type)
 
 /** Runs the task anew, because it leaves a bank that did not answer alone for a while. */
 const expire = () => createExpiringAtBanks(api.app).run()
@@ -65,6 +65,21 @@ test('readers see the end at once, its event waits until the bank was asked afte
   assert.equal(shop.bank.seen('GET /cob/{txid}'), 1)
   await expire()
   assert.deepEqual(await typesOf(shop), ['charge.expired'])
+})
+
+test('the task of other companies leaves charges at real banks to the one that asks the bank', async () => {
+  const shop = await openBanked(api)
+  const other = await api.client()
+  const [paid] = [await charged(shop), await charged(shop), await charged(other)]
+  payInSilence(shop, paid)
+  api.clock.advance(LIFETIME_S + GRACE_S)
+  await expireDueCharges(api.app)
+  assert.deepEqual(await typesOf(shop), [])
+  assert.deepEqual(await typesOf(other), ['charge.expired'])
+  await expire()
+  assert.deepEqual((await typesOf(shop)).sort(), ['charge.expired', 'charge.paid'])
+  assert.deepEqual(await stateOf(shop, paid.id), PAID)
+  assert.deepEqual(await typesOf(other), ['charge.expired'])
 })
 
 test('the operator is not alarmed by charges in their grace', async () => {

@@ -6,13 +6,21 @@ import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { payOutWithdrawals } from '../../../src/worker/orders.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, openBanked } from '../../support/bank.ts'
-import { confirmed, rowOf } from '../../support/withdrawals.ts'
+import { balanceOf, confirmed, rowOf } from '../../support/withdrawals.ts'
 
 const api = await startApi()
 
-type Kind = 'inter' | 'sicoob'
-const ORDER: Record<Kind, RegExp> = { inter: /^POST .*banking/, sicoob: /confirmacao/ }
-const QUESTION: Record<Kind, RegExp> = { inter: /^GET .*banking/, sicoob: /^GET .*pagamentos/ }
+type Kind = 'efi' | 'inter' | 'sicoob'
+const ORDER: Record<Kind, RegExp> = {
+  efi: /^PUT .*gn\/pix/,
+  inter: /^POST .*banking/,
+  sicoob: /confirmacao/,
+}
+const QUESTION: Record<Kind, RegExp> = {
+  efi: /^GET .*gn\/pix/,
+  inter: /^GET .*banking/,
+  sicoob: /^GET .*pagamentos/,
+}
 
 /** A company that withdraws through its bank. */
 async function rich(sends: Kind): Promise<Banked> {
@@ -55,5 +63,36 @@ for (const sends of ['inter', 'sicoob'] as const) {
     }
     assert.equal((await rowOf(api, id)).status, 'COMPLETED')
     assert.equal(shop.bank.state().sends.size, 1)
+  })
+}
+
+for (const sends of ['efi', 'inter', 'sicoob'] as const) {
+  test(`${sends}: the refusal of a first order ends the withdrawal, and its money is free again`, async () => {
+    const shop = await rich(sends)
+    const id = await confirmed(api, shop, 5000)
+    shop.bank.faults.next(ORDER[sends], 'refuse')
+    await payOutWithdrawals(api.app)
+    const { status, failure, ordered_at } = await rowOf(api, id)
+    assert.equal(status, 'FAILED')
+    assert.match(String(failure), /^A operação não é permitida/)
+    assert.ok(ordered_at)
+    assert.deepEqual(await balanceOf(api, shop), { available: 100_000, held: 0 })
+    assert.equal(shop.bank.state().sends.size, 0)
+  })
+}
+
+for (const sends of ['efi', 'inter', 'sicoob'] as const) {
+  test(`${sends}: a refusal that may be of a second order leaves the withdrawal open`, async () => {
+    const shop = await rich(sends)
+    const id = await confirmed(api, shop, 5000)
+    shop.bank.faults.next(ORDER[sends], 'lose answer')
+    shop.bank.faults.next(QUESTION[sends], '5xx', 2)
+    await payOutWithdrawals(api.app)
+    shop.bank.faults.next(ORDER[sends], 'refuse')
+    shop.bank.faults.next(QUESTION[sends], 'refuse', 2)
+    api.clock.advance(600)
+    await payOutWithdrawals(api.app)
+    assert.equal((await rowOf(api, id)).status, 'PROCESSING')
+    assert.deepEqual(await balanceOf(api, shop), { available: 95_000, held: 5000 })
   })
 }

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { find as findBilling } from '../../../src/core/billings/store.ts'
+import {
+  end as endBillings,
+  find as findBilling,
+  makeDueNow,
+  update as updateBilling,
+} from '../../../src/core/billings/store.ts'
 import { findCompany } from '../../../src/core/companies/store.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import { followAgreement } from '../../../src/core/recurrences/agreements.ts'
@@ -56,6 +61,46 @@ test('if the bank does not say whether it has a collection, it gets no second or
   assert.equal(await step(silent), false)
   assert.equal(orders, 0)
   assert.equal((await billing()).unanswered, 1)
+})
+
+test('who has read a billing before its order does not undo that it was ordered', async () => {
+  const { billing, step } = await scheduled()
+  const read = { ...(await billing()), ordered: false }
+  await updateBilling(app.db, { ...read, unanswered: 7 })
+  const { ordered, unanswered } = await billing()
+  assert.deepEqual([ordered, unanswered], [true, 7])
+  let orders = 0
+  const counting = withBank({
+    scheduleCollection: async (...given) => {
+      orders += 1
+      return simulator.scheduleCollection(...given)
+    },
+  })
+  await step(counting)
+  assert.equal(orders, 0, 'the bank is asked, and has it')
+})
+
+test('who has read a billing before its end does not begin it again', async () => {
+  const { client, chargeId, billing } = await scheduled()
+  const { id } = client.company
+  const read = await billing()
+  await endBillings(app.db, id, [chargeId], 'CANCELED')
+  const ended = await billing()
+  await updateBilling(app.db, read)
+  await endBillings(app.db, id, [chargeId], 'FAILED')
+  await endBillings(app.db, id, [chargeId], 'PAID')
+  const known = await makeDueNow(app.db, id, [chargeId], api.clock.now())
+  assert.deepEqual([await billing(), known.size], [ended, 1])
+})
+
+test('a callback makes a billing due earlier, never later', async () => {
+  const { client, chargeId, billing } = await scheduled()
+  const { nextAt } = await billing()
+  const later = new Date(nextAt!.getTime() + 60_000)
+  await makeDueNow(app.db, client.company.id, [chargeId], later)
+  assert.deepEqual((await billing()).nextAt, nextAt)
+  await makeDueNow(app.db, client.company.id, [chargeId], api.clock.now())
+  assert.deepEqual((await billing()).nextAt, api.clock.now())
 })
 
 test('a collection whose payment does not match ends, and nothing more is collected', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newId, toPublic } from '../../../src/lib/ids.ts'
+import { commandAuthor } from '../../../src/cli/author.ts'
+import { failManually } from '../../../src/core/withdrawals/manual-payouts.ts'
+import { fromPublic, newId, toPublic } from '../../../src/lib/ids.ts'
 import { startApi } from '../../support/api.ts'
 import { codeIn, lastCode, lettersOf } from '../../support/mail.ts'
 import {
@@ -246,4 +248,21 @@ test('codes that the API shows are not limited: neither how often they are made 
   const last = await start(client, 1)
   code = (await client.post(`/sandbox/withdraw/${last}/code`)).body.data.code
   assert.equal((await confirm(client, last, code)).body.data.status, 'PROCESSING')
+})
+
+/** An operator cannot send a withdrawal of a company without a bank. */
+const refuseByHand = (id: string) =>
+  failManually(api.app, fromPublic('wd', id)!, 'no such key', commandAuthor())
+
+test('right codes do not count as wrong tries: the 26th withdrawal in an hour starts', async () => {
+  const client = await liveWithMoney(api)
+  for (let i = 0; i < 26; i++) {
+    const id = await start(client, 1)
+    const code = await lastCode(api, client.company.id)
+    if (i % 5 === 0) await confirm(client, id, wrong(code))
+    assert.equal((await confirm(client, id, code)).status, 200)
+    await refuseByHand(id)
+    api.clock.advance(60)
+  }
+  await start(client, 1)
 })
