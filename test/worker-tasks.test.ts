@@ -6,7 +6,7 @@ import { createExpiringAtBanks } from '../src/worker/charges.ts'
 import { advanceTestClocks } from '../src/worker/clocks.ts'
 import { collectDue } from '../src/worker/collect.ts'
 import { purgeDeliveries, watchWebhooks } from '../src/worker/webhooks.ts'
-import { TASKS } from '../src/worker/worker.ts'
+import { startWorker, TASKS } from '../src/worker/worker.ts'
 import { startApi } from './support/api.ts'
 import { makeDueWork, workOnce } from './support/due-work.ts'
 
@@ -79,4 +79,39 @@ test('what is due of every kind is done by the worker that all tasks are given t
     }),
   )
   assert.deepEqual(left.flat(), [])
+})
+
+test('a task that fails is run again, and a timed one only while the clock is right', async () => {
+  const runs = { failing: 0, stateful: 0, timed: 0, sound: 0, closed: 0 }
+  let isRight = false
+  const run = (name: keyof typeof runs) => async () => {
+    runs[name] += 1
+    if (name !== 'sound') throw new Error('no')
+  }
+  // Nobody waits for longer than a turn of the event loop.
+  const wait = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const alarm = { ...app.alarm, wait, waitForWrites: wait }
+  const clockWatch = { ...app.clockWatch, agrees: async () => isRight }
+  const close = async () => {
+    runs.closed += 1
+  }
+  const worker = startWorker({ ...app, alarm, clockWatch }, [
+    { name: 'failing', every_ms: 1, run: run('failing') },
+    { name: 'stateful', every_ms: 1, open: () => ({ run: run('stateful'), close }) },
+    { name: 'timed', every_ms: 1, isTimed: true, run: run('timed') },
+    { name: 'sound', every_ms: 1, run: run('sound') },
+  ])
+  const until = async (count: number) => {
+    while (runs.sound < count) await wait()
+  }
+  await until(10)
+  assert.ok(runs.failing >= 5 && runs.stateful >= 5, JSON.stringify(runs))
+  assert.equal(runs.timed, 0)
+  isRight = true
+  await until(20)
+  assert.ok(runs.timed >= 5, JSON.stringify(runs))
+  await worker.stop()
+  const { sound } = runs
+  await wait()
+  assert.deepEqual([runs.sound, runs.closed], [sound, 1])
 })
