@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { appsOf } from '../../src/core/app.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
+import { CHANGES, LISTENER, QUESTION } from '../../src/core/companies/announce.ts'
 import { locate } from '../../src/core/places/directory.ts'
 import { cancelMove, moveCompany, type Step } from '../../src/core/places/move.ts'
 import { readTables } from '../../src/core/places/tables.ts'
+import type { Uuid } from '../../src/lib/ids.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { isLong } from '../support/long.ts'
 import { until } from '../support/until.ts'
@@ -150,4 +152,78 @@ test('a move that is canceled leaves nothing in the other place', async () => {
   const { left } = await rowsIn(2, id)
   assert.deepEqual(left, [])
   assert.equal((await client.get('/charge')).body.data.length, 3)
+})
+
+/** Moves a company, and gives up at a step. */
+const stopAt = (companyId: Uuid, last: Step) =>
+  assert.rejects(
+    moveCompany({
+      companyId,
+      urls: api.places,
+      from: 2,
+      to: 1,
+      ...QUICK,
+      onStep(step) {
+        if (step === last) throw new Error('stop')
+      },
+    }),
+    /was interrupted: stop\. The same command goes on\.$/,
+  )
+
+test('a move that has left cannot be canceled, and loses nothing', async () => {
+  const client = await makeShop()
+  const { id: companyId } = client.company
+  const move = { companyId, urls: api.places, from: 2, to: 1 }
+  for (const step of ['left', 'arrived'] as const) {
+    await stopAt(companyId, step)
+    const [there, here] = [await rowsIn(1, companyId), await rowsIn(2, companyId)]
+    await assert.rejects(cancelMove(move), { message: 'The company has left this place already.' })
+    assert.deepEqual(await rowsIn(1, companyId), there)
+    assert.deepEqual(await rowsIn(2, companyId), here)
+    assert.equal(there.charges!.length, 3)
+  }
+  await moveCompany({ ...move, ...QUICK })
+  assert.deepEqual(isEmpty(await rowsIn(2, companyId)), [])
+  assert.equal((await client.get('/charge')).body.data.length, 3)
+})
+
+test('the rows in the old place stay while a server does not answer', async (t) => {
+  const client = await makeShop()
+  const { id: companyId } = client.company
+  const move = { companyId, urls: api.places, from: 2, to: 1, ...QUICK }
+  const before = await rowsIn(2, companyId)
+  const server = new pg.Client({ connectionString: api.places[1]!, application_name: LISTENER })
+  await server.connect()
+  const { rows } = await server.query('select pg_backend_pid() as pid')
+  await server.query(`listen ${CHANGES}`)
+  let questions = 0
+  server.on('notification', ({ payload }) => {
+    if (!payload?.startsWith(QUESTION)) return
+    questions += 1
+    // It does not answer for as long as it is waited for.
+    t.mock.timers.tick(3000)
+  })
+  const onStep = (step: Step) => {
+    if (step === 'left') t.mock.timers.enable({ apis: ['setTimeout'] })
+  }
+  await assert.rejects(
+    moveCompany({ ...move, onStep }),
+    /lives in place 1, but a server does not answer.* Its rows in place 2 stay until/,
+  )
+  t.mock.timers.reset()
+  assert.ok(questions > 0)
+  const { companies, charges, postings } = await rowsIn(2, companyId)
+  assert.deepEqual(
+    [companies, charges, postings],
+    [before.companies, before.charges, before.postings],
+  )
+  assert.equal(await locate(databases, companyId), 0)
+  await server.end()
+  const text = 'select from pg_stat_activity where pid = $1'
+  await until('the end of the server', async () => {
+    const found = await second.db.query({ text, values: [rows[0].pid] })
+    return found.length === 0 ? true : null
+  })
+  await moveCompany(move)
+  assert.deepEqual(isEmpty(await rowsIn(2, companyId)), [])
 })

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { appsOf } from '../../src/core/app.ts'
 import { locate } from '../../src/core/places/directory.ts'
-import { moveCompany, type Step } from '../../src/core/places/move.ts'
+import { cancelMove, moveCompany, type Step } from '../../src/core/places/move.ts'
 import { readTables } from '../../src/core/places/tables.ts'
 import { verifyCopy } from '../../src/core/places/verify.ts'
 import { createClient } from '../../src/db/servers.ts'
-import { on } from '../citus/cluster.ts'
+import { changeTables, on } from '../citus/cluster.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { longTest } from '../support/long.ts'
 import { until } from '../support/until.ts'
@@ -88,6 +88,79 @@ test('who writes to the old place after its rows are removed is refused', async 
     values: [id],
   })
   await assert.rejects(late, { code: '23503' })
+})
+
+/** What the new place does with rows of a table, and the sentence with which the move stops. */
+const SPOILED = [
+  ['postings', `new.ref := 'x' || new.ref; return new`, /^The copied books differ\. Nothing was/],
+  ['products', 'return null', /^The copies differ \(products: 1, 0\)\. Nothing was changed\.$/],
+  ['feeds', 'new.last := new.last + 1; return new', /^The copies of feeds differ\. Nothing was/],
+  ['balances', 'new.held := new.held + 1; return new', /^The (copies of balances|books) d/],
+  [
+    'products',
+    `if new.name = 'Broa' then new.price := 1; end if; return new`,
+    /^The copies of products differ\. Nothing was changed\.$/,
+  ],
+] as const
+
+for (const [table, body, sentence] of SPOILED) {
+  test(`a move stops if the new place has other rows than the old one (${table}: ${body})`, async (t) => {
+    const client = await makePaying()
+    const { id: companyId } = client.company
+    const made = await client.post('/product', { name: 'Pão', description: 'x', price: 100 })
+    const change = (text: string) => changeTables(api.places[0]!, text)
+    await change(`create function spoil() returns trigger language plpgsql
+      as $$ begin ${body}; end $$`)
+    t.after(() => change('drop function spoil() cascade'))
+    await change(`create trigger spoil before insert or update on ${table}
+      for each row execute function spoil()`)
+    const onStep = async (step: Step) => {
+      // What is written after the comparison is compared by itself.
+      if (step !== 'caught up') return
+      const path = `/product/${made.body.data.id}`
+      assert.equal((await client.put(path, { name: 'Broa' })).status, 200)
+    }
+    const moving = moveCompany({ companyId, ...places, onStep })
+    await assert.rejects(moving, ({ message }) => sentence.test(message) || assert.fail(message))
+    assert.equal(await locate(databases(), companyId), 1)
+    await pay(client)
+    await cancelMove({ companyId, ...places })
+    const left = { text: 'select from charges where company_id = $1', values: [companyId] }
+    assert.deepEqual((await apps[0]!.db.query(left)).length, 0)
+    assert.equal((await client.get('/charge')).body.data.length, 2)
+  })
+}
+
+test('a company whose books differ does not move', async () => {
+  const client = await makePaying()
+  const { id: companyId } = client.company
+  await api.rows('update balances set held = held + 1 where company_id = $1', [companyId])
+  const steps: Step[] = []
+  const onStep = (step: Step) => void steps.push(step)
+  await assert.rejects(moveCompany({ companyId, ...places, onStep }), {
+    message: /^The books do not agree \(held is 1, its postings make 0\)\. Nothing was changed/,
+  })
+  assert.deepEqual(steps, ['prepared', 'copied'], 'nobody was locked out for it')
+  assert.equal(await locate(databases(), companyId), 1)
+  await pay(client)
+})
+
+test('a move stops if the books of the new place do not go on from what was compared', async () => {
+  const client = await makePaying()
+  const { id: companyId } = client.company
+  const onStep = async (step: Step) => {
+    if (step !== 'caught up') return
+    await on(api.places[0]!, async (other) => {
+      // Triggers keep postings as they are.
+      await other.query('set session_replication_role = replica')
+      await other.query('delete from postings where company_id = $1', [companyId])
+    })
+  }
+  await assert.rejects(moveCompany({ companyId, ...places, onStep }), {
+    message: /^The books do not agree .*Nothing was changed/,
+  })
+  assert.equal(await locate(databases(), companyId), 1)
+  await pay(client)
 })
 
 longTest(
