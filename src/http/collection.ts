@@ -224,15 +224,16 @@ const queryOf = ({ name, description = '', schema }: Parameter) => ({
 
 /**
  * Sets variables from the answer. Bruno replaces `pm` by its own functions, except that of
- * variables of a collection; those of Postman are kept after the request only there.
+ * variables of a collection; those of Postman are kept after the request only there. In Postman a
+ * script may not declare `data`, which is a global there.
  */
 function keeping(fields: Record<string, string>): unknown {
   const lines = Object.entries(fields).flatMap(([variable, field]) => {
     return [
-      `  pm.variables.set('${variable}', data.${field});`,
-      `  if (typeof pm !== 'undefined') pm.collectionVariables.set('${variable}', data.${field});`,
+      `  pm.variables.set('${variable}', answer.${field});`,
+      `  if (typeof pm !== 'undefined') pm.collectionVariables.set('${variable}', answer.${field});`,
     ]
   })
-  const exec = ['const { data } = pm.response.json();', 'if (data) {', ...lines, '}']
+  const exec = ['const answer = pm.response.json().data;', 'if (answer) {', ...lines, '}']
   return { listen: 'test', script: { type: 'text/javascript', exec } }
 }
