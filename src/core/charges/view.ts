@@ -42,7 +42,9 @@ const Description = Type.String({
   description: 'What the payer reads on the payment page, and in the app of their bank',
 })
 
-const DevMode = Type.Optional(Type.Boolean({ default: false }))
+const DevMode = Type.Optional(
+  Type.Boolean({ default: false, description: 'For tests: simulate-payment pays it' }),
+)
 
 export const NewPixCharge = Type.Object({
   amount: Amount(MIN_CHARGE, 'Cents'),

@@ -45,6 +45,7 @@ export const ProductChange = Type.Object({
   description: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
   price: Type.Optional(Price),
   ...OPTIONAL,
+  needShipping: Type.Optional(Type.Boolean()),
 })
 
 export const ProductView = Type.Object({

@@ -1,8 +1,5 @@
 import type { Schema } from '../../versions/shapes.ts'
 
-/** Two schemas that differ only in these keywords count as the same schema. */
-const ANNOTATIONS = ['description', 'default']
-
 export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 export type Components = {
@@ -36,7 +33,7 @@ export function createComponents(
     if (Object.keys(used[name]).length === 0) {
       used[name] = change(name, withParts(names[name]!))
     }
-    return { ...refTo(name), ...ownAnnotations(schema as Schema, names[name] as Schema) }
+    return { ...refTo(name), ...ownDescription(schema as Schema, names[name] as Schema) }
   }
   const withParts = (schema: object): Schema => mapParts(plain(schema as Schema), show)
 
@@ -44,10 +41,15 @@ export function createComponents(
   return { show, used: sorted }
 }
 
-/** Removes the keywords that only our validator and serializer read. */
+/**
+ * Removes the keywords that only our validator and serializer read. A default is told in the
+ * description, because from the keyword openapi-typescript concludes that a field is required.
+ */
 function plain(schema: Schema): Schema {
-  const shown: Schema = {}
+  const description = descriptionOf(schema)
+  const shown: Schema = description === undefined ? {} : { description }
   for (const [name, value] of Object.entries(schema)) {
+    if (name === 'default' || name === 'description') continue
     if (name.startsWith('x-') || (name === 'format' && value === 'unsafe')) continue
     shown[name] = name === 'format' && value === 'http-url' ? 'uri' : value
   }
@@ -72,14 +74,21 @@ function mapParts(schema: Schema, show: (part: object) => Schema): Schema {
   return shown
 }
 
+function descriptionOf({ description, default: fallback }: Schema): string | undefined {
+  const parts = [description, ...(fallback === undefined ? [] : [`Default: ${fallback}`])]
+  return parts.filter((part) => part !== undefined).join('. ') || undefined
+}
+
+/** Two schemas that differ only in their description count as the same schema. */
 function contentsOf(schema: object): string {
   const inside = (part: object): Schema => mapParts(plain(part as Schema), inside)
-  const contents = inside(schema)
-  for (const name of ANNOTATIONS) delete contents[name]
+  const { description: _, ...contents } = inside(schema)
   return JSON.stringify(contents)
 }
 
-function ownAnnotations(schema: Schema, component: Schema): Schema {
-  const own = ANNOTATIONS.filter((name) => name in schema && schema[name] !== component[name])
-  return Object.fromEntries(own.map((name) => [name, schema[name]]))
+function ownDescription(schema: Schema, component: Schema): Schema {
+  const description = descriptionOf(schema)
+  return description === undefined || description === descriptionOf(component)
+    ? {}
+    : { description }
 }
