@@ -1,11 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLIENT = join(ROOT, 'packages/client')
 
-/** Compiles the client where it is, or makes the package in another folder. */
+/**
+ * Compiles the client where it is, or makes the package in another folder. The package gets its
+ * version here, and has none where its sources are: npm refuses to pack those, because `prepack`
+ * would not run (.npmrc) and the package would be empty.
+ */
 export function buildClient(folder = CLIENT): void {
   const dist = join(folder, 'dist')
   rmSync(dist, { recursive: true, force: true })
@@ -17,9 +22,23 @@ export function buildClient(folder = CLIENT): void {
     writeFileSync(path, text.replace(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'"))
   }
   if (folder === CLIENT) return
-  for (const name of ['package.json', 'README.md', 'LICENSE']) {
-    cpSync(join(CLIENT, name), join(folder, name))
-  }
+  for (const name of ['README.md', 'LICENSE']) cpSync(join(CLIENT, name), join(folder, name))
+  const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+  const { version } = read('package.json')
+  const manifest = { ...read('packages/client/package.json'), version }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
 }
 
-if (import.meta.main) buildClient()
+/** Makes a file of the client that npm can install. */
+export function packClient(destination: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'vintem-client-'))
+  buildClient(folder)
+  const args = ['pack', '--silent', '--pack-destination', destination]
+  execFileSync('npm', args, { cwd: folder, stdio: 'inherit' })
+  rmSync(folder, { recursive: true })
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--pack')) packClient(process.env.INIT_CWD ?? process.cwd())
+  else buildClient()
+}

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startApi } from '../support/api.ts'
 import { makeClientProject } from '../support/client-package.ts'
 import { longTest } from '../support/long.ts'
-import { inherited } from '../support/process.ts'
+import { inherited, temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -40,6 +40,22 @@ test('the package has no runtime dependencies, and holds only what is needed', (
     .map(({ name }) => name)
   const odd = files.filter((name) => !/\.(js|d\.ts)$/.test(name))
   assert.deepEqual(odd.sort(), ['LICENSE', 'README.md', 'package.json'])
+})
+
+test('in a clone where nothing is built, npm refuses to make an empty package', () => {
+  const clone = temporaryFolder()
+  const filter = (path: string) => !/^(dist|node_modules)$/.test(basename(path))
+  for (const name of ['.npmrc', 'package.json', 'packages/client']) {
+    cpSync(join(ROOT, name), join(clone, name), { recursive: true, filter })
+  }
+  for (const [folder, what] of [
+    ['', './packages/client'],
+    ['packages/client', '.'],
+  ] as const) {
+    const { status } = spawnSync('npm', ['pack', what], { cwd: join(clone, folder) })
+    assert.equal(status, 1, `npm pack ${what}`)
+  }
+  assert.deepEqual(globSync('**/*.tgz', { cwd: clone }), [])
 })
 
 test('it imports nothing but itself, and names nothing that only Node has', () => {

@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildClient } from '../../scripts/client/build.ts'
+import { packClient } from '../../scripts/client/build.ts'
 import { temporaryFolder } from './process.ts'
 
 /** A project of somebody else, in which the client is installed as npm packs it. */
 export function makeClientProject(): { project: string; installed: string } {
-  const [project, made] = [temporaryFolder(), temporaryFolder()]
+  const project = temporaryFolder()
   const installed = join(project, 'node_modules/@vintem/client')
-  buildClient(made)
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', project], { cwd: made })
+  packClient(project)
   mkdirSync(installed, { recursive: true })
   const [file] = globSync(join(project, '*.tgz'))
   execFileSync('tar', ['-xzf', file!, '--strip-components=1', '-C', installed])
