@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { FullApp } from '../core/full-app.ts'
 import { subscribeThrough } from '../core/recurrences/offers.ts'
@@ -110,9 +110,9 @@ function register(
   const read = inputReader({ body: order.body })
   const serialize = serializerOf(order.data)
 
-  server.post(order.path, async (request, reply) => {
+  const onRequest = ({ ip }: FastifyRequest) => requireRoom(limit, clientName(ip))
+  server.post(order.path, { onRequest }, async (request, reply) => {
     const address = clientName(request.ip)
-    await requireRoom(limit, address)
     const { body: given } = read(request, (fields) => reply.header(IGNORED_FIELDS, fields))
     const act = () => order.act(app, given as never, request.params as never)
     const data = await (isSimulated ? slots.during(address, ORDER_WAIT_MS, tooMany, act) : act())

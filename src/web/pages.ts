@@ -21,7 +21,7 @@ import { registerOperator } from './operator/register.ts'
 import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
 import { registerSandboxSignIn } from './sandbox-sign-in.ts'
-import type { Form, Site } from './site.ts'
+import { addField, type Form, type Site } from './site.ts'
 import type { Fault } from './texts.ts'
 
 /** Forms per address. Many people in an office may share one. */
@@ -83,11 +83,14 @@ function registerForPeople(scope: FastifyInstance, site: Site): void {
   registerOperator(scope, site)
 }
 
+/** No form of ours has so many fields. Parsing more of them would block other requests. */
+const MAX_FIELDS = 1000
+
 const readForm = (text: string): Form => {
+  // Only this sign separates fields.
+  if (text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) throw problem('invalid_value')
   const form: Form = Object.create(null)
-  for (const [name, value] of new URLSearchParams(text)) {
-    form[name] ??= value.replaceAll('\0', '').toWellFormed()
-  }
+  for (const [name, value] of new URLSearchParams(text)) addField(form, name, value)
   return form
 }
 
@@ -96,7 +99,7 @@ function readForms(scope: FastifyInstance): void {
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
-    (_request, text, done) => done(null, readForm(text as string)),
+    async (_request: FastifyRequest, text: string) => readForm(text),
   )
 }
 

@@ -30,3 +30,8 @@ export type Site = {
 
 /** The fields of a form. If a name is repeated, the first value counts. */
 export type Form = Record<string, string>
+
+/** Adds a field without what a text of the database cannot have. */
+export function addField(form: Form, name: string, value: string): void {
+  form[name] ??= value.replaceAll('\0', '').toWellFormed()
+}

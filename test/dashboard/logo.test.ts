@@ -117,8 +117,13 @@ const WORST: Record<string, string> = {
   'many ends': `--b\r\n${HEAD}\r\n\r\n${filled('\r\n--')}\r\n--b--\r\n`,
 }
 
-async function sendRaw(url: string, body: string, cookie = ''): Promise<number> {
-  const headers = { cookie, 'content-type': 'multipart/form-data; boundary=b' }
+async function sendRaw(
+  url: string,
+  body: string,
+  cookie = '',
+  type = 'multipart/form-data; boundary=b',
+): Promise<number> {
+  const headers = { cookie, 'content-type': type }
   const reply = await fetch(url, { method: 'POST', body, headers, redirect: 'manual' })
   return reply.status
 }
@@ -133,4 +138,66 @@ test('no form with a file keeps the event loop for 50 ms, and no stranger sends 
   }
   // It is not even read: what is no form at all is answered in the same way.
   assert.equal(await sendRaw(url, 'nonsense'), 303)
+})
+
+/** Headers whose boundary can be read in more than one way. */
+const BOUNDARIES = [
+  'multipart/form-data; xboundary=aaa; boundary=b',
+  'multipart/form-data; boundary="b"',
+  'multipart/form-data; boundary=b; boundary=c',
+  'multipart/form-data; boundary=c; boundary=b',
+  'multipart/form-data; x="; boundary=c"; boundary=b',
+  'Multipart/Form-Data; BOUNDARY=b',
+  'multipart/form-data;boundary=b;charset=utf-8',
+  "multipart/form-data; boundary*=utf-8''b",
+  'multipart/form-data',
+  'multipart/form-data; boundary=',
+  `multipart/form-data; boundary=${'b'.repeat(10_000)}`,
+]
+
+test('however a form names its boundary, few parts are read, and none of who may not send it', async () => {
+  const { company } = await api.client()
+  const owner = await signIn(api, company)
+  const viewer = await signIn(api, company, { role: 'viewer' })
+  const url = `${api.url}${owner.home}/settings/logo`
+  const token = formTokenOf(api.app.vault, owner.session)
+  const field = `--b\r\n${HEAD.replace('"a"', '"token"')}\r\n\r\n${token}\r\n`
+  const bodies: Record<string, string> = {
+    ...WORST,
+    'empty parts': `${filled('--b\r\n\r\n\r\n')}--b--\r\n`,
+    'bare boundaries': filled('--b\r\n'),
+    'empty parts behind the token': `${field}${filled('--b\r\n\r\n\r\n').slice(0, -1000)}--b--\r\n`,
+    'empty parts behind a file': `${field}--b\r\n${HEAD}; filename="a"\r\n\r\n${'x'.repeat(200_000)}\r\n${filled('--b\r\n\r\n\r\n').slice(0, -201_000)}`,
+    'a form in a form': `${field}--b\r\ncontent-type: multipart/mixed; boundary=c\r\n${HEAD}\r\n\r\n${filled('--c\r\n\r\n\r\n').slice(0, -1000)}`,
+  }
+  for (const type of BOUNDARIES) {
+    for (const [name, body] of Object.entries(bodies)) {
+      const what = `${name}, ${type.slice(0, 60)}`
+      await assertYields(what, async () => {
+        assert.equal(await sendRaw(url, body, owner.cookie, type), 400, what)
+      })
+    }
+    // Of a viewer nothing is parsed: what is no form at all is answered in the same way.
+    assert.equal(await sendRaw(url, WORST['many fields']!, viewer.cookie, type), 403)
+    assert.equal(await sendRaw(url, 'nonsense', viewer.cookie, type), 403)
+  }
+})
+
+test('a form with a file is refused at its first field if that is not its token', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const token = formTokenOf(api.app.vault, owner.session)
+  const late = new FormData()
+  late.set('once', suffixOf(newId()))
+  late.set('token', token)
+  late.set('file', new Blob([new Uint8Array(LOGO)]), 'logo.png')
+  const reply = await fetch(`${api.url}${owner.home}/settings/logo`, {
+    method: 'POST',
+    body: late,
+    headers: { cookie: owner.cookie },
+    redirect: 'manual',
+  })
+  assert.equal(reply.status, 400)
+  assert.equal((await client.get('/company')).body.data.imageUrl, undefined)
+  assert.match((await upload(owner, LOGO)).to ?? '', /done=saved$/)
 })

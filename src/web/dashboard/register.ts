@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity } from '../../core/activity/record.ts'
 import { placeOf } from '../../core/app.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
+import type { Company } from '../../core/companies/rules.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
-import { isAllowed, SCOPES_OF } from '../../core/people/rules.ts'
+import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships, type Membership } from '../../core/people/store.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
@@ -18,7 +19,14 @@ import type { Site } from '../site.ts'
 import { problemText } from './problem-texts.ts'
 import { ROUTES } from './routes.ts'
 import { homeOf, languageForm, personLinks, sendDashboardPage } from './shell.ts'
-import { findSignedIn, hasConfirmed, peekSignedIn } from './signed-in.ts'
+import {
+  findSignedIn,
+  hasConfirmed,
+  peekSignedIn,
+  requireToken,
+  visitorOf,
+  withForm,
+} from './signed-in.ts'
 import { DASHBOARD } from './texts.ts'
 import { readUploads, TAKES_FILE } from './uploads.ts'
 import type { DashboardRoute, SignedIn, Visit } from './visit.ts'
@@ -28,16 +36,16 @@ const ROOT = '/dashboard/:company'
 /** Pages and forms of one company, whose people may have many open that update themselves. */
 const OPENED = { perSecond: 20, burst: 200 }
 
+/** Who was let in to a page, until the handler has the body. */
+const entered = new WeakMap<FastifyRequest, Entered>()
+type Entered = { visitor: SignedIn; company: Company; role: Role }
+
 /** The pages of a company, for its people. */
 export function registerDashboard(scope: FastifyInstance, site: Site): void {
-  readUploads(scope)
+  readUploads(scope, (request, token) => requireToken(entered.get(request)!.visitor, token))
   const { limits, config } = site.app
   const limit =
     config.rateLimit && limits.rate('pages of a company', OPENED.perSecond, OPENED.burst)
-  /** A file is large, so it is read only if somebody is signed in. */
-  const requireSession = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!(await peekSignedIn(site, request))) return askToSignIn(request, reply)
-  }
   scope.get('/dashboard', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
     return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
@@ -47,36 +55,45 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
       method: route.method,
       url: `${ROOT}${route.path}`,
       exposeHeadRoute: false,
-      ...(route.bodyBytes
-        ? { bodyLimit: route.bodyBytes, config: TAKES_FILE, onRequest: requireSession }
-        : {}),
-      handler: (request, reply) => show(site, limit, route, request, reply),
+      ...(route.bodyBytes ? { bodyLimit: route.bodyBytes, config: TAKES_FILE } : {}),
+      onRequest: (request, reply) => enter(site, limit, route, request, reply),
+      handler: async (request) => {
+        const { visitor, company, role } = entered.get(request)!
+        // The company may have changed its place while the body arrived.
+        return route.handle(await visitOf(withForm(visitor), company, role))
+      },
     })
   }
 }
 
-/** A page of a company. To whoever does not belong to the company it does not exist. */
-async function show(
+/**
+ * Lets in who may see or do what a page is for, before the body is read. To whoever does not belong
+ * to the company its pages do not exist.
+ */
+async function enter(
   site: Site,
   limit: RateLimit | null,
   route: DashboardRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
-  const visitor = await findSignedIn(site, request, reply)
-  if (!visitor) return askToSignIn(request, reply)
-  const visit = await visitOf(visitor)
-  if (!visit) throw problem('route_not_found')
-  const wait_s = limit ? await limit.take(visit.company.id) : 0
+): Promise<FastifyReply | undefined> {
+  const found = await peekSignedIn(site, request)
+  if (!found) return askToSignIn(request, reply)
+  const visitor = visitorOf(site, request, reply, found)
+  const member = await findMember(visitor)
+  if (!member) throw problem('route_not_found')
+  const { company, role } = member
+  const wait_s = limit ? await limit.take(company.id) : 0
   if (wait_s > 0) {
     throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
   }
+  entered.set(request, { visitor, company, role })
+  const visit = await visitOf(visitor, company, role)
   if (!visit.can(route.needs)) return refuse(visit)
-  if (route.movesMoney && !mayMoveMoney(visit.company, visit.session)) return askForFactor(visit)
+  if (route.movesMoney && !mayMoveMoney(company, visitor.session)) return askForFactor(visit)
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
   const isChange = route.method === 'POST' && route.movesMoney
-  if (isChange && visit.company.suspendedAt !== null) return refuseSuspended(visit)
-  return route.handle(visit)
+  if (isChange && company.suspendedAt !== null) return refuseSuspended(visit)
 }
 
 const askToSignIn = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
@@ -88,8 +105,8 @@ const askToConfirm = ({ request, reply, url }: Visit): FastifyReply =>
 
 const nextOf = (url: string): string => `?${new URLSearchParams({ next: url })}`
 
-async function visitOf(visitor: SignedIn): Promise<Visit | null> {
-  const { site, person, params, author } = visitor
+/** The company of a page, and the person's role in it. */
+async function findMember({ site, person, params }: SignedIn) {
   const id = idOfSuffix(params.company ?? '')
   if (id === null) return null
   const app = await placeOf(site.app, id)
@@ -97,7 +114,13 @@ async function visitOf(visitor: SignedIn): Promise<Visit | null> {
     findRole(site.app.db, id, person.id),
     findCompany(app.db, id),
   ])
-  if (!role || !company) return null
+  return role && company ? { role, company } : null
+}
+
+async function visitOf(visitor: SignedIn, company: Company, role: Role): Promise<Visit> {
+  const { site, author } = visitor
+  const { id } = company
+  const app = await placeOf(site.app, id)
   const scopes = SCOPES_OF[role]
   const home = homeOf(id)
   const visit: Visit = {

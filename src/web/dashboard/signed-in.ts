@@ -17,14 +17,20 @@ export async function findSignedIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
-  const { app } = site
   const found = await peekSignedIn(site, request)
-  if (!found) return null
-  const { person, session } = found
-  const formToken = formTokenOf(app.vault, session)
-  const form = (request.method === 'POST' ? (request.body ?? {}) : {}) as Form
-  if (request.method === 'POST') requireToken(form.token, formToken)
+  return found && withForm(visitorOf(site, request, reply, found))
+}
+
+/** Somebody who asks for a page, before their form is read. */
+export function visitorOf(
+  site: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { person, session }: { person: Person; session: Session },
+): SignedIn {
+  const { app } = site
   const author = authorOf(person, request)
+  const formToken = formTokenOf(app.vault, session)
   return {
     site,
     request,
@@ -35,11 +41,20 @@ export async function findSignedIn(
     recordOwn: (tx, action, details) =>
       recordForPerson(tx, app, person.id, author, action, details),
     language: person.language,
-    form,
+    form: {},
     params: request.params as Record<string, string>,
     query: firstValues(request.query as Record<string, string | string[]>),
     formOf: (action, content, options = {}) => formOf(action, content, options, formToken),
   }
+}
+
+/** The same with what their form has. A form without the token of their session is refused. */
+export function withForm(visitor: SignedIn): SignedIn {
+  const { request } = visitor
+  if (request.method !== 'POST') return visitor
+  const form = (request.body ?? {}) as Form
+  requireToken(visitor, form.token)
+  return { ...visitor, form }
 }
 
 /** A person at the address of a request, for the activity log. */
@@ -61,8 +76,8 @@ export async function peekSignedIn(
 const firstValues = (query: Record<string, string | string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat()[0]!]))
 
-function requireToken(given = '', wanted: string): void {
-  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
+export function requireToken({ site, session }: SignedIn, given = ''): void {
+  const [one, other] = [Buffer.from(given), Buffer.from(formTokenOf(site.app.vault, session))]
   const isSame = one.length === other.length && timingSafeEqual(one, other)
   if (!isSame) throw problem('invalid_value', 'token: the form is not of this session')
 }

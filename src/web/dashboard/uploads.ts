@@ -1,6 +1,7 @@
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { problem } from '../../lib/problems.ts'
-import type { Form } from '../site.ts'
+import { addField, type Form } from '../site.ts'
 
 /** The files of forms, by the request that sent them. */
 const files = new WeakMap<FastifyRequest, Map<string, Buffer>>()
@@ -12,15 +13,22 @@ export const fileOf = (request: FastifyRequest, name = 'file'): Buffer | null =>
 /** Marks the routes whose forms have a file. To others such a form is of an unknown type. */
 export const TAKES_FILE = { takesFile: true } as const
 
+/** Refuses a form that has not the token of the session that sends it. */
+export type CheckToken = (request: FastifyRequest, token: string | undefined) => void
+
 /** Reads forms with files. */
-export function readUploads(scope: FastifyInstance): void {
+export function readUploads(scope: FastifyInstance, checkToken: CheckToken): void {
   scope.addContentTypeParser(
     'multipart/form-data',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer): Promise<Form> => {
       const { takesFile } = request.routeOptions.config as Partial<typeof TAKES_FILE>
       if (!takesFile) throw problem('unsupported_media_type')
-      return readMultipart(request, body)
+      const { form, sent } = await readParts(openParser(request), body, (token) =>
+        checkToken(request, token),
+      )
+      files.set(request, sent)
+      return form
     },
   )
 }
@@ -28,38 +36,66 @@ export function readUploads(scope: FastifyInstance): void {
 const notAForm = () => problem('invalid_value', 'body: is not a form')
 
 /** The longest form of ours connects a bank: fifteen fields, two of them files. */
-const MAX_PARTS = 20
-const MAX_HEAD_BYTES = 4096
-const END_OF_HEAD = Buffer.from('\r\n\r\n')
-const DASHES = Buffer.from('--')
+const LIMITS = { parts: 20, headerPairs: 10, headerSize: 4096 }
+/** Parts beyond the limit cost time until the end of what the parser was given at once. */
+const SLICE_BYTES = 8 * 1024
 
-/** Whether a form has few parts with short heads. To parse any other may take long. */
-function isShort(body: Buffer, type: string): boolean {
-  const [, quoted, plain] = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type) ?? []
-  const boundary = Buffer.from(`--${quoted ?? plain ?? ''}`)
-  let parts = 0
-  for (let at = body.indexOf(boundary); at !== -1; at = body.indexOf(boundary, at + 1)) {
-    const isLast = body.subarray(at + boundary.length, at + boundary.length + 2).equals(DASHES)
-    if (isLast) return true
-    parts += 1
-    const head = body.subarray(at, at + MAX_HEAD_BYTES)
-    if (parts > MAX_PARTS || !head.includes(END_OF_HEAD)) return false
+/** What finds the boundary, and counts the parts. */
+function openParser({ headers }: FastifyRequest): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': headers['content-type'] ?? '' },
+      limits: LIMITS,
+    })
+  } catch {
+    throw notAForm()
   }
-  return false
 }
 
-async function readMultipart(request: FastifyRequest, body: Buffer): Promise<Form> {
-  const headers = { 'content-type': request.headers['content-type'] ?? '' }
-  if (!isShort(body, headers['content-type'])) throw notAForm()
-  const parsed = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
-    throw notAForm()
-  })
+/** Reads a form whose first part is its token. Nothing is read behind what is refused. */
+function readParts(
+  parser: BusboyInstance,
+  body: Buffer,
+  checkToken: (token: string | undefined) => void,
+): Promise<{ form: Form; sent: Map<string, Buffer> }> {
   const form: Form = Object.create(null)
-  const sent = new Map<string, Buffer>()
-  for (const [name, value] of parsed) {
-    if (typeof value === 'string') form[name] ??= value.replaceAll('\0', '').toWellFormed()
-    else if (!sent.has(name)) sent.set(name, Buffer.from(await value.arrayBuffer()))
-  }
-  files.set(request, sent)
-  return form
+  const pieces = new Map<string, Buffer[]>()
+  return new Promise((resolve, reject) => {
+    let isRefused = false
+    const refuse = (error: Error) => {
+      isRefused = true
+      reject(error)
+    }
+    const begin = (name: string | undefined, value?: string): name is string => {
+      try {
+        if (form.token === undefined) checkToken(name === 'token' ? value : undefined)
+        if (name === undefined) throw notAForm()
+      } catch (error) {
+        refuse(error as Error)
+      }
+      return !isRefused
+    }
+    parser
+      .on('field', (name, value) => {
+        if (begin(name, value)) addField(form, name, value)
+      })
+      .on('file', (name, file) => {
+        const read: Buffer[] = []
+        if (begin(name) && !pieces.has(name)) pieces.set(name, read)
+        file.on('data', (piece: Buffer) => read.push(piece)).on('error', () => refuse(notAForm()))
+      })
+      .on('partsLimit', () => refuse(notAForm()))
+      .on('error', () => refuse(notAForm()))
+      .on('finish', () => {
+        const sent = [...pieces].map(([name, read]) => [name, Buffer.concat(read)] as const)
+        resolve({ form, sent: new Map(sent) })
+      })
+    // A slice is given when the one before was read, so that nothing waits behind what is refused.
+    const give = (at: number) => {
+      if (isRefused) return
+      if (at >= body.length) parser.end()
+      else parser.write(body.subarray(at, at + SLICE_BYTES), () => give(at + SLICE_BYTES))
+    }
+    give(0)
+  })
 }

@@ -195,3 +195,21 @@ test('the server goes on while the worst body of a webhook is refused', async ()
     assert.equal(reply.status, 400)
   })
 })
+
+/** Forms that need nobody to be signed in. */
+const FORMS = ['/sign-in', '/password']
+
+test('no form of 64 KiB keeps the event loop for 50 ms, and one of very many fields is refused', async () => {
+  const names = Array.from({ length: 11_000 }, (_, n) => (n + 20_000).toString(36))
+  const bodies = ['a&'.repeat(32_000), names.join('&'), '%41%'.repeat(16_000), '&'.repeat(65_000)]
+  for (const path of FORMS) {
+    for (const body of bodies) {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      await assertYields(`${path}: ${body.slice(0, 20)}`, async () => {
+        const reply = await fetch(api.url + path, { method: 'POST', body, headers })
+        await reply.text()
+        if (body.split('&').length > 1000) assert.equal(reply.status, 400)
+      })
+    }
+  }
+})

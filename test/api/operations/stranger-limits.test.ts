@@ -44,6 +44,19 @@ test('pictures are limited for each address, and an IPv6 network counts as one',
   assert.equal(await ask(url, '2001:db8:2:2::1'), 404, 'another network')
 })
 
+test('orders of payers are limited for each address before their body is read', async (t) => {
+  stopTime(t)
+  const order = (payload: string) =>
+    server.inject({
+      method: 'POST',
+      url: '/bank/pix',
+      headers: { 'x-forwarded-for': '192.0.2.77', 'content-type': 'application/json' },
+      payload,
+    })
+  for (let n = 0; n < 500; n++) assert.equal((await order('{}')).statusCode, 400)
+  assert.equal((await order('no JSON')).statusCode, 429)
+})
+
 test('docs are limited for all addresses together, which takes nothing from the API', async (t) => {
   stopTime(t)
   const client = await api.client()
