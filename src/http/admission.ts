@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
-import type { RateLimit } from '../lib/limits.ts'
+import { limitFailures, type RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
 import { createArrivals } from './arrivals.ts'
@@ -70,7 +70,7 @@ export function admission({ app, keys }: ServerParts): Admit {
     }
     const admit = (found: Session | null) => {
       try {
-        const session = recognize(request, found, byAddress)
+        const session = recognize(request, found)
         const wait_s = byKey ? byKey.take(session.keyId) : 0
         if (typeof wait_s === 'number') enter(session, wait_s)
         else {
@@ -90,16 +90,9 @@ export function admission({ app, keys }: ServerParts): Admit {
   }
 }
 
-/** Notes whose request it is, and the version that it gets. A wrong key counts for its address. */
-function recognize(
-  request: FastifyRequest,
-  session: Session | null,
-  byAddress: RateLimit | null,
-): Session {
-  if (!session) {
-    byAddress?.take(clientName(request.ip))
-    throw problem('invalid_api_key')
-  }
+/** Notes whose request it is, and the version that it gets. */
+function recognize(request: FastifyRequest, session: Session | null): Session {
+  if (!session) throw problem('invalid_api_key')
   request.session = session
   request.version = findVersion(session.company.apiVersion) ?? LATEST
   if (request.headers['x-api-version'] !== undefined) request.version = requireVersion(request)
@@ -129,12 +122,13 @@ function keyFinder(
   byAddress: RateLimit | null,
 ): (request: FastifyRequest, key: string) => Promise<Session | null> {
   const { familiarKeys } = limits
+  const attempt = byAddress && limitFailures(byAddress)
   return async (request, key) => {
-    if (!byAddress || keys.isFamiliar(key)) return keys.find(key)
-    const wait_s = await byAddress.wait(clientName(request.ip))
+    if (!attempt || keys.isFamiliar(key)) return keys.find(key)
     const name = familiarKeys ? vault.hashKey(key).toString('base64') : ''
-    if (!familiarKeys?.has(name)) limit(wait_s)
-    const session = await keys.find(key)
+    const find = () => keys.find(key)
+    const isKnown = familiarKeys?.has(name)
+    const session = isKnown ? await find() : await attempt(clientName(request.ip), limit, find)
     if (session) familiarKeys?.note(name)
     else familiarKeys?.forget(name)
     return session

@@ -74,7 +74,10 @@ export function createKeyRing(
     // Look up, hash and compare in any case, so that the time does not show whether a key exists.
     const found = await find(keyIdOf(text) ?? newId())
     const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
-    if (!found || !matches) return null
+    if (!found || !matches) {
+      cached.delete(text)
+      return null
+    }
     const { company, key, place = 0 } = found as ActiveKey & { place?: number }
     const author = { kind: 'key', id: key.id, name: key.name } as const
     const scopes = new Set(key.scopes)

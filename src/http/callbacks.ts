@@ -8,7 +8,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
 import { clientName } from '../lib/client-name.ts'
 import { type Uuid, unpackPair } from '../lib/ids.ts'
-import type { Limits } from '../lib/limits.ts'
+import { type Limits, limitFailures } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { BODY_LIMIT_BYTES, type Body, readBody } from './body.ts'
 import { createGate, divideLimits, type Ticket } from './gate.ts'
@@ -72,17 +72,16 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Caller> {
   const isVerified = verifier(app.config)
   const findCaller = callerFinder(app)
   const { rate } = app.limits
-  const byAddress = rateLimit && rate('failed tokens', FAILED_TOKENS.perSecond, FAILED_TOKENS.burst)
+  const attempt =
+    rateLimit && limitFailures(rate('failed tokens', FAILED_TOKENS.perSecond, FAILED_TOKENS.burst))
   const byCompany = rateLimit && limitCalls(app.limits, rateLimit)
   return async (request) => {
     const { token } = request.params as { token: string }
-    const address = clientName(request.ip)
-    requireNoWait(await byAddress?.wait(address))
-    const caller = await findCaller(token)
-    if (!caller) {
-      byAddress?.take(address)
-      throw problem('route_not_found', 'No bank calls back here.')
-    }
+    const find = () => findCaller(token)
+    const caller = attempt
+      ? await attempt(clientName(request.ip), requireNoWait, find)
+      : await find()
+    if (!caller) throw problem('route_not_found', 'No bank calls back here.')
     if (!isVerified(request)) {
       throw problem('client_certificate_required', 'The bank’s client certificate is missing.')
     }

@@ -8,8 +8,8 @@ import { createRecent } from './memo.ts'
 export type Buckets = {
   /** Takes a token: 0 when there was one, otherwise the seconds to wait for it. */
   take(name: string, now_ms: number): number
-  /** The seconds to wait for a token, without taking one. */
-  wait(name: string, now_ms: number): number
+  /** Gives back a token that was taken. */
+  giveBack(name: string, now_ms: number): void
 }
 
 type Bucket = { tokens: number; at_ms: number }
@@ -39,11 +39,12 @@ export function createBuckets(perSecond: number, burst: number, max = MAX_NAMES)
       if (wait_s === 0) bucket.tokens -= 1
       return wait_s
     },
-    wait(name, now_ms) {
+    giveBack(name, now_ms) {
       const bucket = buckets.get(name)
-      if (!bucket) return 0
+      // A name that was forgotten has a full bucket.
+      if (!bucket) return
       refill(bucket, now_ms)
-      return waitOf(bucket)
+      bucket.tokens = Math.min(burst, bucket.tokens + 1)
     },
   }
 }

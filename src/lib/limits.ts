@@ -9,8 +9,8 @@ export type Soon<T> = T | Promise<T>
 export type RateLimit = {
   /** Takes a token: 0 when there was one, otherwise the seconds to wait for it. */
   take(name: string): Soon<number>
-  /** The seconds to wait for a token, without taking one. */
-  wait(name: string): Soon<number>
+  /** Gives back a token that was taken. */
+  giveBack(name: string): void
 }
 
 /** Counts by name how many there are at once, as in `tally.ts`. */
@@ -52,10 +52,48 @@ export const ownLimits: Limits = {
     const buckets = createBuckets(perSecond, burst)
     return {
       take: (name) => buckets.take(name, performance.now()),
-      wait: (name) => buckets.wait(name, performance.now()),
+      giveBack: (name) => buckets.giveBack(name, performance.now()),
     }
   },
   count: (_limit, max) => createTally(max),
   shares: (_limit, size, max, rest) => createShares(size, max, rest),
   familiarKeys: null,
+}
+
+/** Tries something that may fail. Null if it has failed. */
+export type Attempt = <T>(
+  name: string,
+  /** Throws. It is called with the seconds to wait if too much has failed under this name. */
+  refuse: (wait_s: number) => void,
+  act: () => Promise<T | null>,
+) => Promise<T | null>
+
+/**
+ * Limits what fails. An attempt takes a token before it begins, so that as many as are sent together
+ * are counted, and gives it back if it succeeds. If all tokens are taken by attempts that have not
+ * ended, others wait for them, so that whoever succeeds is not refused.
+ */
+export function limitFailures(limit: RateLimit): Attempt {
+  const running = new Map<string, Set<Promise<unknown>>>()
+  return async (name, refuse, act) => {
+    for (let wait_s = await limit.take(name); wait_s > 0; wait_s = await limit.take(name)) {
+      const others = running.get(name)
+      if (!others) refuse(wait_s)
+      else await Promise.allSettled(others)
+    }
+    const own = act()
+    const all = running.get(name) ?? new Set()
+    running.set(name, all.add(own))
+    try {
+      const result = await own
+      if (result !== null) limit.giveBack(name)
+      return result
+    } catch (error) {
+      limit.giveBack(name)
+      throw error
+    } finally {
+      all.delete(own)
+      if (all.size === 0) running.delete(name)
+    }
+  }
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { limitFailures } from '../lib/limits.ts'
+import type { Channel } from './channel.ts'
 import { createLimitKeeper, type LimitKeeper } from './limit-keeper.ts'
 import type { LimitAnswer, LimitCall } from './messages.ts'
+import { createRemoteLimits } from './remote-limits.ts'
 
 const LONG_MS = 3_600_000
 
@@ -36,6 +39,50 @@ test('a bucket is the same for all processes', () => {
   assert.equal(other.answers.get(1), 0)
   assert.ok(Number(other.answers.get(2)) > 0, 'there is no fourth token')
   assert.equal(other.answers.get(3), 0)
+})
+
+test('what fails in any process is counted before it is tried, and what succeeds is given back', async () => {
+  const keeper = createLimitKeeper()
+  const limits = [0, 1].map(() => {
+    const waiting = new Map<number, (value: unknown) => void>()
+    let next = 0
+    const client = keeper.join(
+      (given) => {
+        for (const [id, value] of given) waiting.get(id)!(value)
+      },
+      () => {},
+    )
+    const ask = (verb: LimitCall[1], limit: string, name: string) => {
+      next += 1
+      const id = next
+      const answer = new Promise<unknown>((resolve) => waiting.set(id, resolve))
+      // A message takes a while.
+      setImmediate(() => client.call([[id, verb, limit, name]]))
+      return Object.assign(answer, { id })
+    }
+    const post = (...call: [LimitCall[1], string, string, ...number[]]) =>
+      client.call([[0, ...call]])
+    const familiar = { has: () => false, forget: () => {} }
+    return createRemoteLimits({ post, ask } as unknown as Channel, familiar)
+  })
+  const attempts = limits.map(({ rate }) => limitFailures(rate('failed', 0.001, 10)))
+  const refuse = () => {
+    throw new Error('refused')
+  }
+  const tryAll = (count: number, result: string | null) =>
+    Promise.allSettled(
+      Array.from({ length: count }, (_, n) =>
+        attempts[n % 2]!('address', refuse, async () => {
+          await settled()
+          return result
+        }),
+      ),
+    )
+  const done = (results: PromiseSettledResult<unknown>[]) =>
+    results.filter(({ status }) => status === 'fulfilled').length
+  assert.equal(done(await tryAll(10, 'right')), 10)
+  assert.equal(done(await tryAll(100, null)), 10, 'as many as the bucket has')
+  assert.equal(done(await tryAll(2, 'right')), 0, 'until there are tokens again')
 })
 
 test('what a process has counted is given back when it ends, and nothing else', () => {

@@ -86,8 +86,8 @@ function joinLimits(
           return makeShares(call)
         case 'take':
           return rates.get(limit)!.take(name) as number
-        case 'wait':
-          return rates.get(limit)!.wait(name) as number
+        case 'giveBack':
+          return rates.get(limit)!.giveBack(name) as undefined
         case 'add':
           return counted.add(limit, name)
         case 'remove':

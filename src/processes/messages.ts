@@ -21,7 +21,7 @@ export type Verb =
   | 'count'
   | 'shares'
   | 'take'
-  | 'wait'
+  | 'giveBack'
   | 'add'
   | 'remove'
   | 'enter'

@@ -36,14 +36,17 @@ export function createRemoteLimits(
     const refusedUntil_ms = createRecent<number>(MAX_REFUSED)
     const left_s = (name: string): number =>
       Math.max(0, ((refusedUntil_ms.get(name) ?? 0) - performance.now()) / 1000)
-    async function use(verb: 'take' | 'wait', name: string): Promise<number> {
-      const wait_s = (await ask(verb, limit, name)) as number
+    async function take(name: string): Promise<number> {
+      const wait_s = (await ask('take', limit, name)) as number
       if (wait_s > 0) refusedUntil_ms.set(name, performance.now() + wait_s * 1000)
       return wait_s
     }
     return {
-      take: (name) => left_s(name) || use('take', name),
-      wait: (name) => left_s(name) || use('wait', name),
+      take: (name) => left_s(name) || take(name),
+      giveBack(name) {
+        refusedUntil_ms.set(name, 0)
+        post('giveBack', limit, name)
+      },
     }
   }
 

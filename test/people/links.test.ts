@@ -130,6 +130,13 @@ test('a new password ends the other links of the person, and a link ends after 3
   assert.equal((await postForm(api, late, { password: PASSWORD })).status, 410)
 })
 
+test('a person is mailed at most three links in an hour, also by requests at the same moment', async () => {
+  const { person } = await signIn(api, client.company)
+  const requests = Array.from({ length: 12 }, () => mailNewPassword(api.app, person.email))
+  await Promise.all(requests)
+  assert.equal((await lettersOf(api, person.id)).length, 3)
+})
+
 test('a person is mailed at most three links in an hour, whoever asks', async () => {
   const { person } = await signIn(api, client.company)
   for (let count = 1; count <= 3; count++) {

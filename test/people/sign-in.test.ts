@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { type TestContext, test } from 'node:test'
+import { lockPerson } from '../../src/core/people/second-factors-store.ts'
 import { startSession } from '../../src/core/people/sessions.ts'
 import { findPerson } from '../../src/core/people/store.ts'
 import { startApi, type TestApi } from '../support/api.ts'
@@ -9,6 +10,7 @@ import { signIn } from '../support/dashboard.ts'
 import { isLong } from '../support/long.ts'
 import { cookieOf, getPage, givePassword, PASSWORD, postForm } from '../support/people.ts'
 import { stopTime } from '../support/stopped-time.ts'
+import { until } from '../support/until.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -145,6 +147,31 @@ test('after 100 wrong passwords in a row only a new one works', async (t) => {
     person.id,
   ])
   assert.deepEqual(row, { wrong: 0 })
+})
+
+test('wrong passwords are counted before they are checked, so that none beyond the 100th is', async (t) => {
+  stopTime(t)
+  const { person } = await member()
+  await api.peopleRows('update people set wrong_passwords = 99 where id = $1', [person.id])
+  const guess = (password: string) => postForm(api, '/sign-in', { email: person.email, password })
+  const waiting = (count: number) =>
+    until('guesses wait for their turn', async () => {
+      const [row] = await api.peopleRows<{ count: number }>(
+        `select count(*)::int as count from pg_locks l join pg_stat_activity a using (pid)
+         where not l.granted and a.datname = current_database()`,
+      )
+      return row!.count >= count
+    })
+  const guesses: Promise<{ status: number }>[] = []
+  await api.app.db.transaction(async (tx) => {
+    await lockPerson(tx, person.id)
+    for (const [n, password] of ['not-the-password', PASSWORD].entries()) {
+      guesses.push(guess(password))
+      await waiting(n + 1)
+    }
+  })
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+  assert.deepEqual(statuses, [401, 401])
 })
 
 test('a hash of a former cost is made again at the next sign-in', async () => {

@@ -92,6 +92,18 @@ test('a key that has worked in one process is let through by all, whoever guesse
   assert.deepEqual(known.slice(FAILED_KEYS), Array(8).fill(200))
 })
 
+test('of wrong keys that are sent together to all processes no more are tried than the limit', async () => {
+  const began_ms = performance.now()
+  const headers = { 'X-Forwarded-For': '192.0.2.200' }
+  const guess = async (n: number) =>
+    (await send(server.url, `vk_sandbox_${n}`, ['GET', '/company'], undefined, headers)).status
+  const statuses = await Promise.all(times(3 * FAILED_KEYS).map(guess))
+  const tried = statuses.filter((status) => status === 401).length
+  const passed_s = (performance.now() - began_ms) / 1000
+  assert.ok(tried >= FAILED_KEYS && tried <= FAILED_KEYS + 20 * passed_s, `${tried} in ${passed_s}`)
+  assert.equal(statuses.filter((status) => status === 429).length, statuses.length - tried)
+})
+
 test('a signal to all processes ends them, and one that hangs is killed', async () => {
   const pids = server.pids()
   const alive = ['api 1', 'api 2', 'worker'].map(server.pidOf)

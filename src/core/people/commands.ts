@@ -11,6 +11,7 @@ import { LINK_MS, linkOf, makeLink } from './links.ts'
 import { deleteMembership, lockOwners } from './member-store.ts'
 import { MAX_PASSWORD, MIN_PASSWORD, passwordFault } from './passwords.ts'
 import { MAX_NAME, type Person, type Role } from './rules.ts'
+import { lockPerson } from './second-factors-store.ts'
 import { emailOf } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -67,6 +68,8 @@ export async function mailNewPassword(
   await db.transaction(async (tx) => {
     const person = await store.findPersonByEmail(tx, emailOf(typed))
     if (!person) return
+    // Requests at the same moment are counted one after the other.
+    await lockPerson(tx, person.id)
     const since = new Date(now.getTime() - HOUR_MS)
     if ((await countLinks(tx, person.id, 'password', since)) >= MAX_PASSWORD_MAILS) return
     const made = await makeLink(tx, app.vault, app.publicUrl, linkOf('password', person), now)

@@ -45,11 +45,11 @@ export async function tryPassword(
   const email = emailOf(typed.email)
   await requireFewGuesses(app.passwords, email, address)
   const person = await store.findPersonByEmail(db, email)
-  const wrong = await store.countWrongPasswords(db, email)
+  const count = await store.countPassword(db, email)
   const stored = person?.password ?? null
-  const isRight = (await isPassword(app, address, typed.password, stored)) && wrong < MAX_WRONG
-  await store.noteWrongPassword(db, email, !isRight)
+  const isRight = (await isPassword(app, address, typed.password, stored)) && count <= MAX_WRONG
   if (!isRight || !person) return null
+  await store.noteRightPassword(db, email)
   if (isOutdated(stored!)) {
     const password = await hashPassword(app, address, typed.password)
     await store.setPassword(db, person.id, password, app.systemClock.now())

@@ -139,23 +139,23 @@ export async function findPersonByEmail(tx: Tx, email: string): Promise<Person |
   return rows[0] ? PERSON.read(rows[0]) : null
 }
 
-/** How often in a row a wrong password was given for the person. */
-export async function countWrongPasswords(tx: Tx, email: string): Promise<number> {
+/** Counts a password as wrong before it is checked. Gives how many there were in a row. */
+export async function countPassword(tx: Tx, email: string): Promise<number> {
   const [row] = await tx.people.query<Row & { wrong_passwords: number }>({
-    name: 'count_wrong_passwords',
-    text: 'select wrong_passwords from people where email = $1',
+    name: 'count_password',
+    text: `update people set wrong_passwords = wrong_passwords + 1 where email = $1
+           returning wrong_passwords`,
     values: [email],
   })
   return row?.wrong_passwords ?? 0
 }
 
-/** Counts a wrong password, or begins to count again after a right one. */
-export async function noteWrongPassword(tx: Tx, email: string, isWrong: boolean): Promise<void> {
+/** Begins to count again after a right password. */
+export async function noteRightPassword(tx: Tx, email: string): Promise<void> {
   await tx.people.query({
-    name: 'note_wrong_password',
-    text: `update people set wrong_passwords = case when $2::bool then wrong_passwords + 1 else 0 end
-           where email = $1 and ($2::bool or wrong_passwords > 0)`,
-    values: [email, isWrong],
+    name: 'note_right_password',
+    text: 'update people set wrong_passwords = 0 where email = $1',
+    values: [email],
   })
 }
 

@@ -6,6 +6,7 @@ import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../../support/bank.ts'
 import { balancesOf } from '../../support/payments.ts'
+import { stopTime } from '../../support/stopped-time.ts'
 import { until } from '../../support/until.ts'
 
 const api = await startApi()
@@ -210,6 +211,26 @@ test('an address that names no bank is not found, however close it comes', async
   for (const wrong of [changed, '/bank/callbacks/x', `${path}/pix/more`]) {
     assert.equal((await api.call('POST', wrong, { json })).status, 404, wrong)
   }
+})
+
+test('of wrong addresses that are called together 200 are looked up, and the bank goes on', async (t) => {
+  const limited = await startApi({ RATE_LIMIT: '100', RATE_LIMIT_BURST: '200' })
+  const shop = await openBanked(limited)
+  stopTime(t)
+  const path = shop.callback.slice(limited.url.length)
+  const callAll = async (paths: string[]) => {
+    const call = async (url: string) =>
+      (await limited.service.server.inject({ method: 'POST', url, payload: { pix: [] } }))
+        .statusCode
+    const counts: Record<number, number> = {}
+    for (const status of await Promise.all(paths.map(call)))
+      counts[status] = (counts[status] ?? 0) + 1
+    return counts
+  }
+  // A bank that calls often takes nothing from its address.
+  assert.deepEqual(await callAll(Array(300).fill(path)), { 200: 300 })
+  const wrong = Array.from({ length: 500 }, (_, n) => `/bank/callbacks/${n}`)
+  assert.deepEqual(await callAll(wrong), { 404: 200, 429: 300 })
 })
 
 test('a bank that probes the callback URL is answered', async () => {

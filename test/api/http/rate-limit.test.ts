@@ -93,3 +93,30 @@ test('guesses from all addresses of one IPv6 network are counted together', asyn
   assert.equal(await guess('2001:db8:1:3::1'), 401, 'another network')
   assert.equal(await guess('192.0.2.1'), 401, 'an IPv4 address')
 })
+
+const tallied = (replies: { status: number }[]): Record<number, number> => {
+  const counts: Record<number, number> = {}
+  for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+test('of wrong keys that are sent together no more are tried than one after another', async (t) => {
+  stopTime(t)
+  const behind = await startApi({ RATE_LIMIT: '5', TRUSTED_PROXIES: '127.0.0.1' })
+  const guess = async (_: unknown, n: number) => {
+    const headers = { 'X-API-KEY': `vk_sandbox_${n}`, 'X-Forwarded-For': '192.0.2.1' }
+    const reply = await behind.service.server.inject({ url: '/client', headers })
+    return { status: reply.statusCode }
+  }
+  const replies = await Promise.all(Array.from({ length: 600 }, guess))
+  assert.deepEqual(tallied(replies), { 401: 200, 429: 400 })
+})
+
+test('a good key takes nothing from its address, and many first uses of one pass together', async (t) => {
+  stopTime(t)
+  const roomy = await startApi({ RATE_LIMIT: '1000', RATE_LIMIT_BURST: '1000' })
+  const client = await roomy.client()
+  assert.deepEqual(tallied(await burst(600, () => client.get('/client'))), { 200: 600 })
+  const guess = () => roomy.call('GET', '/client', { headers: { 'X-API-KEY': 'vk_sandbox_x' } })
+  assert.deepEqual(tallied(await burst(250, guess)), { 401: 200, 429: 50 })
+})
