@@ -44,13 +44,14 @@ async function signIn({ app, company }: Size): Promise<string> {
     totpSecret: null,
     totpConfirmedAt: null,
     totpLastPeriod: null,
+    factorCountsAt: null,
     createdAt: now,
     updatedAt: now,
   } as const
   await insertPerson(app.db, person)
   await setMembership(app.db, company.id, person.id, 'owner', now)
   const origin = { address: '127.0.0.1', device: 'bench' }
-  const proof = { isConfirmed: true, hasSecondFactor: true }
+  const proof = { isConfirmed: true, hasSecondFactor: true, byLink: false }
   const { token } = await startSession(app.db, app.vault, person.id, origin, proof, now)
   return `vintem=${token}`
 }

@@ -6,6 +6,7 @@ import { signIn } from '../support/dashboard.ts'
 import { isLong } from '../support/long.ts'
 import { lettersOf } from '../support/mail.ts'
 import { givePassword, PASSWORD, pathIn } from '../support/people.ts'
+import { addApp, codeOf } from '../support/totp.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -69,6 +70,28 @@ test('a password confirms, and nothing else does for who has one', async () => {
   const right = await owner.post('//account/confirm', { password: PASSWORD, next: owner.home })
   assert.equal(right.location, owner.home)
   assert.deepEqual(await confirmedAt(owner.session.id), api.clock.now())
+})
+
+test('who has a second factor confirms by it, and not by the password', async () => {
+  const owner = await signIn(api, client.company)
+  await givePassword(api, owner.person)
+  const { secret, recoveryCodes } = await addApp(api, owner)
+  api.clock.advance(300)
+  const page = await owner.get('//account/confirm')
+  assert.match(page.text, /name="code"/)
+  assert.doesNotMatch(page.text, /type="password"/)
+  const before = await confirmedAt(owner.session.id)
+  const stolen = await owner.post('//account/confirm', { password: PASSWORD })
+  assert.equal(stolen.status, 422)
+  assert.match(stolen.text, /O código não confere/)
+  assert.deepEqual(await confirmedAt(owner.session.id), before)
+  const code = { code: codeOf(api, secret), next: owner.home }
+  assert.equal((await owner.post('//account/confirm', code)).location, owner.home)
+  assert.deepEqual(await confirmedAt(owner.session.id), api.clock.now())
+  api.clock.advance(300)
+  const recovery = { recovery: recoveryCodes[0]!, next: owner.home }
+  assert.equal((await owner.post('//account/confirm', recovery)).location, owner.home)
+  assert.equal((await owner.post('//account/confirm', recovery)).status, 422, 'it works once')
 })
 
 const GUESSES = isLong ? 1_000 : 50

@@ -5,6 +5,7 @@ import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { ROUTES } from '../../src/web/dashboard/routes.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { givePassword, PASSWORD } from '../support/people.ts'
 
 const api = await startApi()
 const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
@@ -19,9 +20,55 @@ const ask = ({ get, post }: Member, { method, path }: (typeof ROUTES)[number]) =
 const REFUSAL = /Ative a verificação em duas etapas/
 
 test('real money is moved only in a session with a second factor', () => {
-  assert.equal(mayMoveMoney({ mode: 'live' }, { hasSecondFactor: false }), false)
-  assert.equal(mayMoveMoney({ mode: 'live' }, { hasSecondFactor: true }), true)
-  assert.equal(mayMoveMoney({ mode: 'sandbox' }, { hasSecondFactor: false }), true)
+  const now = new Date()
+  const later = new Date(now.getTime() + 1)
+  const may = (mode: 'live' | 'sandbox', hasSecondFactor: boolean, factorCountsAt: Date | null) =>
+    mayMoveMoney({ mode }, { hasSecondFactor }, { factorCountsAt }, now)
+  assert.equal(may('live', false, null), false)
+  assert.equal(may('live', true, null), true)
+  assert.equal(may('live', true, later), false)
+  assert.equal(may('live', true, now), true)
+  assert.equal(may('sandbox', false, later), true)
+})
+
+/** Pages that change who can reach a company, or how its programs are answered. */
+const ACCESS = ROUTES.filter(
+  ({ path, method, confirmed }) =>
+    /^\/(settings\/(members|version)|developers\/keys)/.test(path) &&
+    (method === 'POST' || confirmed),
+)
+
+test('members, keys and pins of a live company are changed only with a second factor', async () => {
+  assert.ok(ACCESS.length >= 15, `only ${ACCESS.length} pages`)
+  const without = await signIn(api, live.company)
+  await givePassword(api, without.person)
+  const sure = await without.post('//account/confirm', { password: PASSWORD })
+  assert.equal(sure.status, 303, sure.text)
+  const withFactor = await signIn(api, live.company, { hasSecondFactor: true })
+  const playing = await signIn(api, sandbox.company)
+  for (const route of ACCESS) {
+    const name = `${route.method} ${route.path}`
+    const refused = await ask(without, route)
+    assert.equal(refused.status, 403, name)
+    assert.match(refused.text, REFUSAL, name)
+    for (const member of [withFactor, playing]) {
+      assert.doesNotMatch((await ask(member, route)).text, REFUSAL, name)
+    }
+  }
+})
+
+test('keys of a suspended company are still revoked, and people still removed', async () => {
+  const { company } = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+  const owner = await signIn(api, company, { hasSecondFactor: true })
+  const member = await signIn(api, company, { role: 'developer' })
+  const [key] = await api.rows<{ id: string }>('select id from api_keys where company_id = $1', [
+    company.id,
+  ])
+  await api.rows('update companies set suspended_at = now() where id = $1', [company.id])
+  const revoked = await owner.post(`/developers/keys/${suffixOf(key!.id)}/revoke`)
+  assert.match(revoked.location!, /done=revoked/)
+  const removed = await owner.post(`/settings/members/${suffixOf(member.person.id)}/remove`)
+  assert.match(removed.location!, /done=removed/)
 })
 
 test('every page that moves money asks people of a live company for a second factor', async () => {

@@ -141,7 +141,12 @@ async function shownIn(context: BrowserContext): Promise<string> {
 /** Suspends a company and lets it go on, and sees both said. */
 async function operate({ language, visit }: Walk): Promise<void> {
   const { company } = await api.client({ name: 'Loja da Esquina' })
-  const member = await signIn(api, company, { role: null, isOperator: true, language })
+  const member = await signIn(api, company, {
+    role: null,
+    isOperator: true,
+    hasSecondFactor: true,
+    language,
+  })
   const context = await visitorOf({ ...visit, language })
   await useSessionIn(context, api, member)
   const page = await context.newPage()

@@ -29,7 +29,7 @@ for (const language of ['pt', 'en'] as const) {
     longTest(
       `the pages of the operator can be used by everybody ${where}, ${language}`,
       async () => {
-        const options = { role: null, isOperator: true, language }
+        const options = { role: null, isOperator: true, hasSecondFactor: true, language }
         const member = await signIn(api, client.company, options)
         const { context, open } = await browser.visitor({ ...size, language })
         await useSessionIn(context, api, member)
@@ -47,7 +47,11 @@ for (const language of ['pt', 'en'] as const) {
 test('an operator suspends and resumes a company without scripts, and its payers see it', async () => {
   const shop = await api.client({ name: 'Loja da Esquina' })
   const payerPage = await linkTo(api, shop, { total: 1990 })
-  const member = await signIn(api, shop.company, { role: null, isOperator: true })
+  const member = await signIn(api, shop.company, {
+    role: null,
+    isOperator: true,
+    hasSecondFactor: true,
+  })
   const { context, open } = await browser.visitor({ javaScript: false })
   await useSessionIn(context, api, member)
   const page = await open(`${api.url}/operator/companies/${suffixOf(shop.company.id)}`)
@@ -69,7 +73,11 @@ test('an operator suspends and resumes a company without scripts, and its payers
 })
 
 longTest('an operator finds a company without scripts, and its name is text', async () => {
-  const member = await signIn(api, client.company, { role: null, isOperator: true })
+  const member = await signIn(api, client.company, {
+    role: null,
+    isOperator: true,
+    hasSecondFactor: true,
+  })
   const { context, open } = await browser.visitor({ javaScript: false })
   await useSessionIn(context, api, member)
   const page = await open(`${api.url}/operator`)

@@ -10,8 +10,18 @@ import { makeTrouble, PAYER } from './trouble.ts'
 
 const api: TestApi = await startApi()
 const client = await api.client({ name: 'Padaria do Norte' })
-const operator = await signIn(api, client.company, { role: null, isOperator: true, name: 'Olga' })
-const english = await signIn(api, client.company, { role: null, isOperator: true, language: 'en' })
+const operator = await signIn(api, client.company, {
+  role: null,
+  isOperator: true,
+  hasSecondFactor: true,
+  name: 'Olga',
+})
+const english = await signIn(api, client.company, {
+  role: null,
+  isOperator: true,
+  hasSecondFactor: true,
+  language: 'en',
+})
 
 const pathOf = (path: string) =>
   `//operator${path.replace(':company', suffixOf(client.company.id))}`

@@ -16,7 +16,11 @@ import { confirmed, rowOf, sentOf } from '../support/withdrawals.ts'
 
 const api = await startApi()
 const someone = await api.client()
-const operator = await signIn(api, someone.company, { role: null, isOperator: true })
+const operator = await signIn(api, someone.company, {
+  role: null,
+  isOperator: true,
+  hasSecondFactor: true,
+})
 
 const pageOf = ({ company }: Client) => `//operator/companies/${suffixOf(company.id)}`
 const change = async (client: Client, what: 'suspend' | 'resume') => {
@@ -141,6 +145,7 @@ test('an operator proves who they are first, and the company can see who has don
   const unsure = await signIn(api, client.company, {
     role: null,
     isOperator: true,
+    hasSecondFactor: true,
     isConfirmed: false,
   })
   for (const asked of [

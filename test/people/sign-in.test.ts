@@ -212,7 +212,7 @@ test('a person has at most 50 sessions: the one that was seen longest ago ends',
   const sessions = 'select count(*)::int as count from sessions where person_id = $1'
   for (let count = 0; count < 55; count++) {
     api.clock.advance(1)
-    const proof = { isConfirmed: false, hasSecondFactor: false }
+    const proof = { isConfirmed: false, hasSecondFactor: false, byLink: false }
     const origin = { address: '127.0.0.1', device: 'test' }
     const now = api.clock.now()
     await startSession(api.app.db, api.app.vault, person.id, origin, proof, now)

@@ -26,6 +26,8 @@ export type MemberOptions = {
   /** Whether they have just proved who they are. True unless it is said otherwise. */
   isConfirmed?: boolean
   hasSecondFactor?: boolean
+  /** Whether they came by a link from us. */
+  byLink?: boolean
   isOperator?: boolean
   name?: string
 }
@@ -51,18 +53,19 @@ export async function signIn(
     totpSecret: null,
     totpConfirmedAt: null,
     totpLastPeriod: null,
+    factorCountsAt: null,
     createdAt: now,
     updatedAt: now,
   }
   await insertPerson(db, person)
   if (role) await setMembership(db, company.id, person.id, role, now)
   const origin = { address: '127.0.0.1', device: 'test' }
-  const proof = { isConfirmed, hasSecondFactor }
+  const proof = { isConfirmed, hasSecondFactor, byLink: options.byLink ?? false }
   const { session, token } = await startSession(db, vault, person.id, origin, proof, now)
   return memberOf(api, company, person, session, token)
 }
 
-function memberOf(
+export function memberOf(
   api: TestApi,
   { id }: Pick<Company, 'id'>,
   person: Person,

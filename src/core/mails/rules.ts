@@ -17,6 +17,7 @@ export type MailKind =
   | 'email-confirmed'
   | 'invitation'
   | 'new-password'
+  | 'sign-in-link'
   | 'password-changed'
   | 'factor-changed'
 

@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
 import { type By, mailAccessChange } from './access-letters.ts'
-import { composeNewPassword, composePasswordChanged } from './letters.ts'
+import { composeNewPassword, composePasswordChanged, composeSignInLink } from './letters.ts'
 import { countLinks, deleteLinks } from './link-store.ts'
 import { LINK_MS, linkOf, makeLink } from './links.ts'
 import { deleteMembership, lockOwners } from './member-store.ts'
@@ -94,6 +94,31 @@ export async function makeSignInLink(
   now: Date,
 ): Promise<string> {
   return (await makeLink(tx, vault, publicUrl, linkOf('sign-in', person), now)).url
+}
+
+/** More of these links are not mailed to a person within an hour. */
+const MAX_LINK_MAILS = 3
+
+/** Mails a person the address at which they sign in once, and go on at a page of ours. */
+export async function mailSignInLink(
+  { db, systemClock, ...app }: Pick<App, 'db' | 'systemClock'> & LinkApp,
+  { id }: Pick<Person, 'id'>,
+  next: string,
+): Promise<void> {
+  const now = systemClock.now()
+  await db.transaction(async (tx) => {
+    // Links that are asked for at the same moment are counted one after the other.
+    const person = await lockPerson(tx, id)
+    const since = new Date(now.getTime() - HOUR_MS)
+    if ((await countLinks(tx, id, 'sign-in', since)) >= MAX_LINK_MAILS) return
+    const made = await makeLink(tx, app.vault, app.publicUrl, linkOf('sign-in', person), now)
+    const url = `${made.url}?${new URLSearchParams({ next })}`
+    const minutes = LINK_MS['sign-in'] / 60_000
+    const letter = composeSignInLink(person, { url, minutes })
+    const { expiresAt } = made.link
+    const mail = { companyId: id, kind: 'sign-in-link', letter, expiresAt, createdAt: now } as const
+    await queueMails(tx, app.vault, [mail])
+  })
 }
 
 const LAST_OWNER = 'role: a company has at least one owner; make somebody else an owner first'

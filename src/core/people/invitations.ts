@@ -147,6 +147,7 @@ export async function acceptAsNew(
     totpSecret: null,
     totpConfirmedAt: null,
     totpLastPeriod: null,
+    factorCountsAt: null,
     createdAt: now,
     updatedAt: now,
   }

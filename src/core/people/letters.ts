@@ -26,6 +26,7 @@ type Texts = {
     validity(minutes: number): string
     notYou: string
   }
+  link: { subject: string; intro: string; open: string; notYou: string }
   changed: {
     subject: string
     title: string
@@ -64,6 +65,14 @@ const pt: Texts = {
     validity: (minutes) => `O link vale por ${minutes} minutos e só pode ser usado uma vez.`,
     notYou:
       'Não foi você quem pediu? Ignore esta mensagem: sua senha continua a mesma. Não encaminhe este e-mail a ninguém.',
+  },
+  link: {
+    subject: 'Confirme a verificação em duas etapas',
+    intro:
+      'Abra este link para confirmar que este e-mail é seu. Assim, a verificação em duas etapas da sua conta vale na hora.',
+    open: 'Confirmar por e-mail',
+    notYou:
+      'Não foi você quem pediu? Alguém pode ter a sua senha: não abra o link e crie já uma nova senha em “Esqueci minha senha”, na página de entrada. Não encaminhe este e-mail a ninguém.',
   },
   changed: {
     subject: 'Sua senha foi alterada',
@@ -104,6 +113,14 @@ const en: Texts = {
     validity: (minutes) => `The link works for ${minutes} minutes, and only once.`,
     notYou:
       'Wasn’t you? Ignore this message: your password stays the same. Do not forward this email to anyone.',
+  },
+  link: {
+    subject: 'Confirm two-step verification',
+    intro:
+      'Open this link to confirm that this email is yours. Two-step verification of your account then counts at once.',
+    open: 'Confirm by email',
+    notYou:
+      'Wasn’t you? Someone may have your password: do not open the link, and choose a new password now with “Forgot your password?” on the sign-in page. Do not forward this email to anyone.',
   },
   changed: {
     subject: 'Your password was changed',
@@ -170,6 +187,25 @@ export function composeNewPassword(
       paragraph(texts.intro),
       { kind: 'button', label: texts.choose, url },
       paragraph(texts.validity(minutes)),
+      paragraph(texts.notYou),
+    ],
+  })
+}
+
+/** Brings the link with which a person shows that the mailbox is theirs. */
+export function composeSignInLink(
+  { email, language }: Person,
+  { url, minutes }: { url: string; minutes: number },
+): Letter {
+  const { link: texts, password } = TEXTS[language]
+  return compose(service(language), {
+    to: email,
+    subject: texts.subject,
+    title: texts.subject,
+    blocks: [
+      paragraph(texts.intro),
+      { kind: 'button', label: texts.open, url },
+      paragraph(password.validity(minutes)),
       paragraph(texts.notYou),
     ],
   })

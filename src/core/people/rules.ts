@@ -17,6 +17,8 @@ export type Person = {
   totpConfirmedAt: Date | null
   /** The period of the last code that was accepted, because each code works once. */
   totpLastPeriod: number | null
+  /** From when on their second factors count. Null: since there was one. */
+  factorCountsAt: Date | null
   createdAt: Date
   updatedAt: Date
 }
@@ -67,10 +69,12 @@ export type Session = {
   tokenHash: Buffer
   createdAt: Date
   lastSeenAt: Date
-  /** When the person has last proved who they are, by password or passkey. */
+  /** When the person has last proved who they are: by a second factor, if they have one. */
   confirmedAt: Date | null
   /** Whether a second factor was given in this session. */
   hasSecondFactor: boolean
+  /** Whether it began with a link that was mailed to the person, or that the operator gave. */
+  byLink: boolean
   address: string
   device: string
 }
@@ -83,6 +87,11 @@ export const MAX_IDLE_MS = 12 * HOUR_MS
 export const MAX_SESSION_MS = 7 * 24 * HOUR_MS
 /** For so long nobody has to prove again who they are. */
 export const CONFIRMED_MS = 5 * MINUTE_MS
+/**
+ * A first factor that was set up with a password alone counts after so long, in which whoever has
+ * the mailbox can object.
+ */
+export const FACTOR_WAIT_MS = 24 * HOUR_MS
 /** When a session was last seen is written at most so often. */
 export const SEEN_AGAIN_MS = MINUTE_MS
 

@@ -18,6 +18,7 @@ export async function addSandboxPerson(tx: Tx, companyId: Uuid, now: Date): Prom
     totpSecret: null,
     totpConfirmedAt: null,
     totpLastPeriod: null,
+    factorCountsAt: null,
     createdAt: now,
     updatedAt: now,
   }

@@ -22,6 +22,7 @@ type Texts = {
   again: string
   name: string
   without: string
+  counts(at: string): string
   notYou: string
   notAsked: string
 }
@@ -43,6 +44,8 @@ const pt: Texts = {
   name: 'Chave de acesso',
   without:
     'Sua conta ficou sem verificação em duas etapas: em empresas com dinheiro real, você não poderá sacar nem reembolsar até ativá-la de novo.',
+  counts: (at) =>
+    `Ela foi configurada só com a senha. Por segurança, vale para movimentar dinheiro real a partir de ${at} (horário de Brasília), ou assim que você a confirmar por e-mail na página Segurança da sua conta.`,
   notYou:
     'Não foi você? Crie já uma nova senha em “Esqueci minha senha”, na página de entrada, confira a página Segurança da sua conta e avise quem administra a sua empresa.',
   notAsked:
@@ -66,6 +69,8 @@ const en: Texts = {
   name: 'Passkey',
   without:
     'Your account no longer has two-step verification: in companies with real money you cannot withdraw or refund until you set it up again.',
+  counts: (at) =>
+    `It was set up with the password alone. To be safe, it counts for real money from ${at} (Brasília time), or as soon as you confirm it by email on the Security page of your account.`,
   notYou:
     'Wasn’t you? Choose a new password now with “Forgot your password?” on the sign-in page, check the Security page of your account, and inform whoever runs your company.',
   notAsked:
@@ -78,6 +83,8 @@ const TEXTS: Record<Language, Texts> = { pt, en }
 export type AboutChange = {
   passkey?: string
   isLast?: boolean
+  /** From when on the factor counts, if it does not yet. */
+  countsAt?: Date | null
   /** Who has reset the factors, if it was not the operator. */
   by?: string | null
 }
@@ -86,10 +93,10 @@ export type AboutChange = {
 export function composeFactorChange(
   { email, language }: Person,
   change: FactorChange,
-  { passkey, isLast = false, by = null }: AboutChange,
+  { passkey, isLast = false, countsAt = null, by = null }: AboutChange,
   at: Date,
 ): Letter {
-  const { subject, intro, reset, again, name, without, notYou, notAsked } = TEXTS[language]
+  const { subject, intro, reset, again, name, without, counts, notYou, notAsked } = TEXTS[language]
   const moment = formatMoment(at)
   const isReset = change === 'reset'
   return compose(service(language), {
@@ -100,6 +107,7 @@ export function composeFactorChange(
       paragraph(isReset ? reset(moment, by) : intro(moment)),
       ...(passkey === undefined ? [] : [paragraph(`${name}: ${passkey}`)]),
       ...(isReset ? [paragraph(again)] : []),
+      ...(countsAt ? [paragraph(counts(formatMoment(countsAt)))] : []),
       ...(isLast ? [paragraph(without)] : []),
       paragraph(isReset ? notAsked : notYou),
     ],

@@ -52,6 +52,14 @@ export async function confirmTotp(tx: Tx, id: Uuid, period: number, now: Date): 
   })
 }
 
+/** Says from when on the factors of a person count. Null: now. */
+export async function setFactorCountsAt(tx: Tx, id: Uuid, at: Date | null): Promise<void> {
+  await tx.people.query({
+    text: 'update people set factor_counts_at = $2 where id = $1',
+    values: [id, at],
+  })
+}
+
 /** Writes that the code of a period was given. False if it, or a later one, was given before. */
 export async function usePeriod(tx: Tx, id: Uuid, period: number): Promise<boolean> {
   const rows = await tx.people.query({

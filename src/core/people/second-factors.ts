@@ -3,8 +3,9 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
+import { LINK_MS } from './links.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
-import type { Person, Session } from './rules.ts'
+import { FACTOR_WAIT_MS, type Person, type Session } from './rules.ts'
 import {
   type AboutChange,
   composeFactorChange,
@@ -35,14 +36,26 @@ export async function listFactors(tx: Tx, person: Person): Promise<Factors> {
 /** Whether the person is asked for a second factor. Recovery codes alone are none. */
 export const hasFactor = ({ hasTotp, passkeys }: Factors): boolean => hasTotp || passkeys.length > 0
 
-/**
- * Whether money of a company may be moved in a session. With real money, a stolen password must not
- * be enough.
- */
+/** Whether somebody has proved more than their password, which may be stolen. */
+export const hasProvenFactor = (
+  { hasSecondFactor }: Pick<Session, 'hasSecondFactor'>,
+  { factorCountsAt }: Pick<Person, 'factorCountsAt'>,
+  now: Date,
+): boolean => hasSecondFactor && (factorCountsAt === null || factorCountsAt <= now)
+
+/** Whether money of a company may be moved, or its access changed. Play money needs no factor. */
 export const mayMoveMoney = (
   { mode }: Pick<Company, 'mode'>,
-  { hasSecondFactor }: Pick<Session, 'hasSecondFactor'>,
-): boolean => mode !== 'live' || hasSecondFactor
+  session: Pick<Session, 'hasSecondFactor'>,
+  person: Pick<Person, 'factorCountsAt'>,
+  now: Date,
+): boolean => mode !== 'live' || hasProvenFactor(session, person, now)
+
+/** Whether whoever has the session has just shown that the mailbox of the person is theirs too. */
+export const cameByLink = (
+  { byLink, createdAt }: Pick<Session, 'byLink' | 'createdAt'>,
+  now: Date,
+): boolean => byLink && now.getTime() - createdAt.getTime() < LINK_MS['sign-in']
 
 /** Whether a code of the person's app is right. Each code works once. */
 export async function useTotpCode(
@@ -82,7 +95,7 @@ export async function addTotp(
   tx: Tx,
   app: FactorApp,
   { id }: Person,
-  sessionId: Uuid,
+  session: Session,
   code: string,
 ): Promise<Added | null> {
   const now = app.systemClock.now()
@@ -93,15 +106,16 @@ export async function addTotp(
   if (period === null) return null
   const before = await listFactors(tx, person)
   await store.confirmTotp(tx, id, period, now)
-  await mailChange(tx, app, person, 'app-added')
-  return completeAdding(tx, app, person, sessionId, before)
+  const { countsAt, ...added } = await completeAdding(tx, app, person, session, before)
+  await mailChange(tx, app, person, 'app-added', { countsAt })
+  return added
 }
 
 /** Adds a passkey. Null if the challenge was answered before, or the passkey is known. */
 export async function addPasskey(
   tx: Tx,
   app: FactorApp,
-  sessionId: Uuid,
+  session: Session,
   passkey: store.Passkey,
   { challenge, expiresAt }: { challenge: string; expiresAt: Date },
 ): Promise<Added | null> {
@@ -110,25 +124,33 @@ export async function addPasskey(
   if (!isNew || (await store.findPasskey(tx, passkey.id))) return null
   const before = await listFactors(tx, person)
   await store.insertPasskey(tx, passkey)
-  await mailChange(tx, app, person, 'passkey-added', { passkey: passkey.name })
-  return completeAdding(tx, app, person, sessionId, before)
+  const { countsAt, ...added } = await completeAdding(tx, app, person, session, before)
+  await mailChange(tx, app, person, 'passkey-added', { passkey: passkey.name, countsAt })
+  return added
 }
 
 /**
  * With the first factor all other sessions end, since they began without one. So a person's sessions
- * have a second factor if and only if the person has.
+ * have a second factor if and only if the person has. If it was set up by whoever may know only the
+ * password, it counts later.
  */
 async function completeAdding(
   tx: Tx,
   { vault, systemClock }: FactorApp,
-  { id }: Person,
-  sessionId: Uuid,
+  { id, factorCountsAt }: Person,
+  session: Session,
   before: Factors,
-): Promise<Added> {
-  if (!hasFactor(before)) await deleteSessions(tx, id, sessionId)
-  await store.confirmSession(tx, sessionId, true, systemClock.now())
-  if (before.recoveryCodes > 0) return { recoveryCodes: null }
-  return { recoveryCodes: await renewCodes(tx, vault, id) }
+): Promise<Added & { countsAt: Date | null }> {
+  const now = systemClock.now()
+  let countsAt = factorCountsAt
+  if (!hasFactor(before)) {
+    await deleteSessions(tx, id, session.id)
+    countsAt = cameByLink(session, now) ? null : new Date(now.getTime() + FACTOR_WAIT_MS)
+    await store.setFactorCountsAt(tx, id, countsAt)
+  }
+  await store.confirmSession(tx, session.id, true, now)
+  const recoveryCodes = before.recoveryCodes > 0 ? null : await renewCodes(tx, vault, id)
+  return { recoveryCodes, countsAt: countsAt && countsAt > now ? countsAt : null }
 }
 
 async function renewCodes(tx: Tx, vault: App['vault'], id: Uuid): Promise<string[]> {

@@ -16,7 +16,7 @@ import * as store from './store.ts'
 export type Origin = { address: string; device: string }
 
 /** How somebody has proved who they are. */
-export type Proof = { isConfirmed: boolean; hasSecondFactor: boolean }
+export type Proof = Pick<Session, 'hasSecondFactor' | 'byLink'> & { isConfirmed: boolean }
 
 const TOKEN_BYTES = 32
 const TOKEN_FORM = /^[\w-]{43}$/
@@ -32,7 +32,7 @@ export async function startSession(
   vault: Vault,
   personId: Uuid,
   { address, device }: Origin,
-  { isConfirmed, hasSecondFactor }: Proof,
+  { isConfirmed, hasSecondFactor, byLink }: Proof,
   now: Date,
 ): Promise<{ session: Session; token: string }> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
@@ -44,6 +44,7 @@ export async function startSession(
     lastSeenAt: now,
     confirmedAt: isConfirmed ? now : null,
     hasSecondFactor,
+    byLink,
     address,
     device: device.slice(0, MAX_DEVICE),
   }

@@ -14,6 +14,7 @@ const PERSON = tableOf<Person>({
   totpSecret: ['totp_secret', 'bytea'],
   totpConfirmedAt: ['totp_confirmed_at', 'timestamptz'],
   totpLastPeriod: ['totp_last_period', 'int8'],
+  factorCountsAt: ['factor_counts_at', 'timestamptz'],
   createdAt: ['created_at', 'timestamptz'],
   updatedAt: ['updated_at', 'timestamptz'],
 })
@@ -26,6 +27,7 @@ const SESSION = tableOf<Session>({
   lastSeenAt: ['last_seen_at', 'timestamptz'],
   confirmedAt: ['confirmed_at', 'timestamptz'],
   hasSecondFactor: ['has_second_factor', 'bool'],
+  byLink: ['by_link', 'bool'],
   address: ['address', 'text'],
   device: ['device', 'text'],
 })

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { mailNewPassword } from '../../core/people/commands.ts'
-import { listFactors, useTotpCode } from '../../core/people/second-factors.ts'
+import { hasFactor, listFactors } from '../../core/people/second-factors.ts'
 import { confirmSession } from '../../core/people/second-factors-store.ts'
 import { tryPassword } from '../../core/people/sign-in.ts'
 import { tryForm } from '../dashboard/form-faults.ts'
@@ -13,11 +13,11 @@ import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import type { Site } from '../site.ts'
 import { CONFIRM } from './confirm-texts.ts'
+import { checkFactor, type Fault, factorForms } from './factor.ts'
 import { FACTOR } from './factor-texts.ts'
 import { type Guesses, minutesOf } from './guesses.ts'
 import { addressOf, presentPasswordField } from './parts.ts'
-import { askHere, checkPasskey, PASSKEY_SCRIPT } from './passkey.ts'
-import { PASSKEY } from './passkey-texts.ts'
+import { PASSKEY_SCRIPT } from './passkey.ts'
 import { sendAccountPage } from './shell.ts'
 import { ACCOUNT } from './texts.ts'
 
@@ -44,12 +44,12 @@ export function registerConfirm(scope: FastifyInstance, site: Site, guesses: Gue
 }
 
 /** What was proved, or why not. */
-type Fault = { status: number; text: string }
 type Proof = { isSecondFactor: boolean } | Fault
 
-/** How a person can prove it here, besides by a passkey. */
+/** How a person can prove it here. */
 type Ways = {
-  totp: boolean
+  /** Whoever has a second factor gives it again: a stolen password is no proof then. */
+  factor: boolean
   password: boolean
   /** In local mode a click is enough, because whoever uses the computer reads the mails too. */
   click: boolean
@@ -57,26 +57,24 @@ type Ways = {
   mail: boolean
 }
 
-function waysOf({ person, site, request }: SignedIn, hasPasskey: boolean): Ways {
-  const totp = person.password === null && person.totpConfirmedAt !== null
-  const hasNone = person.password === null && !hasPasskey && !totp
+async function waysOf({ person, site, request }: SignedIn): Promise<Ways> {
+  const factor = hasFactor(await listFactors(site.app.db, person))
+  const password = !factor && person.password !== null
+  const hasNone = !factor && !password
   const isLocal = isLocalHost(site, request)
-  const password = person.password !== null
-  return { totp, password, click: hasNone && isLocal, mail: hasNone && !isLocal }
+  return { factor, password, click: hasNone && isLocal, mail: hasNone && !isLocal }
 }
 
 const useOf = ({ session }: SignedIn): string => `confirm:${session.id}`
 
 async function check(visitor: SignedIn, guesses: Guesses): Promise<Proof> {
   const { site, person, request, form, language } = visitor
-  const { passkeys } = await listFactors(site.app.db, person)
-  const ways = waysOf(visitor, passkeys.length > 0)
-  if (form.response !== undefined) {
-    const isTheirs = (await checkPasskey(site, request, useOf(visitor), form)) === person.id
-    return isTheirs ? { isSecondFactor: true } : { status: 422, text: PASSKEY[language].refused }
+  const ways = await waysOf(visitor)
+  if (ways.factor || form.response !== undefined) {
+    const fault = await checkFactor(site, request, guesses, person, useOf(visitor), form)
+    return fault ?? { isSecondFactor: true }
   }
   if (ways.password) return checkPassword(visitor)
-  if (ways.totp) return checkCode(visitor, guesses)
   return ways.click ? { isSecondFactor: false } : { status: 422, text: CONFIRM[language].wrong }
 }
 
@@ -95,20 +93,10 @@ async function checkPassword({ site, person, request, form, language }: SignedIn
     : { status, text: ACCOUNT[language].signIn.busy }
 }
 
-async function checkCode({ site, person, form, language }: SignedIn, guesses: Guesses) {
-  const texts = FACTOR[language]
-  const wait_s = await guesses.take('totp', person)
-  if (wait_s > 0) return { status: 429, text: texts.wait(minutesOf(wait_s)) }
-  const isRight = await useTotpCode(site.app, person, form.code ?? '')
-  return isRight ? { isSecondFactor: true } : { status: 422, text: texts.wrongCode }
-}
-
 async function show(visitor: SignedIn, next: string, fault: Fault | null): Promise<FastifyReply> {
   const { site, person, request, language, formOf } = visitor
   const texts = CONFIRM[language]
-  const { passkeys } = await listFactors(site.app.db, person)
-  const passkey = await askHere(site, request, useOf(visitor), passkeys, language)
-  const ways = waysOf(visitor, passkey !== null)
+  const ways = await waysOf(visitor)
   const hidden = html`<input type="hidden" name="next" value="${next}">`
   const way = (content: Html) => formOf(PATH, html`${hidden}${content}`, { kind: 'card-form' })
   const body = html`<section class="card">
@@ -116,8 +104,7 @@ async function show(visitor: SignedIn, next: string, fault: Fault | null): Promi
 <p class="soft">${texts.intro}</p>
 ${fault && notice(fault.text, 'bad')}
 ${ways.password && way(passwordFields(visitor))}
-${ways.totp && way(codeField(visitor))}
-${passkey && way(passkey)}
+${ways.factor && (await factorForms(site, request, person, useOf(visitor), texts.continue, way))}
 ${ways.click && way(html`<p>${texts.local}</p><button class="button">${texts.continue}</button>`)}
 ${ways.mail && way(html`<p>${texts.mail}</p><button class="button" name="mail" value="yes">${texts.mailLink}</button>`)}
 <p class="small"><a href="/dashboard">${texts.cancel}</a></p>
@@ -140,10 +127,4 @@ async function mailPassword(visitor: SignedIn): Promise<FastifyReply> {
   await mailNewPassword(site.app, person.email)
   const body = html`<section class="card result">${icon('mail')}<h1>${title}</h1><p>${sent}</p></section>`
   return sendAccountPage(visitor, { title, body })
-}
-
-function codeField({ language }: SignedIn): Html {
-  const { code: label, codeHint: hint } = FACTOR[language]
-  const given = { name: 'code', label, hint, value: '', fault: null, wrong: '', maxlength: 10 }
-  return html`${fieldsOf([{ ...given, inputmode: 'numeric', autocomplete: 'one-time-code' }])}<button class="button">${CONFIRM[language].continue}</button>`
 }

@@ -25,7 +25,7 @@ const pt: Texts = {
   lost: 'Não tenho acesso a isso agora',
   recovery: 'Código de recuperação',
   recoveryHint: 'Um dos 10 códigos que você guardou. Cada um só pode ser usado uma vez.',
-  useRecovery: 'Entrar com código de recuperação',
+  useRecovery: 'Usar código de recuperação',
   wrongCode: 'O código não confere ou já foi usado. Espere o próximo e tente de novo.',
   wrongRecovery: 'O código de recuperação não confere ou já foi usado.',
   wait: (minutes) =>
@@ -42,7 +42,7 @@ const en: Texts = {
   lost: 'I cannot use this now',
   recovery: 'Recovery code',
   recoveryHint: 'One of the 10 codes that you saved. Each works only once.',
-  useRecovery: 'Sign in with a recovery code',
+  useRecovery: 'Use a recovery code',
   wrongCode: 'The code is wrong or was used already. Wait for the next one and try again.',
   wrongRecovery: 'The recovery code is wrong or was used already.',
   wait: (minutes) =>

@@ -23,24 +23,33 @@ const PATH = '/sign-in/second-factor'
 const PENDING_MS = 10 * 60_000
 
 /** Somebody who has given a password, or a link from us, and not yet a second factor. */
-type Pending = { personId: Uuid; passwordHash: string; next: string | undefined }
+type Pending = {
+  personId: Uuid
+  passwordHash: string
+  next: string | undefined
+  byLink: boolean
+}
 
-/** Goes on after somebody has proved who they are by a password or a link from us. */
+/**
+ * Goes on after somebody has proved who they are by a password, or by a link that was mailed to them
+ * or that the operator gave.
+ */
 export async function continueSignIn(
   site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
   { id }: Pick<Person, 'id'>,
   next: string | undefined,
+  byLink = false,
 ): Promise<FastifyReply> {
   const { app } = site
   // The password may just have been changed.
   const person = (await findPerson(app.db, id))!
   if (!hasFactor(await listFactors(app.db, person))) {
-    return startSessionIn(site, request, reply, person, false, next)
+    return startSessionIn(site, request, reply, person, { hasSecondFactor: false, byLink }, next)
   }
   const expiresAt = new Date(app.systemClock.now().getTime() + PENDING_MS)
-  const pending: Pending = { personId: person.id, passwordHash: hashOf(site, person), next }
+  const pending: Pending = { personId: person.id, passwordHash: hashOf(site, person), next, byLink }
   const sealed = sealState(app.vault, 'sign-in', pending, expiresAt)
   return ask(site, request, reply, person, sealed, null)
 }
@@ -49,7 +58,7 @@ export async function continueSignIn(
 const hashOf = ({ app }: Site, { password }: Person): string =>
   app.vault.hashCode(password ?? '', 'pending sign-in').toString('base64url')
 
-type Fault = { status: number; text: string }
+export type Fault = { status: number; text: string }
 
 /** Asks for a second factor before a session begins. */
 export function registerFactor(scope: FastifyInstance, site: Site, guesses: Guesses): void {
@@ -58,36 +67,38 @@ export function registerFactor(scope: FastifyInstance, site: Site, guesses: Gues
     const form = request.body as Form
     const found = await findPending(site, form.pending ?? '')
     if (!found) return reply.redirect('/sign-in', 303)
-    const fault = await check(site, request, guesses, found.person, form)
-    if (fault) return ask(site, request, reply, found.person, form.pending!, fault)
-    return startSessionIn(site, request, reply, found.person, true, found.next)
+    const { person, next, byLink } = found
+    const fault = await checkFactor(site, request, guesses, person, useOf(person), form)
+    if (fault) return ask(site, request, reply, person, form.pending!, fault)
+    return startSessionIn(site, request, reply, person, { hasSecondFactor: true, byLink }, next)
   })
 }
 
 async function findPending(
   site: Site,
   sealed: string,
-): Promise<{ person: Person; next: string | undefined } | null> {
+): Promise<(Pick<Pending, 'next' | 'byLink'> & { person: Person }) | null> {
   const { vault, systemClock, db } = site.app
   const pending = openState<Pending>(vault, 'sign-in', sealed, systemClock.now())
   const person = pending && (await findPerson(db, pending.personId))
   if (!person || hashOf(site, person) !== pending.passwordHash) return null
-  return { person, next: pending.next }
+  return { ...pending, person }
 }
 
 const useOf = ({ id }: Person): string => `factor:${id}`
 
-/** What is wrong with the second factor that was given, or null. */
-async function check(
+/** What is wrong with the second factor that was given for a use, or null. */
+export async function checkFactor(
   site: Site,
   request: FastifyRequest,
   guesses: Guesses,
   person: Person,
+  use: string,
   form: Form,
 ): Promise<Fault | null> {
   const texts = FACTOR[person.language]
   if (form.response !== undefined) {
-    const isTheirs = (await checkPasskey(site, request, useOf(person), form)) === person.id
+    const isTheirs = (await checkPasskey(site, request, use, form)) === person.id
     return isTheirs ? null : { status: 422, text: PASSKEY[person.language].refused }
   }
   const isRecovery = form.recovery !== undefined
@@ -110,17 +121,13 @@ async function ask(
 ): Promise<FastifyReply> {
   const { language } = person
   const texts = FACTOR[language]
-  const factors = await listFactors(site.app.db, person)
-  const passkey = await askHere(site, request, useOf(person), factors.passkeys, language)
   const formOf = (content: Html) =>
     html`<form class="card-form" method="post" action="${PATH}"><input type="hidden" name="pending" value="${pending}">${content}</form>`
   const body = html`<section class="card">
 <h1>${texts.title}</h1>
 <p class="soft">${texts.intro}</p>
 ${fault && html`<p class="notice bad" role="alert">${icon('alert')}<span>${fault.text}</span></p>`}
-${factors.hasTotp && formOf(codeFields(person))}
-${passkey && formOf(passkey)}
-${factors.recoveryCodes > 0 && html`<details><summary>${texts.lost}</summary>${formOf(recoveryFields(person))}</details>`}
+${await factorForms(site, request, person, useOf(person), texts.continue, formOf)}
 <p class="small"><a href="/sign-in">${texts.again}</a></p>
 </section>`
   return sendPage(request, reply, site.assets, {
@@ -135,8 +142,25 @@ ${factors.recoveryCodes > 0 && html`<details><summary>${texts.lost}</summary>${f
   })
 }
 
-function codeFields({ language }: Person): Html {
-  const { code: label, codeHint: hint, continue: act } = FACTOR[language]
+/** Forms for each second factor that the person can give here, for a use. */
+export async function factorForms(
+  site: Site,
+  request: FastifyRequest,
+  person: Person,
+  use: string,
+  act: string,
+  formOf: (content: Html) => Html,
+): Promise<Html> {
+  const { language } = person
+  const factors = await listFactors(site.app.db, person)
+  const passkey = await askHere(site, request, use, factors.passkeys, language)
+  return html`${factors.hasTotp && formOf(codeFields(person, act))}
+${passkey && formOf(passkey)}
+${factors.recoveryCodes > 0 && html`<details><summary>${FACTOR[language].lost}</summary>${formOf(recoveryFields(person))}</details>`}`
+}
+
+function codeFields({ language }: Person, act: string): Html {
+  const { code: label, codeHint: hint } = FACTOR[language]
   const given = { name: 'code', label, hint, value: '', fault: null, wrong: '', maxlength: 10 }
   return html`${fieldsOf([{ ...given, inputmode: 'numeric', autocomplete: 'one-time-code' }])}<button class="button">${act}</button>`
 }

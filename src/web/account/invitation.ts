@@ -164,7 +164,7 @@ async function acceptNew(
     return joined
   })
   if (!person) return ended(site, request, reply, 'invitation')
-  return continueSignIn(site, request, reply, person, homeAfter(link))
+  return continueSignIn(site, request, reply, person, homeAfter(link), true)
 }
 
 function isName(name: string): boolean {

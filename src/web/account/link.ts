@@ -6,7 +6,7 @@ import { languageOf } from '../layout.ts'
 import type { Site } from '../site.ts'
 import { continueSignIn } from './factor.ts'
 import { accept, showInvitation } from './invitation.ts'
-import { ended, formCard, openForm, sendOpenPage, submit } from './parts.ts'
+import { ended, formCard, nextOf, openForm, sendOpenPage, submit } from './parts.ts'
 import { choose, showChoice } from './password.ts'
 import { ACCOUNT } from './texts.ts'
 
@@ -68,5 +68,5 @@ async function signIn(
   const person = await findPerson(db, link.personId!)
   const isUsed = person !== null && (await useLink(db, link, systemClock.now()))
   if (!person || !isUsed) return ended(site, request, reply, 'sign-in')
-  return continueSignIn(site, request, reply, person, undefined)
+  return continueSignIn(site, request, reply, person, nextOf(request), true)
 }

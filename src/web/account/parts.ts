@@ -11,6 +11,10 @@ import { ACCOUNT } from './texts.ts'
 
 export const addressOf = ({ ip }: FastifyRequest): string => clientName(ip)
 
+/** Where to go on, as the URL has it. If it is repeated, the first counts. */
+export const nextOf = ({ query }: FastifyRequest): string | undefined =>
+  [(query as { next?: string | string[] }).next].flat()[0]
+
 /** A page for somebody who is not signed in. */
 export const sendOpenPage = (
   { assets }: Site,

@@ -24,6 +24,7 @@ import { startSessionIn } from './session-start.ts'
 export const PASSKEY_SCRIPT = 'passkeys.js'
 
 const SIGN_IN = 'sign-in'
+const BY_PASSKEY = { hasSecondFactor: true, byLink: false }
 
 /**
  * The site that passkeys are made for. Null if it is an IP address, because browsers accept only
@@ -115,7 +116,7 @@ export function registerPasskeySignIn(scope: FastifyInstance, site: Site): void 
     if (!person) return refuse(site, request, reply, form.next)
     const former = readCookie(app.publicUrl, request)
     if (former) await endSession(app.db, app.vault, former)
-    return startSessionIn(site, request, reply, person, true, form.next)
+    return startSessionIn(site, request, reply, person, BY_PASSKEY, form.next)
   })
   scope.get('/sign-in/passkey', (_request, reply) => reply.redirect('/sign-in', 303))
 }

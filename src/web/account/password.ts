@@ -108,5 +108,5 @@ export async function choose(
     return true
   })
   if (!isDone) return ended(site, request, reply, 'password')
-  return continueSignIn(site, request, reply, person, undefined)
+  return continueSignIn(site, request, reply, person, undefined, true)
 }

@@ -1,7 +1,8 @@
 import { askForNewPasskey, MAX_PASSKEY_NAME } from '../../core/people/passkeys.ts'
-import { type Factors, hasFactor } from '../../core/people/second-factors.ts'
+import { cameByLink, type Factors, hasFactor } from '../../core/people/second-factors.ts'
 import type { Passkey } from '../../core/people/second-factors-store.ts'
 import { totpUri } from '../../core/people/totp.ts'
+import { formatMoment } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'
 import { hasConfirmed } from '../dashboard/signed-in.ts'
@@ -9,7 +10,7 @@ import type { SignedIn } from '../dashboard/visit.ts'
 import { copyButton } from '../developer.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import type { Page } from '../layout.ts'
+import { icon, type Page } from '../layout.ts'
 import { localhostUrl, PASSKEY_SCRIPT, passkeyButton, relyingParty } from './passkey.ts'
 import { PASSKEY } from './passkey-texts.ts'
 import { SECURITY } from './security-texts.ts'
@@ -32,12 +33,50 @@ ${doneNotice(visitor, texts.done)}
 <p class="soft">${texts.intro}</p>
 ${!mayChange && html`<p>${texts.confirmFirst}</p><a class="button" href="/account/confirm?next=${ROOT}">${texts.confirm}</a>`}
 </section>
+${linkCard(visitor, factors)}
 ${appCard(visitor, factors, mayChange)}
 ${await passkeysCard(visitor, factors.passkeys, mayChange, fault)}
 ${codesCard(visitor, factors, mayChange)}
 <p class="small"><a href="/account">${texts.back}</a></p>`
   const status = fault === null ? 200 : 422
   return { title: texts.title, body, scripts: [PASSKEY_SCRIPT], status }
+}
+
+/** A button that mails a link, after which a factor counts at once. */
+const linkForm = ({ language, formOf }: SignedIn): Html =>
+  formOf(`${ROOT}/link`, html`<button class="button">${SECURITY[language].link.act}</button>`)
+
+/** When the factors of the person begin to count, if it is later than now. */
+function waitsUntil({ site, person }: SignedIn): Date | null {
+  const { factorCountsAt } = person
+  return factorCountsAt && factorCountsAt > site.app.systemClock.now() ? factorCountsAt : null
+}
+
+/** Says how a factor counts at once, to whoever has proved no more than a password. */
+function linkCard(visitor: SignedIn, factors: Factors): Html | null {
+  const { site, session, language } = visitor
+  const texts = SECURITY[language].link
+  const until = waitsUntil(visitor)
+  if (hasFactor(factors)) {
+    return (
+      until &&
+      card(texts.title, html`<p>${texts.waiting(formatMoment(until))}</p>${linkForm(visitor)}`)
+    )
+  }
+  if (cameByLink(session, site.app.systemClock.now())) return null
+  return card(texts.title, html`<p>${texts.first}</p>${linkForm(visitor)}`)
+}
+
+/** Says why something needs a second factor, and leads to where it is set up or confirmed. */
+export function factorNeeded(visitor: SignedIn, why: 'money' | 'operator'): Part {
+  const { money, operator, link } = SECURITY[visitor.language]
+  const until = visitor.session.hasSecondFactor ? waitsUntil(visitor) : null
+  const { title, text, act } = { money, operator: { ...money, text: operator } }[why]
+  const way = until
+    ? html`<h1>${link.title}</h1><p>${link.waiting(formatMoment(until))}</p>${linkForm(visitor)}`
+    : html`<h1>${title}</h1><p>${text}</p><a class="button" href="${ROOT}">${act}</a>`
+  const body = html`<section class="card result">${icon('lock')}${way}</section>`
+  return { title: until ? link.title : title, body, status: 403 }
 }
 
 function appCard({ language, person, formOf }: SignedIn, { hasTotp }: Factors, mayChange: boolean) {

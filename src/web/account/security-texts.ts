@@ -55,12 +55,20 @@ type Texts = {
   }
   done: Record<string, string>
   money: { title: string; text: string; act: string }
+  operator: string
+  link: {
+    title: string
+    first: string
+    waiting(at: string): string
+    act: string
+    sent(email: string): string
+  }
 }
 
 const pt: Texts = {
   title: 'Segurança',
   intro:
-    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar, criar chaves de API e mudar a conexão com o banco.',
+    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar, cuidar das chaves de API, da equipe e da versão da API e mudar a conexão com o banco.',
   confirmFirst: 'Para mudar estas configurações, confirme antes que é você.',
   confirm: 'Confirmar que sou eu',
   back: 'Voltar',
@@ -125,15 +133,27 @@ const pt: Texts = {
   },
   money: {
     title: 'Ative a verificação em duas etapas',
-    text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar, criar chaves de API ou mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
+    text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar, cuidar das chaves de API, da equipe ou da versão da API e mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
     act: 'Configurar agora',
+  },
+  operator:
+    'Quem opera a instalação pode consultar tudo só com a senha. Para mudar alguma coisa, adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
+  link: {
+    title: 'Confirme por e-mail',
+    first:
+      'Peça um link por e-mail antes de configurar: assim, a verificação em duas etapas vale na hora. Sem ele, ela só vale para movimentar dinheiro real depois de 24 horas.',
+    waiting: (at) =>
+      `Sua verificação em duas etapas foi configurada só com a senha. Ela vale a partir de ${at} (horário de Brasília), ou agora, se você abrir o link que enviamos ao seu e-mail.`,
+    act: 'Enviar link por e-mail',
+    sent: (email) =>
+      `Enviamos um link a ${email}. Abra-o em até 15 minutos. São no máximo três por hora.`,
   },
 }
 
 const en: Texts = {
   title: 'Security',
   intro:
-    'With two-step verification, your password alone is not enough to sign in to your account. In companies with real money you need it to withdraw, refund, create API keys and change the bank connection.',
+    'With two-step verification, your password alone is not enough to sign in to your account. In companies with real money you need it to withdraw, refund, manage API keys, members and the API version, and change the bank connection.',
   confirmFirst: 'To change these settings, first confirm it is you.',
   confirm: 'Confirm it is me',
   back: 'Back',
@@ -197,8 +217,20 @@ const en: Texts = {
   },
   money: {
     title: 'Set up two-step verification',
-    text: 'This company moves real money. To withdraw, refund, create API keys or change the bank connection, a password alone is not enough: add an authenticator app or a passkey to your account. It takes a minute.',
+    text: 'This company moves real money. To withdraw, refund, manage API keys, members or the API version, and change the bank connection, a password alone is not enough: add an authenticator app or a passkey to your account. It takes a minute.',
     act: 'Set it up now',
+  },
+  operator:
+    'Operators can read everything with their password alone. To change something, add an authenticator app or a passkey to your account. It takes a minute.',
+  link: {
+    title: 'Confirm by email',
+    first:
+      'Ask for a link by email before you set it up: two-step verification then counts at once. Without it, real money can be moved only 24 hours later.',
+    waiting: (at) =>
+      `Your two-step verification was set up with the password alone. It counts from ${at} (Brasília time), or now, if you open the link that we email you.`,
+    act: 'Email me a link',
+    sent: (email) =>
+      `We sent a link to ${email}. Open it within 15 minutes. At most three are sent an hour.`,
   },
 }
 

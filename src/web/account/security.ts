@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { OwnAction } from '../../core/activity/rules.ts'
+import { mailSignInLink } from '../../core/people/commands.ts'
 import { MAX_PASSKEY_NAME, readNewPasskey } from '../../core/people/passkeys.ts'
 import {
   type Added,
@@ -15,6 +16,8 @@ import { openTotpSecret } from '../../core/people/totp.ts'
 import type { Tx } from '../../db/database.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
+import { html } from '../html.ts'
+import { icon } from '../layout.ts'
 import type { Site } from '../site.ts'
 import { FACTOR } from './factor-texts.ts'
 import { type Guesses, minutesOf } from './guesses.ts'
@@ -42,6 +45,7 @@ export function registerSecurity(scope: FastifyInstance, site: Site, guesses: Gu
       },
     })
   route('GET', '', (visitor) => show(visitor), false)
+  route('POST', '/link', mailLink, false)
   route('POST', '/app', beginApp)
   route('GET', '/app', (visitor) => showApp(visitor))
   route('POST', '/app/code', (visitor) => finishApp(visitor, guesses))
@@ -50,7 +54,7 @@ export function registerSecurity(scope: FastifyInstance, site: Site, guesses: Gu
   route('POST', '/passkeys/remove', dropPasskey)
   route('POST', '/recovery-codes', newCodes)
   // If a form was refused, the browser shows its path, so a reload of it must give a page.
-  for (const path of ['/app/code', '/passkeys', '/recovery-codes']) {
+  for (const path of ['/link', '/app/code', '/passkeys', '/recovery-codes']) {
     scope.get(`${ROOT}${path}`, (_request, reply) => reply.redirect(ROOT, 303))
   }
 }
@@ -76,6 +80,15 @@ async function show(visitor: SignedIn, fault: string | null = null): Promise<Fas
   return sendAccountPage(visitor, await securityPage(visitor, factors, fault))
 }
 
+/** Mails a link after which a factor counts at once. To whoever may not read the mails it is of no use. */
+async function mailLink(visitor: SignedIn): Promise<FastifyReply> {
+  const { site, person, language } = visitor
+  await mailSignInLink(site.app, person, ROOT)
+  const { title, sent } = SECURITY[language].link
+  const body = html`<section class="card result">${icon('mail')}<h1>${title}</h1><p>${sent(person.email)}</p></section>`
+  return sendAccountPage(visitor, { title, body })
+}
+
 async function beginApp({ site, person, reply }: SignedIn): Promise<FastifyReply> {
   await prepareTotp(site.app, person)
   return reply.redirect(`${ROOT}/app`, 303)
@@ -99,7 +112,7 @@ async function finishApp(visitor: SignedIn, guesses: Guesses): Promise<FastifyRe
     return showApp(visitor, { status: 429, text: FACTOR[language].wait(minutesOf(wait_s)) })
   }
   const added = await changing(visitor, 'two-factor.enable', (tx) =>
-    addTotp(tx, site.app, person, session.id, form.code ?? ''),
+    addTotp(tx, site.app, person, session, form.code ?? ''),
   )
   if (!added) return showApp(visitor, { status: 422, text: SECURITY[language].app.wrong })
   return afterAdding(visitor, added, 'app')
@@ -128,7 +141,7 @@ async function newPasskey(visitor: SignedIn): Promise<FastifyReply> {
   const added =
     made &&
     (await changing(visitor, 'passkey.add', (tx) =>
-      addPasskey(tx, site.app, session.id, made.passkey, made.challenge),
+      addPasskey(tx, site.app, session, made.passkey, made.challenge),
     ))
   return added ? afterAdding(visitor, added, 'passkey') : show(visitor, texts.refused)
 }

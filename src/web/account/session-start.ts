@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { recordForPerson } from '../../core/people/activity.ts'
 import type { Person } from '../../core/people/rules.ts'
-import { endSession, startSession } from '../../core/people/sessions.ts'
+import { setFactorCountsAt } from '../../core/people/second-factors-store.ts'
+import { endSession, type Proof, startSession } from '../../core/people/sessions.ts'
 import { clientName } from '../../lib/client-name.ts'
 import { giveCookie, readCookie } from '../dashboard/cookie.ts'
 import { authorOf, safePath } from '../dashboard/signed-in.ts'
@@ -9,25 +10,30 @@ import type { Site } from '../site.ts'
 
 /**
  * Signs somebody in who has proved who they are, with a new token in any case. The session that the
- * browser had before ends, so that nobody who knows its token is signed in.
+ * browser had before ends, so that nobody who knows its token is signed in. Whoever has opened a link
+ * from us and given a second factor need not wait any longer until the factor counts.
  */
 export async function startSessionIn(
   { app }: Site,
   request: FastifyRequest,
   reply: FastifyReply,
   person: Person,
-  hasSecondFactor: boolean,
+  proven: Pick<Proof, 'hasSecondFactor' | 'byLink'>,
   next: string | undefined,
 ): Promise<FastifyReply> {
   const origin = {
     address: clientName(request.ip),
     device: request.headers['user-agent'] ?? '',
   }
-  const proof = { isConfirmed: true, hasSecondFactor }
+  const proof = { isConfirmed: true, ...proven }
+  const isWaiting = person.factorCountsAt !== null
   const now = app.systemClock.now()
   const former = readCookie(app.publicUrl, request)
   const { token } = await app.db.transaction(async (tx) => {
     if (former) await endSession(tx, app.vault, former)
+    if (isWaiting && proof.byLink && proof.hasSecondFactor) {
+      await setFactorCountsAt(tx, person.id, null)
+    }
     await recordForPerson(tx, app, person.id, authorOf(person, request), 'session.start')
     return startSession(tx, app.vault, person.id, origin, proof, now)
   })

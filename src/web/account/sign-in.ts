@@ -12,6 +12,7 @@ import {
   emailField,
   formCard,
   formFields,
+  nextOf,
   openForm,
   presentPasswordField,
   sendOpenPage,
@@ -19,10 +20,6 @@ import {
 } from './parts.ts'
 import { PASSKEY_SCRIPT, passkeySignIn } from './passkey.ts'
 import { ACCOUNT } from './texts.ts'
-
-/** Where to go on, as the URL has it. If it is repeated, the first counts. */
-const nextOf = ({ query }: FastifyRequest): string | undefined =>
-  [(query as { next?: string | string[] }).next].flat()[0]
 
 /** Where people sign in with e-mail and password. */
 export function registerSignIn(scope: FastifyInstance, site: Site): void {

@@ -238,7 +238,7 @@ async function revoke(visit: Visit) {
 const ALL = '/developers/keys'
 /** Whoever makes keys has just proved who they are. A key may move money. */
 const MAKES = { needs: KEY_ROLES, confirmed: true, movesMoney: true } as const
-const REVOKES = { needs: KEY_ROLES, confirmed: true } as const
+const REVOKES = { needs: KEY_ROLES, confirmed: true, needsFactor: true } as const
 
 export const keysRoutes: DashboardRoute[] = [
   { method: 'GET', path: ALL, needs: KEY_ROLES, handle: list },

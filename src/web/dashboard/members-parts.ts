@@ -7,8 +7,12 @@ import type { Visit } from './visit.ts'
 
 export const MEMBERS_PATH = '/settings/members'
 
-/** Whoever changes members has just proved who they are. */
-export const CHANGES = { needs: ['owner'] as const, confirmed: true } as const
+/** Whoever changes members has just proved who they are, by more than a password. */
+export const CHANGES = {
+  needs: ['owner'] as const,
+  confirmed: true,
+  needsFactor: true,
+} as const
 
 export const isRole = (text: string | undefined): text is Role => ROLES.includes(text as Role)
 

@@ -11,7 +11,7 @@ import { findRole, listMemberships, type Membership } from '../../core/people/st
 import { idOfSuffix } from '../../lib/ids.ts'
 import type { RateLimit } from '../../lib/limits.ts'
 import { problem } from '../../lib/problems.ts'
-import { SECURITY } from '../account/security-texts.ts'
+import { factorNeeded } from '../account/security-pages.ts'
 import { ACCOUNT } from '../account/texts.ts'
 import { html } from '../html.ts'
 import { icon, sendPage } from '../layout.ts'
@@ -90,7 +90,11 @@ async function enter(
   entered.set(request, { visitor, company, role })
   const visit = await visitOf(visitor, company, role)
   if (!visit.can(route.needs)) return refuse(visit)
-  if (route.movesMoney && !mayMoveMoney(company, visitor.session)) return askForFactor(visit)
+  const needsFactor = route.movesMoney || route.needsFactor
+  const now = site.app.systemClock.now()
+  if (needsFactor && !mayMoveMoney(company, visitor.session, visitor.person, now)) {
+    return visit.send({ ...factorNeeded(visit, 'money'), here: 'today' })
+  }
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
   const isChange = route.method === 'POST' && route.movesMoney
   if (isChange && company.suspendedAt !== null) return refuseSuspended(visit)
@@ -157,13 +161,6 @@ function refuseSuspended(visit: Visit): FastifyReply {
   const text = problemText('company_suspended', visit.language)
   const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p></section>`
   return visit.send({ title, body, here: 'today', status })
-}
-
-/** Says why money cannot be moved without a second factor, and leads to where it is set up. */
-function askForFactor(visit: Visit): FastifyReply {
-  const { title, text, act } = SECURITY[visit.language].money
-  const body = html`<section class="card result">${icon('lock')}<h1>${title}</h1><p>${text}</p><a class="button" href="/account/security">${act}</a></section>`
-  return visit.send({ title, body, here: 'today', status: 403 })
 }
 
 /** The only company of the person, or a list of all. */

@@ -135,9 +135,10 @@ async function pin(visit: Visit) {
 }
 
 const PIN = '/settings/version/pin'
+const PINS = { needs: ['owner'], confirmed: true, needsFactor: true } as const
 
 export const versionsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/settings/version', needs: 'company:read', handle: show },
-  { method: 'GET', path: PIN, needs: ['owner'], confirmed: true, handle: ask },
-  { method: 'POST', path: PIN, needs: ['owner'], confirmed: true, handle: pin },
+  { method: 'GET', path: PIN, ...PINS, handle: ask },
+  { method: 'POST', path: PIN, ...PINS, handle: pin },
 ]

@@ -84,10 +84,12 @@ export type DashboardRoute = {
   /** After `/dashboard/:company`. */
   path: string
   needs: Needs
-  /** Whether the person must just have proved who they are, by password or passkey. */
+  /** Whether the person must just have proved who they are, by their second factor or password. */
   confirmed?: true
   /** Whether it moves money, or protects it: a live company's people need a second factor. */
   movesMoney?: true
+  /** Whether a live company's people need one although no money moves, so also when suspended. */
+  needsFactor?: true
   /** The largest form, if it has a file. */
   bodyBytes?: number
   handle(visit: Visit): Promise<FastifyReply> | FastifyReply

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { hasProvenFactor } from '../../core/people/second-factors.ts'
 import { problem } from '../../lib/problems.ts'
+import { factorNeeded } from '../account/security-pages.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import type { Site } from '../site.ts'
@@ -30,6 +32,11 @@ async function show(
   const visitor = await findSignedIn(site, request, reply)
   if (!visitor?.person.isOperator) throw problem('route_not_found')
   const visit = visitOf(visitor)
+  // Without a second factor an operator only reads.
+  const isChange = route.method === 'POST' || route.confirmed
+  const { person, session } = visitor
+  if (isChange && !hasProvenFactor(session, person, site.app.systemClock.now()))
+    return visit.send({ ...factorNeeded(visit, 'operator'), here: 'overview' })
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
   return route.handle(visit)
 }

@@ -182,6 +182,7 @@ export const en: OperatorTexts = {
       'access-changed': 'Changed access',
       invitation: 'Invitation',
       'new-password': 'New password',
+      'sign-in-link': 'Sign-in link',
       'password-changed': 'Changed password',
       'factor-changed': 'Changed two-step verification',
     },

@@ -180,6 +180,7 @@ export const pt: OperatorTexts = {
       'access-changed': 'Acesso alterado',
       invitation: 'Convite',
       'new-password': 'Nova senha',
+      'sign-in-link': 'Link de entrada',
       'password-changed': 'Senha alterada',
       'factor-changed': 'Verificação em duas etapas alterada',
     },

@@ -20,7 +20,7 @@ export type OperatorRoute = {
   method: 'GET' | 'POST'
   /** After `/operator`. */
   path: string
-  /** Whether the person must just have proved who they are, by password or passkey. */
+  /** Whether the person must just have proved who they are, by their second factor. */
   confirmed?: true
   handle(visit: OperatorVisit): Promise<FastifyReply> | FastifyReply
 }
