@@ -2,6 +2,7 @@ import { recordActivity } from '../core/activity/record.ts'
 import { createKey, revokeKey } from '../core/companies/commands.ts'
 import { SCOPES, type Scope } from '../core/companies/rules.ts'
 import { listKeys } from '../core/companies/store.ts'
+import { mailNewKey } from '../core/people/access-letters.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isUuid } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
@@ -30,8 +31,10 @@ const create: Command = {
       ({ db, vault }) =>
         db.transaction(async (tx) => {
           const company = await requireCompany(tx, options.company!)
-          const key = await createKey(tx, vault, company, wanted, systemClock.now())
+          const now = systemClock.now()
+          const key = await createKey(tx, vault, company, wanted, now)
           const { name, scopes = SCOPES } = wanted
+          await mailNewKey(tx, vault, company, { name, scopes }, null, now)
           await recordActivity(tx, company.id, commandAuthor(), {
             action: 'key.create',
             record: { type: 'key', id: key.id },

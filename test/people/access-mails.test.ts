@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { mailBankChange } from '../../src/core/banks/change-letter.ts'
+import { MONEY_SCOPES } from '../../src/core/companies/rules.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { invite } from '../../src/core/people/invitations.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { type Client, startApi } from '../support/api.ts'
+import { hostedVintemIn } from '../support/cli.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { lettersOf } from '../support/mail.ts'
 import { givePassword, PASSWORD, postForm } from '../support/people.ts'
+import { temporaryFolder } from '../support/process.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { addApp } from '../support/totp.ts'
 
@@ -139,4 +144,66 @@ test('owners learn when the second factors of somebody are removed', async () =>
   assert.deepEqual(recipients(letters), everybody)
   const english = letters.find(({ to }) => to === bob.person.email)!
   assert.match(english.text, /Two-step verification was removed[\s\S]*Person: Fábio/)
+})
+
+test('a key that can do what moves money is mailed to all owners, whoever makes it', async () => {
+  const client = await api.client({
+    email: 'chaves@example.com',
+    mode: 'live',
+    pixKey: 'dona@example.com',
+  })
+  const [olga, bob] = [
+    await signIn(api, client.company, { name: 'Olga', hasSecondFactor: true }),
+    await signIn(api, client.company, { name: 'Bob', language: 'en' }),
+  ]
+  const everybody = new Set(['chaves@example.com', ...emailsOf(olga, bob)])
+  const make = (name: string, ...scopes: string[]) =>
+    olga.post('/developers/keys/new', {
+      name,
+      ...Object.fromEntries(scopes.map((scope) => [scope, '1'])),
+    })
+  assert.equal((await make('leitura', 'payments:read', 'catalog:write')).status, 200)
+  assert.deepEqual(await mailed(), [], 'it moves no money')
+  for (const scope of MONEY_SCOPES) {
+    assert.equal((await make('caixa', scope)).status, 200)
+    const letters = await mailed()
+    assert.deepEqual(recipients(letters), everybody, scope)
+    const letter = letters.find(({ to }) => to === olga.person.email)!
+    assert.match(letter.text, /Chave: caixa[\s\S]*Alterado por: Olga/)
+    assert.doesNotMatch(letter.text, /vk_live/)
+  }
+  const keys = await api.rows<{ id: string }>(
+    `select id from api_keys where company_id = $1 and name = 'caixa' order by id`,
+    [client.company.id],
+  )
+  assert.equal((await olga.post(`/developers/keys/${suffixOf(keys[0]!.id)}/rotate`)).status, 200)
+  const rotated = await mailed()
+  assert.deepEqual(recipients(rotated), everybody)
+  const home = temporaryFolder()
+  const made = await hostedVintemIn(home)(['key', 'create', '--company', client.company.id], {
+    ...api.databases,
+    SECRET_KEY: api.app.config.secretKey.toString('base64'),
+    PUBLIC_URL: 'https://pix.example.com',
+    DATA_DIR: home,
+  })
+  assert.equal(made.code, 0, made.stderr)
+  const waiting = await lettersOf(api, client.company.id)
+  assert.deepEqual(new Set(waiting.map(({ to }) => to)), everybody)
+  const english = waiting.find(({ to }) => to === bob.person.email)!
+  assert.match(english.text, /Key: cli[\s\S]*Changed by: Whoever operates this service/)
+})
+
+test('a key of play money is mailed to nobody', async () => {
+  const { olga } = await openShop('sandbox@example.com')
+  const form = { name: 'caixa', 'balance:write': '1' }
+  assert.equal((await olga.post('/developers/keys/new', form)).status, 200)
+  assert.deepEqual(await mailed(), [])
+})
+
+test('every operation that sends money away needs a scope of which owners are told', () => {
+  const moving = ['refundCharge', 'refundPayment', 'acceptPayment', 'startWithdrawal']
+  for (const id of [...moving, 'confirmWithdrawal']) {
+    const { scope } = ROUTES.find(({ operationId }) => operationId === id)!
+    assert.ok(MONEY_SCOPES.includes(scope!), `${id} needs ${scope}`)
+  }
 })

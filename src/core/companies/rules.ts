@@ -51,6 +51,9 @@ export const SCOPES = ['payments', 'catalog', 'webhooks', 'balance', 'company'].
 export type Scope =
   `${'payments' | 'catalog' | 'webhooks' | 'balance' | 'company'}:${'read' | 'write'}`
 
+/** What sends money away: refunds, payments that are sent back, withdrawals. */
+export const MONEY_SCOPES: readonly Scope[] = ['payments:write', 'balance:write']
+
 /** A sandbox releases money after a minute, so that the step from PAID to RECEIVED is seen. */
 export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
 /** What a sandbox company starts with, R$ 1.000,00, so that a withdrawal can be tried at once. */

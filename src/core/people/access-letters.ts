@@ -6,16 +6,22 @@ import { type Cents, formatReais } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
-import type { Company } from '../companies/rules.ts'
+import { type Company, MONEY_SCOPES, type Scope } from '../companies/rules.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { mailOwners, type Reader } from './owner-mails.ts'
 import type { Person } from './rules.ts'
+
+/** A key may have a long name, which whoever makes it chooses. */
+const MAX_SHOWN_NAME = 60
 
 /** A change of who can reach the money of a company. */
 export type AccessChange = { by: By } & (
   | { what: 'owner-added' | 'factors-reset'; person: Pick<Person, 'name' | 'email'> }
   | { what: 'approval-limit'; before: Cents | null; after: Cents | null }
+  | { what: 'key-created'; key: NewKey }
 )
+
+export type NewKey = { name: string; scopes: readonly Scope[] }
 
 /** The name of who has made it. Null: whoever operates the installation. */
 export type By = string | null
@@ -26,6 +32,10 @@ type Texts = {
   reset(company: string): string
   limited(company: string, above: string): string
   unlimited(company: string): string
+  created(company: string): string
+  key: string
+  can: string
+  scopes: Partial<Record<Scope, string>>
   person: string
   before: string
   after: string
@@ -42,6 +52,7 @@ const pt: Texts = {
     'factors-reset': (company) =>
       `A verificação em duas etapas de uma pessoa de ${company} foi removida`,
     'approval-limit': (company) => `A aprovação de saques de ${company} foi alterada`,
+    'key-created': (company) => `${company} tem uma nova chave de API`,
   },
   added: (company) =>
     `Uma pessoa passou a ser responsável por ${company}. No painel, ela pode sacar, criar chaves de API, trocar o banco e convidar outras pessoas.`,
@@ -51,6 +62,11 @@ const pt: Texts = {
     `Os saques de ${company} acima de ${above} precisam da aprovação de uma segunda pessoa.`,
   unlimited: (company) =>
     `Os saques de ${company} não precisam mais da aprovação de uma segunda pessoa.`,
+  created: (company) =>
+    `Uma chave de API que pode movimentar o dinheiro de ${company} foi criada. Quem tem a chave não precisa de senha.`,
+  key: 'Chave',
+  can: 'O que ela permite',
+  scopes: { 'payments:write': 'cobrar e devolver', 'balance:write': 'sacar' },
   person: 'Pessoa',
   before: 'Antes',
   after: 'Agora',
@@ -59,7 +75,7 @@ const pt: Texts = {
   operator: 'Quem opera este serviço',
   at: 'Alterado em (horário de Brasília)',
   notYou:
-    'Não reconhece esta alteração? Confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
+    'Não reconhece esta alteração? Confira no painel as pessoas com acesso e as chaves de API e fale já com quem opera este serviço.',
 }
 
 const en: Texts = {
@@ -67,6 +83,7 @@ const en: Texts = {
     'owner-added': (company) => `${company} has a new owner`,
     'factors-reset': (company) => `Two-step verification of a member of ${company} was removed`,
     'approval-limit': (company) => `The approval of withdrawals of ${company} was changed`,
+    'key-created': (company) => `${company} has a new API key`,
   },
   added: (company) =>
     `Someone is now an owner of ${company}. In the dashboard they can withdraw, create API keys, change the bank and invite others.`,
@@ -76,6 +93,11 @@ const en: Texts = {
     `Withdrawals of ${company} above ${above} need the approval of a second person.`,
   unlimited: (company) =>
     `Withdrawals of ${company} no longer need the approval of a second person.`,
+  created: (company) =>
+    `An API key that can move the money of ${company} was created. Whoever has the key needs no password.`,
+  key: 'Key',
+  can: 'What it allows',
+  scopes: { 'payments:write': 'charge and refund', 'balance:write': 'withdraw' },
   person: 'Person',
   before: 'Before',
   after: 'Now',
@@ -84,13 +106,14 @@ const en: Texts = {
   operator: 'Whoever operates this service',
   at: 'Changed at (Brasília time)',
   notYou:
-    'You do not know of this change? Check who has access to the dashboard, and contact whoever operates this service now.',
+    'You do not know of this change? Check the members and the API keys in the dashboard, and contact whoever operates this service now.',
 }
 
 const TEXTS: Record<Language, Texts> = { pt, en }
 
 function introOf({ name }: Company, change: AccessChange, texts: Texts): string {
   if ('person' in change) return texts[change.what === 'owner-added' ? 'added' : 'reset'](name)
+  if ('key' in change) return texts.created(name)
   const { after } = change
   return after === null ? texts.unlimited(name) : texts.limited(name, formatReais(after))
 }
@@ -99,6 +122,16 @@ function factsOf(change: AccessChange, texts: Texts): [string, string][] {
   if ('person' in change) {
     const { name, email } = change.person
     return [[texts.person, `${name} (${maskEmail(email)})`]]
+  }
+  if ('key' in change) {
+    const { name, scopes } = change.key
+    const words = MONEY_SCOPES.filter((scope) => scopes.includes(scope)).map(
+      (scope) => texts.scopes[scope],
+    )
+    return [
+      [texts.key, name.slice(0, MAX_SHOWN_NAME)],
+      [texts.can, words.join(', ')],
+    ]
   }
   const limit = (above: Cents | null) => (above === null ? texts.none : `> ${formatReais(above)}`)
   return [
@@ -146,4 +179,21 @@ export const mailAccessChange = (
 ): Promise<void> => {
   const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
   return mailOwners(tx, vault, company, 'access-changed', letterTo, now, except)
+}
+
+/** Whether all owners are told of a new key: one that moves real money without anybody's password. */
+export const isKeyOfMoney = ({ mode }: Pick<Company, 'mode'>, scopes: readonly Scope[]): boolean =>
+  mode === 'live' && MONEY_SCOPES.some((scope) => scopes.includes(scope))
+
+/** Writes to all owners about a new key that can move money. */
+export async function mailNewKey(
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  key: NewKey,
+  by: By,
+  now: Date,
+): Promise<void> {
+  if (!isKeyOfMoney(company, key.scopes)) return
+  await mailAccessChange(tx, vault, company, { what: 'key-created', key, by }, now)
 }

@@ -2,11 +2,13 @@ import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { createKey, revokeKey } from '../../core/companies/commands.ts'
 import { SCOPES, type Scope } from '../../core/companies/rules.ts'
 import { type ApiKey, findKey, listKeysAfter } from '../../core/companies/store.ts'
+import { isKeyOfMoney, mailNewKey } from '../../core/people/access-letters.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
+import { requireFewAccessChanges } from './access-changes.ts'
 import { commitOnce } from './commit-once.ts'
 import { copyable, developerTabs, KEY_ROLES, sendForDevelopers } from './developers.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
@@ -148,11 +150,13 @@ async function create(visit: Visit) {
   return fault ? showForm(visit, wanted, fault) : showKey(visit, done.text, null)
 }
 
-const make = (visit: Visit, wanted: Wanted, action: 'key.create' | 'key.rotate') => {
+const make = async (visit: Visit, wanted: Wanted, action: 'key.create' | 'key.rotate') => {
   const { app, company } = visit
+  if (isKeyOfMoney(company, wanted.scopes)) await requireFewAccessChanges(visit)
   return commitOnce(visit, wanted, async (tx) => {
     const key = await createKey(tx, app.vault, company, wanted, app.clock.now())
     const { name, scopes } = wanted
+    await mailNewKey(tx, app.vault, company, wanted, visit.person.name, app.systemClock.now())
     await visit.record(tx, action, { type: 'key', id: key.id }, { name, scopes })
     return key
   })
