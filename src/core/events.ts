@@ -57,13 +57,69 @@ type ChargeMoment = {
   devMode: boolean
 }
 
+/** The events that the published interface names. Their bodies stay as they are. */
+const PUBLISHED = [
+  'charge.pending',
+  'charge.processing',
+  'charge.paid',
+  'charge.received',
+  'charge.expired',
+] as const
+export type PublishedType = (typeof PUBLISHED)[number]
+
+export const isPublished = (type: AnyEventType): type is PublishedType =>
+  (PUBLISHED as readonly AnyEventType[]).includes(type)
+
+const subjectOf = ({ id, amount }: ChargeMoment, status: string) => ({
+  id: toPublic('charge', id),
+  status,
+  total: amount,
+})
+
 /** The body is fixed here, once: every retry to every receiver sends these bytes. */
-export function chargeEvent(type: EventType, charge: ChargeMoment, at: Date): Event {
+export function chargeEvent(type: PublishedType, charge: ChargeMoment, at: Date): Event {
   const { companyId, id, amount, paymentStatus, devMode } = charge
   // Nothing in it needs escaping: ids, states and cents are ours.
   const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
   const payload = `{"event":"${EVENTS[type]}","charge":${subject}}`
   return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+}
+
+type Own = { companyId: Uuid; externalId: string | null; devMode: boolean }
+
+/**
+ * An event that the published interface does not name. All of them have the externalId of the
+ * charge that they are about. It comes last, because an index finds the first id of a charge.
+ */
+function ownEvent(
+  type: Exclude<AnyEventType, PublishedType>,
+  { companyId, externalId, devMode }: Own,
+  subjects: object,
+  at: Date,
+): Event {
+  const event = type === TEST_EVENT ? 'Webhook.Test' : EVENTS[type]
+  const payload = JSON.stringify({ event, ...subjects, externalId })
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+}
+
+type OwnChargeMoment = ChargeMoment & { externalId: string | null }
+
+export const canceledEvent = (charge: OwnChargeMoment, at: Date): Event =>
+  ownEvent('charge.canceled', charge, { charge: subjectOf(charge, 'CANCELED') }, at)
+
+/** Money of a charge that was returned. `refundable` is what can still go back after it. */
+export function refundedEvent(
+  charge: OwnChargeMoment,
+  refund: { id: Uuid; amount: number },
+  refundable: number,
+  at: Date,
+): Event {
+  const subjects = {
+    charge: subjectOf(charge, charge.paymentStatus),
+    refund: { id: toPublic('rfnd', refund.id), value: refund.amount },
+    refundable,
+  }
+  return ownEvent('charge.refunded', charge, subjects, at)
 }
 
 /** Why a subscription was canceled, where neither the payer nor the merchant did it. */
@@ -78,25 +134,34 @@ type SubscriptionMoment = {
   reason?: CancelReason
 }
 
-export function subscriptionEvent(type: EventType, moment: SubscriptionMoment, at: Date): Event {
-  const { companyId, id, authStatus, value, reason } = moment
-  const why = reason ? `,"reason":"${reason}"` : ''
-  const subject = `{"id":"${toPublic('rec', id)}","status":"${authStatus}","value":"${value}"${why}}`
-  const payload = `{"event":"${EVENTS[type]}","subscription":${subject}}`
-  return { companyId, id: newId(), type, payload, ...MONEY, createdAt: at }
+export type SubscriptionType =
+  | 'subscription.authorized'
+  | 'subscription.rejected'
+  | 'subscription.canceled'
+
+/** `externalId` is that of the payment link that the payer came through. */
+export function subscriptionEvent(
+  type: SubscriptionType,
+  moment: SubscriptionMoment,
+  externalId: string | null,
+  at: Date,
+): Event {
+  const { companyId, id, authStatus: status, value, reason } = moment
+  const subscription = { id: toPublic('rec', id), status, value, ...(reason ? { reason } : {}) }
+  return ownEvent(type, { companyId, externalId, ...MONEY }, { subscription }, at)
 }
+
+export type CollectionType = 'subscription.charge.paid' | 'subscription.charge.failed'
 
 /** The event of a charge of a subscription. */
 export function collectionEvent(
-  type: EventType,
-  charge: ChargeMoment & { recurrenceId: Uuid | null },
+  type: CollectionType,
+  charge: OwnChargeMoment & { recurrenceId: Uuid | null },
   at: Date,
 ): Event {
-  const { companyId, id, amount, paymentStatus, devMode, recurrenceId } = charge
-  const subscription = `{"id":"${toPublic('rec', recurrenceId!)}"}`
-  const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
-  const payload = `{"event":"${EVENTS[type]}","subscription":${subscription},"charge":${subject}}`
-  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+  const subscription = { id: toPublic('rec', charge.recurrenceId!) }
+  const subjects = { subscription, charge: subjectOf(charge, charge.paymentStatus) }
+  return ownEvent(type, charge, subjects, at)
 }
 
 type PaymentMoment = {
@@ -108,16 +173,13 @@ type PaymentMoment = {
   source: Source
 }
 
-export function paymentEvent(type: EventType, payment: PaymentMoment, at: Date): Event {
+/** `externalId` is that of the charge that the payment names. */
+export function unmatchedEvent(payment: PaymentMoment, externalId: string | null, at: Date): Event {
   const { companyId, endToEndId, amount, reason, chargeId, source } = payment
   const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
-  // A bank's id is not ours, so it is escaped.
-  const payload = JSON.stringify({
-    event: EVENTS[type],
-    payment: { endToEndId, amount, reason, ...charge },
-  })
+  const subjects = { payment: { endToEndId, amount, reason, ...charge } }
   const devMode = source === 'simulated'
-  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+  return ownEvent('payment.unmatched', { companyId, externalId, devMode }, subjects, at)
 }
 
 type ReturnMoment = {
@@ -131,30 +193,30 @@ type ReturnMoment = {
 }
 
 /** The bank has returned money of a payment by itself. */
-export function returnEvent(refund: ReturnMoment, at: Date): Event {
+export function returnEvent(refund: ReturnMoment, externalId: string | null, at: Date): Event {
   const { companyId, endToEndId, returnId, amount, bankReason: reason, chargeId } = refund
   const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
-  const type = 'payment.returned'
-  const payload = JSON.stringify({
-    event: EVENTS[type],
-    payment: { endToEndId, returnId, amount, reason, ...charge },
-  })
+  const subjects = { payment: { endToEndId, returnId, amount, reason, ...charge } }
   const devMode = refund.paymentSource === 'simulated'
-  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+  return ownEvent('payment.returned', { companyId, externalId, devMode }, subjects, at)
 }
 
 type WithdrawalMoment = { companyId: Uuid; id: Uuid; status: string; value: number }
 
-export function withdrawalEvent(type: EventType, withdrawal: WithdrawalMoment, at: Date): Event {
-  const { companyId, id, status, value } = withdrawal
-  const subject = `{"id":"${toPublic('wd', id)}","status":"${status}","value":${value}}`
-  const payload = `{"event":"${EVENTS[type]}","withdrawal":${subject}}`
-  return { companyId, id: newId(), type, payload, ...MONEY, createdAt: at }
+export type WithdrawalType = 'withdrawal.completed' | 'withdrawal.failed'
+
+export function withdrawalEvent(
+  type: WithdrawalType,
+  { companyId, id, status, value }: WithdrawalMoment,
+  at: Date,
+): Event {
+  const subjects = { withdrawal: { id: toPublic('wd', id), status, value } }
+  return ownEvent(type, { companyId, externalId: null, ...MONEY }, subjects, at)
 }
 
 export function testEvent(companyId: Uuid, webhookId: Uuid, at: Date): Event {
-  const payload = `{"event":"Webhook.Test","webhook":{"id":"${webhookId}"}}`
-  return { companyId, id: newId(), type: TEST_EVENT, payload, ...MONEY, createdAt: at }
+  const subjects = { webhook: { id: webhookId } }
+  return ownEvent(TEST_EVENT, { companyId, externalId: null, ...MONEY }, subjects, at)
 }
 
 /**

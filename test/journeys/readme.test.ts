@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  type CollectionType,
   collectionEvent,
   EVENT_TYPES,
   type EventType,
+  type SubscriptionType,
   subscriptionEvent,
 } from '../../src/core/events.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -272,10 +274,17 @@ test('the bodies of events in the guide to subscriptions are those that are sent
   const bodies = rows.map(([, name]) => {
     const [type, status] = [name as EventType, ENDS[name!]!]
     const ids = { companyId: newId(), id: newId() }
-    const subject = { ...ids, amount: 4990, paymentStatus: status, devMode: false }
+    const subject = {
+      ...ids,
+      amount: 4990,
+      paymentStatus: status,
+      devMode: false,
+      externalId: null,
+    }
+    const agreed = { ...ids, authStatus: status, value: 4990 }
     const event = /charge/.test(type)
-      ? collectionEvent(type, { ...subject, recurrenceId: newId() }, new Date())
-      : subscriptionEvent(type, { ...subject, authStatus: status, value: 4990 }, new Date())
+      ? collectionEvent(type as CollectionType, { ...subject, recurrenceId: newId() }, new Date())
+      : subscriptionEvent(type as SubscriptionType, agreed, 'plano-7', new Date())
     return event.payload.replace(/(rec|charge)_\w+/g, '$1_…')
   })
   assert.deepEqual(

@@ -67,8 +67,9 @@ test('every event that operations cause is what the document says, byte by byte'
   assert.ok(seen.size >= 10, [...seen].join(', '))
 })
 
-/** The names of fields in their order; what `only` lacks is left out. */
+/** The names of fields in their order; what `only` lacks is left out, and what it has not is null. */
 function shapeOf(value: Any, only: Any = value): Any {
+  if (only === null) return null
   if (typeof value !== 'object' || value === null) return typeof value
   const fields = Object.entries(value).filter(([name]) => name in only)
   return fields.map(([name, inside]) => [name, shapeOf(inside, only[name])])

@@ -1,7 +1,6 @@
 import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
-import { type Charge, receivedOf } from '../charges/rules.ts'
 import type { AnyEventType } from '../events.ts'
 import type { WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'
@@ -155,7 +154,3 @@ export function whyUnpaid({ charge, opening }: Pick<History, 'charge' | 'opening
   if (charge.kind === 'LINK' && charge.brCode === null) return 'unused'
   return opening?.openedAt ? 'opened' : 'expired'
 }
-
-/** How many cents of a charge can still go back. */
-export const leftOf = (charge: Charge): number =>
-  charge.status === 'COMPLETED' ? receivedOf(charge) - charge.refunded : 0

@@ -7,7 +7,14 @@ import type { ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { Company } from '../companies/rules.ts'
 import type { SealedPerson } from '../customers/sealing.ts'
-import { chargeEvent, collectionEvent, type Event, type EventType } from '../events.ts'
+import {
+  canceledEvent,
+  chargeEvent,
+  collectionEvent,
+  type Event,
+  type PublishedType,
+  refundedEvent,
+} from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
 
 export type ChargeKind = 'PIX' | 'LINK' | 'STATIC' | 'RECURRING'
@@ -169,26 +176,38 @@ export function eventsOfCreation(charge: Charge): Event[] {
 }
 
 /** A changed charge, the event of the change, and when it happened. Null: there is no event. */
-export type Change = { charge: Charge; event: EventType | null; at: Date }
+export type Change = { charge: Charge; at: Date } & (
+  | { event: PublishedType | 'charge.canceled' | null }
+  | { event: 'charge.refunded'; refund: { id: Uuid; amount: Cents } }
+)
 
 /** Whether the change creates the charge: a static code makes one of each of its payments. */
 export const isSale = ({ charge, event }: Change): boolean =>
   charge.kind === 'STATIC' && event === 'charge.paid'
 
 /** What happens to the subscription when one of its charges changes. */
-const SUBSCRIPTION_EVENTS: Partial<Record<EventType, EventType>> = {
+const SUBSCRIPTION_EVENTS = {
   'charge.paid': 'subscription.charge.paid',
   'charge.expired': 'subscription.charge.failed',
-}
+} as const
+
+/** How many cents of a charge can still go back. */
+export const refundableOf = (charge: Charge): number =>
+  charge.status === 'COMPLETED' ? receivedOf(charge) - charge.refunded : 0
 
 /** The events of a change. A sale is created and paid at once, so it has the events of both. */
 export function eventsOf(change: Change): Event[] {
   const { charge, event, at } = change
   if (event === null) return []
+  if (event === 'charge.canceled') return [canceledEvent(charge, at)]
+  if (event === 'charge.refunded') {
+    return [refundedEvent(charge, change.refund, refundableOf(charge), at)]
+  }
   const created = isSale(change) ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
   const events = [...created, chargeEvent(event, charge, at)]
-  const ofSubscription = charge.recurrenceId === null ? undefined : SUBSCRIPTION_EVENTS[event]
-  if (ofSubscription) events.push(collectionEvent(ofSubscription, charge, at))
+  if (charge.recurrenceId !== null && (event === 'charge.paid' || event === 'charge.expired')) {
+    events.push(collectionEvent(SUBSCRIPTION_EVENTS[event], charge, at))
+  }
   return events
 }
 

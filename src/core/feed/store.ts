@@ -118,7 +118,8 @@ const NEAR_MS = 60_000
 
 /**
  * The events of a charge, the oldest first. `marks` are ids that were made just before the events
- * of its creation and of its code, which no index has: they are near those ids.
+ * of its creation and of its code, which no index has: they are near those ids. An event of an
+ * agreement names no charge, but its externalId may look like the id of one.
  */
 export async function listOfCharge(
   tx: Tx,
@@ -135,6 +136,7 @@ export async function listOfCharge(
               where company_id = $1 and substr(payload, strpos(payload, '"charge_') + 8, 26) = $2
                 and type not in ('charge.pending', 'charge.processing')
                 and strpos(payload, '"charge_') > 0
+                and type !~ '^subscription[.][a-z]+$'
               order by id limit $5)
              union all
              select near.* from unnest($3::uuid[], $4::uuid[]) m (first_id, before_id)

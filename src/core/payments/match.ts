@@ -16,7 +16,7 @@ import { matchPayment, saleOf } from '../charges/rules.ts'
 import { findStaticCodes } from '../charges/static-store.ts'
 import { lockMany, type WhenLocked } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
-import { emit, paymentEvent } from '../events.ts'
+import { emit, unmatchedEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
 import { isBooked, isToMatch, type Payment, payableBy, type Recorded } from './rules.ts'
 import { sealPayer } from './sealing.ts'
@@ -262,6 +262,15 @@ function recordsOf(vault: Vault, group: DecidedGroup) {
   return { ...group, payments, renamed, postings }
 }
 
+/** The events of new payments that pay no charge. */
+const unmatchedEvents = ({ payments, named: { charges } }: ReturnType<typeof recordsOf>) =>
+  payments
+    .filter(({ reason }) => reason !== null)
+    .map((payment) => {
+      const charge = payment.chargeId === null ? undefined : charges.get(payment.chargeId)
+      return unmatchedEvent(payment, charge?.externalId ?? null, payment.createdAt)
+    })
+
 async function write(tx: Tx, vault: Vault, decided: DecidedGroup[]): Promise<void> {
   const groups = decided
     .filter(({ decisions }) => decisions.length > 0)
@@ -276,11 +285,7 @@ async function write(tx: Tx, vault: Vault, decided: DecidedGroup[]): Promise<voi
     tx,
     all.flatMap(({ match }) => (match.kind === 'paid' ? [match] : [])),
   )
-  const unmatched = payments.filter(({ reason }) => reason !== null)
-  await emit(
-    tx,
-    unmatched.map((payment) => paymentEvent('payment.unmatched', payment, payment.createdAt)),
-  )
+  await emit(tx, groups.flatMap(unmatchedEvents))
   const toPost = groups.filter(({ booked, postings }) => booked && postings.length > 0)
   if (toPost.length === 0) return
   await postAll(

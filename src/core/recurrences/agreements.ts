@@ -8,9 +8,8 @@ import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { emit, subscriptionEvent } from '../events.ts'
 import { TASK } from '../tasks.ts'
-import { stopBilling } from './commands.ts'
+import { announce, stopBilling } from './commands.ts'
 import { askAgainAt, cancellation, follow, isNew, type Recurrence, stop } from './rules.ts'
 import * as store from './store.ts'
 
@@ -99,7 +98,7 @@ async function applyAnswer(
   if (!decided) return
   const { recurrence: changed, event, at, ...why } = decided
   await store.updateDecision(tx, changed)
-  if (event) await emit(tx, [subscriptionEvent(event, { ...changed, ...why }, at)])
+  if (event) await announce(tx, event, { ...changed, ...why }, at)
   if (changed.status !== 'OPEN') await stopBilling(tx, changed, now)
   else tx.wake(TASK.generate)
 }

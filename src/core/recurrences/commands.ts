@@ -9,12 +9,12 @@ import type { App } from '../app.ts'
 import * as billings from '../billings/store.ts'
 import { record } from '../charges/record.ts'
 import { cancel as cancelCharge, type Payer } from '../charges/rules.ts'
-import { lock as lockCharges } from '../charges/store.ts'
+import { findMany as findCharges, lock as lockCharges } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import type { Person } from '../customers/rules.ts'
 import { openPerson, sealPerson } from '../customers/sealing.ts'
 import { find as findCustomer, findOrCreate } from '../customers/store.ts'
-import { emit, subscriptionEvent } from '../events.ts'
+import { type CancelReason, emit, type SubscriptionType, subscriptionEvent } from '../events.ts'
 import { find as findProduct } from '../products/store.ts'
 import { TASK } from '../tasks.ts'
 import {
@@ -210,6 +210,18 @@ export async function findNamed(app: App, companyId: Uuid, id: Uuid) {
   return { recurrence, started }
 }
 
+/** Writes the event of a decision, with the externalId of the payment link that it came through. */
+export async function announce(
+  tx: Tx,
+  type: SubscriptionType,
+  recurrence: Recurrence & { reason?: CancelReason },
+  at: Date,
+): Promise<void> {
+  const { companyId, originId } = recurrence
+  const [link] = originId === null ? [] : await findCharges(tx, [{ companyId, id: originId }])
+  await emit(tx, [subscriptionEvent(type, recurrence, link?.externalId ?? null, at)])
+}
+
 /** Cancels a recurrence and stops the billing of its charges. The bank has canceled it before. */
 export async function cancelRecurrence(
   tx: Tx,
@@ -229,7 +241,7 @@ export async function cancelRecurrence(
     nextAt: null,
   }
   await store.updateDecision(tx, ended)
-  if (!ended.isTemplate) await emit(tx, [subscriptionEvent('subscription.canceled', ended, now)])
+  if (!ended.isTemplate) await announce(tx, 'subscription.canceled', ended, now)
   await stopBilling(tx, ended, now)
   return ended
 }

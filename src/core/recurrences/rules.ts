@@ -8,7 +8,7 @@ import { type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts
 import type { Agreement, AgreementStatus } from '../../provider/port.ts'
 import { type Billing, dueDayAfter, endOfRetries, plan } from '../billings/rules.ts'
 import { type Charge, newCharge, type Payer } from '../charges/rules.ts'
-import type { CancelReason, EventType } from '../events.ts'
+import type { CancelReason, SubscriptionType } from '../events.ts'
 import type { Product } from '../products/rules.ts'
 
 export type RecurrenceStatus = 'OPEN' | 'COMPLETED' | 'CANCELED' | 'EXPIRED'
@@ -92,7 +92,7 @@ export function asOf(recurrence: Recurrence, now: Date): Recurrence {
 /** A changed recurrence, the event of the change, and when it happened. */
 export type Decided = {
   recurrence: Recurrence
-  event: EventType | null
+  event: SubscriptionType | null
   at: Date
   reason?: CancelReason
 }
@@ -101,7 +101,7 @@ const ENDS = {
   REJECTED: { status: 'CANCELED', event: 'subscription.rejected' },
   CANCELED: { status: 'CANCELED', event: 'subscription.canceled' },
   EXPIRED: { status: 'EXPIRED', event: null },
-} as const satisfies Record<string, { status: RecurrenceStatus; event: EventType | null }>
+} as const satisfies Record<string, { status: RecurrenceStatus; event: SubscriptionType | null }>
 
 /** The recurrence after the bank's answer about its agreement. Null if nothing has changed. */
 export function follow(recurrence: Recurrence, agreement: Agreement, now: Date): Decided | null {

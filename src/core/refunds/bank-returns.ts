@@ -94,7 +94,7 @@ async function recordOne(
   const charge = source === 'unmatched' ? null : of.charge
   const refund = toRefund(payment, charge, pixReturn, source)
   await store.insert(tx, refund)
-  if (charge) of.charge = await changeCharge(tx, charge, now)
+  if (charge) of.charge = await changeCharge(tx, charge, refund, now)
   if (source === 'unmatched') {
     of.payment = rules.withReturn(payment, refund.amount)
     await payments.updateStatus(tx, of.payment)
@@ -103,7 +103,7 @@ async function recordOne(
   const isOver = charge?.paymentStatus === 'PAID' && of.charge?.paymentStatus === 'REFUNDED'
   const left = isOver && source !== 'pending' ? pending : 0
   const available = payment.booked ? await book(tx, refund, left, now) : 0
-  await emit(tx, [returnEvent(refund, now)])
+  await emit(tx, [returnEvent(refund, charge?.externalId ?? null, now)])
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
 }
 
@@ -139,12 +139,12 @@ const toRefund = (
   finishedAt: at,
 })
 
-async function changeCharge(tx: Tx, charge: Charge, now: Date): Promise<Charge> {
+async function changeCharge(tx: Tx, charge: Charge, refund: Refund, now: Date): Promise<Charge> {
   const { companyId, id } = charge
   const refunded = rules.refundedOf(charge, await store.sumUnfailed(tx, companyId, id))
   const returned = await store.sumReturned(tx, companyId, id)
   const changed = rules.afterReturn({ ...charge, refunded }, returned)
-  await record(tx, [{ charge: changed, event: 'charge.refunded', at: now }])
+  await record(tx, [{ charge: changed, event: 'charge.refunded', refund, at: now }])
   return changed
 }
 

@@ -122,7 +122,7 @@ async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date)
   const charge = await lockCharge(tx, companyId, chargeId)
   const returned = await store.sumReturned(tx, companyId, chargeId)
   const after = rules.afterReturn(charge, returned)
-  await record(tx, [{ charge: after, event: 'charge.refunded', at: now }])
+  await record(tx, [{ charge: after, event: 'charge.refunded', refund, at: now }])
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { PixReturn, ReturnReason, Source } from '../../provider/port.ts'
-import { type Charge, receivedOf } from '../charges/rules.ts'
+import { type Charge, receivedOf, refundableOf } from '../charges/rules.ts'
 import { type Payment, undecidedOf } from '../payments/rules.ts'
 
 export const REFUND_STATES = ['PROCESSING', 'COMPLETED', 'FAILED'] as const
@@ -52,7 +52,7 @@ export function plan(
     throw impossible(`The charge is ${charge.status}: only a paid charge can be refunded.`)
   }
   requireInTime(charge.paymentDate!, now)
-  const left = receivedOf(charge) - charge.refunded
+  const left = refundableOf(charge)
   if (left === 0) throw impossible('The charge is already refunded in full.')
   const amount = toCents(value ?? left)
   if (amount > left) {

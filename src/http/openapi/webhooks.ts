@@ -11,9 +11,11 @@ import { refTo } from './components.ts'
 const AT = new Date('2026-08-16T12:00:00.000Z')
 const uuid = (last: number) => `0198dc8c-2360-7000-8000-${String(last).padStart(12, '0')}`
 const OF = { companyId: uuid(1) }
-const CHARGE = { ...OF, id: uuid(2), amount: 1990, devMode: false }
+const EXTERNAL_ID = 'order-1042'
+const CHARGE = { ...OF, id: uuid(2), amount: 1990, devMode: false, externalId: EXTERNAL_ID }
 const SUBSCRIPTION = { ...OF, id: uuid(3), value: 1990 }
-const COLLECTED = { ...CHARGE, recurrenceId: uuid(3) }
+const COLLECTED = { ...CHARGE, externalId: null, recurrenceId: uuid(3) }
+const REFUND = { id: uuid(7), amount: 500 }
 const WITHDRAWAL = { ...OF, id: uuid(4), value: 5000 }
 const WEBHOOK = uuid(5)
 const UNMATCHED = {
@@ -37,22 +39,30 @@ const RETURNED = {
 
 type Documented = { type: events.AnyEventType; when: string; body: string }
 
-const charge = (type: events.EventType, paymentStatus: string, when: string): Documented => ({
+const charge = (type: events.PublishedType, paymentStatus: string, when: string): Documented => ({
   type,
   when,
   body: events.chargeEvent(type, { ...CHARGE, paymentStatus }, AT).payload,
 })
-const agreement = (type: events.EventType, authStatus: string, when: string): Documented => ({
+const agreement = (
+  type: events.SubscriptionType,
+  authStatus: string,
+  when: string,
+): Documented => ({
   type,
   when,
-  body: events.subscriptionEvent(type, { ...SUBSCRIPTION, authStatus }, AT).payload,
+  body: events.subscriptionEvent(type, { ...SUBSCRIPTION, authStatus }, EXTERNAL_ID, AT).payload,
 })
-const collection = (type: events.EventType, paymentStatus: string, when: string): Documented => ({
+const collection = (
+  type: events.CollectionType,
+  paymentStatus: string,
+  when: string,
+): Documented => ({
   type,
   when,
   body: events.collectionEvent(type, { ...COLLECTED, paymentStatus }, AT).payload,
 })
-const withdrawal = (type: events.EventType, status: string, when: string): Documented => ({
+const withdrawal = (type: events.WithdrawalType, status: string, when: string): Documented => ({
   type,
   when,
   body: events.withdrawalEvent(type, { ...WITHDRAWAL, status }, AT).payload,
@@ -65,17 +75,30 @@ const EVENTS: Documented[] = [
   charge('charge.paid', 'PAID', 'The payment of a charge is confirmed.'),
   charge('charge.received', 'RECEIVED', 'The money of a charge can be withdrawn.'),
   charge('charge.expired', 'EXPIRED', 'A charge was not paid by its deadline.'),
-  charge('charge.canceled', 'PROCESSING', 'A charge was canceled before it was paid.'),
-  charge('charge.refunded', 'REFUNDED', 'Money of a charge was returned to its payer.'),
+  {
+    type: 'charge.canceled',
+    when: 'A charge was canceled before it was paid.',
+    body: events.canceledEvent({ ...CHARGE, paymentStatus: 'PROCESSING' }, AT).payload,
+  },
+  {
+    type: 'charge.refunded',
+    when: 'Money of a charge was returned to its payer, all of it or a part.',
+    body: events.refundedEvent(
+      { ...CHARGE, paymentStatus: 'RECEIVED' },
+      REFUND,
+      CHARGE.amount - REFUND.amount,
+      AT,
+    ).payload,
+  },
   {
     type: 'payment.unmatched',
     when: 'Money arrived late, twice, in another amount or for no charge.',
-    body: events.paymentEvent('payment.unmatched', UNMATCHED, AT).payload,
+    body: events.unmatchedEvent(UNMATCHED, EXTERNAL_ID, AT).payload,
   },
   {
     type: 'payment.returned',
     when: 'The bank returned money to its payer without an order of yours, such as after a claim of fraud.',
-    body: events.returnEvent(RETURNED, AT).payload,
+    body: events.returnEvent(RETURNED, EXTERNAL_ID, AT).payload,
   },
   agreement('subscription.authorized', 'APPROVED', 'A payer agreed to a subscription.'),
   agreement('subscription.rejected', 'REJECTED', 'A payer refused a subscription.'),
@@ -119,6 +142,15 @@ const SUBJECTS: Record<string, Schema> = {
     status: oneOf(PAYMENT_STATUSES, 'The payment status of that moment, in any API version'),
     total: cents,
   }),
+  EventCanceledCharge: object({
+    id: text('charge_…'),
+    status: { type: 'string', const: 'CANCELED', description: 'The status of the charge' },
+    total: cents,
+  }),
+  EventRefund: object({
+    id: text('rfnd_…'),
+    value: { type: 'integer', description: 'Cents that were returned now' },
+  }),
   EventPayment: object(
     {
       endToEndId: text('The scheme’s id of the payment'),
@@ -142,7 +174,7 @@ const SUBJECTS: Record<string, Schema> = {
     {
       id: text('rec_…'),
       status: oneOf(AUTH_STATUSES, 'The recurrenceAuthStatus of that moment'),
-      value: text('Cents of each charge, as text'),
+      value: { type: 'integer', description: 'Cents of each charge' },
       reason: oneOf(
         events.CANCEL_REASONS,
         'Why it was canceled, if neither the payer nor you did it: the company’s bank knows no such agreement',
@@ -159,7 +191,27 @@ const SUBJECTS: Record<string, Schema> = {
   EventWebhook: object({ id: { type: 'string', format: 'uuid' } }),
 }
 
+/** The events that the published interface names have nothing beside their charge. */
+const EXTERNAL = {
+  externalId: {
+    type: ['string', 'null'],
+    description:
+      'Yours, of the charge that it is about; of a subscription, that of the payment link that the payer came through; null if there is none',
+  },
+}
+
+const fieldsOf = (type: events.AnyEventType): Record<string, Schema> =>
+  events.isPublished(type) ? subjectsOf(type) : { ...subjectsOf(type), ...EXTERNAL }
+
 function subjectsOf(type: string): Record<string, Schema> {
+  if (type === 'charge.canceled') return { charge: refTo('EventCanceledCharge') }
+  if (type === 'charge.refunded') {
+    return {
+      charge: refTo('EventCharge'),
+      refund: refTo('EventRefund'),
+      refundable: { type: 'integer', description: 'Cents that can still go back' },
+    }
+  }
   if (type.startsWith('subscription.charge.')) {
     return { subscription: refTo('EventSubscriptionId'), charge: refTo('EventCharge') }
   }
@@ -177,7 +229,7 @@ export const EVENT_COMPONENTS: Record<string, Schema> = {
   ...Object.fromEntries(
     EVENTS.map((event) => {
       const name = { type: 'string', const: nameIn(event.body) }
-      return [componentOf(event), object({ event: name, ...subjectsOf(event.type) })]
+      return [componentOf(event), object({ event: name, ...fieldsOf(event.type) })]
     }),
   ),
   EventBody: {

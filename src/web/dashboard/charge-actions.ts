@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { leftOf } from '../../core/charge-history/moments.ts'
 import { findCharge } from '../../core/charges/commands.ts'
-import { asOf, type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
+import { asOf, type Charge, isSubscriptionLink, refundableOf } from '../../core/charges/rules.ts'
 import { mailKindOf, sendChargeMail } from '../../core/charges/send-mail.ts'
 import { type ChargeView, checkoutUrl } from '../../core/charges/view.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
@@ -34,7 +33,7 @@ const MAX_COMMENT = 140
 
 /** Whether money of a charge can still go back. */
 export const isRefundable = ({ app }: Visit, charge: Charge): boolean =>
-  leftOf(charge) > 0 &&
+  refundableOf(charge) > 0 &&
   app.clock.now().getTime() - charge.paymentDate!.getTime() <= REFUND_DAYS * DAY_MS
 
 /** Whether a charge can be paid by somebody who tries the service out. */
@@ -88,7 +87,7 @@ export async function showRefund(
   const texts = CHARGE[language]
   const charge = await chargeOf(visit)
   if (!isRefundable(visit, charge) && !fault) return visit.redirect(pathOf(charge))
-  const left = formatReais(leftOf(charge))
+  const left = formatReais(refundableOf(charge))
   const fields = fieldsOf([
     {
       name: 'amount',

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { type History, historyOf } from '../../core/charge-history/history.ts'
-import { leftOf, whyUnpaid } from '../../core/charge-history/moments.ts'
+import { whyUnpaid } from '../../core/charge-history/moments.ts'
 import { arrivedText } from '../../core/charge-history/words.ts'
-import { type Charge, receivedOf } from '../../core/charges/rules.ts'
+import { type Charge, receivedOf, refundableOf } from '../../core/charges/rules.ts'
 import { openShipping } from '../../core/charges/shipping.ts'
 import { checkoutUrl } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
@@ -128,7 +128,7 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       shortfall > 0 && [names.received, money(receivedOf(charge))],
       shortfall > 0 && [names.shortfall, money(shortfall)],
       refunded > 0 && [names.refunded, money(refunded)],
-      refunded > 0 && leftOf(charge) > 0 && [names.left, money(leftOf(charge))],
+      refunded > 0 && refundableOf(charge) > 0 && [names.left, money(refundableOf(charge))],
       kind !== 'STATIC' && [names.txid, html`<code>${chargeTxid(charge.id)}</code>`],
       endToEndId !== null && [names.endToEndId, html`<code>${endToEndId}</code>`],
     ])}${

@@ -55,7 +55,7 @@ const canceledOf = async ({ company }: Banked) =>
 const lost = (id: string) => ({
   id,
   status: 'CANCELED',
-  value: '4990',
+  value: 4990,
   reason: 'UNKNOWN_TO_BANK',
 })
 

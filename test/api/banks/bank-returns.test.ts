@@ -90,6 +90,7 @@ test('a return by the bank is booked when its callback comes, with events and a 
   assert.deepEqual(events[0], {
     event: 'Payment.Returned',
     payment: { endToEndId, returnId, amount: 2000, reason: 'FRAUD', chargeId: id },
+    externalId: null,
   })
   assert.equal(events[1].payment.reason, 'OPERATIONAL_FAILURE')
   assert.equal(events.length, 2)

@@ -87,6 +87,7 @@ test('without funds a charge is tried on the due day and 1, 4 and 7 days later, 
     event: 'Subscription.Charge.Failed',
     subscription: { id },
     charge: { id: charge!.id, status: 'EXPIRED', total: 1990 },
+    externalId: null,
   })
   assert.deepEqual(await balancesOf(api, client), EMPTY)
 })

@@ -49,7 +49,7 @@ type ExpectedEvent = typeof AUTHORIZED | typeof REJECTED | typeof CANCELED
 async function assertEvents(client: Client, { id }: Subscription, ...expected: ExpectedEvent[]) {
   const events = expected.map(([type, event, status]) => ({
     type,
-    payload: { event, subscription: { id, status, value: '1990' } },
+    payload: { event, subscription: { id, status, value: 1990 }, externalId: null },
   }))
   assert.deepEqual(await subscriptionEvents(client), events)
 }

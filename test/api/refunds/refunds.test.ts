@@ -51,9 +51,14 @@ async function paid(amount: number) {
   }
 }
 
-const refunded = (id: string, status: string, total: number) => ({
+/** The event of a refund, after which so much of the charge can still go back. */
+const refunded = (
+  charge: { id: string; status: string; total: number },
+  refund: { id: string; value: number },
+  refundable = 0,
+) => ({
   type: 'charge.refunded',
-  payload: { event: 'Charge.Refunded', charge: { id, status, total } },
+  payload: { event: 'Charge.Refunded', charge, refund, refundable, externalId: null },
 })
 
 test('a full refund before the release takes the money from pending, and the charge is REFUNDED', async () => {
@@ -79,7 +84,9 @@ test('a full refund before the release takes the money from pending, and the cha
   await carryOut()
   assert.deepEqual((await since()).slice(1), [['REFUND_PAID', refundId, 'held>bank', 1990]])
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
-  assert.deepEqual(await newEvents(), [refunded(id, 'REFUNDED', 1990)])
+  assert.deepEqual(await newEvents(), [
+    refunded({ id, status: 'REFUNDED', total: 1990 }, { id: refundId, value: 1990 }),
+  ])
   const [transfer] = await returned()
   assert.deepEqual((await client.get(`/refund/charge/${id}`)).body.data, [
     {
@@ -118,8 +125,9 @@ test('a refund after the release takes the money from available', async () => {
 
 test('partial refunds add up to the whole, each with its event, and no cent more', async () => {
   const { client, id, newEvents, returned } = await paid(1000)
+  const refunds: string[] = []
   for (const value of [1, 499]) {
-    await started(client, id, { value })
+    refunds.push(await started(client, id, { value }))
     await carryOut()
   }
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
@@ -129,12 +137,15 @@ test('partial refunds add up to the whole, each with its event, and no cent more
   assert.deepEqual(answer(more), [409, 'refund_not_possible'])
   assert.match(line(more), /^value: 501 .* 500 /)
   assert.deepEqual(await stored(api), before)
-  await started(client, id)
+  refunds.push(await started(client, id))
   await carryOut()
   const [first, second, received, last] = await newEvents()
-  assert.deepEqual([first, second], [refunded(id, 'PAID', 1000), refunded(id, 'PAID', 1000)])
+  const paidCharge = { id, status: 'PAID', total: 1000 }
+  assert.deepEqual(first, refunded(paidCharge, { id: refunds[0]!, value: 1 }, 999))
+  assert.deepEqual(second, refunded(paidCharge, { id: refunds[1]!, value: 499 }, 500))
   assert.equal(received!.type, 'charge.received')
-  assert.deepEqual(last, refunded(id, 'REFUNDED', 1000))
+  const whole = { id, status: 'REFUNDED', total: 1000 }
+  assert.deepEqual(last, refunded(whole, { id: refunds[2]!, value: 500 }))
   assert.deepEqual((await returned()).map(([, , amount]) => amount).sort(), [1, 499, 500])
   const { body } = await client.get(`/refund/charge/${id}`)
   const values = body.data.map(({ value }: { value: number }) => value)
@@ -240,7 +251,9 @@ test('a refund without an answer is asked about, completed once and never ordere
   assert.equal(await processing(), false)
   assert.deepEqual((await since()).slice(1), [['REFUND_PAID', refundId, 'held>bank', UNANSWERED]])
   assert.equal((await returned()).length, 1)
-  assert.deepEqual(await newEvents(), [refunded(id, 'REFUNDED', UNANSWERED)])
+  assert.deepEqual(await newEvents(), [
+    refunded({ id, status: 'REFUNDED', total: UNANSWERED }, { id: refundId, value: UNANSWERED }),
+  ])
 })
 
 test('only a paid charge can be refunded', async () => {

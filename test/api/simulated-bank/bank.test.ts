@@ -185,7 +185,10 @@ for (const [name, { reason, amount = 1990, prepare }] of Object.entries(CASES)) 
     const added = (await eventsOf(api, client.company.id)).slice(events.length)
     const payment = { endToEndId, amount, reason, chargeId: id }
     assert.deepEqual(added, [
-      { type: 'payment.unmatched', payload: { event: 'Payment.Unmatched', payment } },
+      {
+        type: 'payment.unmatched',
+        payload: { event: 'Payment.Unmatched', payment, externalId: null },
+      },
     ])
     const posted = (await movementsOf(api, client)).slice(movements.length)
     assert.deepEqual(posted, [['PAYMENT_UNMATCHED', endToEndId, 'bank>unmatched', amount]])

@@ -52,7 +52,11 @@ test('a Pix to the key of a sandbox is unmatched as UNKNOWN, once for its key', 
   assert.deepEqual(others, [])
   assert.deepEqual(event, {
     type: 'payment.unmatched',
-    payload: { event: 'Payment.Unmatched', payment: { endToEndId, amount, reason } },
+    payload: {
+      event: 'Payment.Unmatched',
+      payment: { endToEndId, amount, reason },
+      externalId: null,
+    },
   })
   const accepted = await client.post(`/payment/unmatched/${endToEndId}/accept`)
   assert.equal(accepted.status, 200, accepted.text)

@@ -91,7 +91,10 @@ test('completed by hand ends like an automatic one, and only once', async () => 
   assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 0 })
   const withdrawal = { id, status: 'COMPLETED', value: 5000 }
   assert.deepEqual(await withdrawalEvents(client), [
-    { type: 'withdrawal.completed', payload: { event: 'Withdrawal.Completed', withdrawal } },
+    {
+      type: 'withdrawal.completed',
+      payload: { event: 'Withdrawal.Completed', withdrawal, externalId: null },
+    },
   ])
   assert.deepEqual(await kindsOf(client), ['withdrawal-code', 'withdrawal-completed'])
   const entries = await api.rows(

@@ -52,7 +52,10 @@ test('a confirmed withdrawal is paid out: bank, books, event and mail agree', as
   ])
   const withdrawal = { id, status: 'COMPLETED', value: 5000 }
   assert.deepEqual(await eventsOf(api, client.company.id), [
-    { type: 'withdrawal.completed', payload: { event: 'Withdrawal.Completed', withdrawal } },
+    {
+      type: 'withdrawal.completed',
+      payload: { event: 'Withdrawal.Completed', withdrawal, externalId: null },
+    },
   ])
   const letter = await lastLetter(client)
   assert.deepEqual([letter.kind, letter.to], ['withdrawal-completed', client.company.email])
@@ -77,7 +80,10 @@ test('a refused payout fails and gives the money back', async () => {
   ])
   const withdrawal = { id, status: 'FAILED', value: 66_666 }
   assert.deepEqual(await eventsOf(api, client.company.id), [
-    { type: 'withdrawal.failed', payload: { event: 'Withdrawal.Failed', withdrawal } },
+    {
+      type: 'withdrawal.failed',
+      payload: { event: 'Withdrawal.Failed', withdrawal, externalId: null },
+    },
   ])
   const letter = await lastLetter(client)
   assert.equal(letter.kind, 'withdrawal-failed')
