@@ -76,6 +76,7 @@ export async function moveCompany(move: Move): Promise<Moved> {
     await onStep('arrived')
     await pause(move.grace_ms ?? GRACE_MS)
     await requireForgotten(move)
+    await askBankSoon(ends.target, companyId)
     const rows = await clearSource(ends, companyId)
     await unwatchCompany(ends.changers.target, companyId)
     await source.query('delete from company_moves where company_id = $1', [companyId])
@@ -261,6 +262,7 @@ async function changePlace(ends: Ends, move: Move, verified: number): Promise<nu
       [move.companyId],
     )
     await pause(move.workers_ms ?? WORKERS_MS)
+    await askBankSoon(source, move.companyId)
     const start_ms = performance.now()
     try {
       await tryToChange(ends, move, verified, start_ms + REFUSED_MS)
@@ -283,6 +285,19 @@ async function changePlace(ends: Ends, move: Move, verified: number): Promise<nu
       await catchUp(ends, move.companyId)
     }
   }
+}
+
+/**
+ * Callbacks of the bank are refused while the company changes its place. What it has received
+ * meanwhile is asked for as soon as tasks no longer leave the company alone, wherever it lives then.
+ * `asked_until` is in the company's own time, which may be ahead.
+ */
+async function askBankSoon(client: pg.ClientBase, companyId: Uuid): Promise<void> {
+  await client.query(
+    `update reconciliations set next_attempt_at = least(next_attempt_at, asked_until, now())
+     where company_id = $1`,
+    [companyId],
+  )
 }
 
 class Late extends Error {}
