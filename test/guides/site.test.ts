@@ -58,6 +58,26 @@ test('a link to the server of the samples leads to the server that shows the pag
   assert.match(text, /<a href="\/docs">Referência da API<\/a>/)
 })
 
+test('samples show the address of this server, and a proxy that of the service behind it', async () => {
+  const own = api.app.publicUrl
+  assert.notEqual(own, 'http://127.0.0.1:3000')
+  for (const path of [
+    '',
+    '/start',
+    '/subscriptions',
+    '/webhooks',
+    '/testing',
+    '/agents',
+    '/client',
+  ]) {
+    const shown = textOf((await api.call('GET', `/guides${path}`)).text)
+    assert.ok(shown.includes(own), path)
+    assert.ok(!shown.includes('127.0.0.1:3000'), path)
+  }
+  const { text } = await api.call('GET', '/guides/connect-a-bank')
+  assert.match(text, /proxy_pass http:\/\/127\.0\.0\.1:3000;/)
+})
+
 /** The text of a page as a reader sees it. */
 const textOf = (page: string): string =>
   page

@@ -22,7 +22,9 @@ const INTRODUCTION = 'introducao.md'
 const CLIENT = '../packages/client/README.md'
 const DECISIONS = 'decisions/'
 /** The server of the samples, which is for a reader of these pages the one that shows them. */
-const SAMPLE_SERVER = 'http://127.0.0.1:3000/'
+const SAMPLE_SERVER = 'http://127.0.0.1:3000'
+/** Where it stands for the server of the reader: not where a proxy passes on, nor in a link. */
+const IN_SAMPLES = new RegExp(`(?<!proxy_pass |\\]\\()${SAMPLE_SERVER}`, 'g')
 
 /**
  * The groups of the menu, and the files of each in their order. A folder has its files that are not
@@ -54,15 +56,16 @@ function pathOf(file: string): string {
 }
 
 /** Reads and renders all files, and lets other requests be worked on after each. */
-export async function readLibrary(): Promise<Library> {
+export async function readLibrary(publicUrl: string): Promise<Library> {
   const names = await readdir(FOLDER, { recursive: true })
   const files = [...names, CLIENT]
     .map((name) => name.replaceAll('\\', '/'))
     .filter((name) => /\.md$/.test(name) && existsSync(join(FOLDER, name)))
   const guides: Guide[] = []
   for (const { file, group } of inOrder(files)) {
-    const markdown = await readFile(join(FOLDER, file), 'utf8')
-    const article = readArticle(markdown.normalize('NFC'), (href) => resolveLink(file, href, files))
+    const text = (await readFile(join(FOLDER, file), 'utf8')).normalize('NFC')
+    const markdown = group === 'Decisions' ? text : text.replace(IN_SAMPLES, () => publicUrl)
+    const article = readArticle(markdown, (href) => resolveLink(file, href, files))
     const language = file === INTRODUCTION ? 'pt' : 'en'
     guides.push({ ...article, file, path: pathOf(file), language, group })
     await pause()
@@ -89,7 +92,7 @@ function inOrder(files: string[]): { file: string; group: string }[] {
 /** Links to other files become links to their pages, and those to the source become text. */
 function resolveLink(from: string, href: string, files: string[]): string | null {
   if (/^(https:\/\/|#)/.test(href)) return href
-  if (href.startsWith(SAMPLE_SERVER)) return href.slice(SAMPLE_SERVER.length - 1)
+  if (href.startsWith(`${SAMPLE_SERVER}/`)) return href.slice(SAMPLE_SERVER.length)
   const [path = '', anchor] = href.split('#')
   const file = posix.join(posix.dirname(from), path)
   if (!files.includes(file)) return null

@@ -25,7 +25,7 @@ export function registerGuides(scope: FastifyInstance, site: Site): void {
   let reading: Promise<Reader> | null = null
   // The files are read at the first request, so that the server starts faster.
   const read = () => {
-    reading ??= openReader().catch((error) => {
+    reading ??= openReader(site.app).catch((error) => {
       reading = null
       throw error
     })
@@ -48,8 +48,8 @@ export function registerGuides(scope: FastifyInstance, site: Site): void {
   })
 }
 
-async function openReader(): Promise<Reader> {
-  const library = await readLibrary()
+async function openReader({ publicUrl }: FullApp): Promise<Reader> {
+  const library = await readLibrary(publicUrl)
   return { library, search: createSearch(library), copies: new Map() }
 }
 
