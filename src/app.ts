@@ -81,7 +81,7 @@ export function createApp(parts: Parts): FullApp {
     metrics: shared.metrics.ofPlace(i + 1),
     alarm: alarmOfPlace(shared.alarm, i + 1),
   }))
-  const opened = urls.map((url, i) => openPlace(parts, own[i]!, url))
+  const opened = urls.map((url, i) => openPlace(parts, own[i]!, url, i + 1))
   const at = async (companyId: string) => ((await apps[0]!.places.find(companyId)) ?? apps[0]!).db
   for (const [i, db] of opened.entries()) {
     apps.push(createInPlace(parts, own[i]!, spanPlaces(db, { people: opened[0]!, at })))
@@ -116,10 +116,15 @@ function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   return { config, ...time, ...outward, passwords, bankPages, accessChanges }
 }
 
-function openPlace({ config, connections, log }: Parts, { alarm }: Shared, url: string): Database {
+function openPlace(
+  { config, connections, log }: Parts,
+  { alarm }: Shared,
+  url: string,
+  place?: number,
+): Database {
   const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), alarm)
   db.heartbeat.onUnresponsive(() =>
-    log.warn({}, 'the database does not answer: its connections were closed'),
+    log.warn({ place }, 'the database does not answer: its connections were closed'),
   )
   return db
 }

@@ -10,7 +10,6 @@ import { createActOnce, createOperate, OPERATIONS } from './http/operate.ts'
 import { buildOperator } from './http/operator.ts'
 import { ROUTES } from './http/routes/all.ts'
 import { buildServer } from './http/server.ts'
-import { watchDatabase } from './http/unresponsive-database.ts'
 import { compareVersions, diffVersions } from './http/version-changes.ts'
 import { createAgents } from './mcp/agents.ts'
 import { createReadiness } from './readiness.ts'
@@ -48,9 +47,8 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
     resetSandbox: () => resetSandbox(app),
   })
   const agents = createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce('mcp'))
-  const database = watchDatabase(apps.map(({ db }) => db.heartbeat))
   const isReady = readiness.check
-  const server = await buildServer({ app, keys, isReady, state, pages, agents, database })
+  const server = await buildServer({ app, keys, isReady, state, pages, agents })
   const operator = await buildOperator(app.metrics.text, readiness.check)
   watchProcess(app)
   // If there are several processes, the parent looks it up for all.
@@ -69,7 +67,6 @@ export async function createService(anyApp: FullApp, databaseUrl: string): Promi
       )
       await server.close()
       await operator.close()
-      database.close()
       await readiness.close()
       clearTimeout(late)
       await Promise.all(apps.map(untilIdle))

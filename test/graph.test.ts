@@ -127,7 +127,7 @@ const MAY_USE: Record<string, string[]> = {
   ],
   'request-log': ['app.ts', 'fields.ts'],
   'setbacks.ts': [],
-  'simulated-bank': ['app.ts', 'charges', 'companies', 'fields.ts', 'payments'],
+  'simulated-bank': ['app.ts', 'charges', 'companies', 'fields.ts', 'payments', 'places'],
   'tasks.ts': [],
   totals: ['app.ts', 'companies'],
   'version-changes': ['fields.ts', 'operate.ts'],

@@ -6,7 +6,12 @@ import { type Problem, problem } from '../lib/problems.ts'
 import { cannotWrite, codeOf, isAway, isLostAnswer, isNotSent, isUnknown } from './away.ts'
 import { createConfirming } from './confirming.ts'
 import { type Connections, type Kind, undivided } from './connection-counts.ts'
-import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
+import {
+  createHeartbeat,
+  type Heartbeat,
+  type Refusing,
+  refuseWhileUnresponsive,
+} from './heartbeat.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { RETRY_FOR_MS } from './pool.ts'
 import { openPing, WRITE } from './probe.ts'
@@ -168,6 +173,7 @@ export function openDatabase(url: string, size: number | Connections, listener =
     watch: () => heartbeat.watch(),
   })
   const heartbeat = openHeartbeat(url, confirm)
+  const orRefused = refuseWhileUnresponsive(heartbeat)
   const notifier = createNotifier((query) => view('tasks', null).light.query(query))
   const end = async () => {
     await notifier.idle()
@@ -190,17 +196,18 @@ export function openDatabase(url: string, size: number | Connections, listener =
         heartbeat.watch()
         return shares.during(companyId, wait_ms, allBusy, () => act(pool))
       }
+    // Tasks wait: nobody else would do their work.
+    const during: Refusing = isTask ? (work) => work() : orRefused
+    const run = <R extends Row>(source: Source, query: Query): Promise<R[]> =>
+      confirmed(query, (attempt) =>
+        repeatWhileAway(
+          () => attempt(lendOf(source)((pool) => runOn<R>(pool, query))),
+          retryFor_ms,
+        ),
+      )
     const txOn = (source: Source): Tx =>
       asOnePlace({
-        query: (query) =>
-          noting(
-            confirmed(query, (attempt) =>
-              repeatWhileAway(
-                () => attempt(lendOf(source)((pool) => runOn(pool, query))),
-                retryFor_ms,
-              ),
-            ),
-          ),
+        query: (query) => noting(during(() => run(source, query))),
         wake: listener.wake,
         notify: notifier.notify,
       })
@@ -208,14 +215,17 @@ export function openDatabase(url: string, size: number | Connections, listener =
       ...txOn(sources[kind]),
       hot: txOn(sources.hot),
       light: txOn(sources.light),
-      transaction: (act) => noting(transact(lendOf(sources[kind]), act, afterCommit, retryFor_ms)),
+      transaction: (act) =>
+        noting(during(() => transact(lendOf(sources[kind]), act, afterCommit, retryFor_ms))),
       of: (id) => ofCompanies[kind].of(id, () => view(kind, id)),
       get tasks() {
         return view('tasks', null)
       },
       connect: () => {
         const connectOnce = () => connect(sources.long, companyId, wait_ms)
-        return isTask ? repeatWhileAway(connectOnce, retryFor_ms) : connectOnce()
+        if (isTask) return repeatWhileAway(connectOnce, retryFor_ms)
+        // Only what is new is refused: nobody would give back a connection that comes later.
+        return during(async () => {}).then(connectOnce)
       },
       pools,
       waiting,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createHeartbeat } from './heartbeat.ts'
+import { createHeartbeat, refuseWhileUnresponsive } from './heartbeat.ts'
 
 const HOUR_S = 3600
 
@@ -100,4 +100,28 @@ test('a commit that no standby has confirmed keeps requests out, until one is', 
   assert.equal(state.commits, 1, 'one commit at a time waits to be confirmed')
   state.inDoubt = false
   assert.deepEqual([heartbeat.isUnresponsive(), cuts], [false, []])
+})
+
+test('what waits is refused once when the database stops answering, and what is new at once', async () => {
+  const state = { isUnresponsive: false }
+  const acts: (() => void)[] = []
+  const orRefused = refuseWhileUnresponsive({
+    isUnresponsive: () => state.isUnresponsive,
+    onUnresponsive: (act) => acts.push(act),
+  })
+  let begun = 0
+  const waitForEver = () => {
+    begun += 1
+    return new Promise<string>(() => {})
+  }
+  assert.equal(await orRefused(async () => 'done'), 'done')
+  const waiting = [orRefused(waitForEver), orRefused(waitForEver)]
+  state.isUnresponsive = true
+  for (const act of acts) act()
+  for (const one of [...waiting, orRefused(waitForEver)]) {
+    await assert.rejects(one, { code: 'service_unavailable', headers: { 'Retry-After': '5' } })
+  }
+  assert.equal(begun, 2, 'what is new is not begun')
+  state.isUnresponsive = false
+  assert.equal(await orRefused(async () => 'done'), 'done')
 })

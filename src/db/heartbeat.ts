@@ -1,3 +1,4 @@
+import { problem } from '../lib/problems.ts'
 import { waitInSteps } from './steps.ts'
 
 /** How often a ping is sent while there are connections. */
@@ -83,5 +84,38 @@ export function createHeartbeat(parts: Parts): Heartbeat {
       if (timer) clearTimeout(timer)
       return parts.close()
     },
+  }
+}
+
+const notAnswering = () =>
+  problem(
+    'service_unavailable',
+    'The database does not answer. Retry with the same Idempotency-Key.',
+    { 'Retry-After': '5' },
+  )
+
+/** Does something for a request, unless it is refused. */
+export type Refusing = <R>(work: () => Promise<R>) => Promise<R>
+
+/**
+ * Refuses what requests ask of a database while it is unresponsive: what is new at once, and what
+ * waits as soon as it is detected. What has begun may still be done, as after a lost connection.
+ */
+export function refuseWhileUnresponsive(
+  heartbeat: Pick<Heartbeat, 'isUnresponsive' | 'onUnresponsive'>,
+): Refusing {
+  const waiting = new Set<(refusal: Error) => void>()
+  heartbeat.onUnresponsive(() => {
+    for (const refuse of waiting) refuse(notAnswering())
+    waiting.clear()
+  })
+  return (work) => {
+    if (heartbeat.isUnresponsive()) return Promise.reject(notAnswering())
+    return new Promise((resolve, reject) => {
+      waiting.add(reject)
+      work()
+        .then(resolve, reject)
+        .finally(() => waiting.delete(reject))
+    })
   }
 }

@@ -38,37 +38,56 @@ export function watchInstallation(app: FullApp): void {
   }
 }
 
-/** If it is not near 0, nothing expires. */
-function watchClock(registry: Registry, { clockWatch }: FullApp): void {
+type ReadGauge = {
+  name: string
+  help: string
+  labelNames?: string[]
+  read(gauge: Gauge): Promise<void>
+}
+
+/** A gauge that is read from a database. While that does not answer, it has no value. */
+function readGauge(registry: Registry, { read, ...config }: ReadGauge): void {
   new Gauge({
-    name: 'vintem_clock_ahead_seconds',
-    help: 'How far the clock of this machine is ahead of the clock of the database',
+    ...config,
     registers: [registry],
     async collect() {
-      this.set(await clockWatch.ahead_s())
+      await read(this).catch(() => {
+        // To reset a gauge without labels sets it to 0, which would be a value.
+        if (config.labelNames) this.reset()
+        else this.remove()
+      })
+    },
+  })
+}
+
+/** If it is not near 0, nothing expires. */
+function watchClock(registry: Registry, { clockWatch }: FullApp): void {
+  readGauge(registry, {
+    name: 'vintem_clock_ahead_seconds',
+    help: 'How far the clock of this machine is ahead of the clock of the database',
+    async read(gauge) {
+      gauge.set(await clockWatch.ahead_s())
     },
   })
 }
 
 /** The metrics for alerts: books that differ, and due work that is not done. */
 function watchMoney(registry: Registry, { db, clock }: FullApp): void {
-  new Gauge({
+  readGauge(registry, {
     name: 'vintem_ledger_differing_companies',
     help: 'Companies whose books differ, and whose payouts are stopped for it',
-    registers: [registry],
-    async collect() {
-      this.set(await countDiffering(db))
+    async read(gauge) {
+      gauge.set(await countDiffering(db))
     },
   })
-  new Gauge({
+  readGauge(registry, {
     name: 'vintem_due_oldest_seconds',
     help: 'How long the oldest piece of due work has been waiting, by kind',
     labelNames: ['work'],
-    registers: [registry],
-    async collect() {
+    async read(gauge) {
       for (const { work, due } of await oldestDue(db)) {
         const waiting_ms = due ? clock.now().getTime() - due.getTime() : 0
-        this.set({ work }, Math.max(0, waiting_ms / 1000))
+        gauge.set({ work }, Math.max(0, waiting_ms / 1000))
       }
     },
   })
@@ -76,50 +95,46 @@ function watchMoney(registry: Registry, { db, clock }: FullApp): void {
 
 /** Counts companies whose work fails. The work of the others continues. */
 function watchSetbacks(registry: Registry, { db, systemClock }: FullApp): void {
-  new Gauge({
+  readGauge(registry, {
     name: 'vintem_set_aside_companies',
     help: 'Companies that a task leaves alone for a while, because their work failed',
     labelNames: ['task'],
-    registers: [registry],
-    async collect() {
+    async read(gauge) {
       const counts = await countSetbacks(db, systemClock.now())
-      this.reset()
-      for (const { task, count } of counts) this.set({ task }, count)
+      gauge.reset()
+      for (const { task, count } of counts) gauge.set({ task }, count)
     },
   })
 }
 
 /** What operators must see: banks that do not answer, certificates, payouts that no bank sends. */
 function watchBanks(registry: Registry, { db, clock }: FullApp): void {
-  new Gauge({
+  readGauge(registry, {
     name: 'vintem_bank_unasked_oldest_seconds',
     help: 'How long ago the bank was last asked what it has received that has answered least',
-    registers: [registry],
-    async collect() {
+    async read(gauge) {
       const asked = await oldestAsked(db)
-      this.set(asked ? Math.max(0, (clock.now().getTime() - asked.getTime()) / 1000) : 0)
+      gauge.set(asked ? Math.max(0, (clock.now().getTime() - asked.getTime()) / 1000) : 0)
     },
   })
-  new Gauge({
+  readGauge(registry, {
     name: 'vintem_bank_certificate_end_timestamp_seconds',
     help: 'When the certificate of a bank connection ends, in seconds since 1970',
     labelNames: ['company', 'profile'],
-    registers: [registry],
-    async collect() {
+    async read(gauge) {
       const certificates = await listCertificates(db)
       // Remove connections that do not exist any more.
-      this.reset()
+      gauge.reset()
       for (const { companyId: company, profile, certificateEndsAt } of certificates) {
-        this.set({ company, profile }, certificateEndsAt.getTime() / 1000)
+        gauge.set({ company, profile }, certificateEndsAt.getTime() / 1000)
       }
     },
   })
-  new Gauge({
+  readGauge(registry, {
     name: 'vintem_withdrawals_by_hand',
     help: 'Withdrawals that wait for an operator to send them',
-    registers: [registry],
-    async collect() {
-      this.set(await countWaiting(db))
+    async read(gauge) {
+      gauge.set(await countWaiting(db))
     },
   })
 }

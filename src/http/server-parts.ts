@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import type { Agents } from './agent-message.ts'
 import type { KeyRing } from './auth.ts'
-import type { DatabaseWatch } from './unresponsive-database.ts'
 
 /** The parts that the server is built from. */
 export type ServerParts = {
@@ -11,7 +10,6 @@ export type ServerParts = {
   /** Faults stop all work of a process. Warnings name work that is not done. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   state: { closing: boolean }
-  database: DatabaseWatch
   agents: Agents
   /** The pages for people, which need no key. */
   pages: {

@@ -28,7 +28,6 @@ import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
 import { isOver } from './slices.ts'
-import { refuseWhileUnresponsive } from './unresponsive-database.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -97,7 +96,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)
     else begin()
   })
-  refuseWhileUnresponsive(server, parts.database)
   server.addHook('onResponse', (request, reply, done) => {
     observe(parts, request, reply)
     done()

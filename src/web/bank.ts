@@ -4,9 +4,9 @@ import type { Move } from '../core/clocks/rules.ts'
 import { waitUntilApplied } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
-import { findCompany, hasSandbox } from '../core/companies/store.ts'
+import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { askAll } from '../core/places/across.ts'
+import { hasAnySandbox } from '../core/places/across.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
 import { payCode } from '../core/simulated-bank/payments.ts'
 import type { Language } from '../lib/language.ts'
@@ -41,7 +41,7 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
   const { app } = site
   scope.register(async (bank) => {
     bank.addHook('onRequest', async () => {
-      const isOpen = app.config.local || (await askAll(app, hasSandbox)).includes(true)
+      const isOpen = app.config.local || (await hasAnySandbox(app))
       if (!isOpen) throw problem('route_not_found')
     })
     bank.get('/bank', (request, reply) => {

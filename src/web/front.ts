@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { hasSandbox } from '../core/companies/store.ts'
 import { countLiveWorkers } from '../core/deliveries/workers.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { askAll } from '../core/places/across.ts'
+import { hasAnySandbox } from '../core/places/across.ts'
 import type { Language } from '../lib/language.ts'
 import { VERSION } from '../lib/version.ts'
 import { LATEST } from '../versions/history.ts'
@@ -66,8 +65,9 @@ async function readState(app: FullApp): Promise<State> {
     const [row] = await db.query<{ version: string }>({
       text: `select current_setting('server_version') as version`,
     })
-    const [workers, sandboxes] = await Promise.all([countLiveWorkers(db), askAll(app, hasSandbox)])
-    const hasBank = config.local || sandboxes.includes(true)
+    const hasSandbox = hasAnySandbox(app).catch(() => false)
+    const [workers, isBank] = await Promise.all([countLiveWorkers(db), hasSandbox])
+    const hasBank = config.local || isBank
     return { database: row!.version.split(' ')[0]!, workers, hasBank }
   } catch {
     return { database: null, workers: 0, hasBank: config.local }

@@ -77,7 +77,11 @@ export type TestApi = {
   peopleRows<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>
 }
 
-export type ClientOptions = { apiVersion?: string; scopes?: Scope[] }
+export type ClientOptions = {
+  apiVersion?: string
+  scopes?: Scope[] /** Instead of the last place. */
+  app?: FullApp
+}
 
 const SECRET_KEY = secretOf('api')
 /** How many places there are in tests that do not say so. */
@@ -173,7 +177,7 @@ export async function startApi(
       const text = asked === undefined ? withoutPlace(payload) : payload
       return { status, text, body: text.startsWith('{') ? JSON.parse(text) : undefined }
     },
-    client: (fields, options) => makeClient(app, call, fields, options),
+    client: (fields, options) => makeClient(options?.app ?? app, call, fields, options),
     rows: <R>(text: string, values: unknown[] = []) =>
       changesTables(text)
         ? (changeTables(databaseUrl, text) as Promise<R[]>)

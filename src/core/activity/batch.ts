@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Counter, type Registry } from 'prom-client'
 import type { Database } from '../../db/database.ts'
 import { createBatcher } from '../../lib/batch.ts'
 import { describeError, type Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Entry } from './rules.ts'
 import { insertEntries } from './store.ts'
@@ -20,6 +22,23 @@ const GATHER_MS = 250
 /** About 10 MB. */
 const MAX_WAITING = 20_000
 
+/** How often and after how long it is tried again, as long as a failover takes. */
+const TRIES = 6
+const RETRY_MS = 1_000
+
+/** The changes are committed, so their entries are not lost while the database is away shortly. */
+async function patiently(write: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write()
+    } catch (error) {
+      const isAway = error instanceof Problem && error.code === 'service_unavailable'
+      if (!isAway || tries === TRIES) throw error
+      await pause(RETRY_MS)
+    }
+  }
+}
+
 export function createLateActivity(db: Database, registry: Registry, log: Log): LateActivity {
   const lost = new Counter({
     name: 'vintem_activity_lost_total',
@@ -29,7 +48,7 @@ export function createLateActivity(db: Database, registry: Registry, log: Log): 
   let waiting = 0
   async function run(entries: Entry[]): Promise<null[]> {
     try {
-      await insertEntries(db.light, entries)
+      await patiently(() => insertEntries(db.light, entries))
     } catch (error) {
       lost.inc(entries.length)
       log.error(

@@ -1,15 +1,58 @@
 import type { Database } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problems.ts'
 import { type App, appsOf } from '../app.ts'
+import { hasSandbox } from '../companies/store.ts'
+import { firstOf } from './directory.ts'
 import { listMoving } from './store.ts'
 
-/** Asks every place. With one place it is one question, as ever. */
-export const askAll = <T>(app: App, ask: (db: Database) => Promise<T>): Promise<T[]> =>
-  app.places.all.length === 1
-    ? Promise.all([ask(app.db)])
-    : Promise.all(appsOf(app).map(({ db }) => ask(db.of(''))))
+/** If `unreached` is given, places that do not answer are left out, and their numbers added. */
+export type Asker = App & { unreached?: Set<number> }
 
-export async function sumOfAll(app: App, count: (db: Database) => Promise<number>) {
+/** Asks every place, from the number 1 on. With one place it is one question, as ever. */
+export async function askAll<T>(
+  app: Asker,
+  ask: (db: Database, place: number) => Promise<T>,
+): Promise<T[]> {
+  if (app.places.all.length === 1) return [await ask(app.db, 1)]
+  const { unreached } = app
+  const asked = appsOf(app).map(async ({ db }, i) => {
+    if (unreached?.has(i + 1)) return []
+    try {
+      return [await ask(db.of(''), i + 1)]
+    } catch (error) {
+      if (!unreached || !isUnavailable(error)) throw error
+      unreached.add(i + 1)
+      return []
+    }
+  })
+  return (await Promise.all(asked)).flat()
+}
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof Problem && error.code === 'service_unavailable'
+
+/** Whether a company is a sandbox, of whatever place. */
+export const hasAnySandbox = async (app: App): Promise<boolean> =>
+  (await findInAny(app, async (db) => (await hasSandbox(db)) || null)) !== null
+
+/**
+ * The first answer that is not null, so that nobody waits for a place that has no other. If there
+ * is none and a place does not answer, throws, because it may be there.
+ */
+export async function findInAny<T>(
+  app: App,
+  find: (db: Database) => Promise<T | null>,
+): Promise<T | null> {
+  if (app.places.all.length === 1) return find(app.db)
+  const questions = appsOf(app).map(({ db }) => find(db.of('')))
+  const place = await firstOf(questions, (found) => found !== null)
+  if (place !== null) return questions[place]!
+  await Promise.all(questions)
+  return null
+}
+
+export async function sumOfAll(app: Asker, count: (db: Database) => Promise<number>) {
   const counts = await askAll(app, count)
   return counts.reduce((sum, one) => sum + one, 0)
 }
@@ -25,7 +68,7 @@ type List<T> = {
  * A company that is being moved is listed where it lives.
  */
 export async function listOfAll<T>(
-  app: App,
+  app: Asker,
   read: (db: Database) => Promise<T[]>,
   { companyOf, compare, limit }: List<T>,
 ): Promise<T[]> {

@@ -6,13 +6,14 @@ import { parse } from '../../pix/brcode.ts'
 import { callbackBody } from '../../provider/callback.ts'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
-import { type App, appsOf, placeOf } from '../app.ts'
+import { type App, placeOf } from '../app.ts'
 import { findStaticCode } from '../charges/static-store.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { isPlayable, payableBy } from '../payments/rules.ts'
+import { findInAny } from '../places/across.ts'
 import type { Transfer } from './records.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
@@ -125,11 +126,8 @@ async function resolveKey<A extends App>(
 }
 
 /** Neither a Pix key nor the id of a code says where the company is, so all places are asked. */
-async function findStatic(app: App, key: string, id: Uuid) {
-  if (app.places.all.length === 1) return findStaticCode(app.db, key, id)
-  const asked = appsOf(app).map(({ db }) => findStaticCode(db.of(''), key, id))
-  return (await Promise.all(asked)).find((code) => code !== null) ?? null
-}
+const findStatic = (app: App, key: string, id: Uuid) =>
+  findInAny(app, (db) => findStaticCode(db, key, id))
 
 /** The company of a code, if the simulated bank issued the code and anybody may pay it. */
 async function findSimulated(

@@ -9,7 +9,7 @@ import { type App, placeOf } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { findRecorded } from '../payments/store.ts'
-import { askAll } from '../places/across.ts'
+import { askAll, findInAny } from '../places/across.ts'
 import { findWithdrawal } from './commands.ts'
 import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
 import { endPayout } from './payouts.ts'
@@ -52,7 +52,7 @@ async function endManually(
   result: ManualResult,
   author: Author,
 ): Promise<Withdrawal> {
-  const companyId = (await askAll(anyApp, (db) => findCompanyOf(db, id))).find((one) => one)
+  const companyId = await findInAny(anyApp, (db) => findCompanyOf(db, id))
   if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
   const app = await placeOf(anyApp, companyId)
   const company = await findCompany(app.db, companyId)

@@ -29,13 +29,13 @@ async function show(visit: OperatorVisit): Promise<FastifyReply> {
   const title = OPERATOR[language].sections.overview
   const [problems, systems, versions, tables] = await Promise.all([
     readProblems(visit),
-    askAll(app, readSystem),
+    askAll(app, async (db, place) => ({ place, system: await readSystem(db) })),
     askAll(app, countVersions),
-    askAll(app, (db) => listLargestTables(db, TABLES)),
+    askAll(app, async (db, place) => ({ place, sizes: await listLargestTables(db, TABLES) })),
   ])
   const body = html`${heading(title)}${showProblems(visit, problems)}
-<div class="columns">${showVersions(visit, systems[0]!, addUp(versions.flat()))}${systems.map((system, i) => showDatabase(visit, system, i))}</div>
-${tables.map((own, i) => showTables(visit, own, i))}`
+<div class="columns">${showVersions(visit, systems[0]!.system, addUp(versions.flat()))}${systems.map(({ system, place }) => showDatabase(visit, system, place))}</div>
+${tables.map(({ sizes, place }) => showTables(visit, sizes, place))}`
   return visit.send({ title, here: 'overview', body })
 }
 
@@ -67,9 +67,9 @@ async function readProblems({ app, language }: OperatorVisit): Promise<Found[]> 
   ]
 }
 
-function showProblems({ language, url }: OperatorVisit, problems: Found[]): Html {
+function showProblems({ app, language, url }: OperatorVisit, problems: Found[]): Html | null {
   const texts = OPERATOR[language].overview
-  if (problems.length === 0) return notice(texts.allFine)
+  if (problems.length === 0) return app.unreached.size === 0 ? notice(texts.allFine) : null
   const row = ({ text, path }: Found) =>
     html`<li><a class="row" href="${url(path)}"><span>${text}</span>${icon('next')}</a></li>`
   return card(texts.attention, html`<ul class="rows">${problems.map(row)}</ul>`)
@@ -110,17 +110,17 @@ function addUp(versions: Pinned[]): Pinned[] {
 }
 
 /** The title of a card about one of several places. */
-const inPlace = ({ app, language }: OperatorVisit, title: string, i: number): string =>
-  app.places.all.length === 1 ? title : `${title} (${OPERATOR[language].overview.place} ${i + 1})`
+const inPlace = ({ app, language }: OperatorVisit, title: string, place: number): string =>
+  app.places.all.length === 1 ? title : `${title} (${OPERATOR[language].overview.place} ${place})`
 
-function showDatabase(visit: OperatorVisit, system: System, i: number): Html {
+function showDatabase(visit: OperatorVisit, system: System, place: number): Html {
   const { app, language } = visit
   const texts = OPERATOR[language].overview
-  const { db } = app.places.all[i]!
+  const { db } = app.places.all[place - 1]!
   const { pools } = db
   const waiting = db.waiting()
   return card(
-    inPlace(visit, texts.databaseTitle, i),
+    inPlace(visit, texts.databaseTitle, place),
     facts([
       [texts.size, formatBytes(system.bytes)],
       [texts.connections, texts.ofMost(system.connections, system.maxConnections)],
@@ -132,11 +132,11 @@ function showDatabase(visit: OperatorVisit, system: System, i: number): Html {
   )
 }
 
-function showTables(visit: OperatorVisit, tables: TableSize[], i: number): Html {
+function showTables(visit: OperatorVisit, tables: TableSize[], place: number): Html {
   const { language } = visit
   const texts = OPERATOR[language].overview
   return card(
-    inPlace(visit, texts.tables, i),
+    inPlace(visit, texts.tables, place),
     html`<p class="soft">${texts.tablesHint}</p>${table(
       texts.tables,
       [

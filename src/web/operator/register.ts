@@ -51,7 +51,7 @@ function visitOf(visitor: SignedIn): OperatorVisit {
   const url = (path: string) => `${OPERATOR_HOME}${path}`
   const visit: OperatorVisit = {
     ...visitor,
-    app: visitor.site.app,
+    app: { ...visitor.site.app, unreached: new Set() },
     url,
     send: (page) => sendOperatorPage(visit, page),
     redirect: (path, done) =>

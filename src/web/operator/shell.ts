@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { suffixOf } from '../../lib/ids.ts'
+import { notice } from '../dashboard/parts.ts'
 import { languageForm, personLinks } from '../dashboard/shell.ts'
 import { type Html, html } from '../html.ts'
 import { sendPage } from '../layout.ts'
@@ -10,6 +11,7 @@ import type { OperatorPage, OperatorVisit } from './visit.ts'
 export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): FastifyReply {
   const { language, url } = visit
   const texts = OPERATOR[language]
+  const unreached = [...visit.app.unreached].sort()
   const current = html` aria-current="page"`
   const menu = html`<nav class="menu" aria-label="${texts.menu}">${SECTIONS.map(
     ({ name, path }) =>
@@ -23,7 +25,7 @@ export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): Fast
     scripts: ['actions.js'],
     nav: personLinks(visit),
     aside: menu,
-    body: page.body,
+    body: html`${unreached.map((place) => notice(texts.unreached(place), 'bad'))}${page.body}`,
     footer: languageForm(visit),
     sameSiteReferrer: true,
     ...(page.status ? { status: page.status } : {}),

@@ -17,6 +17,7 @@ export const en: OperatorTexts = {
   fine: 'All is well',
   upTo: (count) => `${count} or more`,
   about: (count) => `about ${count}`,
+  unreached: (place) => `Place ${place} does not answer: its companies are missing here.`,
   overview: {
     attention: 'Needs attention',
     allFine: 'No known problem in this installation.',

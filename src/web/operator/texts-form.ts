@@ -17,6 +17,8 @@ export type OperatorTexts = {
   fine: string
   upTo(count: number): string
   about(count: string): string
+  /** One of several databases does not answer. */
+  unreached(place: number): string
   overview: {
     attention: string
     allFine: string

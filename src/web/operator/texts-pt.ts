@@ -17,6 +17,7 @@ export const pt: OperatorTexts = {
   fine: 'Tudo certo',
   upTo: (count) => `${count} ou mais`,
   about: (count) => `cerca de ${count}`,
+  unreached: (place) => `O lugar ${place} não responde: as empresas dele não aparecem aqui.`,
   overview: {
     attention: 'Precisa de atenção',
     allFine: 'Nenhum problema conhecido nesta instalação.',

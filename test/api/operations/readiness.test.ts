@@ -102,8 +102,8 @@ test('with a frozen database readiness is answered in two seconds, and requests 
   try {
     const waiting = ask()
     await assertUnready(api)
-    // Less than the time after which a single statement is given up. In the test of
-    // src/http/unresponsive-database.ts the time is its own, and ten seconds are enough.
+    // Less than the time after which a single statement is given up. In the tests of
+    // src/db/heartbeat.ts the time is its own, and ten seconds are enough.
     await assertRefused(waiting, 30_000)
     await assertRefused(ask(), 10_000)
     assert.equal((await api.call('GET', '/health')).status, 200)
