@@ -45,6 +45,7 @@ const MAY_USE: Record<string, string[]> = {
     'events.ts',
     'fields.ts',
     'idempotency.ts',
+    'installation.ts',
     'mails',
     'orders.ts',
     'products',

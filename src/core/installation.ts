@@ -11,6 +11,17 @@ export async function findSecretKeyId(tx: Tx): Promise<string | null> {
   return row?.secret_key_id ?? null
 }
 
+/**
+ * Until when pages got addresses without a tag: a day after this was changed, because servers of the
+ * version before may run on for a while. Null if none ever did.
+ */
+export async function findPlainPagesEnd(tx: Tx): Promise<Date | null> {
+  const [row] = await tx.query<{ end: Date | null }>({
+    text: 'select plain_pages_end as "end" from installation',
+  })
+  return row?.end ?? null
+}
+
 /** Refuses a database that was set up with another secret: what it sealed could not be opened. */
 export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
   await tx.query({

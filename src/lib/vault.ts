@@ -29,6 +29,8 @@ export type Vault = {
   fingerprint(parts: string[]): Buffer
   /** The stored form of an API key. */
   hashKey(key: string): Buffer
+  /** Ends the address of a page, so that nobody can make one up who knows the rest of it. */
+  tag(address: string): string
   /** The stored form of a one-time code; `context` (company, row) ties it to what it is for. */
   hashCode(code: string, context: string): Buffer
 }
@@ -67,6 +69,7 @@ export function createVault(secret: Buffer): Vault {
   const hashing = keyFor('api keys')
   const recognising = keyFor('requests')
   const confirming = keyFor('one-time codes')
+  const tagging = keyFor('page addresses')
 
   function seal(text: string, context: string): Buffer {
     const nonce = nonces.next()
@@ -95,6 +98,9 @@ export function createVault(secret: Buffer): Vault {
       createHmac('sha256', indexing).update(`${companyId}:${value}`).digest().subarray(0, 16),
     fingerprint: (parts) => createHmac('sha256', recognising).update(parts.join('\n')).digest(),
     hashKey: (key) => createHmac('sha256', hashing).update(key).digest(),
+    // 120 bits are twenty characters, without a rest.
+    tag: (address) =>
+      createHmac('sha256', tagging).update(address).digest().subarray(0, 15).toString('base64url'),
     hashCode: (code, context) =>
       createHmac('sha256', confirming).update(`${context}:${code}`).digest(),
   }

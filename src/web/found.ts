@@ -1,6 +1,7 @@
 import { placeOf } from '../core/app.ts'
 import type { Billing } from '../core/billings/rules.ts'
 import { find as findBilling } from '../core/billings/store.ts'
+import { isOfPlainPages, readPageToken } from '../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
@@ -8,14 +9,15 @@ import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
-import { type Uuid, unpackPair } from '../lib/ids.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 
 /** The company that a page belongs to. `app` has the company's clock. */
 export type Owner = { app: FullApp; company: Company; token: string }
 
 /** What the token of a page names: a charge or a recurrence. */
-export type Found = Owner & ({ charge: Charge } | { recurrence: Recurrence })
+export type Found = Owner & Shown
+type Shown = { charge: Charge } | { recurrence: Recurrence }
 
 /** The state of a charge or an agreement that its page shows. */
 export type State =
@@ -41,17 +43,32 @@ export async function lookUp(
   token: string,
   findOwner = (app: FullApp, id: Uuid) => findCompany(app.db, id),
 ): Promise<Found> {
-  const named = unpackPair(token)
+  const named = readPageToken(anyApp.vault, token)
   const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const company = named && (await findOwner(app, named.companyId))
   if (!company) throw problem('charge_not_found')
   const owner = { app: withCompanyClock(forCompany(app, company), company), company, token }
   const now = owner.app.clock.now()
   const charge = await app.charges.find(named)
-  if (charge) return { ...owner, charge: chargeAsOf(charge, now) }
-  const recurrence = await findRecurrence(owner.app.db, company.id, named.id)
-  if (!recurrence) throw problem('charge_not_found')
-  return { ...owner, recurrence: asOf(recurrence, now) }
+  const recurrence = charge ? null : await findRecurrence(owner.app.db, company.id, named.id)
+  if (!charge && !recurrence) throw problem('charge_not_found')
+  const found: Shown = charge
+    ? { charge: chargeAsOf(charge, now) }
+    : { recurrence: asOf(recurrence!, now) }
+  const isShown = !named.isPlain || (!isOver(found, now) && (await isOfPlainPages(app, named.id)))
+  if (!isShown) throw problem('charge_not_found')
+  return { ...owner, ...found }
+}
+
+/** Who has just paid by an address without a tag still sees that. */
+const LATE_MS = 3_600_000
+
+/** Whether an address of before tags has ended with its charge or agreement. */
+function isOver(found: Shown, now: Date): boolean {
+  if ('recurrence' in found) return found.recurrence.status !== 'OPEN'
+  const { status, paymentDate, expiresAt } = found.charge
+  const end = paymentDate ?? expiresAt
+  return status === 'CANCELED' || end.getTime() + LATE_MS <= now.getTime()
 }
 
 /** What the page of a subscription's charge shows of the subscription. */

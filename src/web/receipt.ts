@@ -1,5 +1,5 @@
+import { checkoutUrl } from '../core/charges/addresses.ts'
 import { isPlayMoney, receivedOf } from '../core/charges/rules.ts'
-import { checkoutUrl } from '../core/charges/view.ts'
 import { receiptLines } from '../core/receipts/lines.ts'
 import type { ReceiptLine } from '../core/receipts/texts.ts'
 import { formatReais } from '../lib/money.ts'
@@ -71,7 +71,7 @@ function actions(page: ChargePage): Html {
 }
 
 const addressOf = ({ app, charge, chosen }: ChargePage): string =>
-  inLanguage(checkoutUrl(app.publicUrl, charge), chosen)
+  inLanguage(checkoutUrl(app, charge), chosen)
 
 /** Marks play money, on the screen and on paper. It is text, because printers may omit colors. */
 function testMark({ charge, company, language }: ChargePage): Html | null {

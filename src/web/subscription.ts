@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Billing, debitDay } from '../core/billings/rules.ts'
 import { listOfRecurrence, listOpen } from '../core/billings/store.ts'
+import { pageToken } from '../core/charges/addresses.ts'
 import { keepShipping } from '../core/charges/checkout.ts'
 import type { Charge, Payer } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
@@ -8,7 +9,7 @@ import { subscribeThrough, termsOfLink } from '../core/recurrences/offers.ts'
 import { asOf, type Recurrence, type Terms } from '../core/recurrences/rules.ts'
 import { findStarted } from '../core/recurrences/store.ts'
 import { upcomingDebits } from '../core/recurrences/upcoming.ts'
-import { fromPublic, packPair } from '../lib/ids.ts'
+import { fromPublic } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'
 import { formatDay, formatMoment, type LocalDate, localDateOf } from '../pix/local-time.ts'
@@ -74,8 +75,8 @@ export async function showSubscription(
   return sendPage(request, reply, site.assets, offerPage(offer, null))
 }
 
-const pageOf = ({ companyId, id }: Pick<Recurrence, 'companyId' | 'id'>, { chosen }: PageRequest) =>
-  inLanguage(`/pay/${packPair(companyId, id)}`, chosen)
+const pageOf = (named: Pick<Recurrence, 'companyId' | 'id'>, { app, chosen }: PageRequest) =>
+  inLanguage(`/pay/${pageToken(app.vault, named)}`, chosen)
 
 async function offerOf(asked: PageRequest): Promise<Offer> {
   const { app, company, token, language, chosen } = asked

@@ -69,7 +69,7 @@ function chargeIn(text: string): Uuid | null {
   const id = /charge_[0-9a-z]{26}/i.exec(text)?.[0].toLowerCase()
   if (id && (id.length === text.length || text.includes('://'))) return fromPublic('charge', id)
   const token = /:\/\/[^/]+\/pay\/([^/?#]+)/.exec(text)?.[1]
-  return token ? (unpackPair(token)?.id ?? null) : null
+  return token ? (unpackPair(token.slice(0, 43))?.id ?? null) : null
 }
 
 const txidIn = (text: string): Meaning | null =>

@@ -4,18 +4,18 @@ import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink } from '../mails/letters.ts'
 import { type NewMail, type SealedMail, sealMail } from '../mails/sealing.ts'
+import { checkoutUrl } from './addresses.ts'
 import { breakDown } from './breakdown.ts'
 import type { Charge } from './rules.ts'
-import { checkoutUrl } from './view.ts'
 
 /** The mail with the link to a charge's page. Null if the payer has no address. */
 export function linkMail(app: App, company: Company, charge: Charge): NewMail | null {
-  const { vault, publicUrl } = app
+  const { vault } = app
   const { link, payer, amount, devMode, expiresAt, description } = charge
   const to = payer && openPerson(vault, company.id, payer).email
   if (!payer || !to) return null
   const breakdown = breakDown(amount, link?.items ?? [])
-  const url = checkoutUrl(publicUrl, charge)
+  const url = checkoutUrl(app, charge)
   const payable = { amount, url, expiresAt, devMode, description, breakdown }
   const about = { to, payerName: payer.name, ...payable }
   return {

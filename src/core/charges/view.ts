@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { packPair, toPublic, type Uuid } from '../../lib/ids.ts'
+import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
@@ -11,6 +11,7 @@ import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/
 import { Amount, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
+import { type Addressing, checkoutUrl } from './addresses.ts'
 import {
   asOf,
   CHARGE_STATUSES,
@@ -222,21 +223,18 @@ const fixed = createMemo<Fixed>(4096)
 const images = createMemo<string>(4096)
 const payers = createMemo<Payer>(4096)
 
-const fixedOf = (charge: Charge, publicUrl: string): Fixed =>
+const fixedOf = (charge: Charge, app: Addressing): Fixed =>
   fixed.of(charge.id, () => ({
     id: toPublic('charge', charge.id),
-    url: checkoutUrl(publicUrl, charge),
+    url: checkoutUrl(app, charge),
     createdAt: charge.createdAt.toISOString(),
     expiresAt: charge.expiresAt.toISOString(),
   }))
 
 const imageOf = (id: Uuid, brCode: string): string => images.of(id, () => qrDataUrl(brCode))
 
-export const checkoutUrl = (publicUrl: string, charge: Pick<Charge, 'companyId' | 'id'>): string =>
-  `${publicUrl}/pay/${packPair(charge.companyId, charge.id)}`
-
-export function showCreatedPix(charge: Charge, publicUrl: string): Static<typeof CreatedPixCharge> {
-  const { id, url, createdAt, expiresAt } = fixedOf(charge, publicUrl)
+export function showCreatedPix(charge: Charge, app: Addressing): Static<typeof CreatedPixCharge> {
+  const { id, url, createdAt, expiresAt } = fixedOf(charge, app)
   return {
     id,
     status: charge.paymentStatus,
@@ -263,10 +261,10 @@ export function showStaticCode(code: StaticCode): Static<typeof StaticCodeView> 
   }
 }
 
-export function showCreatedLink(charge: Charge, publicUrl: string): Static<typeof CreatedLink> {
+export function showCreatedLink(charge: Charge, app: Addressing): Static<typeof CreatedLink> {
   return {
     id: toPublic('charge', charge.id),
-    url: checkoutUrl(publicUrl, charge),
+    url: checkoutUrl(app, charge),
     devMode: charge.devMode,
     total: charge.amount,
     externalId: charge.externalId,
@@ -291,7 +289,7 @@ export function showCharge(
   { company, vault, publicUrl, now }: Showing,
   options: { image: boolean },
 ): Static<typeof ChargeView> {
-  const { id, url, createdAt, expiresAt } = fixedOf(charge, publicUrl)
+  const { id, url, createdAt, expiresAt } = fixedOf(charge, { vault, publicUrl })
   const { status, paymentStatus } = asOf(charge, now)
   const shown: Static<typeof ChargeView> = {
     id,

@@ -1,8 +1,8 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { formatReais } from '../../lib/money.ts'
+import { checkoutUrl } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, isPlayMoney, receivedOf } from '../charges/rules.ts'
-import { checkoutUrl } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
@@ -63,7 +63,7 @@ export async function findReceiptLetter(
     to,
     payerName: charge.payer.name,
     charge,
-    url: checkoutUrl(app.publicUrl, charge),
+    url: checkoutUrl(app, charge),
     lines: receiptLines(app, company, charge, purchase, company.language),
   })
 }

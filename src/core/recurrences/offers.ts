@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
-import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { placeOf } from '../app.ts'
+import { isOfPlainPages, readPageToken } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../charges/rules.ts'
 import { forCompany, withCompanyClock } from '../companies/clock.ts'
@@ -18,10 +19,11 @@ export async function subscribeThrough(
   { customer }: Static<typeof NewSubscription>,
   { token }: { token: string },
 ): Promise<Static<typeof SubscriptionView>> {
-  const named = unpackPair(token)
+  const named = readPageToken(anyApp.vault, token)
   const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const company = named && (await findCompany(app.db, named.companyId))
-  if (!company) throw unknownLink()
+  const isOurs = company && (!named.isPlain || (await isOfPlainPages(app, named.id)))
+  if (!isOurs) throw unknownLink()
   if (company.suspendedAt !== null) throw problem('company_suspended')
   const own = withCompanyClock(forCompany(app, company), company)
   const fault = checkDigitsFault(company, customer?.taxId, 'customer.taxId')

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
-import type { Vault } from '../../lib/vault.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
+import { type Addressing, checkoutUrl } from '../charges/addresses.ts'
 import type { Charge, PaymentStatus } from '../charges/rules.ts'
 import { CHARGE_STATUSES, asOf as chargeAsOf, PAYMENT_STATUSES } from '../charges/rules.ts'
-import { type ChargeView, checkoutUrl } from '../charges/view.ts'
+import type { ChargeView } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
 import { showCompanyInCharge } from '../companies/view.ts'
 import { openPerson } from '../customers/sealing.ts'
@@ -68,11 +68,11 @@ export const RecurrenceDetail = Type.Object({
   charges: Type.Array(RecurrenceCharge, { description: 'Newest first, at most 1,000' }),
 })
 
-type Showing = { publicUrl: string; now: Date }
+type Showing = Addressing & { now: Date }
 
 export function showRecurrence(
   recurrence: Recurrence,
-  { publicUrl, now }: Showing,
+  { now, ...app }: Showing,
 ): Static<typeof RecurrenceView> {
   const { status, authStatus } = asOf(recurrence, now)
   const { brCode, customerId } = recurrence
@@ -89,7 +89,7 @@ export function showRecurrence(
     dayDue: recurrence.dayDue,
     dayGenerateCharge: recurrence.dayGenerateCharge,
     externalRecurrenceId: recurrence.externalId,
-    paymentLinkUrl: checkoutUrl(publicUrl, recurrence),
+    paymentLinkUrl: checkoutUrl(app, recurrence),
     emv: brCode,
     qrCode: brCode && qrDataUrl(brCode),
     recurrenceAuthStatus: authStatus,
@@ -140,7 +140,7 @@ const endOf = ({ authStatus, expiresAt }: Recurrence): Date =>
 export function showAsCharge(
   recurrence: Recurrence,
   started: Recurrence | null,
-  { company, vault, publicUrl, now }: Showing & { company: Company; vault: Vault },
+  { company, now, ...app }: Showing & { company: Company },
 ): Static<typeof ChargeView> {
   const current = asOf(recurrence, now)
   const { companyId, payer } = recurrence
@@ -149,16 +149,19 @@ export function showAsCharge(
     status: current.status,
     paymentStatus: paymentStatusOf(current),
     total: recurrence.value,
-    url: checkoutUrl(publicUrl, recurrence),
+    url: checkoutUrl(app, recurrence),
     devMode: false,
     needShipping: false,
     createdAt: recurrence.createdAt.toISOString(),
     expiresAt: endOf(current).toISOString(),
     ...(payer && {
-      customer: showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name }),
+      customer: showCustomerInCharge({
+        ...openPerson(app.vault, companyId, payer),
+        name: payer.name,
+      }),
     }),
     company: showCompanyInCharge(company),
-    ...showSubscription(recurrence.isTemplate ? started : recurrence, { publicUrl, now }),
+    ...showSubscription(recurrence.isTemplate ? started : recurrence, { ...app, now }),
     isRecurring: true,
     frequency: recurrence.frequency,
     recurrenceAuthStatus: asOf(started ?? recurrence, now).authStatus,
@@ -166,12 +169,12 @@ export function showAsCharge(
 }
 
 /** What a link, a template or a charge shows of its agreement. */
-export function showSubscription(agreement: Recurrence | null, { publicUrl, now }: Showing) {
+export function showSubscription(agreement: Recurrence | null, { now, ...app }: Showing) {
   if (!agreement) return {}
   return {
     pixAutomaticEmv: agreement.brCode!,
     pixAutomaticQrCode: qrDataUrl(agreement.brCode!),
-    pixAutomaticPaymentLinkUrl: checkoutUrl(publicUrl, agreement),
+    pixAutomaticPaymentLinkUrl: checkoutUrl(app, agreement),
     recurrenceAuthStatus: asOf(agreement, now).authStatus,
     recurrenceChargeId: toPublic('rec', agreement.id),
   }

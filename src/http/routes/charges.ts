@@ -109,7 +109,7 @@ const createPix = route({
     const { app, company } = call
     await endOfTick()
     const draft = pixDraft(app, company, call.body, call.fingerprint)
-    const show = (charge: Charge) => showCreatedPix(charge, app.publicUrl)
+    const show = (charge: Charge) => showCreatedPix(charge, app)
     return create(call, draft, show)
   },
 })
@@ -138,7 +138,7 @@ const createLink = route({
   async handle(call) {
     const { app, company } = call
     const draft = await linkDraft(app, company, call.body, call.fingerprint)
-    const show = (charge: Charge) => showCreatedLink(charge, app.publicUrl)
+    const show = (charge: Charge) => showCreatedLink(charge, app)
     return create(call, draft, show)
   },
 })

@@ -32,6 +32,7 @@ function recurrenceIdOf({ params }: Pick<Call, 'params'>): Uuid {
 }
 
 const showing = ({ app }: Pick<Call, 'app'>) => ({
+  vault: app.vault,
   publicUrl: app.publicUrl,
   now: app.clock.now(),
 })

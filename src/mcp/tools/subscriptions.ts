@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { listOfRecurrence, listOpen } from '../../core/billings/store.ts'
+import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { CHARGE_STATUSES, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
-import { checkoutUrl } from '../../core/charges/view.ts'
 import { findRecurrence } from '../../core/recurrences/commands.ts'
 import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
 import { search } from '../../core/recurrences/store.ts'
@@ -49,7 +49,7 @@ function showToAgent({ app }: Caller, recurrence: Recurrence): Static<typeof Age
     value,
     frequency,
     createdAt: recurrence.createdAt.toISOString(),
-    paymentLinkUrl: checkoutUrl(app.publicUrl, recurrence),
+    paymentLinkUrl: checkoutUrl(app, recurrence),
     emv: brCode,
     isTemplate,
   }

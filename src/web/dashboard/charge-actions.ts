@@ -1,9 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
+import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { findCharge } from '../../core/charges/commands.ts'
 import { asOf, type Charge, isSubscriptionLink, refundableOf } from '../../core/charges/rules.ts'
 import { mailKindOf, sendChargeMail } from '../../core/charges/send-mail.ts'
-import { type ChargeView, checkoutUrl } from '../../core/charges/view.ts'
+import type { ChargeView } from '../../core/charges/view.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
 import { REFUND_DAYS } from '../../core/refunds/rules.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
@@ -46,7 +47,7 @@ export function actionsOf(visit: Visit, charge: Charge): Html {
   const texts = CHARGE[language]
   const path = pathOf(charge)
   const isOpen = charge.status === 'OPEN'
-  const page = checkoutUrl(app.publicUrl, charge)
+  const page = checkoutUrl(app, charge)
   const hasPage = charge.kind !== 'RECURRING' && charge.kind !== 'STATIC'
   const bank = `/bank?${new URLSearchParams({ code: charge.brCode ?? '' })}`
   const isPayable =

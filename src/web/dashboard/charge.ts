@@ -2,11 +2,11 @@ import type { FastifyReply } from 'fastify'
 import { type History, historyOf } from '../../core/charge-history/history.ts'
 import { whyUnpaid } from '../../core/charge-history/moments.ts'
 import { arrivedText } from '../../core/charge-history/words.ts'
+import { checkoutUrl, pageToken } from '../../core/charges/addresses.ts'
 import { type Charge, receivedOf, refundableOf } from '../../core/charges/rules.ts'
 import { openShipping } from '../../core/charges/shipping.ts'
-import { checkoutUrl } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
-import { packPair, toPublic } from '../../lib/ids.ts'
+import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
@@ -32,7 +32,7 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
   const history = await historyOf(visit.app, charge, visit.can)
   const title = texts.title(formatReais(charge.amount))
   const isLive = actions.isLive(charge)
-  const live = `/pay/${packPair(charge.companyId, charge.id)}`
+  const live = `/pay/${pageToken(visit.app.vault, charge)}`
   const found = { app: visit.app, company: visit.company, token: '', charge }
   return visit.send({
     title,
@@ -134,7 +134,7 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
     ])}${
       hasPage &&
       status === 'OPEN' &&
-      html`<div class="field"><span class="soft small">${names.link}</span>${code(checkoutUrl(app.publicUrl, charge), texts.copyLink)}</div>`
+      html`<div class="field"><span class="soft small">${names.link}</span>${code(checkoutUrl(app, charge), texts.copyLink)}</div>`
     }${
       brCode !== null &&
       status === 'OPEN' &&

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import type { Billing } from '../../core/billings/rules.ts'
 import { listOfRecurrence, listOpen } from '../../core/billings/store.ts'
+import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
-import { checkoutUrl } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
 import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
@@ -92,7 +92,7 @@ function shareCard(visit: Visit, recurrence: Recurrence): Html | null {
   const texts = SUBSCRIPTIONS[language]
   const word = subscriptionWord(recurrence)
   if (word !== 'link' && word !== 'created') return null
-  const address = checkoutUrl(app.publicUrl, recurrence)
+  const address = checkoutUrl(app, recurrence)
   const { brCode } = recurrence
   const bank =
     brCode !== null &&

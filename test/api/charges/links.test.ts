@@ -25,7 +25,7 @@ test('a link is an open charge without a code, open for seven days, with one eve
   assert.deepEqual(Object.keys(body.data), ['id', 'url', 'devMode', 'total', 'externalId'])
   const { id, url } = body.data
   assert.deepEqual(body.data, { id, url, devMode: false, total: 1990, externalId: null })
-  assert.match(url, /^http:\/\/vintem\.test\/pay\/[\w-]{43}$/)
+  assert.match(url, /^http:\/\/vintem\.test\/pay\/[\w-]{63}$/)
   const shown = (await client.get(`/charge/${id}`)).body.data
   assert.deepEqual(shown, {
     id,

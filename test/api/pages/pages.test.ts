@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newId, packPair } from '../../../src/lib/ids.ts'
+import { pageToken } from '../../../src/core/charges/addresses.ts'
+import { newId } from '../../../src/lib/ids.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { ADDRESS, at, linkTo, productOf } from '../../support/pages.ts'
@@ -84,8 +85,8 @@ test('an address that names nothing shows a page to people and JSON to programs'
   const paths = [
     '/pay/short',
     `/pay/${'A'.repeat(43)}`,
-    `/pay/${packPair(company.id, newId())}`,
-    `/pay/${packPair(company.id, row!.id)}`,
+    `/pay/${pageToken(api.app.vault, { companyId: company.id, id: newId() })}`,
+    `/pay/${pageToken(api.app.vault, { companyId: company.id, id: row!.id })}`,
   ]
   for (const path of [...paths, '/no/such/page']) {
     const page = await fetch(api.url + path, BROWSER)

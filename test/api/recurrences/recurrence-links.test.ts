@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { packPair } from '../../../src/lib/ids.ts'
+import { checkoutUrl } from '../../../src/core/charges/addresses.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { advance, startPlaying } from '../../support/clocks.ts'
@@ -202,7 +202,7 @@ test('a link that sells no subscription is not found, like one that nobody made'
     (await makeLink(client, { total: 700, items: undefined })).url,
     (await charged(client, (await makeCharge(client, 700)).id)).url,
     (await makeSubscription(client)).paymentLinkUrl,
-    `http://vintem.test/pay/${packPair(other.company.id, client.company.id)}`,
+    checkoutUrl(api.app, { companyId: other.company.id, id: client.company.id }),
     ...['x', `${token}x`, token!.slice(1), id].map((text) => `http://vintem.test/pay/${text}`),
   ]
   const before = await stored(api)

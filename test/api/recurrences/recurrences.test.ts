@@ -82,7 +82,7 @@ for (const version of VERSION_NAMES) {
     })
     assert.match(id, /^rec_[0-9a-hjkmnp-tv-z]{26}$/)
     assert.match(externalRecurrenceId, /^RR9999999920260820[0-9A-Za-z]{11}$/)
-    assert.match(paymentLinkUrl, /^http:\/\/vintem\.test\/pay\/[\w-]{43}$/)
+    assert.match(paymentLinkUrl, /^http:\/\/vintem\.test\/pay\/[\w-]{63}$/)
     assert.deepEqual(dataOf(await client.get(RECURRENCES), version), [shown])
     const detail = dataOf(await client.get(`${RECURRENCES}/${id}`), version)
     assert.deepEqual(detail, { ...shown, charges: [] })

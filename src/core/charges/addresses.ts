@@ -1,0 +1,42 @@
+import { timingSafeEqual } from 'node:crypto'
+import { packPair, timeOf, type Uuid, unpackPair } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import type { App } from '../app.ts'
+import { findPlainPagesEnd } from '../installation.ts'
+
+/** What makes the addresses of pages. */
+export type Addressing = Pick<App, 'publicUrl' | 'vault'>
+
+/** A charge or a recurrence. */
+type Named = { companyId: Uuid; id: Uuid }
+
+const PAIR_LENGTH = 43
+
+/**
+ * Names a record in the address of its page. The company is readable, so that no lookup searches all
+ * companies. Ids are known to more people than the page is for, so a tag follows.
+ */
+export function pageToken(vault: Vault, { companyId, id }: Named): string {
+  const pair = packPair(companyId, id)
+  return `${pair}${vault.tag(pair)}`
+}
+
+/** The page on which a payer pays a charge, or starts a subscription. */
+export const checkoutUrl = ({ publicUrl, vault }: Addressing, named: Named): string =>
+  `${publicUrl}/pay/${pageToken(vault, named)}`
+
+/** What a token names, and whether it is of the time before tags. Null if it is none of ours. */
+export function readPageToken(vault: Vault, token: string): (Named & { isPlain: boolean }) | null {
+  const pair = token.slice(0, PAIR_LENGTH)
+  const [given, wanted] = [token.slice(PAIR_LENGTH), vault.tag(pair)].map((tag) => Buffer.from(tag))
+  const isPlain = given!.length === 0
+  const isTagged = given!.length === wanted!.length && timingSafeEqual(given!, wanted!)
+  const named = isPlain || isTagged ? unpackPair(pair) : null
+  return named && { ...named, isPlain }
+}
+
+/** Whether a record is of the time before tags, so that its address without one was given out. */
+export async function isOfPlainPages({ places }: App, id: Uuid): Promise<boolean> {
+  const end = await findPlainPagesEnd(places.all[0]!.db)
+  return end !== null && timeOf(id) < end
+}
