@@ -96,9 +96,10 @@ type Shared = ReturnType<typeof createShared>
 /** What all places have in common: what is outside, and what is counted for all companies. */
 function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   const { limits = ownLimits, alarm = createAlarm() } = parts
-  const { smtpUrl, mailFrom: from, dataDir } = config
+  const { smtpUrl, mailFrom: from, dataDir, mailConnections } = config
   const vault = createVault(config.secretKey)
-  const mailer = createMailer({ smtpUrl, from, folder: join(dataDir, 'mail') })
+  const folder = join(dataDir, 'mail')
+  const mailer = createMailer({ smtpUrl, from, folder, connections: mailConnections, clock })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
   const metrics = createMetrics()

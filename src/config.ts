@@ -79,6 +79,26 @@ export const OPTIONS = {
     reason:
       'Who mails come from: an address that your mail server may send for, with or without a name.',
   },
+  MAIL_CONNECTIONS: {
+    default: '50',
+    reason:
+      'Mails that one worker sends at once, each by a connection to the mail server that is kept and used again. With 50, a server that takes 300 ms for a mail gets 140 a second. If it refuses some of them, fewer are used by themselves.',
+  },
+  MAILS_PER_RECIPIENT: {
+    default: '50',
+    reason:
+      'Mails of one kind (links, receipts, invitations, warnings about webhooks, confirmed addresses) that all companies together send to one address in a day, a fifth of them at once. More receipts wait, all others are not sent and shown as such. One-time codes and security mails are never held back. Does not hold in local mode without SMTP_URL, nor do the next two.',
+  },
+  MAILS_PER_COMPANY: {
+    default: '50000',
+    reason:
+      'The same for all addresses of one company. More mails wait for up to a day. Raise it for a company with more paid charges in a day.',
+  },
+  MAILS_PER_DAY: {
+    default: '500000',
+    reason:
+      'The same for all companies, to protect the good name of your mail server. More mails wait for up to a day.',
+  },
   TRUSTED_PROXIES: {
     default: 'empty: none',
     reason:
@@ -175,6 +195,10 @@ export type Config = {
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
+  /** How many mails a worker sends at once. */
+  mailConnections: number
+  /** How many mails of one kind are sent in a day. Null: nobody is bothered, for they are files. */
+  dailyMails: { RECIPIENT: number; COMPANY: number; ALL: number } | null
   trustedProxies: string[]
   /** What a trusted proxy adds to callbacks of banks that it has verified. */
   callbackClient: { header: string; value: string } | null
@@ -246,6 +270,7 @@ function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
 }
 
 const MAX_PROCESSES = 64
+const MAX_DAILY_MAILS = 10_000_000
 
 function readProcesses({ text, fault }: Reader): number {
   const value = text('PROCESSES') ?? '1'
@@ -331,6 +356,15 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
   return Buffer.alloc(0)
 }
 
+function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
+  const daily = {
+    RECIPIENT: integer('MAILS_PER_RECIPIENT', 50, 1, MAX_DAILY_MAILS),
+    COMPANY: integer('MAILS_PER_COMPANY', 50_000, 1, MAX_DAILY_MAILS),
+    ALL: integer('MAILS_PER_DAY', 500_000, 1, MAX_DAILY_MAILS),
+  }
+  return local && text('SMTP_URL') === null ? null : daily
+}
+
 export function readConfig(env: Environment): Config {
   const read = reader(env)
   const given = readUrl(read, 'DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -366,6 +400,8 @@ export function readConfig(env: Environment): Config {
     secretKey: readSecretKey(read, local, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
+    mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
+    dailyMails: readDailyMails(read, local),
     trustedProxies,
     callbackClient: readCallbackClient(read, trustedProxies),
     rateLimit: readRateLimit(read),

@@ -236,7 +236,7 @@ const listUnconnected = async (db: Database): Promise<Company[]> =>
 export async function inspectMail(config: Config): Promise<Finding> {
   const { smtpUrl, mailFrom: from, dataDir, local } = config
   const folder = join(dataDir, 'mail')
-  const mailer = createMailer({ smtpUrl, from, folder })
+  const mailer = createMailer({ smtpUrl, from, folder, connections: 1, clock: systemClock })
   const place = smtpUrl ? `The mail server at ${new URL(smtpUrl).host}` : folder
   try {
     await mailer.check()

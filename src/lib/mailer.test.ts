@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import PostalMime, { type Email } from 'postal-mime'
 import { freePort, temporaryFolder } from '../../test/support/process.ts'
 import { refusal, startSmtp } from '../../test/support/smtp.ts'
+import { systemClock } from './clock.ts'
 import { newId } from './ids.ts'
 import { createMailer, isPermanent, type Mail, type Mailer } from './mailer.ts'
 
@@ -24,13 +25,15 @@ const mail = (fields: Partial<Mail> = {}): Mail => ({
 const partsOf = ({ text = '', html = '' }: Email) =>
   [text, html].map((part) => part.replace(/\n$/, ''))
 
+const PACE = { connections: 6, clock: systemClock }
+
 function overSmtp(smtpUrl: string): Mailer {
-  const mailer = createMailer({ smtpUrl, from: FROM, folder: '/nowhere' })
+  const mailer = createMailer({ smtpUrl, from: FROM, folder: '/nowhere', ...PACE })
   after(() => mailer.close())
   return mailer
 }
 
-const intoFiles = (folder: string) => createMailer({ smtpUrl: null, from: FROM, folder })
+const intoFiles = (folder: string) => createMailer({ smtpUrl: null, from: FROM, folder, ...PACE })
 
 const failureOf = (sending: Promise<void>): Promise<Error> =>
   sending.then(
@@ -90,7 +93,7 @@ test('only a refusal of the recipient or of the message itself is for good', asy
 
   const spam = await startSmtp({ onData: (stream, _, done) => drain(stream, done, refusal(554)) })
   assert.equal(isPermanent(await failureOf(overSmtp(spam.url).send(mail()))), true)
-  const sender = createMailer({ smtpUrl: smtp.url, from: 'x1@example.com', folder: '' })
+  const sender = createMailer({ smtpUrl: smtp.url, from: 'x1@example.com', folder: '', ...PACE })
   assert.equal(isPermanent(await failureOf(sender.send(mail()))), false)
   sender.close()
 })

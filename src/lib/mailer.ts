@@ -2,6 +2,7 @@ import { access, constants, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { assert } from './assert.ts'
+import type { Clock } from './clock.ts'
 import type { Uuid } from './ids.ts'
 import { isAddress, type Mailbox, readMailbox } from './mailbox.ts'
 import { makeFolder } from './make-folder.ts'
@@ -15,12 +16,21 @@ export type Letter = {
   html: string
   /** In whose name it is sent, and who gets answers; left out: it is the service's own. */
   sender?: { name: string; replyTo: string }
+  /** It tells a payer of money that is not real. */
+  isPlayMoney?: true
 }
 
 /** A letter to be sent. If it is sent again, it is the same message, byte for byte. */
 export type Mail = Letter & { id: Uuid; createdAt: Date }
 
 export type Mailer = {
+  /**
+   * How many mails may be under way, and how many more. None for a while after the server has
+   * failed, and fewer than were asked for if it takes no more.
+   */
+  room(): { all: number; free: number }
+  /** Counts a mail as under way until the returned function is called. */
+  begin(): () => void
   /** Sends the mail to the server. Try again after a failure, unless `isPermanent` is true. */
   send(mail: Mail): Promise<void>
   /** Throws if mails cannot be sent now. */
@@ -28,32 +38,103 @@ export type Mailer = {
   close(): void
 }
 
-const CONNECTIONS = 6
+type Transport = Pick<Mailer, 'send' | 'check' | 'close'>
+
 /** For the connection and the greeting. A slow server must not delay those who wait for a code. */
 const CONNECT_MS = 10_000
 const SOCKET_TIMEOUT_MS = 20_000
+/** After a failure of the server nothing is sent for this time, then for twice as long, and so on. */
+const PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 60_000
+/** When each connection has sent so many mails, one more is tried. */
+const MAILS_BEFORE_MORE = 10
 
 /** Sends by SMTP, or without an address for it keeps every mail as a file in a folder. */
 export function createMailer(options: {
   smtpUrl: string | null
   from: string
   folder: string
+  connections: number
+  clock: Clock
 }): Mailer {
+  const { smtpUrl, folder, connections, clock } = options
   const from = readMailbox(options.from)
   assert(from, 'mails are sent from one address')
-  return options.smtpUrl ? smtpMailer(options.smtpUrl, from) : fileMailer(options.folder, from)
+  const transport = smtpUrl ? smtpMailer(smtpUrl, from, connections) : fileMailer(folder, from)
+  return keepPace(transport, connections, () => clock.now().getTime())
 }
 
-function smtpMailer(url: string, from: Mailbox): Mailer {
+/**
+ * Follows what the server takes. If it refuses a connection while others work, so many are enough
+ * for now. If it fails, it is left alone for a while, and then begun with a single mail.
+ */
+function keepPace(transport: Transport, connections: number, now_ms: () => number): Mailer {
+  let [underWay, sending] = [0, 0]
+  /** What the server has taken so far, and how many are tried since it last failed. */
+  let [most, tried] = [connections, connections]
+  let [accepted, failures, closedUntil_ms] = [0, 0, 0]
+
+  function onAccepted(): void {
+    failures = 0
+    tried = Math.min(tried + 1, connections)
+    accepted += 1
+    if (accepted < most * MAILS_BEFORE_MORE || most === connections) return
+    accepted = 0
+    most += 1
+  }
+
+  function onRefused(error: unknown): void {
+    if (isOfMail(error) || (isUsedUp(error) && accepted > 0)) return
+    accepted = 0
+    if (isTooMany(error) && most > 1) {
+      most = Math.max(1, Math.min(most, sending - 1))
+      return
+    }
+    // Mails that were sent together fail together: that is one failure.
+    if (now_ms() < closedUntil_ms) return
+    closedUntil_ms = now_ms() + Math.min(PAUSE_MS * 2 ** failures, MAX_PAUSE_MS)
+    failures += 1
+    tried = 1
+  }
+
+  return {
+    ...transport,
+    room() {
+      const all = now_ms() < closedUntil_ms ? 0 : Math.min(most, tried)
+      return { all, free: Math.max(0, all - underWay) }
+    },
+    begin() {
+      underWay += 1
+      return () => {
+        underWay -= 1
+      }
+    },
+    async send(mail) {
+      sending += 1
+      try {
+        await transport.send(mail)
+        onAccepted()
+      } catch (error) {
+        onRefused(error)
+        throw error
+      } finally {
+        sending -= 1
+      }
+    },
+  }
+}
+
+function smtpMailer(url: string, from: Mailbox, connections: number): Transport {
   const smtp = createTransport({
     url,
     pool: true,
-    maxConnections: CONNECTIONS,
+    maxConnections: connections,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
-    // Mails that fail are tried again from the database, where the attempts are counted.
-    maxRequeues: 0,
+    // A mail of which nothing was sent, because the server has ended an idle connection, goes out by
+    // another one. Otherwise mails are tried again from the database, where attempts are counted.
+    maxRequeues: 1,
   })
   return {
     async send(mail) {
@@ -66,7 +147,7 @@ function smtpMailer(url: string, from: Mailbox): Mailer {
   }
 }
 
-function fileMailer(folder: string, from: Mailbox): Mailer {
+function fileMailer(folder: string, from: Mailbox): Transport {
   const writer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   const open = async () => makeFolder(folder)
   return {
@@ -119,11 +200,25 @@ const badRecipient = (): NodemailerError =>
     permanent: true,
   })
 
+/** Whether the server has judged this mail. Anything else is between the server and us. */
+const isOfMail = (error: unknown): boolean =>
+  ['RCPT TO', 'DATA'].includes((error as NodemailerError).command ?? '')
+
 /**
  * Whether this mail will never be taken. A refused login or sender is no such case: those are ours,
  * and the operator can fix them while the mail waits.
  */
-export function isPermanent(error: unknown): boolean {
-  const { permanent, command = '' } = error as NodemailerError
-  return permanent === true && ['RCPT TO', 'DATA'].includes(command)
+export const isPermanent = (error: unknown): boolean =>
+  (error as NodemailerError).permanent === true && isOfMail(error)
+
+/** Whether the server takes no more mails by a connection, of which there may still be as many. */
+function isUsedUp(error: unknown): boolean {
+  const { responseCode, command } = error as NodemailerError
+  return responseCode === 421 && command === 'MAIL FROM'
+}
+
+/** Whether the server takes no more for now, before it was offered the mail. */
+export function isTooMany(error: unknown): boolean {
+  const { responseCode = 0 } = error as NodemailerError
+  return responseCode >= 400 && responseCode < 500 && !isOfMail(error)
 }

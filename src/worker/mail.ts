@@ -1,65 +1,72 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FullApp } from '../core/full-app.ts'
-import { isExpired, type MailOutcome, retryAt } from '../core/mails/rules.ts'
+import {
+  type Budget,
+  type BudgetOf,
+  budgetsOf,
+  isExpired,
+  type MailOutcome,
+  type MailReason,
+  mailboxOf,
+  retryAt,
+  sharesOf,
+  waitsFor,
+} from '../core/mails/rules.ts'
 import { openLetter } from '../core/mails/sealing.ts'
 import {
-  claimNext,
+  claimDue,
+  classOf,
   type DueMail,
   FIRST_COMPANY,
+  type Finished,
   finish,
   type MailClass,
   postpone,
   renewLeases,
+  takeBudgets,
 } from '../core/mails/store.ts'
+import { isOwnAddress } from '../core/people/owner-mails.ts'
 import { findReceiptLetter } from '../core/receipts/letter.ts'
 import { TASK } from '../core/tasks.ts'
+import { isRowError } from '../db/database.ts'
+import { type Batcher, createBatcher } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
-import { isPermanent } from '../lib/mailer.ts'
+import { isPermanent, isTooMany, type Letter } from '../lib/mailer.ts'
 
-/** How many mails are sent at once: all, all but codes, of one company but codes, receipts. */
-const MAX_SENDING = 6
-const MAX_OTHERS = 5
-const MAX_OF_ONE_COMPANY = 4
-const MAX_RECEIPTS = 3
-/** After so many mails in a row, each sender but that of codes rests after each mail. */
-const MAX_IN_A_ROW = 50
-const REST_MS = 80
 const SEARCH_MS = 1_000
 /** While mails are being sent, new ones are claimed together after this time. */
 const GATHER_MS = 20
 /** If a process is killed, another sends its mails after this time. Live processes renew it. */
 const LEASE_MS = 8_000
 const RENEW_MS = 2_000
+/** How many outcomes are stored and budgets asked by one statement. */
+const GROUP = { max: 100, isItemError: isRowError }
 
 /** The mails that are being sent, and the company that was served last in each class. */
 type Sending = {
   mails: Map<Promise<void>, DueMail>
   last: Record<MailClass, Uuid>
   renewed_ms: number
-  /** How many mails were sent in a row. */
-  sent: number
+  take: Batcher<Budget[], BudgetOf | null>
+  finish: Batcher<Finished, null>
 }
 
 /**
- * Sends due mails, a few at a time: codes first, then the others, one company after the other. If a
- * slow server delays one mail, the others are still sent, also those that become due later.
+ * Sends due mails, as many at once as the mail server takes: those to payers after all others, and
+ * one company after the other. If a slow server delays one mail, the others are still sent, also
+ * those that become due later.
  */
 export async function sendDueMails(
   app: FullApp,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  const last = { codes: FIRST_COMPANY, others: FIRST_COMPANY }
-  const sending: Sending = {
-    mails: new Map(),
-    last,
-    renewed_ms: app.clock.now().getTime(),
-    sent: 0,
-  }
+  const sending = open(app)
   while (!signal.aborted) {
     const wasBusy = sending.mails.size > 0
     await renew(app, sending)
-    await begin(app, sending, signal)
+    await begin(app, sending, 'first', signal)
+    await begin(app, sending, 'payers', signal)
     // A mail that was in progress before the claim may have kept a due mail waiting.
     if (sending.mails.size === 0 && !wasBusy) return
     await waitForOne(app, [...sending.mails.keys()], signal)
@@ -69,54 +76,84 @@ export async function sendDueMails(
   await Promise.all(sending.mails.keys())
 }
 
-async function begin(app: FullApp, sending: Sending, signal: AbortSignal): Promise<void> {
-  const { mails } = sending
-  while (!signal.aborted && mails.size < MAX_SENDING) {
-    const codes = await claim(app, sending, 'codes', signal)
-    const mail = codes ?? (await claim(app, sending, 'others', signal))
-    if (!mail) return
-    const rests = mail.kind !== 'withdrawal-code' && ++sending.sent > MAX_IN_A_ROW
-    const rest = () => (rests ? pause(REST_MS, undefined, { signal }).catch(() => {}) : undefined)
-    const work: Promise<void> = send(app, mail)
-      .then(rest)
-      .finally(() => mails.delete(work))
-    mails.set(work, mail)
+function open({ db, clock }: FullApp): Sending {
+  return {
+    mails: new Map(),
+    last: { first: FIRST_COMPANY, payers: FIRST_COMPANY },
+    renewed_ms: clock.now().getTime(),
+    take: createBatcher(
+      (group) => db.transaction((tx) => takeBudgets(tx.people, group, clock.now())),
+      GROUP,
+    ),
+    finish: createBatcher(async (group) => {
+      await finish(db, group)
+      return group.map(() => null)
+    }, GROUP),
   }
 }
 
 /**
- * Claims a mail of the next company. After the last company comes the first. A process that is to
- * end claims nothing more.
+ * Begins to send what fits: one mail of each company that has some, and then as many of each as
+ * divide what is left.
  */
-async function claim(
+async function begin(
   app: FullApp,
   sending: Sending,
   of: MailClass,
   signal: AbortSignal,
-): Promise<DueMail | null> {
-  const others = [...sending.mails.values()].filter(({ kind }) => kind !== 'withdrawal-code')
-  if (of === 'others' && others.length >= MAX_OTHERS) return null
-  const receipts = others.filter(({ kind }) => kind === 'receipt').length < MAX_RECEIPTS
-  const aside = app.setbacks.companiesOf(TASK.mail)
-  const except = of === 'codes' ? aside : [...aside, ...busyCompanies(others)]
-  const { db, clock } = app
-  const { last } = sending
-  for (const after of new Set([last[of], FIRST_COMPANY])) {
-    if (signal.aborted) return null
-    const now = clock.now()
-    const filter = { of, after, except, receipts: of === 'codes' || receipts }
-    const mail = await claimNext(db.light, filter, now, leaseFrom(now))
-    last[of] = mail?.companyId ?? FIRST_COMPANY
-    if (mail) return mail
+): Promise<void> {
+  for (let each = 1; ; ) {
+    const { free, ofOneCompany } = roomFor(app, of)
+    if (free <= 0 || signal.aborted) return
+    const mails = await claim(app, sending, of, { each, limit: free, ofOneCompany })
+    for (const mail of mails) start(app, sending, mail)
+    if (mails.length === 0 || mails.length >= free) return
+    const companies = new Set(mails.map(({ companyId }) => companyId)).size
+    each = Math.ceil((free - mails.length) / companies)
   }
-  return null
 }
 
-function busyCompanies(others: DueMail[]): Uuid[] {
-  const byCompany = [...Map.groupBy(others, ({ companyId }) => companyId)]
-  return byCompany
-    .filter(([, { length }]) => length >= MAX_OF_ONE_COMPANY)
-    .map(([companyId]) => companyId)
+/** Mails to payers leave some connections to others, which are then sent at once. */
+function roomFor({ mailer }: FullApp, of: MailClass) {
+  const { all, free } = mailer.room()
+  const { payers, ofOneCompany } = sharesOf(all)
+  return { free: of === 'payers' ? free - (all - payers) : free, ofOneCompany }
+}
+
+function start(app: FullApp, { mails, ...sending }: Sending, mail: DueMail): void {
+  const end = app.mailer.begin()
+  const work: Promise<void> = send(app, sending, mail).finally(() => {
+    end()
+    mails.delete(work)
+  })
+  mails.set(work, mail)
+}
+
+/** Claims mails of the next companies. After the last company comes the first. */
+async function claim(
+  app: FullApp,
+  { mails, last }: Sending,
+  of: MailClass,
+  most: { each: number; limit: number; ofOneCompany: number },
+): Promise<DueMail[]> {
+  const ofClass = [...mails.values()].filter(({ kind }) => classOf(kind) === of)
+  const counts = [...Map.groupBy(ofClass, ({ companyId }) => companyId)]
+  const isBusy = ([, { length }]: [Uuid, DueMail[]]) => length >= most.ofOneCompany
+  const busy = counts.filter(isBusy).map(([companyId]) => companyId)
+  const others = counts.filter((count) => !isBusy(count)).map(([, { length }]) => length)
+  const each = Math.min(most.each, most.ofOneCompany - Math.max(0, ...others))
+  const except = [...app.setbacks.companiesOf(TASK.mail), ...busy]
+  const claimed: DueMail[] = []
+  for (const after of new Set([last[of], FIRST_COMPANY])) {
+    const now = app.clock.now()
+    const filter = { of, after, except, each, limit: most.limit - claimed.length }
+    claimed.push(...(await claimDue(app.db.light, filter, now, leaseFrom(now))))
+    // Those that were just claimed have had their turn.
+    except.push(...claimed.map(({ companyId }) => companyId))
+    if (claimed.length >= most.limit) break
+  }
+  last[of] = claimed.at(-1)?.companyId ?? FIRST_COMPANY
+  return claimed
 }
 
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
@@ -141,19 +178,22 @@ async function waitForOne(app: FullApp, sending: Promise<void>[], signal: AbortS
   enough.abort()
 }
 
+type Stores = Pick<Sending, 'take' | 'finish'>
+
 /**
  * Never throws. If a mail is not accepted, it waits for its next attempt. If its outcome cannot be
  * stored, its company is set aside, because the mail would be sent again and again.
  */
-async function send(app: FullApp, mail: DueMail): Promise<void> {
+async function send(app: FullApp, stores: Stores, mail: DueMail): Promise<void> {
   const about = { mail: mail.id, kind: mail.kind, company: mail.companyId }
   try {
-    const outcome = await attempt(app, mail)
-    const { db, clock, log } = app
-    if (outcome !== 'RETRY') await finish(db, mail, outcome, clock.now())
+    const { outcome, reason } = await attempt(app, stores, mail)
+    const { clock, log } = app
+    if (outcome) await stores.finish({ mail, outcome, reason, at: clock.now() })
     if (outcome === 'SENT') log.info(about, 'a mail was sent')
     if (outcome === 'EXPIRED') log.warn(about, 'a mail expired before it was sent')
-    if (outcome === 'FAILED') log.error(about, 'a mail failed for good')
+    if (reason) log.warn({ ...about, reason, waits: !outcome }, 'a mail is over its limit')
+    else if (outcome === 'FAILED') log.error(about, 'a mail failed for good')
     await app.setbacks.worked(TASK.mail, mail.companyId)
   } catch (error) {
     app.log.error({ ...describeError(error), ...about }, 'the outcome of a mail was not stored')
@@ -161,21 +201,59 @@ async function send(app: FullApp, mail: DueMail): Promise<void> {
   }
 }
 
-async function attempt(app: FullApp, mail: DueMail): Promise<MailOutcome | 'RETRY'> {
-  if (isExpired(mail, app.clock.now())) return 'EXPIRED'
+/** How a mail ended. Without an outcome it waits. */
+type Attempt = { outcome: MailOutcome | null; reason: MailReason | null }
+
+const ended = (outcome: MailOutcome): Attempt => ({ outcome, reason: null })
+
+async function attempt(app: FullApp, stores: Stores, mail: DueMail): Promise<Attempt> {
+  if (isExpired(mail, app.clock.now())) return ended('EXPIRED')
   try {
     const letter =
       mail.kind === 'receipt' ? await findReceiptLetter(app, mail) : openLetter(app.vault, mail)
-    if (!letter) return 'EXPIRED'
+    if (!letter) return ended('EXPIRED')
+    const reason = await reasonAgainst(app, stores, mail, letter)
+    if (reason) return holdBack(app, mail, reason)
     await app.mailer.send({ ...letter, id: mail.id, createdAt: mail.createdAt })
-    return 'SENT'
+    return ended('SENT')
   } catch (error) {
-    const next = isPermanent(error) ? null : retryAt(mail, app.clock.now())
-    logFailure(app, mail, error, next)
-    if (next === null) return 'FAILED'
-    await postpone(app.db, mail, next)
-    return 'RETRY'
+    return afterFailure(app, mail, error)
   }
+}
+
+/** Why a mail that could be sent is not. Null: it is sent, and was counted. */
+async function reasonAgainst(
+  { config, vault, db }: FullApp,
+  { take }: Stores,
+  mail: DueMail,
+  { to, isPlayMoney }: Letter,
+): Promise<MailReason | null> {
+  // On a server with real companies, play money must not reach people who know nothing of it.
+  if (isPlayMoney && !config.local && !(await isOwnAddress(db, mail.companyId, to))) {
+    return 'PLAY_MONEY'
+  }
+  if (config.dailyMails === null) return null
+  const recipient = vault.index('mail', mailboxOf(to)).toString('base64url')
+  return take(budgetsOf(mail, recipient, config.dailyMails))
+}
+
+async function holdBack(app: FullApp, mail: DueMail, reason: MailReason): Promise<Attempt> {
+  const waits = reason !== 'PLAY_MONEY' && waitsFor(mail.kind, reason)
+  const next = waits ? retryAt(mail, app.clock.now()) : null
+  if (next === null) return { outcome: 'FAILED', reason }
+  await postpone(app.db, mail, next, reason)
+  return { outcome: null, reason }
+}
+
+async function afterFailure(app: FullApp, mail: DueMail, error: unknown): Promise<Attempt> {
+  const { db, clock, mailer } = app
+  // The server takes no more at once, and others are sent meanwhile: this one is sent after them.
+  const isNext = isTooMany(error) && mailer.room().all > 0
+  const next = isPermanent(error) ? null : isNext ? clock.now() : retryAt(mail, clock.now())
+  logFailure(app, mail, error, next)
+  if (next === null) return ended('FAILED')
+  await postpone(db, mail, next, null, isNext ? 0 : 1)
+  return { outcome: null, reason: null }
 }
 
 /** Logs only the codes of a mail server, because its texts quote addresses. */

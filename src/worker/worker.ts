@@ -4,7 +4,7 @@ import { indexOldCharges } from '../core/charges/backfill.ts'
 import { removeOrphans } from '../core/charges/intents.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
-import { purgeFinished } from '../core/mails/store.ts'
+import { purgeBudgets, purgeFinished } from '../core/mails/store.ts'
 import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
@@ -93,6 +93,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       const before = new Date(clock.now().getTime() - KEPT_MS)
       await purgeProcessed(db, before)
       await purgeFinished(db, before)
+      await purgeBudgets(db.people, clock.now())
       await purgeSetbacks(db, clock.now())
       await purgeChallenges(db, clock.now())
       await purgeSessions(db, clock.now())

@@ -129,6 +129,7 @@ export async function startApi(
       RATE_LIMIT: 'off',
       CODE_MAILS_PER_HOUR: '1000',
       CODE_MAILS_PER_DAY: '1000',
+      MAILS_PER_RECIPIENT: '10000000',
       ...environment,
     }),
     local,

@@ -6,7 +6,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { listOfCharge as listActivity } from '../activity/charge-store.ts'
 import type { Entry as ActivityEntry } from '../activity/rules.ts'
 import type { App } from '../app.ts'
-import { type ChargeMail, listMails } from '../charges/mail-store.ts'
+import { type ChargeMail, listMails, listUnsent, type UnsentMail } from '../charges/mail-store.ts'
 import { findOpening, type Opening } from '../charges/openings-store.ts'
 import type { Charge } from '../charges/rules.ts'
 import type { Scope } from '../companies/rules.ts'
@@ -37,6 +37,8 @@ export type History = {
   isMailed: boolean
   /** Mails that people have sent, the oldest first. */
   mails: ChargeMail[]
+  /** Mails that are sent by themselves, and were not, the oldest first. */
+  unsent: UnsentMail[]
 }
 
 /** A charge has few of each. If it has more, the newest are left out. */
@@ -54,12 +56,13 @@ export async function historyOf(
   const { db, vault } = app
   const { companyId, id, link } = charge
   const page = { limit: MAX_OF_EACH, after: null }
-  const [opening, refunds, unmatched, activity, mails] = await Promise.all([
+  const [opening, refunds, unmatched, activity, mails, unsent] = await Promise.all([
     findOpening(db, charge),
     listRefunds(db, companyId, id, page),
     listUnmatchedOf(db, charge, MAX_OF_EACH),
     listActivity(db, companyId, id, MAX_OF_EACH),
     listMails(db, charge),
+    listUnsent(db, charge),
   ])
   const isMailed = link?.notifyCustomer === true && emailOf(vault, charge) !== undefined
   const about = { charge, opening, refunds: refunds.toReversed(), unmatched }
@@ -67,7 +70,8 @@ export async function historyOf(
     can('balance:read') ? entriesOf(db, about) : [],
     can('webhooks:read') ? eventsOf(db, about) : { events: [], deliveries: [] },
   ])
-  return { ...about, isMailed, activity, mails: mails.toReversed(), entries, ...feed }
+  const sent = { isMailed, mails: mails.toReversed(), unsent }
+  return { ...about, ...sent, activity, entries, ...feed }
 }
 
 const emailOf = (vault: Vault, { companyId, payer }: Charge): string | undefined =>

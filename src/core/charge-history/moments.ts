@@ -1,6 +1,7 @@
 import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
+import type { ChargeMail, UnsentMail } from '../charges/mail-store.ts'
 import type { AnyEventType } from '../events.ts'
 import type { WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'
@@ -16,7 +17,8 @@ export type Moment = {
   | { kind: 'made' | 'canceled'; by: Author | null }
   | { kind: 'paid'; by: Author | null; settled: boolean }
   | { kind: 'code' | 'mailed' | 'opened' | 'released' | 'expired' }
-  | { kind: 'mail'; outcome: History['mails'][number]['outcome'] }
+  | { kind: 'mail'; mail: Pick<ChargeMail, 'outcome' | 'reason'> }
+  | { kind: 'unsent'; mail: UnsentMail }
   | { kind: 'refund'; refund: Refund; by: Author | null }
   | { kind: 'unmatched'; payment: Payment }
   | { kind: 'other' }
@@ -49,14 +51,16 @@ export function momentsOf(history: History): Moment[] {
 }
 
 function ownMoments(history: History): Bare[] {
-  const { charge, opening, mails } = history
+  const { charge, opening, mails, unsent } = history
+  const isLinkSent = history.isMailed && unsent.every(({ kind }) => kind !== 'payment-link')
   const { createdAt, paymentDate, status } = charge
   const codeAt = charge.kind === 'PIX' ? createdAt : opening?.codeAt
   const releasedAt = releaseOf(history)
   const moments: (Bare | null | undefined | false)[] = [
     { kind: 'made', at: createdAt, by: authorOf(history, /^create/) },
-    history.isMailed && { kind: 'mailed', at: createdAt },
-    ...mails.map(({ createdAt: at, outcome }) => ({ kind: 'mail', at, outcome }) as const),
+    isLinkSent && { kind: 'mailed', at: createdAt },
+    ...mails.map((mail) => ({ kind: 'mail', at: mail.createdAt, mail }) as const),
+    ...unsent.map((mail) => ({ kind: 'unsent', at: mail.at, mail }) as const),
     opening?.openedAt && { kind: 'opened', at: opening.openedAt },
     codeAt && charge.brCode !== null && { kind: 'code', at: codeAt },
     paymentDate && paidMoment(history, paymentDate),

@@ -1,7 +1,7 @@
 import type { Language } from '../../lib/language.ts'
 import type { ReturnReason } from '../../provider/port.ts'
 import type { UnmatchedReason } from '../charges/rules.ts'
-import type { MailOutcome } from '../mails/rules.ts'
+import type { MailOutcome, MailReason } from '../mails/rules.ts'
 import type { PaymentState } from '../payments/rules.ts'
 import type { RefundState } from '../refunds/rules.ts'
 
@@ -17,6 +17,8 @@ export type HistoryTexts = {
   mailed: string
   mailedAgain: string
   outcomes: Record<MailOutcome | 'WAITING', string>
+  unsent: Record<'payment-link' | 'receipt', string>
+  mailReasons: Record<MailReason, string>
   opened: string
   paid: string
   settledByHand: string
@@ -57,6 +59,17 @@ const pt: HistoryTexts = {
     FAILED: 'Não foi possível enviar',
     EXPIRED: 'Não enviado: o prazo acabou',
     WAITING: 'Na fila de envio',
+  },
+  unsent: {
+    'payment-link': 'Link não enviado por e-mail',
+    receipt: 'Comprovante não enviado por e-mail',
+  },
+  mailReasons: {
+    PLAY_MONEY:
+      'Em produção, e-mails de teste só vão para a própria empresa e para as pessoas dela.',
+    RECIPIENT: 'Este endereço já recebeu e-mails demais hoje.',
+    COMPANY: 'A empresa chegou ao limite de e-mails do dia.',
+    ALL: 'O serviço chegou ao limite de e-mails do dia.',
   },
   opened: 'Página de pagamento aberta',
   paid: 'Pagamento recebido',
@@ -121,6 +134,16 @@ const en: HistoryTexts = {
     FAILED: 'Could not be sent',
     EXPIRED: 'Not sent: the time was over',
     WAITING: 'Waiting to be sent',
+  },
+  unsent: {
+    'payment-link': 'Link not sent by e-mail',
+    receipt: 'Receipt not sent by e-mail',
+  },
+  mailReasons: {
+    PLAY_MONEY: 'In production, test e-mails go only to the company itself and its people.',
+    RECIPIENT: 'This address has got too many e-mails today.',
+    COMPANY: 'The company has reached its limit of e-mails for the day.',
+    ALL: 'The service has reached its limit of e-mails for the day.',
   },
   opened: 'Payment page opened',
   paid: 'Payment received',

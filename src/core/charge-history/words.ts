@@ -1,6 +1,7 @@
 import { formatReais } from '../../lib/money.ts'
 import { participantOf } from '../../pix/participants.ts'
 import type { Author } from '../activity/rules.ts'
+import type { ChargeMail } from '../charges/mail-store.ts'
 import type { Charge } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import type { AnyEventType } from '../events.ts'
@@ -18,6 +19,8 @@ export function titleOf(
   switch (moment.kind) {
     case 'mail':
       return texts.mailedAgain
+    case 'unsent':
+      return texts.unsent[moment.mail.kind]
     case 'expired':
       return charge.kind === 'RECURRING' ? texts.collectionFailed : texts.expired
     case 'refund': {
@@ -41,6 +44,14 @@ export const arrivedText = (
   { amount, settled }: Payment,
   texts: Pick<HistoryTexts, 'settling' | 'unmatched'>,
 ): string => (settled?.chargeId === id ? texts.settling : texts.unmatched)(formatReais(amount))
+
+/** What became of a mail. */
+export function mailText(
+  { outcome, reason }: Pick<ChargeMail, 'outcome' | 'reason'>,
+  { outcomes, mailReasons }: HistoryTexts,
+): string {
+  return reason ? mailReasons[reason] : outcomes[outcome ?? 'WAITING']
+}
 
 /** Who has done it, if that is known. */
 export function authorText(by: Author | null, { madeBy }: HistoryTexts): string | null {

@@ -24,6 +24,7 @@ export function linkMail(app: App, company: Company, charge: Charge): NewMail | 
     letter: composePaymentLink(company, about),
     expiresAt: toRealTime(app, expiresAt),
     createdAt: app.systemClock.now(),
+    chargeId: charge.id,
   }
 }
 
@@ -45,6 +46,7 @@ export const receiptMail = (
   letter: { chargeId: id },
   expiresAt: null,
   createdAt: systemClock.now(),
+  chargeId: id,
 })
 
 /** The mails with receipts, if the company wants them and the payers have addresses. */

@@ -1,25 +1,113 @@
 import { problem } from '../../lib/problems.ts'
 
-export type MailKind =
-  | 'withdrawal-code'
-  | 'withdrawal-approval'
-  | 'withdrawal-completed'
-  | 'withdrawal-failed'
-  | 'payment-link'
-  | 'receipt'
-  | 'webhook-failing'
-  | 'webhook-deactivated'
-  | 'bank-return'
-  | 'certificate-ending'
-  | 'bank-changed'
-  | 'access-changed'
-  | 'email-changed'
-  | 'email-confirmed'
-  | 'invitation'
-  | 'new-password'
-  | 'sign-in-link'
-  | 'password-changed'
-  | 'factor-changed'
+/**
+ * What bounds how many mails of a kind are sent. 'budgets': those below count each of them when it
+ * is sent, because strangers get it, or because a company can cause it as often as it likes.
+ * 'source': the command that causes it is limited. Such a mail warns its reader or lets them in, so
+ * nothing that is counted here may ever hold it back.
+ */
+const BOUND_BY = {
+  'withdrawal-code': 'source',
+  'withdrawal-approval': 'source',
+  'withdrawal-completed': 'source',
+  'withdrawal-failed': 'source',
+  'payment-link': 'budgets',
+  receipt: 'budgets',
+  'webhook-failing': 'budgets',
+  'webhook-deactivated': 'budgets',
+  'bank-return': 'source',
+  'certificate-ending': 'source',
+  'bank-changed': 'source',
+  'access-changed': 'source',
+  'email-changed': 'source',
+  'email-confirmed': 'budgets',
+  invitation: 'budgets',
+  'new-password': 'source',
+  'sign-in-link': 'source',
+  'password-changed': 'source',
+  'factor-changed': 'source',
+} as const satisfies Record<string, 'source' | 'budgets'>
+
+export type MailKind = keyof typeof BOUND_BY
+
+/** Who shares a budget. Each kind of mail has budgets of its own, so none is used up by another. */
+export type BudgetOf = 'RECIPIENT' | 'COMPANY' | 'ALL'
+
+/** Why a mail waits or was not sent, if no mail server has refused it. */
+export type MailReason = BudgetOf | 'PLAY_MONEY'
+
+/** Mails of a day. A fifth of them may be sent at once. */
+export type DailyMails = Record<BudgetOf, number>
+
+const AT_ONCE = 1 / 5
+/** Moments are stored in milliseconds. */
+const ROUNDED_MS = 1
+
+/** A budget, and how many of its mails are sent in a day. */
+export type Budget = { of: BudgetOf; name: string; perDay: number }
+
+/**
+ * The same mailbox however it is written: many servers ignore capitals, dots and what follows a
+ * plus sign.
+ */
+export function mailboxOf(address: string): string {
+  const [local = '', domain = ''] = address.toLowerCase().split('@')
+  return `${local.replace(/\+.*/, '').replaceAll('.', '')}@${domain}`
+}
+
+/** The budgets that a mail is counted in. `recipient` stands for the mailbox. */
+export function budgetsOf(
+  { kind, companyId }: { kind: MailKind; companyId: string },
+  recipient: string,
+  perDay: DailyMails,
+): Budget[] {
+  if (BOUND_BY[kind] === 'source') return []
+  return [
+    { of: 'RECIPIENT', name: `${kind} to ${recipient}`, perDay: perDay.RECIPIENT },
+    { of: 'COMPANY', name: `${kind} of ${companyId}`, perDay: perDay.COMPANY },
+    { of: 'ALL', name: kind, perDay: perDay.ALL },
+  ]
+}
+
+/**
+ * Takes one mail from each of its budgets, or from none if one of them is used up, which it returns.
+ * `fullAt` has the moment at which each budget is whole again, in milliseconds, and is changed.
+ */
+export function takeFrom(
+  budgets: Budget[],
+  fullAt: Map<string, number>,
+  now_ms: number,
+): BudgetOf | null {
+  const taken = budgets.map(({ of, name, perDay }) => {
+    const each_ms = (DAY_S * 1000) / perDay
+    const full_ms = Math.max(fullAt.get(name) ?? 0, now_ms) + each_ms
+    const most_ms = Math.ceil(perDay * AT_ONCE) * each_ms + ROUNDED_MS
+    return { of, name, full_ms, isOver: full_ms - now_ms > most_ms }
+  })
+  const over = taken.find(({ isOver }) => isOver)
+  if (over) return over.of
+  for (const { name, full_ms } of taken) fullAt.set(name, full_ms)
+  return null
+}
+
+/**
+ * Whether a mail over a budget is tried again, as if a mail server had refused it for now. Whoever
+ * gets too many links is not sent the rest of them later, but a receipt is somebody's due.
+ */
+export const waitsFor = (kind: MailKind, of: BudgetOf): boolean =>
+  of !== 'RECIPIENT' || kind === 'receipt'
+
+/** How many mails may be under way, if the mail server takes so many. */
+export type MailShares = { payers: number; ofOneCompany: number }
+
+/**
+ * A sixteenth is kept for mails that are not to payers. One company gets three quarters of the rest,
+ * so that another finds a connection even if all of them hang.
+ */
+export function sharesOf(all: number): MailShares {
+  const payers = all > 1 ? all - Math.ceil(all / 16) : all
+  return { payers, ofOneCompany: Math.ceil(payers * 0.75) }
+}
 
 const HOUR_S = 3600
 export const DAY_S = 24 * HOUR_S

@@ -21,17 +21,23 @@ export type NewMail = {
   /** After this time it is of no use and is not sent. Null if there is no such time. */
   expiresAt: Date | null
   createdAt: Date
+  /** The charge of a mail to a payer. */
+  chargeId?: Uuid
 }
 
 /** A mail as it is stored. Address and text are encrypted. */
-export type SealedMail = Omit<NewMail, 'letter'> & { id: Uuid; sealed: Buffer }
+export type SealedMail = Omit<NewMail, 'letter' | 'chargeId'> & {
+  id: Uuid
+  sealed: Buffer
+  chargeId: Uuid | null
+}
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:mail:${id}`
 
 export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail {
   const id = newId()
   const sealed = vault.seal(JSON.stringify(letter), contextOf(mail.companyId, id))
-  return { ...mail, id, sealed }
+  return { ...mail, chargeId: mail.chargeId ?? null, id, sealed }
 }
 
 const open = (vault: Vault, { companyId, id, sealed }: SealedMail) =>

@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { MailReason } from '../mails/rules.ts'
 import type { Part } from './companies-store.ts'
 
 /** No more are counted, so that a long queue costs no more than a short one. */
@@ -71,12 +72,13 @@ export type ListedMail = {
   id: Uuid
   kind: string
   attempts: number
+  reason: MailReason | null
   createdAt: Date
   nextAttemptAt: Date
   finishedAt: Date | null
 }
 
-const MAIL = `select m.company_id as "companyId", c.name as company, m.id, m.kind, m.attempts,
+const MAIL = `select m.company_id as "companyId", c.name as company, m.id, m.kind, m.attempts, m.reason,
     m.created_at as "createdAt", m.next_attempt_at as "nextAttemptAt",
     m.finished_at as "finishedAt"
   from mails m left join companies c on c.id = m.company_id`

@@ -54,3 +54,18 @@ export async function mailOwners(
   }))
   await queueMails(tx, vault, mails)
 }
+
+/** Whether an address is of the company itself or of one of its people. */
+export async function isOwnAddress(tx: Tx, companyId: Uuid, address: string): Promise<boolean> {
+  const company = await tx.query({
+    text: 'select 1 from companies where id = $1 and lower(email) = lower($2)',
+    values: [companyId, address],
+  })
+  if (company.length > 0) return true
+  const people = await tx.people.query({
+    text: `select 1 from memberships m join people p on p.id = m.person_id
+           where m.company_id = $1 and lower(p.email) = lower($2)`,
+    values: [companyId, address],
+  })
+  return people.length > 0
+}

@@ -4,7 +4,7 @@ import { find as findBilling } from '../../core/billings/store.ts'
 import { type History, historyOf } from '../../core/charge-history/history.ts'
 import { type Moment, momentsOf, whyUnpaid } from '../../core/charge-history/moments.ts'
 import { HISTORY } from '../../core/charge-history/texts.ts'
-import { arrivedText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
+import { arrivedText, mailText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
 import { findCharge } from '../../core/charges/commands.ts'
 import {
   asOf,
@@ -67,7 +67,8 @@ function detailsOf({ company }: Caller, { charge }: History, moment: Moment): Pa
       return { ...by, endToEndId: charge.endToEndId!, ...(bank ? { bank } : {}) }
     }
     case 'mail':
-      return { status: words.outcomes[moment.outcome ?? 'WAITING'] }
+    case 'unsent':
+      return { status: mailText(moment.mail, words) }
     case 'refund': {
       const { status, bankReason, comment, failure } = moment.refund
       return {
@@ -108,7 +109,7 @@ function showMoment(caller: Caller, history: History, moment: Moment): MomentSho
 }
 
 /** What an open charge waits for. */
-function openWords({ charge, opening, mails }: History): string[] {
+function openWords({ charge, opening, mails, unsent }: History): string[] {
   const opened = opening?.openedAt
   return [
     `Not paid yet. It can be paid until ${charge.expiresAt.toISOString()}.`,
@@ -118,7 +119,8 @@ function openWords({ charge, opening, mails }: History): string[] {
       (opened
         ? `Its payment page was opened at ${opened.toISOString()}.`
         : 'Nobody has opened its payment page.'),
-    mails.some(({ outcome }) => outcome === 'FAILED') && 'A mail to the payer could not be sent.',
+    [...mails, ...unsent].some(({ outcome }) => outcome === 'FAILED') &&
+      'A mail to the payer could not be sent.',
   ].filter((sentence) => sentence !== false)
 }
 

@@ -1,7 +1,7 @@
 import type { Author } from '../../core/activity/rules.ts'
 import type { History } from '../../core/charge-history/history.ts'
 import { type Moment, momentsOf } from '../../core/charge-history/moments.ts'
-import { authorText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
+import { authorText, mailText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { deliveryIdOf } from '../../core/deliveries/view.ts'
 import type { WrittenEvent } from '../../core/feed/store.ts'
@@ -57,7 +57,9 @@ function moreOf(visit: Visit, history: History, moment: Moment): Omit<Words, 'ti
     case 'made':
       return { text: originOf(visit, history, moment.by) }
     case 'mail':
-      return { text: texts.outcomes[moment.outcome ?? 'WAITING'] }
+      return { text: mailText(moment.mail, texts) }
+    case 'unsent':
+      return { text: mailText(moment.mail, texts), tone: 'bad' }
     case 'paid':
       return { text: paymentText(visit, history, moment.by), tone: 'good' }
     case 'released':

@@ -159,6 +159,13 @@ export const en: OperatorTexts = {
     waiting: 'Waiting',
     failed: 'Not accepted',
     kind: 'Kind',
+    reason: 'Reason',
+    reasons: {
+      PLAY_MONEY: 'A test, to somebody outside the company',
+      RECIPIENT: 'Limit of the recipient',
+      COMPANY: 'Limit of the company',
+      ALL: 'Limit of the service',
+    },
     attempts: 'Attempts',
     created: 'Created',
     next: 'Next attempt',

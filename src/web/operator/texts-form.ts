@@ -1,3 +1,5 @@
+import type { MailReason } from '../../core/mails/rules.ts'
+
 export type Section = 'overview' | 'companies' | 'banks' | 'work' | 'webhooks' | 'mails' | 'people'
 
 type SuspensionTexts = {
@@ -124,6 +126,8 @@ export type OperatorTexts = {
     waiting: string
     failed: string
     kind: string
+    reason: string
+    reasons: Record<MailReason, string>
     attempts: string
     created: string
     next: string

@@ -157,6 +157,13 @@ export const pt: OperatorTexts = {
     waiting: 'Na fila',
     failed: 'Não aceitos',
     kind: 'Tipo',
+    reason: 'Motivo',
+    reasons: {
+      PLAY_MONEY: 'Teste para quem é de fora da empresa',
+      RECIPIENT: 'Limite do destinatário',
+      COMPANY: 'Limite da empresa',
+      ALL: 'Limite do serviço',
+    },
     attempts: 'Tentativas',
     created: 'Criado em',
     next: 'Próxima tentativa',

@@ -256,6 +256,7 @@ function mailTable(visit: OperatorVisit, caption: string, mails: ListedMail[]): 
         of: (mail: ListedMail) => companyLink(visit, mail.companyId, mail.company),
       },
       { title: texts.kind, of: ({ kind }) => texts.kinds[kind] ?? kind },
+      { title: texts.reason, of: ({ reason }) => (reason ? texts.reasons[reason] : '') },
       { title: texts.attempts, kind: 'number', of: ({ attempts }) => attempts },
       { title: texts.created, of: ({ createdAt }) => moment(createdAt) },
       {

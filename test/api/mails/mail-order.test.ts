@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { readConfig } from '../../../src/config.ts'
-import { claimNext, FIRST_COMPANY } from '../../../src/core/mails/store.ts'
+import { claimDue, FIRST_COMPANY } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
@@ -38,6 +38,7 @@ const smtp = await startSmtp({
 const api = await startApi({
   SMTP_URL: smtp.url,
   MAIL_FROM: 'Vintém <oi@vintem.test>',
+  MAIL_CONNECTIONS: '6',
   CODE_MAILS_PER_HOUR: '5',
   CODE_MAILS_PER_DAY: '20',
 })
@@ -90,8 +91,8 @@ test('a code goes before mails that have waited longer', async () => {
   api.clock.advance(1)
   await start(other, 5000)
   const now = api.clock.now()
-  const filter = { after: FIRST_COMPANY, except: [], receipts: true }
-  const claimed = await claimNext(api.app.db, { of: 'codes', ...filter }, now, now)
+  const filter = { of: 'first' as const, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
+  const [claimed] = await claimDue(api.app.db, filter, now, now)
   assert.equal(claimed?.companyId, other.company.id)
   isHolding = true
   const sending = sendDueMails(api.app)

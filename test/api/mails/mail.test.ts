@@ -7,7 +7,7 @@ import PostalMime from 'postal-mime'
 import type { Company } from '../../../src/core/companies/rules.ts'
 import { composeWithdrawalCode, composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
 import { openLetter } from '../../../src/core/mails/sealing.ts'
-import { claimNext, FIRST_COMPANY, queueMails } from '../../../src/core/mails/store.ts'
+import { claimDue, FIRST_COMPANY, queueMails } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'
 import type { Log } from '../../../src/lib/log.ts'
 import { toCents } from '../../../src/lib/money.ts'
@@ -136,8 +136,8 @@ test('if a process is killed before it stores the outcome, the mail is sent agai
   await queueFailure(client.company)
   const { db, clock, vault, mailer } = api.app
   const lease = new Date(clock.now().getTime() + 10_000)
-  const filter = { of: 'others' as const, after: FIRST_COMPANY, except: [], receipts: true }
-  const mail = (await claimNext(db, filter, clock.now(), lease)) ?? assert.fail()
+  const filter = { of: 'first' as const, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
+  const [mail = assert.fail()] = await claimDue(db, filter, clock.now(), lease)
   await mailer.send({ ...openLetter(vault, mail), id: mail.id, createdAt: mail.createdAt })
   await sendDueMails(api.app)
   assert.equal(smtp.received.length, 1, 'leased')

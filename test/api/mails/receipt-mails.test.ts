@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
-import { claimNext, FIRST_COMPANY, finish, queueMails } from '../../../src/core/mails/store.ts'
+import { claimDue, FIRST_COMPANY, finish, queueMails } from '../../../src/core/mails/store.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
@@ -22,7 +22,11 @@ let hold: ((done: () => void) => void) | null = null
 const smtp = await startSmtp({
   onRcptTo: (_address, _session, done) => (hold ? hold(() => done()) : done()),
 })
-const api = await startApi({ SMTP_URL: smtp.url, MAIL_FROM: 'Vintém <oi@vintem.test>' })
+const api = await startApi({
+  SMTP_URL: smtp.url,
+  MAIL_FROM: 'Vintém <oi@vintem.test>',
+  MAIL_CONNECTIONS: '4',
+})
 startPlaying(api)
 
 beforeEach(async () => {
@@ -214,19 +218,27 @@ async function queueUrgent({ company }: Client): Promise<void> {
   await api.app.db.transaction((tx) => queueMails(tx, api.app.vault, [mail]))
 }
 
-test('a mail of another kind does not wait for receipts', async () => {
+test('a link is sent before the receipts of its company, and all else before both', async () => {
   const client = await api.client()
   for (let i = 0; i < 6; i++) await makePaid(api, client, 1990)
   api.clock.advance(1)
+  const link = { total: 4990, customer: payer(), notifyCustomer: true }
+  assert.equal((await client.post('/charge/payment-link', link)).status, 201)
   await queueUrgent(client)
   const now = api.clock.now()
-  const claim = (receipts: boolean) =>
-    claimNext(api.app.db, { of: 'others', after: FIRST_COMPANY, except: [], receipts }, now, now)
-  const first = (await claim(true)) ?? assert.fail()
+  const claim = async (of: 'first' | 'payers') => {
+    const filter = { of, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
+    return (await claimDue(api.app.db, filter, now, now))[0] ?? null
+  }
+  const first = (await claim('first')) ?? assert.fail()
   assert.equal(first.kind, 'withdrawal-failed')
-  await finish(api.app.db, first, 'SENT', now)
-  assert.equal(await claim(false), null)
-  assert.equal((await claim(true))?.kind, 'receipt')
+  const ending = { outcome: 'SENT', reason: null, at: now } as const
+  await finish(api.app.db, [{ mail: first, ...ending }])
+  assert.equal(await claim('first'), null)
+  const second = (await claim('payers')) ?? assert.fail()
+  assert.equal(second.kind, 'payment-link')
+  await finish(api.app.db, [{ mail: second, ...ending }])
+  assert.equal((await claim('payers'))?.kind, 'receipt')
 })
 
 test('receipts that hang leave room for a mail of another kind', async () => {
