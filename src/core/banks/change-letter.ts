@@ -5,6 +5,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import type { Company } from '../companies/rules.ts'
+import { asIs, type Fact } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { mailOwners, type Reader } from '../people/owner-mails.ts'
 
@@ -82,9 +83,9 @@ function letterOf(
   now: Date,
 ): Letter {
   const texts = TEXTS[language]
-  const facts: [string, string][] = [[texts.bank, bank]]
-  if (keys) facts.push([texts.pixKey, maskPixKey(keys.pixKey)])
-  if (keys?.payoutKey) facts.push([texts.payoutKey, maskPixKey(keys.payoutKey)])
+  const facts: Fact[] = [[texts.bank, bank]]
+  if (keys) facts.push([texts.pixKey, asIs(maskPixKey(keys.pixKey))])
+  if (keys?.payoutKey) facts.push([texts.payoutKey, asIs(maskPixKey(keys.payoutKey))])
   facts.push([texts.by, by], [texts.at, formatMoment(now)])
   const intro = keys ? texts.connected : texts.disconnected
   return compose(

@@ -2,7 +2,7 @@ import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
-import type { Block } from '../mails/layout.ts'
+import { asIs, type Block, type Fact } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import type { Company } from './rules.ts'
 
@@ -82,8 +82,8 @@ function codesBlock({ language, codeEmailUntil }: Company): Block {
 /** To the former address, so that its owner can stop a change that they did not ask for. */
 export function composeEmailChanged(company: Company, to: string, at: Date): Letter {
   const { changed: texts } = TEXTS[company.language]
-  const facts: [string, string][] = [
-    [texts.email, maskEmail(company.email)],
+  const facts: Fact[] = [
+    [texts.email, asIs(maskEmail(company.email))],
     [texts.at, formatMoment(at)],
   ]
   return compose(company, {

@@ -320,6 +320,50 @@ test('nothing is loaded from anywhere, and the only address is that of the payme
   }
 })
 
+/** What mail programs make links of, in texts that we have not written as a link. */
+const LINKS = /\w:[/\\]|\w@\w|[\p{L}\d]\.\p{L}{2,}|:\/\//u
+
+test('no name or text of strangers and companies becomes a link, in any letter', () => {
+  const hostile = [
+    'http://evil.example click here',
+    'a@b.co',
+    'www.evil.com.br',
+    'evil\u200b.com',
+    'javascript:alert(1)',
+  ]
+  for (const stranger of hostile) {
+    const from = company({ name: `Banco ${stranger}`, language: 'en' })
+    for (const { text, html, subject, sender } of lettersOf(from, stranger)) {
+      const own = (part: string) =>
+        part.replaceAll(URL, '').replaceAll('d***@example.com', '').replace('loja.example/hook', '')
+      assert.doesNotMatch(own(text), LINKS)
+      assert.doesNotMatch(seen(own(html)), LINKS)
+      assert.doesNotMatch(`${subject} ${sender?.name}`, LINKS)
+    }
+  }
+})
+
+test('a payer is greeted by a name that is cut, or by none if it is no name', () => {
+  const greetingOf = (payerName: string) => [
+    /^Olá.*!$/m.exec(composePaymentLink(company(), link({ payerName })).text)?.[0],
+    /^Olá.*!$/m.exec(composeReceipt(company(), receipt(payerName)).text)?.[0],
+  ]
+  const both = (greeting: string) => [greeting, greeting]
+  assert.deepEqual(greetingOf('Maria  da Silva'), both('Olá, Maria da Silva!'))
+  assert.deepEqual(greetingOf('Maria '.repeat(40)), both(`Olá, ${'Maria '.repeat(10).trim()}…!`))
+  for (const name of ['http://evil.example ganhe', 'a@b.co', 'evil.com', 'Ana\u202eanA', '123']) {
+    assert.deepEqual(greetingOf(name), both('Olá!'), name)
+  }
+})
+
+test('a subject stays short, whatever a company is called', () => {
+  const from = company({ name: 'Loja muito grande '.repeat(20) })
+  for (const { subject, sender } of lettersOf(from, 'x'.repeat(255))) {
+    assert.ok([...subject].length <= 150, subject)
+    assert.ok([...(sender?.name ?? '')].length <= 60)
+  }
+})
+
 test('what strangers write can neither mark up the page nor make a line', () => {
   const hostile = fc.oneof(
     fc.constantFrom('<script>alert(1)</script>', '"><img src=x onerror=y>', '\n123456\n', '&lt;'),

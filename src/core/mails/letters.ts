@@ -1,9 +1,10 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
+import { withoutLinks } from '../../lib/one-line.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import type { ReturnReason } from '../../provider/port.ts'
-import { type Block, htmlOf, type LetterCompany, textOf } from './layout.ts'
+import { asIs, type Block, type Fact, htmlOf, type LetterCompany, textOf } from './layout.ts'
 import { RECEIPT_LETTERS } from './receipt-texts.ts'
 import { TEXTS } from './texts.ts'
 
@@ -11,6 +12,28 @@ export type { Letter }
 
 export const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
 const MAX_ITEMS = 20
+const MAX_SUBJECT = 150
+const MAX_NAME = 60
+
+const cut = (text: string, max: number): string => {
+  const characters = [...text]
+  return characters.length <= max
+    ? text
+    : `${characters
+        .slice(0, max - 1)
+        .join('')
+        .trim()}…`
+}
+
+/**
+ * The name that somebody is greeted by, cut if it is long. Null if it is none, but says something
+ * else, such as an address: whoever makes a charge chooses the name of its payer.
+ */
+export function greetedName(name: string): string | null {
+  const shown = withoutLinks(name)
+  const isName = /\p{L}/u.test(shown) && shown === name.trim().replace(/\s+/g, ' ')
+  return isName ? cut(shown, MAX_NAME) : null
+}
 
 type Contents = {
   to: string
@@ -30,12 +53,14 @@ export function compose(company: LetterCompany, contents: Contents): Letter {
   const { payerFooter } = RECEIPT_LETTERS[company.language]
   const footer = contents.toPayer ? payerFooter : automatic
   const page = { title, blocks: [...blocks, ...note], footer }
+  const sender = { name: cut(withoutLinks(company.name), MAX_NAME), replyTo: company.email }
   return {
     to,
-    subject,
+    subject: cut(withoutLinks(subject), MAX_SUBJECT),
     text: textOf(company, page),
     html: htmlOf(company, page),
-    ...(contents.toPayer && { sender: { name: company.name, replyTo: company.email } }),
+    ...(contents.toPayer && { sender }),
+    ...(contents.toPayer && isTest && { isPlayMoney: true }),
   }
 }
 
@@ -52,9 +77,9 @@ export function composeWithdrawalCode(
 ): Letter {
   const { code, value, destination, lifetime_s, expiresAt } = withdrawal
   const { amount, destination: key, code: texts } = TEXTS[company.language]
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     [amount, formatReais(value)],
-    [key, maskPixKey(destination)],
+    [key, asIs(maskPixKey(destination))],
   ]
   return compose(company, {
     to: company.email,
@@ -77,9 +102,9 @@ export function composeWithdrawalCompleted(
 ): Letter {
   const { value, destination, endToEndId, finishedAt } = withdrawal
   const { amount, destination: key, completed: texts } = TEXTS[company.language]
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     [amount, formatReais(value)],
-    [key, maskPixKey(destination)],
+    [key, asIs(maskPixKey(destination))],
     [texts.at, formatMoment(finishedAt)],
     [texts.endToEndId, endToEndId],
   ]
@@ -192,7 +217,7 @@ export function composePaymentLink(company: LetterCompany, link: LinkLetter): Le
     subject: texts.subject(company.name, value),
     title: texts.title(value),
     blocks: [
-      paragraph(texts.greeting(link.payerName)),
+      paragraph(texts.greeting(greetedName(link.payerName))),
       paragraph(texts.intro(company.name)),
       { kind: 'facts', facts },
       { kind: 'button', label: texts.pay, url: link.url },
@@ -210,9 +235,9 @@ function webhookFacts(
 ): Block {
   const { host, pathname } = new URL(url)
   const { webhook: texts } = TEXTS[language]
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     [texts.name, name],
-    [texts.address, host + pathname],
+    [texts.address, asIs(host + pathname)],
   ]
   return { kind: 'facts', facts }
 }

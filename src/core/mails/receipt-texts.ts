@@ -7,7 +7,7 @@ export type ReceiptLetterTexts = {
   test: string
   title: string
   testTitle: string
-  greeting(name: string): string
+  greeting(name: string | null): string
   intro(company: string): string
   refunded: string
   open: string
@@ -21,7 +21,7 @@ const pt: ReceiptLetterTexts = {
   test: '[TESTE]',
   title: 'Comprovante de pagamento',
   testTitle: 'Comprovante de teste, sem valor',
-  greeting: (name) => `Olá, ${name}!`,
+  greeting: (name) => (name === null ? 'Olá!' : `Olá, ${name}!`),
   intro: (company) => `${company} recebeu o seu pagamento via Pix.`,
   refunded: 'Este pagamento já foi devolvido, no todo ou em parte: veja o valor devolvido.',
   open: 'Ver e salvar o comprovante',
@@ -34,7 +34,7 @@ const en: ReceiptLetterTexts = {
   test: '[TEST]',
   title: 'Payment receipt',
   testTitle: 'Test receipt, not valid',
-  greeting: (name) => `Hello, ${name}!`,
+  greeting: (name) => (name === null ? 'Hello!' : `Hello, ${name}!`),
   intro: (company) => `${company} has received your Pix payment.`,
   refunded: 'All or part of this payment has been returned: see the amount returned.',
   open: 'View and save the receipt',

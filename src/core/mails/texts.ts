@@ -45,7 +45,7 @@ export type Texts = {
   link: {
     subject(company: string, amount: string): string
     title(amount: string): string
-    greeting(name: string): string
+    greeting(name: string | null): string
     intro(company: string): string
     andMore(count: number): string
     discount: string
@@ -141,7 +141,7 @@ const pt: Texts = {
   link: {
     subject: (company, amount) => `${company}: cobrança de ${amount}`,
     title: (amount) => `Cobrança de ${amount}`,
-    greeting: (name) => `Olá, ${name}!`,
+    greeting: (name) => (name === null ? 'Olá!' : `Olá, ${name}!`),
     intro: (company) => `${company} enviou um link de pagamento para você.`,
     andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
     discount: 'Desconto',
@@ -243,7 +243,7 @@ const en: Texts = {
   link: {
     subject: (company, amount) => `${company}: payment request of ${amount}`,
     title: (amount) => `Payment request of ${amount}`,
-    greeting: (name) => `Hello, ${name}!`,
+    greeting: (name) => (name === null ? 'Hello!' : `Hello, ${name}!`),
     intro: (company) => `${company} sent you a payment link.`,
     andMore: (count) => (count === 1 ? 'and 1 more item' : `and ${count} more items`),
     discount: 'Discount',

@@ -3,10 +3,12 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
+import { withoutLinks } from '../../lib/one-line.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
 import { type Company, MONEY_SCOPES, type Scope } from '../companies/rules.ts'
+import { asIs, type Fact } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { mailOwners, type Reader } from './owner-mails.ts'
 import type { Person } from './rules.ts'
@@ -118,10 +120,10 @@ function introOf({ name }: Company, change: AccessChange, texts: Texts): string 
   return after === null ? texts.unlimited(name) : texts.limited(name, formatReais(after))
 }
 
-function factsOf(change: AccessChange, texts: Texts): [string, string][] {
+function factsOf(change: AccessChange, texts: Texts): Fact[] {
   if ('person' in change) {
     const { name, email } = change.person
-    return [[texts.person, `${name} (${maskEmail(email)})`]]
+    return [[texts.person, asIs(`${withoutLinks(name)} (${maskEmail(email)})`)]]
   }
   if ('key' in change) {
     const { name, scopes } = change.key
@@ -147,7 +149,7 @@ function letterOf(
   at: Date,
 ): Letter {
   const texts = TEXTS[language]
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     ...factsOf(change, texts),
     [texts.by, change.by ?? texts.operator],
     [texts.at, formatMoment(at)],

@@ -7,7 +7,7 @@ import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
 import type { Block } from '../mails/layout.ts'
-import { compose, paragraph } from '../mails/letters.ts'
+import { compose, greetedName, paragraph } from '../mails/letters.ts'
 import { RECEIPT_LETTERS } from '../mails/receipt-texts.ts'
 import { openReceipt, type SealedMail } from '../mails/sealing.ts'
 import { findPurchase, receiptLines } from './lines.ts'
@@ -29,7 +29,7 @@ export function composeReceipt(company: Company, receipt: ReceiptLetter): Letter
   const subject = texts.subject(company.name, formatReais(receivedOf(charge)))
   const facts = lines.map(({ label, values }): [string, string] => [label, values.join(' · ')])
   const blocks: Block[] = [
-    paragraph(texts.greeting(payerName)),
+    paragraph(texts.greeting(greetedName(payerName))),
     paragraph(texts.intro(company.name)),
     ...(charge.refunded > 0 ? [paragraph(texts.refunded)] : []),
     { kind: 'facts', facts },

@@ -8,6 +8,7 @@ import { maskPixKey } from '../../pix/masks.ts'
 import type { App } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
+import { asIs, type Fact } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
 import { type Colleague, listAllowed } from '../people/role-store.ts'
@@ -94,9 +95,9 @@ function letterOf(
   const texts = TEXTS[language]
   const url = `${publicUrl}/dashboard/${suffixOf(company.id)}/balance/withdrawals/${toPublic('wd', id)}`
   const who = requestedBy === null ? texts.apiKey : requester
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     [texts.amount, formatReais(value)],
-    [texts.destination, maskPixKey(destination)],
+    [texts.destination, asIs(maskPixKey(destination))],
     ...(who ? ([[texts.requestedBy, who]] as [string, string][]) : []),
     [texts.until, formatMoment(otpExpiresAt)],
   ]
