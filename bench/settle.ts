@@ -24,9 +24,13 @@ const AMOUNT = 1000
 type Arrived = { companyId: Uuid; pix: ReceivedPix }
 
 /** Open charges, and money for each of them at the bank: all that is there before a callback. */
-export async function prepare(app: FullApp, companies: Uuid[]): Promise<Arrived[]> {
+export async function prepare(
+  app: FullApp,
+  companies: Uuid[],
+  count = PAYMENTS,
+): Promise<Arrived[]> {
   const receivedAt = app.clock.now()
-  const arrived = Array.from({ length: PAYMENTS }, (_, n): Arrived & { chargeId: Uuid } => {
+  const arrived = Array.from({ length: count }, (_, n): Arrived & { chargeId: Uuid } => {
     const [chargeId, companyId] = [newId(), companies[n % companies.length]!]
     const endToEndId = `E99999999${chargeId.replaceAll('-', '').slice(0, 23)}`
     const pix = { endToEndId, txid: chargeTxid(chargeId), amount: AMOUNT as never, receivedAt }
