@@ -62,10 +62,17 @@ async function measure(app: FullApp): Promise<void> {
   const alone = await sendAll(app, [one!], MAILS)
   const cost = ({ cpu_us }: Sent) => `${Math.round(cpu_us)} µs of the processor each`
   const slower = Math.min(spread.perSecond, alone.perSecond)
-  report(`receipts of ${COMPANIES} companies, ${DELAY_MS} ms a mail`, spread.perSecond, cost(spread))
+  report(
+    `receipts of ${COMPANIES} companies, ${DELAY_MS} ms a mail`,
+    spread.perSecond,
+    cost(spread),
+  )
   report('receipts of one company', alone.perSecond, cost(alone))
   ratio(`the slower ÷ ${BAR} a second`, slower / BAR, 1)
-  ratio(`${COMPANIES} companies ÷ all that ${payers} connections can`, spread.perSecond / most(payers))
+  ratio(
+    `${COMPANIES} companies ÷ all that ${payers} connections can`,
+    spread.perSecond / most(payers),
+  )
   ratio(`one company ÷ all that its ${ofOneCompany} can`, alone.perSecond / most(ofOneCompany))
 }
 

@@ -51,9 +51,7 @@ function postingsOf(payment: Payment, charge: Charge, end: 'kept' | 'returned' |
   }
   return [
     recipes.paymentUnmatched(of(amount)),
-    ...(returned > 0
-      ? [recipes.bankReturn({ ref: 'rfnd_1', amount: returned }, 'unmatched')]
-      : []),
+    ...(returned > 0 ? [recipes.bankReturn({ ref: 'rfnd_1', amount: returned }, 'unmatched')] : []),
     recipes.paymentMatched({ ...of(receivedOf(charge)), chargeId: charge.id }),
     ...(rest.amount > 0 ? ends[end]() : []),
   ]
