@@ -78,6 +78,7 @@ const MAY_USE: Record<string, string[]> = {
   payments: [
     'app.ts',
     'banks',
+    'billings',
     'charges',
     'companies',
     'customers',

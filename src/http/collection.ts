@@ -104,7 +104,11 @@ const FOLDERS: Record<string, Step[]> = {
   Payments: [
     step('receivePayment', { keep: { endToEndId: 'endToEndId' } }),
     step('listUnmatchedPayments'),
-    step('acceptPayment', { path: 'endToEndId' }),
+    // The money is kept, because no charge is left to settle.
+    step('acceptPayment', {
+      path: 'endToEndId',
+      body: { chargeId: undefined, difference: undefined },
+    }),
     step('returnPayment', { path: 'endToEndId' }),
     step('receivePayment', {
       name: 'Receive another payment, to return it',

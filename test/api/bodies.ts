@@ -1,6 +1,6 @@
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { lastCode } from '../support/mail.ts'
-import { makePaid, makeUnmatched } from '../support/payments.ts'
+import { makeCharge, makePaid, makeUnmatched } from '../support/payments.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
 import { companyBodies } from './company-bodies.ts'
@@ -300,6 +300,17 @@ const money: BodyCase[] = [
     prepare: async (client, api) => ({
       path: `/refund/${(await makePaid(api, client, 1990)).id}`,
       good: { value: 1, comment: 'é'.repeat(140) },
+    }),
+  },
+  {
+    operationId: 'acceptPayment',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { chargeId: TEXT, difference: [...NO_TEXT, 'KEEP', 'burn'] },
+    prepare: async (client, api) => ({
+      path: `/payment/unmatched/${await makeUnmatched(api, client, 700)}/accept`,
+      good: { chargeId: (await makeCharge(client, 700)).id, difference: 'keep' },
     }),
   },
   {

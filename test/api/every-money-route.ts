@@ -106,6 +106,12 @@ const payments: Try[] = [
     invalid_value: (client) => client.get('/payment/unmatched?status=MATCHED&after=x'),
   }),
   ...on('acceptPayment', {
+    charge_not_settleable: (client, { unmatched, paid }) =>
+      client.post(`/payment/unmatched/${unmatched}/accept`, { chargeId: paid }),
+    charge_not_found: (client, { unmatched }) =>
+      client.post(`/payment/unmatched/${unmatched}/accept`, { chargeId: NO_CHARGE }),
+    invalid_value: (client, { unmatched }) =>
+      client.post(`/payment/unmatched/${unmatched}/accept`, { difference: 'refund' }),
     accepted: (client, { unmatched }) => client.post(`/payment/unmatched/${unmatched}/accept`),
     'accepted already': (client, { accepted }) =>
       client.post(`/payment/unmatched/${accepted}/accept`),

@@ -2,7 +2,14 @@ import { payOutWithdrawals } from '../../src/worker/orders.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'
-import { codeOf, makePaid, makeUnmatched, returnOf, SANDBOX_PAYMENT } from '../support/payments.ts'
+import {
+  codeOf,
+  makeCharge,
+  makePaid,
+  makeUnmatched,
+  returnOf,
+  SANDBOX_PAYMENT,
+} from '../support/payments.ts'
 import {
   makeCustomer,
   makeRecurring,
@@ -169,8 +176,12 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     body: { value: 500 },
     other: { value: 501 },
   }),
-  acceptPayment: async (client, api) =>
-    bare(`/payment/unmatched/${await makeUnmatched(api, client, 700)}/accept`),
+  acceptPayment: async (client, api) => ({
+    method: 'POST',
+    path: `/payment/unmatched/${await makeUnmatched(api, client, 700)}/accept`,
+    body: { chargeId: (await makeCharge(client, 700)).id },
+    other: { chargeId: (await makeCharge(client, 700)).id },
+  }),
   refundPayment: async (client, api) => ({
     method: 'POST',
     path: `/payment/unmatched/${await makeUnmatched(api, client, 700)}/refund`,

@@ -19,7 +19,6 @@ export const WANTED = [
   'settle less 200',
   'settle exact 200',
   'settle more 200',
-  'settle more 409',
   'refund PAID 201',
   'refund PAID 409',
   'refund RECEIVED 201',

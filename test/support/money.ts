@@ -116,7 +116,10 @@ export function cancelCharge(charge: Charge): 200 | 409 {
 
 /** Money arrives for a charge, and pays it or waits for a decision. */
 export function pay(model: Model, charge: Charge, amount: number, endToEndId: string): void {
-  const matched = charge.status === 'OPEN' && amount === charge.amount
+  // At the moment of its deadline it counts as expired, and money is still in time.
+  const isInTime =
+    charge.status === 'OPEN' || (charge.status === 'EXPIRED' && model.now <= charge.expiresAt)
+  const matched = isInTime && amount === charge.amount
   arrive(model, { endToEndId, code: charge, amount }, matched)
   if (!matched) return
   charge.status = 'COMPLETED'

@@ -125,8 +125,9 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
                where company_id = $1 and status in ('PENDING_OTP', 'PROCESSING'))
               + (select coalesce(sum(amount), 0) from refunds
                  where company_id = $1 and status = 'PROCESSING' and booked))::int8 as held,
-             (select coalesce(sum(amount - returned - settled), 0) from payments where company_id = $1
-                and status = 'UNMATCHED' and reason is not null and booked)::int8 as unmatched`,
+             (select coalesce(sum(amount - returned - settled), 0) from payments
+              where company_id = $1 and status = 'UNMATCHED' and reason is not null and booked
+             )::int8 as unmatched`,
     values: [companyId],
   })
   return row!

@@ -288,7 +288,7 @@ export function settle(charge: Charge, money: Receipt & { amount: Cents }, terms
   return { charge: settled, event: 'charge.paid', at: terms.now }
 }
 
-/** Whether a merchant may settle a charge: it was not paid, and paying it starts no subscription. */
+/** Whether a merchant may settle a charge: it is unpaid, and paying it starts no subscription. */
 export const isSettleable = (charge: Charge): boolean =>
   (charge.status === 'OPEN' || charge.status === 'EXPIRED') && !isSubscriptionLink(charge)
 

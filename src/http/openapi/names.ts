@@ -6,7 +6,7 @@ import { CompanyChange, CompanyInCharge, CompanyView } from '../../core/companie
 import * as customers from '../../core/customers/view.ts'
 import { DeliveryView, Replay, Replayed } from '../../core/deliveries/view.ts'
 import { EventView } from '../../core/feed/view.ts'
-import { UnmatchedPayment } from '../../core/payments/view.ts'
+import { Acceptance, UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
 import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
@@ -38,6 +38,7 @@ const BODIES = {
   NewRecurrenceTemplate: recurrences.NewTemplate,
   NewRefund,
   NewPaymentRefund,
+  Acceptance,
   NewWebhook: webhooks.NewWebhook,
   WebhookChange: webhooks.WebhookChange,
   Replay,

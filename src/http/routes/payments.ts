@@ -61,6 +61,7 @@ const accept = route({
   scope: 'payments:write',
   unknownFields: 'refused',
   body: Acceptance,
+  example: { chargeId: 'charge_01k3e8r8v0e0080000000000c1', difference: 'keep' },
   data: UnmatchedPayment,
   status: 200,
   message: 'Payment accepted.',

@@ -143,6 +143,8 @@ export const settle =
   async (visit: Visit): Promise<FastifyReply> => {
     const params = { endToEndId: visit.params.id ?? '' }
     const { once, chargeId = '', difference } = visit.form
+    // Without a charge the operation would keep the money.
+    if (!chargeId) return askToSettle(visit)
     const body = { chargeId, ...(difference ? { difference } : {}) }
     const { fault } = await tryForm(() => visit.operate('acceptPayment', { params, body, once }))
     if (!fault) return visit.redirect(`/unmatched${here(visit)}`, 'settled')

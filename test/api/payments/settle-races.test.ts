@@ -27,7 +27,7 @@ const countWaiting = async (): Promise<number> =>
     )
   ).length
 
-/** Begins acts one after the other while a row is locked, so that each waits behind the one before. */
+/** Begins acts in their order while a row is locked: each waits behind the one before. */
 async function inOrder<T>(lock: (tx: Tx) => Promise<unknown>, acts: (() => Promise<T>)[]) {
   const begun: Promise<T>[] = []
   await app.db.transaction(async (tx) => {
