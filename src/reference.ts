@@ -103,6 +103,9 @@ limits: see [errors](errors.md).
   is refused with \`invalid_value\` and the name that was probably meant: in
   ${refusing.join(',\n  ')}.
 - In refunds and withdrawals \`amount\` is another name of \`value\`. Both at once are refused.
+- What is allowed, but probably a mistake, is told in the header \`X-Warnings\`, and since version
+  2026-08-16 in \`data.warnings\`: a link whose \`total\` differs from its items. Sentences are in English,
+  or in Portuguese if \`Accept-Language\` prefers it.
 - An optional text field that is empty counts as absent, and an empty \`Idempotency-Key\` too. In a change an absent field
   stays as it was; \`null\` removes it.
 - Tax ids, phones and postal codes may be written with their punctuation, phones also with \`+55\`; answers and filters use

@@ -12,6 +12,8 @@ export type StoredResponse = {
   fingerprint: Buffer
   status: number
   sealedBody: Buffer
+  /** The header X-Warnings. It has amounts only, so it is not sealed. */
+  warnings: string | null
 }
 
 /** A client's Idempotency-Key, and the request that it belongs to. */
@@ -25,11 +27,11 @@ const contextOf = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
 export function sealAnswer(
   vault: Vault,
   guard: IdempotencyRef & { companyId: Uuid },
-  answer: { status: number; body: string },
+  { status, body, warnings }: { status: number; body: string; warnings: string | null },
 ): StoredResponse {
   const { companyId, key, fingerprint } = guard
-  const sealedBody = vault.seal(answer.body, contextOf(companyId, key))
-  return { key, fingerprint, status: answer.status, sealedBody }
+  const sealedBody = vault.seal(body, contextOf(companyId, key))
+  return { key, fingerprint, status, sealedBody, warnings }
 }
 
 export const openAnswer = (vault: Vault, companyId: Uuid, response: StoredResponse): string =>
@@ -47,8 +49,8 @@ export async function findStored(
 ): Promise<StoredResponse | null> {
   const rows = await tx.query<StoredResponse>({
     name: 'find_stored',
-    text: `select key, fingerprint, status, sealed_body as "sealedBody" from idempotency_keys
-           where company_id = $1 and key = $2 and created_at > $3`,
+    text: `select key, fingerprint, status, sealed_body as "sealedBody", warnings
+           from idempotency_keys where company_id = $1 and key = $2 and created_at > $3`,
     values: [companyId, key, oldestStored(now)],
   })
   return rows[0] ?? null
@@ -67,11 +69,12 @@ export async function store(
 ): Promise<boolean> {
   const rows = await tx.query({
     name: 'store_response',
-    text: `insert into idempotency_keys as k (company_id, key, fingerprint, status, sealed_body, created_at)
-           values ($1, $2, $3, $4, $5, $6)
+    text: `insert into idempotency_keys as k
+             (company_id, key, fingerprint, status, sealed_body, created_at, warnings)
+           values ($1, $2, $3, $4, $5, $6, $8)
            on conflict (company_id, key) do update set fingerprint = excluded.fingerprint,
              status = excluded.status, sealed_body = excluded.sealed_body,
-             created_at = excluded.created_at
+             created_at = excluded.created_at, warnings = excluded.warnings
              where k.created_at <= $7
            returning key`,
     values: [
@@ -82,6 +85,7 @@ export async function store(
       response.sealedBody,
       now,
       oldestStored(now),
+      response.warnings,
     ],
   })
   return rows.length === 1
@@ -91,15 +95,20 @@ export async function store(
  * Takes the key before the effect, so that the same request elsewhere waits for this transaction.
  */
 export const claim = (tx: Tx, companyId: Uuid, key: string, fingerprint: Buffer, now: Date) =>
-  store(tx, companyId, { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0) }, now)
+  store(
+    tx,
+    companyId,
+    { key, fingerprint, status: 0, sealedBody: Buffer.alloc(0), warnings: null },
+    now,
+  )
 
 /** Writes the answer into the claimed key. */
 export async function complete(tx: Tx, companyId: Uuid, response: StoredResponse): Promise<void> {
   await tx.query({
     name: 'complete_stored',
-    text: `update idempotency_keys set status = $3, sealed_body = $4
+    text: `update idempotency_keys set status = $3, sealed_body = $4, warnings = $5
            where company_id = $1 and key = $2`,
-    values: [companyId, response.key, response.status, response.sealedBody],
+    values: [companyId, response.key, response.status, response.sealedBody, response.warnings],
   })
 }
 
@@ -122,7 +131,8 @@ export function runOnce<T>(
       return JSON.parse(openAnswer(vault, companyId, stored))
     }
     const answer = await act(tx)
-    const response = sealAnswer(vault, guard, { status: 200, body: JSON.stringify(answer) })
+    const shown = { status: 200, body: JSON.stringify(answer), warnings: null }
+    const response = sealAnswer(vault, guard, shown)
     await complete(tx, companyId, response)
     return answer
   })

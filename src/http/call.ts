@@ -3,19 +3,21 @@ import { entryOf, recordActivity } from '../core/activity/record.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Tx } from '../db/database.ts'
+import { acceptedLanguage, type Language } from '../lib/language.ts'
 import { problem } from '../lib/problems.ts'
 import { VERSIONS, type Version } from '../versions/history.ts'
 import { changeOf } from './activity.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import type { Rest } from './gate.ts'
-import { safeHeaders } from './headers.ts'
+import { safeHeaders, warningHeader, warningsIn } from './headers.ts'
 import {
   type Answer,
   createIdempotency,
   type Guard,
   type Idempotency,
   isStorable,
+  type Rendered,
 } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import { longPageOf } from './long-pages.ts'
@@ -30,10 +32,10 @@ import {
   writeInSlices,
 } from './slices.ts'
 
-type Render = (data: unknown) => { status: number; body: string }
+type Render = (data: unknown) => Rendered
 /** A list is encoded in pieces, because it may be long. */
 type RenderList = (data: unknown[]) => Promise<{ status: number; body: Buffer[] }>
-type Sent = Omit<Answer, 'body'> & { body: string | Buffer[] }
+type Sent = Pick<Answer, 'status' | 'headers'> & { body: string | Buffer[] }
 
 /** Creates the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: FullApp, route: Route) {
@@ -55,6 +57,7 @@ export function compileRoute(app: FullApp, route: Route) {
     const render: Render = (data) => ({
       status: route.status,
       body: version.success(route.status, route.message, serialize, data),
+      warnings: warningsIn(data),
     })
     // A long list is written in slices, so that other requests are served in between.
     const renderList: RenderList = async (data) => {
@@ -164,17 +167,21 @@ function answerCall(
   const params = request.params as Call['params']
   const { company, author, scopes } = session(request)
   const from = { ...author, address: addressOf(request) }
-  const asked = { route, path, params, company, author: from, scopes }
+  const language = acceptedLanguage(request.headers['accept-language']) ?? 'en'
+  const asked = { route, language, path, params, company, author: from, scopes }
   const call = makeCall(app, asked, input, idempotency, request.ticket!.rest)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
       const data = await route.handle(call)
       const made = stored()
-      return { ...(made ?? render(data)), headers: call.headers, stored: made !== null }
+      const { warnings, ...answer } = made ?? render(data)
+      const headers = { ...call.headers, ...warningHeader(warnings) }
+      return { ...answer, headers, stored: made !== null, warnings }
     } catch (error) {
       if (!isStorable(error)) throw error
-      return { ...renderFailure(error, request.version), headers: error.headers, stored: false }
+      const failed = { ...renderFailure(error, request.version), warnings: null }
+      return { ...failed, headers: error.headers, stored: false }
     }
   }
   async function act(): Promise<Sent> {
@@ -182,9 +189,10 @@ function answerCall(
       const data = await route.handle(call)
       if (isOver()) await nextSlice()
       const { status, body } = Array.isArray(data) ? await renderList(data) : render(data)
+      Object.assign(call.headers, warningHeader(warningsIn(data)))
       const isLong = typeof body === 'string' && body.length > PIECE_CHARACTERS
       const sent = isLong ? await encodeInSlices(body) : body
-      return { status, body: sent, headers: call.headers, stored: false }
+      return { status, body: sent, headers: call.headers }
     } finally {
       call.longPage.end()
     }
@@ -205,11 +213,14 @@ function guardOf(
 }
 
 /** An operation, whose records it is for, and who asks for it. */
-type Asked = Pick<Call, 'path' | 'params' | 'company' | 'author' | 'scopes'> & { route: Route }
+type Asked = Pick<Call, 'path' | 'params' | 'company' | 'author' | 'scopes'> & {
+  route: Route
+  language?: Language
+}
 
 export function makeCall(
   app: FullApp,
-  { route, path, params, company, author, scopes }: Asked,
+  { route, language = 'en', path, params, company, author, scopes }: Asked,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
   rest: Rest = (wait) => wait(new AbortController().signal),
@@ -229,6 +240,7 @@ export function makeCall(
     company,
     author,
     scopes,
+    language,
     path,
     params,
     query,

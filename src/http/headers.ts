@@ -23,3 +23,14 @@ export function addSafeHeaders(server: FastifyInstance, publicUrl: string): void
     for (const [name, value] of headers) if (!reply.hasHeader(name)) reply.header(name, value)
   })
 }
+
+/** The value of X-Warnings: what is allowed, but probably a mistake. Null if there is nothing. */
+export function warningsIn(data: unknown): string | null {
+  const { warnings } = (data ?? {}) as { warnings?: string[] }
+  if (!warnings) return null
+  // A header is ASCII.
+  return warnings.join(' ').replace(/[^\x20-\x7e]/gu, encodeURIComponent)
+}
+
+export const warningHeader = (warnings: string | null): Record<string, string> =>
+  warnings === null ? {} : { 'X-Warnings': warnings }

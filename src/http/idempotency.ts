@@ -4,16 +4,13 @@ import * as idempotency from '../core/idempotency.ts'
 import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
+import { warningHeader } from './headers.ts'
+
+/** An answer in its version. `warnings` is the value of a header, which is stored beside the body. */
+export type Rendered = { status: number; body: string; warnings: string | null }
 
 /** The answer to a request, ready to be sent. `stored` is whether it is in the database. */
-export type Answer = {
-  status: number
-  body: string
-  headers: Record<string, string>
-  stored: boolean
-}
-
-type Rendered = { status: number; body: string }
+export type Answer = Rendered & { headers: Record<string, string>; stored: boolean }
 
 export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 
@@ -44,7 +41,9 @@ export class KeyTaken extends Error {}
 function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
   if (!response.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
   const body = idempotency.openAnswer(app.vault, guard.companyId, response)
-  return { status: response.status, body, headers: REPLAYED, stored: true }
+  const { status, warnings } = response
+  const headers = { ...REPLAYED, ...warningHeader(warnings) }
+  return { status, body, warnings, headers, stored: true }
 }
 
 const { inProgress } = idempotency

@@ -56,7 +56,11 @@ export function createOperate(anyApp: FullApp, via: Via): Operate {
   }
 }
 
-const rendered = (data: unknown) => ({ status: 200, body: JSON.stringify({ data }) })
+const rendered = (data: unknown) => ({
+  status: 200,
+  body: JSON.stringify({ data }),
+  warnings: null,
+})
 
 /** Does once, for each key, what is no operation of the API. */
 export function createActOnce(via: Via): ActOnce {
@@ -78,7 +82,8 @@ async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency): P
     } catch (error) {
       if (!isStorable(error)) throw error
       const { status, items } = error
-      return { status, body: JSON.stringify({ items }), headers: {}, stored: false }
+      const body = JSON.stringify({ items })
+      return { status, body, warnings: null, headers: {}, stored: false }
     }
   })
   const answer = JSON.parse(body) as { data?: unknown; items?: [ErrorItem, ...ErrorItem[]] }

@@ -5,6 +5,7 @@ import type { FullApp } from '../core/full-app.ts'
 import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
+import type { Language } from '../lib/language.ts'
 import type { ProblemCode } from '../lib/problems.ts'
 import type { Rest } from './gate.ts'
 import type { LongPage } from './long-pages.ts'
@@ -18,6 +19,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   author: Author
   /** What they may do. */
   scopes: ReadonlySet<Scope>
+  /** Of the sentences in the answer. */
+  language: Language
   path: string
   params: Record<string, string>
   query: Query

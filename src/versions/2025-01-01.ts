@@ -11,7 +11,14 @@ export function success(
   serialize: (data: unknown) => string,
   data: unknown,
 ): string {
-  return respell(serialize(data))
+  return respell(serialize(withoutWarnings(data)))
+}
+
+/** Clients of this version have them in the header X-Warnings only. */
+function withoutWarnings(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || !('warnings' in data)) return data
+  const { warnings: _, ...shown } = data
+  return shown
 }
 
 /**
@@ -30,6 +37,11 @@ export function failure({ status, message, code, items }: Problem): unknown {
 /** Clients filter by the spelling that answers show them. */
 export function upgradeQuery(query: Query): void {
   if (query.paymentStatus === 'RECIEVED') query.paymentStatus = 'RECEIVED'
+}
+
+function withoutProperty(schema: Schema, name: string): Schema {
+  const { [name]: _, ...properties } = schema.properties as Record<string, Schema>
+  return { ...schema, properties }
 }
 
 const Conflict = { $ref: '#/components/schemas/WithdrawalConflict' }
@@ -61,6 +73,7 @@ export const shapes: Shapes = {
     },
   },
   change(name: string, schema: Schema): Schema {
+    if (name === 'CreatedPaymentLink') return withoutProperty(schema, 'warnings')
     if (name !== 'PaymentStatus') return schema
     const values = schema.enum as string[]
     return { ...schema, enum: values.map((value) => (value === 'RECEIVED' ? 'RECIEVED' : value)) }

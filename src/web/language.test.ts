@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FastifyRequest } from 'fastify'
-import { acceptedLanguage, inLanguage, languageOf, pageLanguageOf } from './language.ts'
+import { acceptedLanguage } from '../lib/language.ts'
+import { inLanguage, languageOf, pageLanguageOf } from './language.ts'
 
 const request = (lang: unknown, accept?: string) =>
   ({ query: { lang }, headers: { 'accept-language': accept } }) as unknown as FastifyRequest

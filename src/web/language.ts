@@ -1,11 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Language } from '../lib/language.ts'
-
-const LANGUAGES: Language[] = ['pt', 'en']
-/** More languages than any browser sends. The rest of the header is not read. */
-const MAX_ACCEPTED = 20
-
-const isLanguage = (text: unknown): text is Language => LANGUAGES.includes(text as Language)
+import { acceptedLanguage, isLanguage, type Language } from '../lib/language.ts'
 
 /** The language of a page, and the one that the visitor has chosen with `lang`, if any. */
 export type PageLanguage = { language: Language; chosen: Language | null }
@@ -14,18 +8,6 @@ export type PageLanguage = { language: Language; chosen: Language | null }
 export function chosenLanguage(fields: unknown): Language | null {
   const { lang } = (fields ?? {}) as { lang?: unknown }
   return isLanguage(lang) ? lang : null
-}
-
-/** The one of our languages that the browser prefers; null if it names none of them. */
-export function acceptedLanguage(header: string | undefined): Language | null {
-  const accepted = (header ?? '').split(',', MAX_ACCEPTED).map((entry) => {
-    const [tag = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase())
-    const quality = parameters.find((part) => part.startsWith('q='))?.slice(2)
-    return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) }
-  })
-  const known = accepted.filter(({ language, quality }) => isLanguage(language) && quality > 0)
-  const [best] = known.sort((a, b) => b.quality - a.quality)
-  return (best?.language as Language | undefined) ?? null
 }
 
 /** The language of `?lang=`, else the one that the browser prefers, else that of the company. */

@@ -88,6 +88,36 @@ test('a link is created from products, or from a total', async () => {
   assert.match(opened.text, new RegExp(`<option value="${id}" selected>`))
 })
 
+test('a link whose total differs from its products is created by a second press', async () => {
+  const cake = { name: 'Bolo', description: '', price: 4990 }
+  const { id } = (await client.post('/product', cake)).body.data
+  const rows = { 'product-0': id, 'quantity-0': '2' }
+  const form = { ...PAYER, expiresIn: '604800', rows: '5', ...rows, total: '10,00' }
+  const before = await countOf('charges')
+  const asked = await owner.post('/new/link', form)
+  assert.equal(asked.status, 200, asked.text)
+  assert.match(asked.text, /O total é R\$ 10,00, mas os produtos somam R\$ 99,80/)
+  assert.match(asked.text, /<button class="button">Criar link com este total/)
+  assert.match(asked.text, /name="total"[^>]*value="10,00"|value="10,00"[^>]*name="total"/)
+  assert.equal(await countOf('charges'), before)
+  const english = await signIn(api, client.company, { language: 'en' })
+  assert.match(
+    (await english.post('/new/link', form)).text,
+    /The total is R\$ 10,00, but the products add up to R\$ 99,80/,
+  )
+  const confirmed = /name="confirmed" value="([^"]+)"/.exec(asked.text)![1]!
+  const changed = await owner.post('/new/link', { ...form, total: '20,00', confirmed })
+  assert.match(changed.text, /O total é R\$ 20,00/, 'another total is asked about again')
+  assert.equal(await countOf('charges'), before)
+  const made = await owner.post('/new/link', { ...form, confirmed })
+  assert.equal(made.status, 303, made.text)
+  assert.equal((await read(idIn(made.location))).total, 1000)
+  const preview = await owner.post('/new/link', { ...form, step: 'preview' })
+  assert.match(preview.text, /O total é R\$ 10,00, mas os produtos somam R\$ 99,80/)
+  const same = await owner.post('/new/link', { ...form, total: '99,80' })
+  assert.equal(same.status, 303, same.text)
+})
+
 test('what is wrong with a link is said at its row or field', async () => {
   const bread = { name: 'Broa', description: '', price: 150 }
   const { id } = (await client.post('/product', bread)).body.data

@@ -1,5 +1,6 @@
+import type { Language } from '../../lib/language.ts'
 import type { Cents } from '../../lib/money.ts'
-import { type Item, itemTotal } from './rules.ts'
+import { type Charge, type Item, itemTotal } from './rules.ts'
 
 /** One item of a link and its total, which may be more than a charge may be. */
 type Line = { name: string; quantity: number; total: bigint }
@@ -19,3 +20,19 @@ export function breakDown(amount: Cents, items: Item[]): Breakdown {
 }
 
 export const sumOf = (lines: Line[]): bigint => lines.reduce((sum, { total }) => sum + total, 0n)
+
+const DIFFERS: Record<Language, (total: Cents, sum: bigint) => string> = {
+  en: (total, sum) =>
+    `total: ${total} cents are not the sum of the items, which is ${sum} cents. The payer is asked for the total.`,
+  pt: (total, sum) =>
+    `total: ${total} centavos diferem da soma dos itens, que vale ${sum} centavos. O pagador paga o total.`,
+}
+
+/** What is allowed in a link, but probably a mistake. */
+export function linkWarnings(
+  { amount, link }: Pick<Charge, 'amount' | 'link'>,
+  language: Language,
+): string[] {
+  const { lines, difference } = breakDown(amount, link?.items ?? [])
+  return difference === 0n ? [] : [DIFFERS[language](amount, sumOf(lines))]
+}

@@ -89,9 +89,9 @@ export function groupCharges(db: Database): ChargeGroups {
 const EXTRA = CREATED.count + 1
 const EVENTS = EXTRA + 2
 const RESPONSES = EVENTS + 6
-const MAILS = RESPONSES + 6
+const MAILS = RESPONSES + 7
 
-const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz'] as const
+const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz', 'text'] as const
 
 /**
  * Inserts charges, customers, events, deliveries and stored responses of a whole group with one
@@ -129,7 +129,8 @@ with input as materialized (
   from input i left join customer c using (company_id, payer_index)
   on conflict (company_id, id) do nothing returning id
 ), response as (
-  insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
+  insert into idempotency_keys
+    (company_id, key, fingerprint, status, sealed_body, created_at, warnings)
   select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)}) returning key
 ), ${eventInsertSql(EVENTS, ['charge', 'response'])}`
 const RESULT = eventResultSql(EVENTS)
@@ -164,6 +165,7 @@ function responseColumns(group: Creation[]): Buffer[] {
     integers(responses.map(({ status }) => status)),
     bytes(responses.map(({ sealedBody }) => sealedBody)),
     timestamps(responses.map(({ at }) => at)),
+    texts(responses.map(({ warnings }) => warnings)),
   ]
 }
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
@@ -12,6 +13,7 @@ import { Amount, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import { type Addressing, checkoutUrl } from './addresses.ts'
+import { linkWarnings } from './breakdown.ts'
 import {
   asOf,
   CHARGE_STATUSES,
@@ -116,6 +118,12 @@ export const CreatedLink = Type.Object({
   total: Type.Integer(),
   externalId: orNull(Type.String()),
   description: Type.Optional(Type.String()),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'What is allowed, but probably a mistake: a total that differs from the sum of the items. In sentences; left out if there is nothing',
+    }),
+  ),
 })
 
 export const StaticCodeView = Type.Object({
@@ -261,7 +269,12 @@ export function showStaticCode(code: StaticCode): Static<typeof StaticCodeView> 
   }
 }
 
-export function showCreatedLink(charge: Charge, app: Addressing): Static<typeof CreatedLink> {
+export function showCreatedLink(
+  charge: Charge,
+  app: Addressing,
+  language: Language,
+): Static<typeof CreatedLink> {
+  const warnings = linkWarnings(charge, language)
   return {
     id: toPublic('charge', charge.id),
     url: checkoutUrl(app, charge),
@@ -269,6 +282,7 @@ export function showCreatedLink(charge: Charge, app: Addressing): Static<typeof 
     total: charge.amount,
     externalId: charge.externalId,
     ...describe(charge),
+    ...(warnings.length > 0 ? { warnings } : {}),
   }
 }
 

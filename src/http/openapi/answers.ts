@@ -66,6 +66,11 @@ export const HEADERS = {
     TEXT,
     'customer.foo, items[0].bar',
   ),
+  'X-Warnings': header(
+    'What is allowed, but probably a mistake, in sentences. Characters that are not ASCII are percent-encoded',
+    TEXT,
+    'total: 1000 cents are not the sum of the items, which is 9980 cents. The payer is asked for the total.',
+  ),
   Link: header(
     'The address of the next page with `rel="next"`, if there is one',
     TEXT,
@@ -132,12 +137,16 @@ function answersOf(draft: Draft, route: Route): Record<string, unknown> {
   return answers
 }
 
+const hasWarnings = ({ data }: Route): boolean =>
+  'warnings' in ((data as { properties?: object }).properties ?? {})
+
 function success({ version, components, publicUrl }: Draft, route: Route): unknown {
   const isList = route.query !== undefined && 'after' in route.query.properties
   const own = headers(
     ...(isList ? (['Link'] as const) : []),
     ...(route.method === 'GET' ? [] : (['Idempotent-Replayed'] as const)),
     ...(route.method === 'GET' || route.unknownFields ? [] : (['X-Ignored-Fields'] as const)),
+    ...(hasWarnings(route) ? (['X-Warnings'] as const) : []),
     ...(route.csv ? (['Content-Disposition'] as const) : []),
   )
   const { json, file } = exampleOf(route.operationId)

@@ -121,7 +121,7 @@ const createLink = route({
   tag: 'Charges',
   summary: 'Create a payment link',
   description:
-    'For exactly one of customerId and customer. The total is sent, or calculated from items. Open for 7 days unless expiresIn says otherwise.',
+    'For exactly one of customerId and customer. The total is sent, or calculated from items. If both are sent, the total counts, and if it differs from the sum, the answer has a warning. Open for 7 days unless expiresIn says otherwise.',
   scope: 'payments:write',
   body: NewLink,
   example: { total: 4990, customer: PAYER, devMode: true },
@@ -136,9 +136,9 @@ const createLink = route({
     'provider_unavailable',
   ],
   async handle(call) {
-    const { app, company } = call
+    const { app, company, language } = call
     const draft = await linkDraft(app, company, call.body, call.fingerprint)
-    const show = (charge: Charge) => showCreatedLink(charge, app)
+    const show = (charge: Charge) => showCreatedLink(charge, app, language)
     return create(call, draft, show)
   },
 })

@@ -163,7 +163,8 @@ const createLinkTool = tool({
   output: CreatedLink,
   async run({ operate }, args) {
     const { data } = await operate<Static<typeof CreatedLink>>('createPaymentLink', onceOf(args))
-    return { text: `Payment link ${data.id} of ${formatReais(data.total)} created.`, data }
+    const done = `Payment link ${data.id} of ${formatReais(data.total)} created.`
+    return { text: [done, ...(data.warnings ?? [])].join(' '), data }
   },
 })
 

@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify'
+import { breakDown, sumOf } from '../../core/charges/breakdown.ts'
+import type { Draft } from '../../core/charges/commands.ts'
 import { linkDraft } from '../../core/charges/drafts.ts'
 import { LINK_LIFETIME_S } from '../../core/charges/rules.ts'
-import { readReais } from '../../lib/money.ts'
+import { type Cents, formatReais, readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { checkbox, fieldsOf } from '../forms.ts'
@@ -71,12 +73,17 @@ async function make(visit: Visit): Promise<FastifyReply> {
   if (isStep(visit, 'rows')) {
     return sendForm(visit, { ...form, rows: String(rowsOf(form) + ROWS) }, around)
   }
+  const drafted = await tryForm(() => draftOf(visit, around))
+  const difference = drafted.done ? differenceOf(drafted.done) : null
   if (isStep(visit, 'preview')) {
-    const { fault, done } = await tryForm(() => previewOf(visit, around))
-    return sendForm(visit, form, around, fault, done)
+    const preview = drafted.done && previewOf(visit, around, drafted.done)
+    return sendForm(visit, form, around, { fault: drafted.fault, preview, difference })
+  }
+  if (difference && form.confirmed !== difference.name) {
+    return sendForm(visit, form, around, { difference })
   }
   const { fault, done } = await tryForm(() => create(visit, around))
-  if (fault) return sendForm(visit, form, around, fault)
+  if (fault) return sendForm(visit, form, around, { fault, difference })
   return visit.redirect(`/charges/${done.data.id}`, 'made')
 }
 
@@ -93,7 +100,8 @@ async function create(visit: Visit, around: Around) {
   })
 }
 
-async function previewOf(visit: Visit, around: Around): Promise<Page> {
+/** The link as it would be created. Its payer may still be missing. */
+async function draftOf(visit: Visit, around: Around): Promise<Draft> {
   const { app, company, form } = visit
   const body = bodyOf(form, around) as Parameters<typeof linkDraft>[2]
   const { total, items = [] } = body
@@ -105,28 +113,43 @@ async function previewOf(visit: Visit, around: Around): Promise<Page> {
   const payer = payerBody(form, around.payers)
   const known = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
   const { customerId: _id, ...others } = body
-  const draft = await linkDraft(app, company, { ...others, customer: known }, () => Buffer.alloc(0))
+  return linkDraft(app, company, { ...others, customer: known }, () => Buffer.alloc(0))
+}
+
+function previewOf(visit: Visit, { payers }: Around, draft: Draft): Page {
   const { amount, description, link, devMode, lifetime_s } = draft
-  return previewCharge(visit, {
-    kind: 'LINK',
-    amount,
-    description,
-    link,
-    devMode,
-    lifetime_s,
-    payer,
-  })
+  const payer = payerBody(visit.form, payers)
+  const kind = 'LINK'
+  return previewCharge(visit, { kind, amount, description, link, devMode, lifetime_s, payer })
+}
+
+/** A total that differs from its products. The name tells whether this one was confirmed. */
+type Difference = { name: string; total: Cents; sum: bigint }
+
+function differenceOf({ amount: total, link }: Draft): Difference | null {
+  const { lines, difference } = breakDown(total, link?.items ?? [])
+  const sum = sumOf(lines)
+  return difference === 0n ? null : { name: `${total} ${sum}`, total, sum }
+}
+
+type Answered = {
+  fault?: FormFault | null
+  preview?: Page | null
+  difference?: Difference | null
 }
 
 function sendForm(
   visit: Visit,
   typed: Form,
   around: Around,
-  fault: FormFault | null = null,
-  preview: Page | null = null,
+  { fault = null, preview = null, difference = null }: Answered = {},
 ): FastifyReply {
   const { language } = visit
   const texts = NEW[language]
+  const warning = difference && {
+    text: texts.totalDiffers(formatReais(difference.total), formatReais(difference.sum)),
+    make: texts.makeWithTotal,
+  }
   const filled = (plans: FieldPlan<NewField>[]) =>
     fieldsOf(fillFields(plans, texts.fields, typed, fault, language))
   const { check: _check, ...amount } = amountPlan
@@ -143,14 +166,16 @@ function sendForm(
   }))
   const isOn = (name: string) => typed[name] === 'yes'
   const isOpen = ['externalId', 'successUrl', 'failedUrl'].some((name) => typed[name])
-  const fields = html`<fieldset class="card-form"><legend>${texts.products}</legend>${productRows(visit, typed, around, fault)}</fieldset>
+  const confirmed =
+    difference && html`<input type="hidden" name="confirmed" value="${difference.name}">`
+  const fields = html`${confirmed}<fieldset class="card-form"><legend>${texts.products}</legend>${productRows(visit, typed, around, fault)}</fieldset>
 ${total}
 ${payerFields(visit, around.payers, typed, fault, { path: 'customer.' })}
 ${checkbox({ name: 'notifyCustomer', label: texts.notify, hint: texts.notifyHint, isOn: isOn('notifyCustomer') })}
 ${checkbox({ name: 'needShipping', label: texts.needShipping, hint: texts.needShippingHint, isOn: isOn('needShipping') })}
 ${devModeField(visit, typed)}
 <details class="more-fields"${isOpen && html` open`}><summary>${texts.more}</summary>${filled([externalIdPlan, ...returns])}</details>`
-  return sendNewForm(visit, { kind: 'link', fields, fault, preview, scripts: ['rows.js'] })
+  return sendNewForm(visit, { kind: 'link', fields, fault, preview, warning, scripts: ['rows.js'] })
 }
 
 /** Rows of products. A script hides those that are empty until more are asked for. */

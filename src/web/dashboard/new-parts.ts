@@ -8,7 +8,7 @@ import type { FieldPlan } from './fields.ts'
 import type { FormFault } from './form-faults.ts'
 import { backLink, formButtons } from './form-parts.ts'
 import { NEW, type NewField, type NewKind } from './new-texts.ts'
-import { card, heading } from './parts.ts'
+import { card, heading, notice } from './parts.ts'
 import type { Visit } from './visit.ts'
 
 const MAX_DESCRIPTION = 140
@@ -62,17 +62,20 @@ export type NewForm = {
   /** Below the form. */
   more?: Shown
   hasPreview?: boolean
+  /** What is probably a mistake. The next press of the button, whose label it has, creates it. */
+  warning?: { text: string; make: string } | null
 }
 
 /** Sends the form of something new, with a preview of what the payer will see beside it. */
 export function sendNewForm(visit: Visit, given: NewForm): FastifyReply {
   const { language, url } = visit
-  const { kind, fields, fault, preview = null, hasPreview = true } = given
+  const { kind, fields, fault, preview = null, hasPreview = true, warning = null } = given
   const texts = NEW[language]
-  const { title, text, make } = texts.kinds[kind]
+  const { title, text } = texts.kinds[kind]
+  const make = warning?.make ?? texts.kinds[kind].make
   const look = html`<button class="button quiet" name="step" value="preview" formnovalidate>${texts.preview}</button>`
   // Enter sends the form by its first button, which must be the one that creates.
-  const content = html`<button class="hide" tabindex="-1" aria-hidden="true">${make}</button>${fault?.notice(language)}${fields}${formButtons(make, hasPreview && look)}`
+  const content = html`<button class="hide" tabindex="-1" aria-hidden="true">${make}</button>${fault?.notice(language)}${warning && notice(warning.text, 'warn')}${fields}${formButtons(make, hasPreview && look)}`
   const form = visit.formOf(url(`/new/${kind}`), content, { kind: 'card-form', isChecked: true })
   return visit.send({
     title,

@@ -35,6 +35,8 @@ type Texts = {
   noProduct: string
   addRows: string
   newestProducts(count: number): string
+  totalDiffers(total: string, sum: string): string
+  makeWithTotal: string
   needShipping: string
   needShippingHint: string
   notify: string
@@ -110,6 +112,9 @@ const pt: Texts = {
   addRows: 'Adicionar produtos',
   newestProducts: (count) =>
     `Aparecem aqui os ${count} produtos mais recentes. Para outro, abra-o em Produtos e escolha “Criar link com este produto”.`,
+  totalDiffers: (total, sum) =>
+    `O total é ${total}, mas os produtos somam ${sum}. O cliente vai pagar ${total}. Se é isso mesmo, crie o link; se não, corrija o total ou deixe-o em branco para cobrar a soma.`,
+  makeWithTotal: 'Criar link com este total',
   needShipping: 'Pedir o endereço de entrega',
   needShippingHint: 'Quem paga informa para onde enviar antes de ver o código.',
   notify: 'Enviar o link por e-mail ao cliente',
@@ -199,6 +204,9 @@ const en: Texts = {
   addRows: 'Add products',
   newestProducts: (count) =>
     `These are the ${count} newest products. For another one, open it in Products and choose “Create a link with this product”.`,
+  totalDiffers: (total, sum) =>
+    `The total is ${total}, but the products add up to ${sum}. The customer will pay ${total}. If that is right, create the link; if not, correct the total, or leave it empty to charge the sum.`,
+  makeWithTotal: 'Create link with this total',
   needShipping: 'Ask for the shipping address',
   needShippingHint: 'Whoever pays says where to send it before they see the code.',
   notify: 'Send the link to the customer by e-mail',

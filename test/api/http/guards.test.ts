@@ -149,7 +149,7 @@ test('a withdrawal goes to the key for payouts, and to the one for payments wher
 test('a stored response can be opened with its own key only', async () => {
   const { company } = await api.client()
   const guard = { companyId: company.id, key: 'one', fingerprint: Buffer.alloc(32) }
-  const kept = sealAnswer(vault, guard, { status: 201, body: '{}' })
+  const kept = sealAnswer(vault, guard, { status: 201, body: '{}', warnings: null })
   assert.equal(openAnswer(vault, company.id, kept), '{}')
   assert.throws(() => openAnswer(vault, company.id, { ...kept, key: 'two' }))
 })
