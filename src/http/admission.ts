@@ -102,7 +102,7 @@ function recognize(request: FastifyRequest, session: Session | null): Session {
 function accept(request: FastifyRequest, route: Route, session: Session): void {
   requireScope(session, route.scope)
   if (route.method !== 'GET') {
-    request.idempotencyKey = readKey(request.headers['idempotency-key'])
+    request.idempotencyKey = readKey(request.raw)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FullApp } from '../core/full-app.ts'
 import type { StoredResponse } from '../core/idempotency.ts'
 import * as idempotency from '../core/idempotency.ts'
@@ -29,11 +30,19 @@ const NOT_STORED = new Set<ProblemCode>([
 ])
 
 /** The key of a request. An empty header counts as none, like every optional text. */
-export function readKey(header: string | string[] | undefined): string | null {
+export function readKey({ headers, rawHeaders }: IncomingMessage): string | null {
+  const header = headers['idempotency-key']
   if (header === undefined || header === '') return null
+  // Two such headers arrive as one text.
+  const isMany = header.includes(', ') && rawHeaders.filter(isKeyName).length > 1
+  if (isMany) throw invalid('Idempotency-Key: send one such header')
   if (typeof header === 'string' && FORM.test(header)) return header
   throw invalid('Idempotency-Key: must have 1 to 255 printable ASCII characters')
 }
+
+/** Names and values follow each other. */
+const isKeyName = (text: string, i: number) =>
+  i % 2 === 0 && text.toLowerCase() === 'idempotency-key'
 
 /** Thrown in a transaction if the key is already used, so that it is rolled back. */
 export class KeyTaken extends Error {}

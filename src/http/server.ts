@@ -6,7 +6,7 @@ import Fastify, {
 } from 'fastify'
 import { placeOf } from '../core/app.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { clientName } from '../lib/client-name.ts'
+import { clientName, withoutPorts } from '../lib/client-name.ts'
 import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
@@ -74,7 +74,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
-    http: { maxHeaderSize: HEADERS_LIMIT_BYTES },
+    // Of a header that is sent twice Node would take the first, and a proxy perhaps the other.
+    http: { maxHeaderSize: HEADERS_LIMIT_BYTES, joinDuplicateHeaders: true },
     clientErrorHandler: refuseBrokenRequest,
     // A path that cannot be decoded is refused before any hook has run.
     frameworkErrors: (error, request, reply) => {
@@ -86,12 +87,20 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
   const arrivals = app.config.rateLimit && createArrivals()
+  const hasProxies = app.config.trustedProxies.length > 0
   server.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request
+    const forwarded = headers['x-forwarded-for']
+    // Addresses are read from the header whenever they are asked for.
+    if (hasProxies && typeof forwarded === 'string') {
+      headers['x-forwarded-for'] = withoutPorts(forwarded)
+    }
     const begin = () => {
       if (parts.state.closing) reply.header('Connection', 'close')
       // Until the company is known, the requested version decides the form of an error.
       request.version = requestedVersion(request) ?? LATEST
-      done(request.is404 ? unknownRoute(request) : undefined)
+      if (headers.host?.includes(',')) done(twoHosts())
+      else done(request.is404 ? unknownRoute(request) : undefined)
     }
     if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)
     else begin()
@@ -192,6 +201,8 @@ function senderOf({ headers, ip }: FastifyRequest, keys: KeyRing): string {
 /** Whether the request is from a browser that shows pages. */
 const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
+
+const twoHosts = () => problem('invalid_value', 'Host: send one such header')
 
 /** Thrown before the body of the request is read. */
 const unknownRoute = (request: FastifyRequest) =>

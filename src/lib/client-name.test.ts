@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { clientName } from './client-name.ts'
+import { clientName, withoutPorts } from './client-name.ts'
 
 const group = fc.integer({ min: 0, max: 0xffff })
 const groups = fc.tuple(group, group, group, group, group, group, group, group)
@@ -49,4 +49,23 @@ test('what is no address has one name, whatever a proxy put there', () => {
   }
   assert.equal(clientName('::1'), '0:0:0:0::/64')
   assert.equal(clientName('2001:db8::1:0:0:1'), '2001:db8:0:0::/64')
+})
+
+test('addresses that a proxy has written with their port are those without it', () => {
+  const written: Record<string, string> = {
+    '1.2.3.4': '1.2.3.4',
+    '1.2.3.4:5678': '1.2.3.4',
+    '[::1]:443': '::1',
+    '[2001:db8::7]': '2001:db8::7',
+    '2001:db8::7': '2001:db8::7',
+    '2001:db8::1:443': '2001:db8::1:443',
+    '::ffff:1.2.3.4': '::ffff:1.2.3.4',
+    '[::ffff:1.2.3.4]:80': '::ffff:1.2.3.4',
+    unknown: 'unknown',
+    '1.2.3.4:x': '1.2.3.4:x',
+  }
+  for (const [text, address] of Object.entries(written)) {
+    assert.equal(withoutPorts(text), address)
+    assert.equal(withoutPorts(`10.0.0.1 ,${text},${text}`), `10.0.0.1, ${address}, ${address}`)
+  }
 })

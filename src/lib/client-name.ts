@@ -22,6 +22,16 @@ export function clientName(address: string | undefined): string {
     .join(':')}::/64`
 }
 
+/**
+ * The addresses of X-Forwarded-For. Some proxies add the port from which somebody connected, and
+ * then write IPv6 addresses in brackets.
+ */
+export const withoutPorts = (forwarded: string): string =>
+  forwarded
+    .split(',')
+    .map((one) => one.trim().replace(/^([\d.]+):\d+$|^\[([^\]]*)\](?::\d+)?$/, '$1$2'))
+    .join(', ')
+
 /** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): number[] {
   const [head, tail] = address.split('::').map(partOf) as [number[], number[]?]

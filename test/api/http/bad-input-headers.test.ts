@@ -244,3 +244,53 @@ test('no query, however odd, is a fault of ours', async () => {
   }
   assert.deepEqual(faults, [])
 })
+
+test('a header that decides something is refused if it is sent twice', async () => {
+  const before = await stored(api)
+  const body = JSON.stringify(charge)
+  const sendTwice = (lines: string[]) => {
+    const all = [
+      'POST /charge/pix HTTP/1.1',
+      'Host: vintem.test',
+      `X-API-KEY: ${client.key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+      ...lines,
+    ]
+    return sendBytes(`${all.join('\r\n')}\r\n\r\n${body}`)
+  }
+  const cases: [string[], [number, string]][] = [
+    [['Host: vintem.test'], [400, 'invalid_value']],
+    [['host: other.test'], [400, 'invalid_value']],
+    [
+      ['Idempotency-Key: a', 'idempotency-key: b'],
+      [400, 'invalid_value'],
+    ],
+    [
+      ['Idempotency-Key: a', 'Idempotency-Key: a'],
+      [400, 'invalid_value'],
+    ],
+    [
+      ['X-Api-Version: 2026-08-16', 'X-Api-Version: 2025-01-01'],
+      [400, 'invalid_api_version'],
+    ],
+    [[`X-Api-Key: ${client.key}`], [401, 'invalid_api_key']],
+    [['Content-Type: text/plain'], [415, 'unsupported_media_type']],
+  ]
+  for (const [lines, expected] of cases) {
+    assertRefusal(await sendTwice(lines), expected, lines.join(' '))
+  }
+  // An agent shows its key as a bearer.
+  const bearer = (key: string) => `Authorization: Bearer ${key}`
+  const agent = [
+    'POST /mcp HTTP/1.1',
+    'Host: vintem.test',
+    'Content-Length: 0',
+    'Connection: close',
+  ]
+  const lines = [...agent, bearer(client.key), bearer(legacy.key)]
+  assert.equal((await sendBytes(`${lines.join('\r\n')}\r\n\r\n`)).status, 401)
+  assert.deepEqual(await stored(api), before)
+  assert.equal((await sendTwice(['Idempotency-Key: a, b'])).status, 201, 'one key with a comma')
+})

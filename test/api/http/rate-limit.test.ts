@@ -94,6 +94,24 @@ test('guesses from all addresses of one IPv6 network are counted together', asyn
   assert.equal(await guess('192.0.2.1'), 401, 'an IPv4 address')
 })
 
+test('an address is the same with and without the port that a proxy adds', async (t) => {
+  stopTime(t)
+  // The proxy before this one is trusted too, and has written its own port.
+  const behind = await startApi({ RATE_LIMIT: '5', TRUSTED_PROXIES: '127.0.0.1,192.0.2.9' })
+  const guess = async (address: string) => {
+    const headers = { 'X-API-KEY': 'vk_sandbox_x', 'X-Forwarded-For': `${address}, 192.0.2.9:40` }
+    return (await behind.service.server.inject({ url: '/client', headers })).statusCode
+  }
+  const own = Array.from({ length: 200 }, (_, i) => `192.0.2.1:${1000 + i}`)
+  assert.deepEqual([...new Set(await Promise.all(own.map(guess)))], [401])
+  assert.equal(await guess('192.0.2.1'), 429)
+  assert.equal(await guess('192.0.2.1:7'), 429)
+  assert.equal(await guess('192.0.2.2:7'), 401, 'another address')
+  const six = Array.from({ length: 200 }, (_, i) => `[2001:db8::${i.toString(16)}]:443`)
+  assert.deepEqual([...new Set(await Promise.all(six.map(guess)))], [401])
+  assert.equal(await guess('2001:db8::1'), 429)
+})
+
 const tallied = (replies: { status: number }[]): Record<number, number> => {
   const counts: Record<number, number> = {}
   for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1
