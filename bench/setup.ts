@@ -57,7 +57,7 @@ const environment = (url: string, port: number) => ({
   SECRET_KEY,
   PORT: String(port),
   PUBLIC_URL: `http://127.0.0.1:${port}`,
-  ALLOW: 'mail-files',
+  ALLOW: 'http,mail-files',
 })
 
 /** What `npm start` gives to Node.js as well, see docs/decisions/0039-young-heap.md. */

@@ -161,7 +161,7 @@ export const OPTIONS = {
   ALLOW: {
     default: 'empty: nothing',
     reason:
-      'Comma-separated names of what a server otherwise refuses to start with: exposed-local-mode (local mode that other machines reach, as in a container), mail-files (no SMTP_URL with DATABASE_URL: one-time codes are written to files), http (a PUBLIC_URL without TLS with DATABASE_URL).',
+      'Comma-separated names of what a server otherwise refuses to start with: exposed-local-mode (local mode that other machines reach, as in a container), mail-files (no SMTP_URL with DATABASE_URL: one-time codes are written to files), http (a PUBLIC_URL without TLS, or of this machine alone, with DATABASE_URL).',
   },
   LOG_LEVEL: {
     default: 'info',

@@ -58,7 +58,17 @@ test('a real installation needs a mail server, TLS and a secret that nobody gues
   one({ SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }, /^SECRET_KEY repeats few bytes/)
   assert.deepEqual(unsafe({ ...good, SMTP_URL: '', ALLOW: 'mail-files' }), [])
   assert.deepEqual(unsafe({ ...good, PUBLIC_URL: 'http://pix.example.com', ALLOW: 'http' }), [])
-  assert.deepEqual(unsafe({ ...good, PUBLIC_URL: 'http://127.0.0.1:3000' }), [])
+  for (const PUBLIC_URL of [
+    'http://localhost',
+    'http://127.0.0.1:3000',
+    'http://127.9.9.9',
+    'http://[::1]:3000',
+    'https://localhost',
+    'https://LOCALHOST.:8443',
+  ]) {
+    one({ PUBLIC_URL }, /^PUBLIC_URL .* is the payer’s own machine.*ALLOW=http/)
+    assert.deepEqual(unsafe({ ...good, PUBLIC_URL, ALLOW: 'http' }), [], PUBLIC_URL)
+  }
 })
 
 test('a secret that is not base64, and a name that allows nothing, are faults', () => {

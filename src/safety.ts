@@ -41,8 +41,12 @@ function findUnfit({ secretKey, publicUrl, smtpUrl, allowed }: Config): string[]
       'SMTP_URL is missing: one-time codes would be written to plain files, and nobody would get them. Name your mail server, or set ALLOW=mail-files.',
     )
   }
-  // A loopback address needs no TLS, because its traffic does not leave this machine.
-  if (protocol === 'http:' && !isLoopback(hostname) && !allowed.includes('http')) {
+  if (allowed.includes('http')) return found
+  if (isLoopback(hostname)) {
+    found.push(
+      `PUBLIC_URL ${publicUrl} is the payer’s own machine for every payer: no link, mail or callback would reach this server. Use the https address under which payers reach it, or set ALLOW=http to try it on this machine alone.`,
+    )
+  } else if (protocol === 'http:') {
     found.push(
       `PUBLIC_URL ${publicUrl} has no TLS: payers' data and API keys would be readable on the way. Use its https address, or set ALLOW=http.`,
     )

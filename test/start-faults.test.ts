@@ -72,6 +72,16 @@ test('an address that cannot be listened on is reported in a sentence', async ()
   for (const [HOST, expected] of hosts) await refusal({ DATABASE_URL, PUBLIC_URL, HOST }, expected)
 })
 
+test('a real installation does not start with an address of this machine alone', async () => {
+  const DATABASE_URL = 'postgres://127.0.0.1:1/x'
+  const expected = /PUBLIC_URL http:\/\/localhost is the payer’s own machine.*ALLOW=http/
+  const ALLOW = 'mail-files'
+  const PUBLIC_URL = 'http://localhost'
+  const server = await startServer({ SECRET_KEY, DATABASE_URL, PUBLIC_URL, ALLOW })
+  assert.equal(await server.ended, 2)
+  assert.match(server.output(), expected)
+})
+
 test('a port that needs more rights is reported in a sentence', () => {
   const config: Config = readConfig({ DATABASE_URL: 'postgres://x/y', SECRET_KEY, PORT: '80' })
   const fault = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' })

@@ -78,7 +78,7 @@ export async function spawnServer(
   const [program, ...args] = command ?? [process.execPath, join(ROOT, 'src/main.ts')]
   const child = spawn(program!, [...args, ...options], {
     cwd: command ? ROOT : temporaryFolder(),
-    env: { ...inherited, ...unlimited, ALLOW: 'mail-files', ...environment, PORT: port },
+    env: { ...inherited, ...unlimited, ALLOW: 'http,mail-files', ...environment, PORT: port },
     stdio: ['ignore', stdout, 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
