@@ -4,6 +4,7 @@ import { expireWithdrawal } from '../../src/core/withdrawals/commands.ts'
 import { listWaiting } from '../../src/core/withdrawals/manual-payouts-store.ts'
 import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
+import { addDays, localDateOf, startOfDay } from '../../src/pix/local-time.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { lastCode, lettersOf } from '../support/mail.ts'
@@ -41,11 +42,17 @@ async function payAll(): Promise<void> {
 test('the limit is set by an owner, shown with its author, and kept in the activity log', async () => {
   const { client, owner, finance } = await company('1.500,00')
   const { text } = await owner.get('/settings/approvals?done=saved')
-  assert.match(text, /Saques acima de R\$ 1\.500,00 precisam da aprovação/)
+  assert.match(
+    text,
+    /Saques acima de R\$ 1\.500,00, sozinhos ou somados aos do dia .* precisam da aprovação/,
+  )
   assert.match(text, /Definido por Olga Dona em 20\/08\/2026/)
   assert.match(text, /value="1\.500,00"/)
   assert.match((await owner.get('/balance/withdrawals')).text, /settings\/approvals/)
-  assert.match((await finance.get('/balance/withdraw')).text, /above R\$ 1\.500,00 also need/)
+  assert.match(
+    (await finance.get('/balance/withdraw')).text,
+    /above R\$ 1\.500,00, alone or together with those of the day .* also need/,
+  )
   assert.doesNotMatch((await finance.get('/balance/withdrawals')).text, /settings\/approvals/)
   assert.equal((await finance.get('/settings/approvals')).status, 403)
   assert.equal((await finance.post('/settings/approvals', { amount: '9' })).status, 403)
@@ -258,4 +265,38 @@ test('of code, approvals, refusals and cancels at once one order wins, exact to 
     const left = isPaid ? 95_000 : 100_000
     assert.deepEqual(await balanceOf(api, client), { available: left, held: 0 })
   }
+})
+
+test('many small withdrawals of a day need an approval once they are above the limit together', async () => {
+  const shop = await company('10,00')
+  const { client, owner, finance } = shop
+  const approvalOf = async (id: string) => (await client.get(`${PATH}/${id}`)).body.data.approval
+  const withdraw = async (amount: string) => {
+    const id = await startBy(finance, amount)
+    await confirm(client, id, await codeOf(shop))
+    await payAll()
+    return id
+  }
+  // One that was canceled has left nothing.
+  await cancel(client, await startBy(finance, '10,00'))
+  for (const amount of ['4,00', '6,00']) {
+    assert.equal(await approvalOf(await withdraw(amount)), undefined)
+  }
+  const third = await withdraw('0,01')
+  assert.equal(await approvalOf(third), 'WAITING')
+  assert.equal((await client.get(`${PATH}/${third}`)).body.data.status, 'PENDING_OTP')
+  await owner.post(`/balance/withdrawals/${third}/approve`)
+  await payAll()
+  // By API too, and until the day ends in São Paulo. What was approved does not count.
+  const byKey = await start(client, 1)
+  assert.equal(await approvalOf(byKey), 'WAITING')
+  await cancel(client, byKey)
+  const day = localDateOf(api.clock.now())
+  const next = startOfDay(addDays(day, 1)).getTime()
+  api.clock.advance((next - api.clock.now().getTime()) / 1000 - 1)
+  const late = await start(client, 1)
+  assert.equal(await approvalOf(late), 'WAITING')
+  await cancel(client, late)
+  api.clock.advance(1)
+  assert.equal(await approvalOf(await start(client, 1000)), undefined)
 })

@@ -54,15 +54,17 @@ function refusal(act: () => unknown): string {
   return assert.fail('nothing was refused')
 }
 
-test('only what is above the limit needs an approval', () => {
-  const cases: [value: number, above: number | null, needs: boolean][] = [
-    [5000, null, false],
-    [5000, 5000, false],
-    [5001, 5000, true],
-    [1, 0, true],
+test('only what is above the limit, alone or with others of the day, needs an approval', () => {
+  const cases: [value: number, above: number, without: number, needs: boolean][] = [
+    [5000, 5000, 0, false],
+    [5001, 5000, 0, true],
+    [1, 0, 0, true],
+    [1000, 5000, 4000, false],
+    [1001, 5000, 4000, true],
+    [1, 5000, 9000, true],
   ]
-  for (const [value, above, needs] of cases) {
-    assert.equal(needsApproval(toCents(value), above === null ? null : toCents(above)), needs)
+  for (const [value, above, without, needs] of cases) {
+    assert.equal(needsApproval(toCents(value), toCents(above), toCents(without)), needs)
   }
 })
 

@@ -6,6 +6,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { App } from '../app.ts'
 import { codeEmailOf } from '../companies/changes.ts'
 import { toRealTime } from '../companies/clock.ts'
@@ -16,7 +17,7 @@ import { DAY_S, waitOf } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
 import { mailApprovers } from './approval-mails.ts'
-import { findLimit } from './approval-store.ts'
+import { findLimit, requireApproval, sumWithoutApproval } from './approval-store.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -39,15 +40,29 @@ export async function startWithdrawal(
   const [now, id, code] = [app.clock.now(), newId(), rules.makeCode()]
   const otpHash = hashOf(app.vault, company.id, id, code)
   const destination = company.payoutKey ?? company.pixKey
-  const limit = await findLimit(tx, company.id)
-  const needsApproval = rules.needsApproval(value, limit?.above ?? null)
   const order = { companyId: company.id, id, value, destination }
-  const fields = { ...order, otpHash, requestedBy, needsApproval }
-  const withdrawal = rules.start(fields, now)
-  await insertPending(tx, company, withdrawal, now)
+  const fields = { ...order, otpHash, requestedBy, needsApproval: false }
+  const started = rules.start(fields, now)
+  await insertPending(tx, company, started, now)
+  const withdrawal = await withApproval(tx, started, now)
   await hold(tx, withdrawal, now)
   await mailCode(tx, app, company, withdrawal, code)
   return withdrawal
+}
+
+/**
+ * Decides whether a withdrawal needs an approval. No other can be started or paid since it was
+ * inserted, so that what has left today is known.
+ */
+async function withApproval(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<Withdrawal> {
+  const { companyId, id, value } = withdrawal
+  const limit = await findLimit(tx, companyId)
+  if (!limit) return withdrawal
+  const today = startOfDay(localDateOf(now))
+  const without = await sumWithoutApproval(tx, companyId, today)
+  if (!rules.needsApproval(value, limit.above, without)) return withdrawal
+  await requireApproval(tx, companyId, id)
+  return { ...withdrawal, needsApproval: true }
 }
 
 /** Inserts the company's one pending withdrawal. If the one before has expired, ends it first. */

@@ -83,9 +83,12 @@ type Start = Pick<
   'companyId' | 'id' | 'value' | 'destination' | 'requestedBy' | 'needsApproval'
 > & { otpHash: Buffer }
 
-/** Whether a withdrawal needs the approval of a second person. Null: the company has no limit. */
-export const needsApproval = (value: Cents, above: Cents | null): boolean =>
-  above !== null && value > above
+/**
+ * Whether a withdrawal needs the approval of a second person, because it is above the limit alone or
+ * together with what left on the same day without one.
+ */
+export const needsApproval = (value: Cents, above: Cents, without: Cents): boolean =>
+  value + without > above
 
 export const start = (fields: Start, now: Date): Withdrawal => ({
   ...fields,

@@ -39,9 +39,10 @@ type Texts = {
 const pt: Texts = {
   title: 'Aprovação de saques',
   intro:
-    'Saques acima de um valor podem precisar da aprovação de uma segunda pessoa. Quem solicita o saque nunca pode aprová-lo.',
+    'Saques acima de um valor podem precisar da aprovação de uma segunda pessoa. O valor vale para cada saque e para a soma do dia: vários saques pequenos não passam dele. Quem solicita o saque nunca pode aprová-lo.',
   noLimit: 'Hoje nenhum saque precisa de aprovação.',
-  limit: (amount) => `Saques acima de ${amount} precisam da aprovação de uma segunda pessoa.`,
+  limit: (amount) =>
+    `Saques acima de ${amount}, sozinhos ou somados aos do dia que saíram sem aprovação, precisam da aprovação de uma segunda pessoa.`,
   setBy: (name, at) => `Definido por ${name} em ${at}.`,
   amount: 'Exigir aprovação para saques acima de',
   amountHint:
@@ -71,7 +72,7 @@ const pt: Texts = {
   approvedBy: 'Aprovado por',
   apiKey: 'Chave de API',
   needed: (amount) =>
-    `Saques acima de ${amount} precisam também da aprovação de uma segunda pessoa.`,
+    `Saques acima de ${amount}, sozinhos ou somados aos do dia que saíram sem aprovação, precisam também da aprovação de uma segunda pessoa.`,
   prove: 'Para aprovar, confirme antes que é você.',
   proveLink: 'Confirmar identidade',
   done: {
@@ -85,9 +86,10 @@ const pt: Texts = {
 const en: Texts = {
   title: 'Approval of withdrawals',
   intro:
-    'Withdrawals above an amount can need the approval of a second person. Whoever requests a withdrawal can never approve it.',
+    'Withdrawals above an amount can need the approval of a second person. The amount counts for each withdrawal and for the sum of a day, so many small ones do not get past it. Whoever requests a withdrawal can never approve it.',
   noLimit: 'No withdrawal needs an approval now.',
-  limit: (amount) => `Withdrawals above ${amount} need the approval of a second person.`,
+  limit: (amount) =>
+    `Withdrawals above ${amount}, alone or together with those of the day that left without an approval, need the approval of a second person.`,
   setBy: (name, at) => `Set by ${name} at ${at}.`,
   amount: 'Require approval for withdrawals above',
   amountHint:
@@ -116,7 +118,8 @@ const en: Texts = {
   requestedBy: 'Requested by',
   approvedBy: 'Approved by',
   apiKey: 'API key',
-  needed: (amount) => `Withdrawals above ${amount} also need the approval of a second person.`,
+  needed: (amount) =>
+    `Withdrawals above ${amount}, alone or together with those of the day that left without an approval, also need the approval of a second person.`,
   prove: 'To approve it, first confirm that it is you.',
   proveLink: 'Confirm your identity',
   done: {
