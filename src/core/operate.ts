@@ -20,8 +20,11 @@ export type OperationInput = {
   once?: string | undefined
 }
 
-/** What the operation answers, and the cursor of the next page if it is a list. */
-export type Operated<Data> = { data: Data; next: string | null }
+/**
+ * What the operation answers, the cursor of the next page if it is a list, and whether it was done
+ * before and this is the answer of that time.
+ */
+export type Operated<Data> = { data: Data; next: string | null; isRepeated: boolean }
 
 /** Carries out an operation of the API, by its operationId. It throws what the API answers. */
 export type Operate = <Data>(

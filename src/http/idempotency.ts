@@ -16,7 +16,7 @@ export type Answer = Rendered & { headers: Record<string, string>; stored: boole
 export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
-const REPLAYED = { 'Idempotent-Replayed': 'true' }
+export const REPLAYED = { 'Idempotent-Replayed': 'true' }
 /** Errors that are not stored, so that a corrected or later retry is processed. */
 const NOT_STORED = new Set<ProblemCode>([
   'invalid_json',

@@ -5,7 +5,7 @@ import { type ErrorItem, Problem } from '../lib/problems.ts'
 import { requireScope } from './auth.ts'
 import { canonical } from './body.ts'
 import { makeCall, readerOf } from './call.ts'
-import { createIdempotency, type Idempotency, isStorable } from './idempotency.ts'
+import { createIdempotency, type Idempotency, isStorable, REPLAYED } from './idempotency.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
@@ -48,8 +48,10 @@ export function createOperate(anyApp: FullApp, via: Via): Operate {
     const call = makeCall(app, asked, input, idempotency)
     try {
       const act = () => route.handle(call)
-      const data = await (idempotency ? runOnce(act, idempotency) : act())
-      return { data: data as never, next: nextOf(call.headers.Link) }
+      const { data, isRepeated } = idempotency
+        ? await runOnce(act, idempotency)
+        : { data: await act(), isRepeated: false }
+      return { data: data as never, next: nextOf(call.headers.Link), isRepeated }
     } finally {
       call.longPage.end()
     }
@@ -68,13 +70,13 @@ export function createActOnce(via: Via): ActOnce {
     const app = forCompany(placed as FullApp, company)
     const fingerprint = app.vault.fingerprint([name, via, canonical(input)])
     const guard = { companyId: company.id, key: `${via}:${once}`, fingerprint }
-    return (await runOnce(act, createIdempotency(app, guard, rendered))) as never
+    return (await runOnce(act, createIdempotency(app, guard, rendered))).data as never
   }
 }
 
 /** What was done, now or when it was asked for before. */
-async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency): Promise<unknown> {
-  const { body } = await idempotency.run(async () => {
+async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency) {
+  const { body, headers } = await idempotency.run(async () => {
     try {
       const data = await act()
       const made = idempotency.stored()
@@ -88,7 +90,7 @@ async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency): P
   })
   const answer = JSON.parse(body) as { data?: unknown; items?: [ErrorItem, ...ErrorItem[]] }
   if (answer.items) throw new Problem(answer.items)
-  return answer.data
+  return { data: answer.data, isRepeated: headers === REPLAYED }
 }
 
 const pathOf = ({ path }: Route, params: Record<string, string>): string =>

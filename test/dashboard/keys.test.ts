@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openAnswer, type StoredResponse } from '../../src/core/idempotency.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
@@ -37,16 +38,35 @@ test('a key is shown once, works, and can do what was checked', async () => {
   assert.ok(!list.text.includes(key))
 })
 
-test('a form that is sent again makes no other key, and shows the same one', async () => {
+test('a form that is sent again makes no other key, and does not show it again', async () => {
   const { company } = await api.client()
   const owner = await signIn(api, company)
   const form = { name: 'once', 'company:read': '1', once: '0'.repeat(26) }
-  const [first, again] = await Promise.all([
-    owner.post('/developers/keys/new', form),
-    owner.post('/developers/keys/new', form),
-  ])
-  assert.equal(KEY.exec(first.text)![0], KEY.exec(again.text)![0])
-  assert.equal((await keysOf(company.id)).length, 2)
+  const sent = await Promise.all(
+    Array.from({ length: 3 }, () => owner.post('/developers/keys/new', form)),
+  )
+  sent.push(await owner.post('/developers/keys/new', form))
+  const shown = sent.filter(({ text }) => KEY.test(text))
+  assert.equal(shown.length, 1)
+  const others = sent.filter(({ text }) => !KEY.test(text))
+  for (const { location } of others) assert.match(location!, /\/developers\/keys\?done=shown$/)
+  assert.match((await owner.get('/developers/keys?done=shown')).text, /só é mostrada uma vez/)
+  const keys = await keysOf(company.id)
+  assert.equal(keys.length, 2)
+  const [stored] = await api.rows<{ sealed_body: Buffer }>(
+    'select sealed_body from idempotency_keys where company_id = $1',
+    [company.id],
+  )
+  const kept = openAnswer(api.app.vault, company.id, {
+    key: `pages:${form.once}`,
+    sealedBody: stored!.sealed_body,
+  } as StoredResponse)
+  assert.deepEqual(Object.keys(JSON.parse(kept)), ['id'], 'nor is it stored')
+  const made = suffixOf(JSON.parse(kept).id)
+  const rotation = { once: '2'.repeat(26) }
+  const rotate = () => owner.post(`/developers/keys/${made}/rotate`, rotation)
+  assert.match((await rotate()).text, KEY)
+  assert.match((await rotate()).location!, /\/developers\/keys\?done=shown$/)
   const other = await owner.post('/developers/keys/new', { ...form, name: 'another' })
   assert.equal(other.status, 422)
   assert.match(other.text, /já foi enviado com outros dados/)

@@ -38,6 +38,7 @@ type Texts = {
   revokeText: string
   keep: string
   wasRevoked: string
+  wasShown: string
 }
 
 const pt: Texts = {
@@ -92,6 +93,8 @@ const pt: Texts = {
     'Todo sistema que usa esta chave deixa de funcionar na hora. Não é possível desfazer.',
   keep: 'Manter a chave',
   wasRevoked: 'A chave foi revogada.',
+  wasShown:
+    'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, troque-a.',
 }
 
 const en: Texts = {
@@ -143,6 +146,8 @@ const en: Texts = {
   revokeText: 'Every system that uses this key stops working at once. This cannot be undone.',
   keep: 'Keep the key',
   wasRevoked: 'The key is revoked.',
+  wasShown:
+    'This form had created the key already, and a key is shown only once. If you did not copy it, rotate it.',
 }
 
 export const KEYS: Record<Language, Texts> = { pt, en }

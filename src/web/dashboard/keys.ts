@@ -44,7 +44,7 @@ async function list(visit: Visit) {
   const list =
     keys.length > 0 ? table(texts.list, columnsOf(visit), keys) : nothing(language, texts.none)
   const body = html`${heading(texts.title, create)}${developerTabs(visit, 'keys')}
-${doneNotice(visit, { revoked: texts.wasRevoked })}
+${doneNotice(visit, { revoked: texts.wasRevoked, shown: texts.wasShown })}
 ${card(null, list)}
 ${pager(visit, next)}`
   return sendForDevelopers(visit, { title: texts.title, body })
@@ -147,23 +147,32 @@ async function create(visit: Visit) {
     requireRight(visit, wanted)
     return make(visit, wanted, 'key.create')
   })
-  return fault ? showForm(visit, wanted, fault) : showKey(visit, done.text, null)
+  return fault ? showForm(visit, wanted, fault) : showKey(visit, done, null)
 }
 
-const make = async (visit: Visit, wanted: Wanted, action: 'key.create' | 'key.rotate') => {
-  const { app, company } = visit
+/** Makes a key and gives its text. Null if the form has made it before: it is stored nowhere. */
+async function make(
+  visit: Visit,
+  wanted: Wanted,
+  action: 'key.create' | 'key.rotate',
+): Promise<string | null> {
+  const { app, company, person } = visit
   if (isKeyOfMoney(company, wanted.scopes)) await requireFewAccessChanges(visit)
-  return commitOnce(visit, wanted, async (tx) => {
-    const key = await createKey(tx, app.vault, company, wanted, app.clock.now())
+  const made: { text: string | null } = { text: null }
+  await commitOnce(visit, wanted, async (tx) => {
+    const { id, text } = await createKey(tx, app.vault, company, wanted, app.clock.now())
     const { name, scopes } = wanted
-    await mailNewKey(tx, app.vault, company, wanted, visit.person.name, app.systemClock.now())
-    await visit.record(tx, action, { type: 'key', id: key.id }, { name, scopes })
-    return key
+    await mailNewKey(tx, app.vault, company, wanted, person.name, app.systemClock.now())
+    await visit.record(tx, action, { type: 'key', id }, { name, scopes })
+    made.text = text
+    return { id }
   })
+  return made.text
 }
 
-/** The only page that ever shows the key. */
-function showKey(visit: Visit, text: string, former: ApiKey | null) {
+/** The only page that ever shows the key. If its form is sent again, it does not. */
+function showKey(visit: Visit, text: string | null, former: ApiKey | null) {
+  if (text === null) return visit.redirect(ALL, 'shown')
   const texts = KEYS[visit.language]
   const revoke =
     former &&
@@ -213,7 +222,7 @@ function refuseToRotate(visit: Visit) {
 async function rotate(visit: Visit) {
   const key = await requireKey(visit)
   if (!mayMake(visit, key.scopes)) return refuseToRotate(visit)
-  const { text } = await make(visit, { name: key.name, scopes: key.scopes }, 'key.rotate')
+  const text = await make(visit, { name: key.name, scopes: key.scopes }, 'key.rotate')
   return showKey(visit, text, key)
 }
 

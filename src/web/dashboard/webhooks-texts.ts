@@ -62,7 +62,10 @@ type Texts = {
   removeTitle(name: string): string
   removeText: string
   keep: string
-  done: Record<'changed' | 'tested' | 'activated' | 'deactivated' | 'deleted' | 'replayed', string>
+  done: Record<
+    'changed' | 'tested' | 'activated' | 'deactivated' | 'deleted' | 'replayed' | 'shown',
+    string
+  >
   isInactive: string
 }
 
@@ -142,6 +145,8 @@ const pt: Texts = {
     deactivated: 'O webhook está inativo e não recebe mais nada.',
     deleted: 'O webhook foi excluído.',
     replayed: 'As entregas serão enviadas de novo em instantes.',
+    shown:
+      'Este formulário já tinha sido enviado, e o segredo só é mostrado uma vez. Se você não o copiou, troque-o.',
   },
   isInactive: 'O webhook está inativo. Ative-o primeiro.',
 }
@@ -221,6 +226,8 @@ const en: Texts = {
     deactivated: 'The webhook is inactive and gets nothing any more.',
     deleted: 'The webhook is deleted.',
     replayed: 'The deliveries will be sent again in a moment.',
+    shown:
+      'This form had been sent already, and a secret is shown only once. If you did not copy it, rotate it.',
   },
   isInactive: 'The webhook is inactive. Activate it first.',
 }

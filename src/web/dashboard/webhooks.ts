@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { browse, listLatest } from '../../core/deliveries/browse-store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
+import type { Operated } from '../../core/operate.ts'
 import type { WebhookView, WebhookWithSecret } from '../../core/webhooks/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Html, html } from '../html.ts'
@@ -180,11 +181,16 @@ async function create(visit: Visit) {
       once: visit.form.once,
     }),
   )
-  return fault ? showNew(visit, given, fault) : showSecret(visit, done.data, false)
+  return fault ? showNew(visit, given, fault) : showSecret(visit, done, false)
 }
 
-/** The only page that ever shows the secret. */
-function showSecret(visit: Visit, webhook: Static<typeof WebhookWithSecret>, isRotated: boolean) {
+/** The only page that ever shows the secret. If its form is sent again, it does not. */
+function showSecret(
+  visit: Visit,
+  { data: webhook, isRepeated }: Operated<Static<typeof WebhookWithSecret>>,
+  isRotated: boolean,
+) {
+  if (isRepeated) return visit.redirect(`${ALL}/${webhook.id}`, 'shown')
   const texts = WEBHOOKS[visit.language]
   const body = html`${heading(texts.secretTitle)}${developerTabs(visit, 'webhooks')}
 ${card(
@@ -259,11 +265,11 @@ async function askToRotate(visit: Visit) {
 }
 
 async function rotate(visit: Visit) {
-  const { data } = await visit.operate<Static<typeof WebhookWithSecret>>('rotateWebhookSecret', {
+  const done = await visit.operate<Static<typeof WebhookWithSecret>>('rotateWebhookSecret', {
     params: { id: visit.params.id! },
     once: visit.form.once,
   })
-  return showSecret(visit, data, true)
+  return showSecret(visit, done, true)
 }
 
 async function askToDelete(visit: Visit) {
