@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { removeOrphans } from '../src/core/charges/intents.ts'
+import { recordWrongSignIns } from '../src/core/people/wrong-sign-ins.ts'
 import { watchCertificates } from '../src/worker/certificates.ts'
 import { createExpiringAtBanks } from '../src/worker/charges.ts'
 import { advanceTestClocks } from '../src/worker/clocks.ts'
@@ -37,6 +38,7 @@ const PERIODS: Record<string, number> = {
   audit: 60_000,
   'send mail': 1_000,
   'purge idempotency keys': 60_000,
+  'record wrong sign-ins': 60_000,
   'remove old mails': 3_600_000,
   'remove old requests': 3_600_000,
   'purge deliveries': 3_600_000,
@@ -65,6 +67,7 @@ test('tasks whose work is tested elsewhere do that work', () => {
   assert.equal(works.get('collect at the simulated bank'), collectDue)
   assert.equal(works.get('expire charges at banks'), createExpiringAtBanks)
   assert.equal(works.get('play test clocks'), advanceTestClocks)
+  assert.equal(works.get('record wrong sign-ins'), recordWrongSignIns)
 })
 
 test('what is due of every kind is done by the worker that all tasks are given to', async () => {

@@ -5,6 +5,7 @@ import { changeRole, makeSignInLink, removeMember } from '../core/people/command
 import { invite as inviteByMail } from '../core/people/invitations.ts'
 import { invitationIdOf, type PersonLink } from '../core/people/links.ts'
 import { type ListedPerson, listPeople } from '../core/people/member-store.ts'
+import { noteOperatorInvited, removeOperator } from '../core/people/operators.ts'
 import { resetFactors } from '../core/people/reset-factors.ts'
 import { type Person, ROLES, type Role } from '../core/people/rules.ts'
 import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
@@ -94,9 +95,11 @@ const invite: Command = {
           makesOperator: switches.has('operator'),
           language: languageOf(options.language) ?? company?.language ?? 'pt',
           by: null,
+          invitedBy: null,
         }
         const made = await inOptions(() => inviteByMail(tx, app, invitation, systemClock.now()))
         if (company) await recordInvitation(tx, company.id, made.link)
+        if (made.link.makesOperator) await noteOperatorInvited(tx, app, made.link, commandAuthor())
         return made
       })
       const isPrinted = switches.has('print') || app.config.smtpUrl === null
@@ -175,11 +178,13 @@ const role: Command = {
           const company = await requireCompany(tx, options.company!)
           const person = await requirePerson(tx, options.email!)
           const now = app.systemClock.now()
-          await inOptions(() => changeRole(tx, app, company, person.id, wanted, null, now))
+          const changed = await inOptions(() =>
+            changeRole(tx, app, company, person.id, wanted, null, now),
+          )
           await recordActivity(tx, company.id, commandAuthor(), {
             action: 'member.change-role',
             record: recordOf(person),
-            details: { role: wanted },
+            details: { role: wanted, ...changed },
           })
           return { email: person.email, companyId: company.id }
         }),
@@ -191,29 +196,52 @@ const role: Command = {
 
 const remove: Command = {
   name: 'person remove',
-  summary: 'Remove a person from a company. It ends their sessions.',
+  summary: 'Remove a person from a company, or from the operators. It ends their sessions.',
   example:
     'vintem person remove --email ana@example.com --company 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80',
   operands: [],
-  options: { email: EMAIL, company: COMPANY },
-  async run({ options }) {
-    const { email, companyId, name } = await withDatabase(
-      ({ db }) =>
-        db.transaction(async (tx) => {
-          const company = await requireCompany(tx, options.company!)
+  options: {
+    email: EMAIL,
+    company: { value: 'COMPANY_ID', help: 'the company; with --operator it can be left out' },
+    operator: { help: 'they no longer see the whole installation' },
+  },
+  async run(args) {
+    const { options, switches } = args
+    const isOperator = switches.has('operator')
+    if (options.company === undefined && !isOperator)
+      throw new UsageFault('Missing: --company, or --operator.')
+    const { email, company } = await withApp(
+      (app) =>
+        app.db.transaction(async (tx) => {
+          const company = options.company ? await requireCompany(tx, options.company) : null
           const person = await requirePerson(tx, options.email!)
-          await inOptions(() => removeMember(tx, company.id, person.id))
-          const change = { action: 'member.remove', record: recordOf(person) }
-          await recordActivity(tx, company.id, commandAuthor(), change)
-          return { email: person.email, companyId: company.id, name: company.name }
+          if (company) await removeFrom(tx, company.id, person)
+          if (isOperator && !(await removeOperator(tx, app, person, commandAuthor())))
+            throw new Refusal(`${person.email} is no operator.`)
+          return { email: person.email, company }
         }),
       options.company,
     )
+    const lost = [
+      ...(company ? [`belongs to ${company.name}`] : []),
+      ...(isOperator ? [OPERATES] : []),
+    ]
     return {
-      json: { email, companyId, removed: true },
-      text: `${email} no longer belongs to ${name}.\n`,
+      json: { email, ...(company && { companyId: company.id }), removed: true },
+      text: `${email} no longer ${lost.join(' and ')}.\n`,
     }
   },
+}
+
+const OPERATES = 'operates the installation'
+
+async function removeFrom(tx: Tx, companyId: Uuid, person: Person): Promise<void> {
+  const { withdrawn } = await inOptions(() => removeMember(tx, companyId, person.id))
+  await recordActivity(tx, companyId, commandAuthor(), {
+    action: 'member.remove',
+    record: recordOf(person),
+    ...(withdrawn && { details: { withdrawn } }),
+  })
 }
 
 const reset: Command = {

@@ -9,6 +9,7 @@ import { purgeProcessed } from '../core/payments/callback-store.ts'
 import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
+import { recordWrongSignIns } from '../core/people/wrong-sign-ins.ts'
 import { listMoving } from '../core/places/store.ts'
 import { reconcileDue } from '../core/reconciliation/received.ts'
 import { expiredPart } from '../core/request-log/rules.ts'
@@ -79,6 +80,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
     every_ms: 60_000,
     run: ({ db, clock }) => purgeStored(db, clock.now()),
   },
+  { name: 'record wrong sign-ins', every_ms: 60_000, run: recordWrongSignIns },
   { name: 'remove old mails', every_ms: 3_600_000, run: removeOldMails },
   {
     name: 'remove old requests',

@@ -89,7 +89,8 @@ test('a factor that is set up after a link from us counts at once', async () => 
 
 test('so it does after an invitation, and after a link of the command line', async () => {
   const guest = { email: 'nova@example.com', company: live.company, role: 'owner' } as const
-  const invited = { ...guest, makesOperator: false, language: 'pt', by: null } as const
+  const by = { by: null, invitedBy: null } as const
+  const invited = { ...guest, makesOperator: false, language: 'pt', ...by } as const
   const { app } = api
   const { url } = await app.db.transaction((tx) => invite(tx, app, invited, api.clock.now()))
   const accepted = await postForm(api, new URL(url).pathname, { name: 'Nova', password: PASSWORD })

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { INSTALLATION } from '../../src/core/activity/rules.ts'
 import { formTokenOf } from '../../src/core/people/sessions.ts'
 import { trust } from '../bank/certificates.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { lettersOf } from '../support/mail.ts'
 import { stopTime } from '../support/stopped-time.ts'
+import { addApp } from '../support/totp.ts'
 import { until } from '../support/until.ts'
 
 const api = await startApi({ RATE_LIMIT: '100' })
@@ -48,6 +51,22 @@ test('a company uploads five certificates at once, then one in 30 seconds', asyn
   time.advance(31)
   assert.equal(await upload(busy), 303)
   assert.equal(await upload(busy), 429)
+})
+
+test('a person changes their factors 20 times at once, so that operators are not flooded', async (t) => {
+  stopTime(t)
+  const { company } = await api.client()
+  const reader = await signIn(api, company, { role: null, isOperator: true })
+  const busy = await signIn(api, company, { role: null, isOperator: true })
+  await addApp(api, busy)
+  const statuses = new Map<number, number>()
+  for (let count = 0; count < 25; count++) {
+    const { status } = await busy.post('//account/security/recovery-codes')
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  assert.deepEqual(Object.fromEntries(statuses), { 200: 19, 429: 6 })
+  const mails = await lettersOf(api, INSTALLATION)
+  assert.equal(mails.filter(({ to }) => to === reader.person.email).length, 1)
 })
 
 test('a company changes who can reach its money 20 times at once, then once in 6 minutes', async (t) => {

@@ -119,7 +119,12 @@ test('owners learn of a new owner, by a role or by an invitation, and of no othe
   assert.ok(!letter.text.includes(finance.person.email), 'addresses are masked')
 
   const invitation = { company: client.company, role: 'owner', makesOperator: false } as const
-  const guest = { email: 'nova-dona@example.com', language: 'pt', by: 'Olga' } as const
+  const guest = {
+    email: 'nova-dona@example.com',
+    language: 'pt',
+    by: 'Olga',
+    invitedBy: null,
+  } as const
   const { url } = await api.app.db.transaction((tx) =>
     invite(tx, api.app, { ...invitation, ...guest }, api.clock.now()),
   )

@@ -78,6 +78,7 @@ async function makeInvitation({ api: { app }, client: { company } }: Scene): Pro
     makesOperator: false,
     language: 'pt' as const,
     by: 'Olga',
+    invitedBy: null,
   }
   const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, app.clock.now()))
   return invitationIdOf(link)

@@ -79,6 +79,7 @@ async function makePeople(api: TestApi, { company }: Client): Promise<Records> {
     makesOperator: false,
     language: 'pt' as const,
     by: MARK,
+    invitedBy: null,
   }
   const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, now))
   return {

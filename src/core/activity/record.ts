@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { newId, timeOf, type Uuid } from '../../lib/ids.ts'
-import type { Author, Change, Entry } from './rules.ts'
+import { type Author, type Change, type Entry, INSTALLATION } from './rules.ts'
 import { insertEntries } from './store.ts'
 
 export function entryOf(companyId: Uuid, author: Author, change: Change): Entry {
@@ -20,6 +20,10 @@ export const recordActivity = (
   author: Author,
   change: Change,
 ): Promise<void> => insertEntries(tx, [entryOf(companyId, author, change)])
+
+/** Adds an entry about whoever operates or signs in to the log that operators see. */
+export const recordForInstallation = (tx: Tx, author: Author, change: Change): Promise<void> =>
+  insertEntries(tx.people, [entryOf(INSTALLATION, author, change)])
 
 /** Adds the same entry to several companies, for a change of a person who belongs to them. */
 export async function recordInCompanies(

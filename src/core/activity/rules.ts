@@ -17,6 +17,9 @@ export type Author = {
 /** The service itself, such as when it creates the sandbox. */
 export const SERVICE: Author = { kind: 'service', id: null, name: 'vintem', address: null }
 
+/** In place of a company: entries about whoever operates or signs in. They are with the people. */
+export const INSTALLATION: Uuid = '00000000-0000-0000-0000-000000000000'
+
 /**
  * What people change, where no operation of the API does it. A change by an operation has the
  * operationId as its name. Names are stable: they are stored, and programs read them in the CSV. If
@@ -43,6 +46,9 @@ export const OWN_ACTIONS = [
   'member.invite',
   'member.join',
   'member.remove',
+  'operator.invite',
+  'operator.join',
+  'operator.remove',
   'passkey.add',
   'passkey.remove',
   'password.change',
@@ -52,6 +58,9 @@ export const OWN_ACTIONS = [
   'session.end',
   'session.start',
   'sign-in-link.create',
+  'sign-in.unknown',
+  'sign-in.wrong-code',
+  'sign-in.wrong-password',
   'two-factor.disable',
   'two-factor.enable',
   'two-factor.reset',

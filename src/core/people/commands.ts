@@ -6,11 +6,11 @@ import type { Company } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
 import { type By, mailAccessChange } from './access-letters.ts'
 import { composeNewPassword, composePasswordChanged, composeSignInLink } from './letters.ts'
-import { countLinks, deleteLinks } from './link-store.ts'
+import { countLinks, deleteLinks, withdrawInvitations } from './link-store.ts'
 import { LINK_MS, linkOf, makeLink } from './links.ts'
 import { deleteMembership, lockOwners } from './member-store.ts'
 import { MAX_PASSWORD, MIN_PASSWORD, passwordFault } from './passwords.ts'
-import { MAX_NAME, type Person, type Role } from './rules.ts'
+import { MAX_NAME, mayInvite, type Person, type Role } from './rules.ts'
 import { lockPerson } from './second-factors-store.ts'
 import { emailOf } from './sign-in.ts'
 import * as store from './store.ts'
@@ -129,9 +129,18 @@ async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Rol
   throw problem('route_not_found', 'The company has no such member.')
 }
 
+/** How many invitations have ended with the author's right to invite. */
+export type Withdrawn = { withdrawn?: number }
+
+/** What somebody without the right to invite has invited others to ends. */
+async function endInvitations(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Withdrawn> {
+  const withdrawn = await withdrawInvitations(tx, companyId, personId)
+  return withdrawn > 0 ? { withdrawn } : {}
+}
+
 /**
  * Changes what a person may do in a company, and ends their sessions everywhere. The other owners
- * get a mail about a new owner. False if the person has that role already.
+ * get a mail about a new owner. Null if the person has that role already.
  */
 export async function changeRole(
   tx: Tx,
@@ -141,9 +150,9 @@ export async function changeRole(
   role: Role,
   by: By,
   now: Date,
-): Promise<boolean> {
+): Promise<Withdrawn | null> {
   const owners = await lockOwners(tx, company.id)
-  if ((await requireRole(tx, company.id, personId)) === role) return false
+  if ((await requireRole(tx, company.id, personId)) === role) return null
   if (role !== 'owner' && owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
   await store.setMembership(tx, company.id, personId, role, now)
   await store.deleteSessions(tx, personId)
@@ -151,14 +160,15 @@ export async function changeRole(
     const person = (await store.findPerson(tx, personId))!
     await mailAccessChange(tx, vault, company, { what: 'owner-added', person, by }, now, personId)
   }
-  return true
+  return mayInvite(role) ? {} : endInvitations(tx, company.id, personId)
 }
 
-/** Removes a person from a company, and ends their sessions everywhere. */
-export async function removeMember(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
+/** Removes a person from a company, and ends their sessions everywhere and their invitations. */
+export async function removeMember(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Withdrawn> {
   const owners = await lockOwners(tx, companyId)
   await requireRole(tx, companyId, personId)
   if (owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
   await deleteMembership(tx, companyId, personId)
   await store.deleteSessions(tx, personId)
+  return endInvitations(tx, companyId, personId)
 }

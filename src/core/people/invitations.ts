@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { EMAIL_FORM } from '../../lib/email-form.ts'
-import { newId } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { invalid } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
@@ -12,8 +12,8 @@ import { type LinkApp, requireName } from './commands.ts'
 import { composeInvitation } from './letters.ts'
 import { listInvitations, replaceInvitations } from './link-store.ts'
 import { makeLink, type PersonLink, useLink } from './links.ts'
-import { countMembers } from './member-store.ts'
-import { MAX_EMAIL, type Person, type Role } from './rules.ts'
+import { countMembers, lockOperator, lockRole } from './member-store.ts'
+import { MAX_EMAIL, mayInvite, type Person, type Role } from './rules.ts'
 import { emailOf } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -32,6 +32,8 @@ export type NewInvitation = {
   language: Language
   /** The name of whoever invites. */
   by: string | null
+  /** The invitation ends with their right to invite. Null: it is the command line's. */
+  invitedBy: Uuid | null
 }
 
 /** Invites somebody by mail. A former invitation of the same e-mail no longer works. */
@@ -41,7 +43,7 @@ export async function invite(
   invitation: NewInvitation,
   now: Date,
 ): Promise<{ url: string; link: PersonLink }> {
-  const { company, role, makesOperator, language, by } = invitation
+  const { company, role, makesOperator, language, by, invitedBy } = invitation
   const email = emailOf(invitation.email)
   if (!EMAIL_FORM.test(email) || email.length > MAX_EMAIL) {
     throw invalid('email: must be an e-mail address')
@@ -60,6 +62,7 @@ export async function invite(
       companyId: company?.id ?? null,
       role,
       makesOperator,
+      invitedBy,
       language,
     },
     now,
@@ -102,9 +105,23 @@ export async function acceptInvitation(
   person: Person,
   now: Date,
 ): Promise<boolean> {
-  if (link.email !== person.email || !(await useLink(tx, link, now))) return false
+  if (link.email !== person.email || !(await isAuthorAllowed(tx, link))) return false
+  if (!(await useLink(tx, link, now))) return false
   await join(tx, app, link, person, now)
   return true
+}
+
+/**
+ * Whether whoever has invited may still do so. They may lose the right after the link was read, so
+ * it is locked: before the link, because whoever takes the right away locks them in this order.
+ */
+async function isAuthorAllowed(
+  tx: Tx,
+  { invitedBy, companyId, makesOperator }: PersonLink,
+): Promise<boolean> {
+  if (invitedBy === null) return true
+  if (companyId && !mayInvite(await lockRole(tx, companyId, invitedBy))) return false
+  return !makesOperator || lockOperator(tx, invitedBy)
 }
 
 /** Lets a person be what the invitation says. The owners get a mail about a new one. */
@@ -116,7 +133,7 @@ async function join(
   now: Date,
 ): Promise<void> {
   const { id, name } = person
-  if (makesOperator) await store.setOperator(tx, id, now)
+  if (makesOperator) await store.setOperator(tx, id, true, now)
   if (!companyId || !role || (await store.findRole(tx, companyId, id))) return
   await store.setMembership(tx, companyId, id, role, now)
   if (role !== 'owner') return
@@ -152,7 +169,8 @@ export async function acceptAsNew(
     updatedAt: now,
   }
   const isTaken = (await store.findPersonByEmail(tx, link.email)) !== null
-  if (isTaken || !(await useLink(tx, link, now))) return null
+  if (isTaken || !(await isAuthorAllowed(tx, link))) return null
+  if (!(await useLink(tx, link, now))) return null
   await store.insertPerson(tx, person)
   await join(tx, app, link, person, now)
   return person

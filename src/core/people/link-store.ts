@@ -2,7 +2,7 @@ import { tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
-import type { Role } from './rules.ts'
+import type { Person, Role } from './rules.ts'
 
 export type LinkKind = 'sign-in' | 'invitation' | 'password'
 
@@ -17,6 +17,8 @@ export type PersonLink = {
   companyId: Uuid | null
   role: Role | null
   makesOperator: boolean
+  /** Whose invitation it is: it ends with their right to invite. Null: the command line's. */
+  invitedBy: Uuid | null
   language: Language
   createdAt: Date
   expiresAt: Date
@@ -31,6 +33,7 @@ const LINK = tableOf<PersonLink>({
   companyId: ['company_id', 'uuid'],
   role: ['role', 'text'],
   makesOperator: ['makes_operator', 'bool'],
+  invitedBy: ['invited_by', 'uuid'],
   language: ['language', 'text'],
   createdAt: ['created_at', 'timestamptz'],
   expiresAt: ['expires_at', 'timestamptz'],
@@ -134,6 +137,36 @@ export async function deleteInvitation(
     values: [companyId, tokenHash],
   })
   return rows.length > 0
+}
+
+/** Ends what a person has invited others to in a company. Returns how many there were. */
+export async function withdrawInvitations(
+  tx: Tx,
+  companyId: Uuid,
+  invitedBy: Uuid,
+): Promise<number> {
+  const rows = await tx.people.query({
+    text: `delete from person_links
+           where company_id = $1 and invited_by = $2 and kind = 'invitation' and used_at is null
+           returning 1`,
+    values: [companyId, invitedBy],
+  })
+  return rows.length
+}
+
+/** Ends invitations to operate that are by a person, or to them. Returns how many there were. */
+export async function withdrawOperating(
+  tx: Tx,
+  { id, email }: Pick<Person, 'id' | 'email'>,
+): Promise<number> {
+  const rows = await tx.people.query({
+    text: `delete from person_links
+           where makes_operator and (invited_by = $1 or email = $2) and kind = 'invitation'
+             and used_at is null
+           returning 1`,
+    values: [id, email],
+  })
+  return rows.length
 }
 
 /** Ends the invitations of an e-mail to a company, or to the installation. */

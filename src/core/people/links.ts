@@ -39,6 +39,7 @@ export const linkOf = (
   companyId: null,
   role: null,
   makesOperator: false,
+  invitedBy: null,
   language,
 })
 

@@ -72,6 +72,24 @@ export async function lockOwners(tx: Tx, companyId: Uuid): Promise<Uuid[]> {
   return rows.map(({ person_id }) => person_id)
 }
 
+/** The role of a person, which nobody changes until the transaction ends. Null: they have none. */
+export async function lockRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role | null> {
+  const rows = await tx.people.query<Row & { role: Role }>({
+    text: 'select role from memberships where company_id = $1 and person_id = $2 for share',
+    values: [companyId, personId],
+  })
+  return rows[0]?.role ?? null
+}
+
+/** Whether a person operates the installation, which nobody changes until the transaction ends. */
+export async function lockOperator(tx: Tx, personId: Uuid): Promise<boolean> {
+  const rows = await tx.people.query<Row & { is_operator: boolean }>({
+    text: 'select is_operator from people where id = $1 for share',
+    values: [personId],
+  })
+  return rows[0]?.is_operator ?? false
+}
+
 export async function deleteMembership(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
   await tx.people.query({
     text: 'delete from memberships where company_id = $1 and person_id = $2',

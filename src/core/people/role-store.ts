@@ -5,6 +5,14 @@ import { isAllowed, type Person, ROLES } from './rules.ts'
 
 export type Colleague = Pick<Person, 'id' | 'name' | 'email' | 'language'>
 
+/** Who operates the installation, by their names, at most `max`. */
+export const listOperators = (tx: Tx, max: number): Promise<Colleague[]> =>
+  tx.people.query<Colleague>({
+    text: `select id, name, email, language from people where is_operator
+           order by name, id limit $1`,
+    values: [max],
+  })
+
 /** The people of a company who may do something there, by their names, at most `max`. */
 export const listAllowed = (
   tx: Tx,

@@ -62,6 +62,9 @@ export type Needs = Scope | readonly Role[]
 export const isAllowed = (role: Role, needs: Needs): boolean =>
   typeof needs === 'string' ? SCOPES_OF[role].includes(needs) : needs.includes(role)
 
+/** Whether somebody with this role, or with none, may invite others to the company. */
+export const mayInvite = (role: Role | null): boolean => role === 'owner'
+
 /** A browser that is signed in. */
 export type Session = {
   id: Uuid

@@ -1,5 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { recordForInstallation } from '../activity/record.ts'
+import { SERVICE } from '../activity/rules.ts'
 import type { Person } from './rules.ts'
 import * as store from './store.ts'
 
@@ -22,7 +24,11 @@ export async function addSandboxPerson(tx: Tx, companyId: Uuid, now: Date): Prom
     createdAt: now,
     updatedAt: now,
   }
-  if (!known) await store.insertPerson(tx, person)
+  if (!known) {
+    await store.insertPerson(tx, person)
+    const record = { type: 'person', id: person.id } as const
+    await recordForInstallation(tx, SERVICE, { action: 'operator.join', record })
+  }
   if (!(await store.findRole(tx, companyId, person.id))) {
     await store.setMembership(tx, companyId, person.id, 'owner', now)
   }

@@ -5,6 +5,7 @@ import type { App, PasswordLimits } from '../app.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
 import type { Person } from './rules.ts'
 import * as store from './store.ts'
+import { countWrong, NOBODY } from './wrong-sign-ins.ts'
 
 /** How many passwords are hashed at once. Each takes 19 MiB. */
 const HASHING = 2
@@ -48,6 +49,11 @@ export async function tryPassword(
   const count = await store.countPassword(db, email)
   const stored = person?.password ?? null
   const isRight = (await isPassword(app, address, typed.password, stored)) && count <= MAX_WRONG
+  if (!isRight) {
+    // An account that no password opens any more has no more entries either.
+    const whose = person && count <= MAX_WRONG ? person.id : NOBODY
+    await countWrong(db, whose, 'password', address, app.systemClock.now())
+  }
   if (!isRight || !person) return null
   await store.noteRightPassword(db, email)
   if (isOutdated(stored!)) {

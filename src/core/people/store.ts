@@ -176,10 +176,11 @@ export async function setName(tx: Tx, id: Uuid, name: string, now: Date): Promis
   })
 }
 
-export async function setOperator(tx: Tx, id: Uuid, now: Date): Promise<void> {
+export async function setOperator(tx: Tx, id: Uuid, isOperator: boolean, now: Date): Promise<void> {
   await tx.people.query({
-    text: 'update people set is_operator = true, updated_at = $2 where id = $1 and not is_operator',
-    values: [id, now],
+    text: `update people set is_operator = $2, updated_at = $3
+           where id = $1 and is_operator <> $2`,
+    values: [id, isOperator, now],
   })
 }
 

@@ -8,6 +8,7 @@ import {
   useTotpCode,
 } from '../../core/people/second-factors.ts'
 import { findPerson } from '../../core/people/store.ts'
+import { countWrong } from '../../core/people/wrong-sign-ins.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
@@ -15,6 +16,7 @@ import { icon, sendPage } from '../layout.ts'
 import type { Form, Site } from '../site.ts'
 import { FACTOR } from './factor-texts.ts'
 import { type Guesses, minutesOf } from './guesses.ts'
+import { addressOf } from './parts.ts'
 import { askHere, checkPasskey, PASSKEY_SCRIPT } from './passkey.ts'
 import { PASSKEY } from './passkey-texts.ts'
 import { startSessionIn } from './session-start.ts'
@@ -31,8 +33,8 @@ type Pending = {
 }
 
 /**
- * Goes on after somebody has proved who they are by a password, or by a link that was mailed to them
- * or that the operator gave.
+ * Goes on after somebody has proved who they are by a password, or by a link that was mailed to
+ * them or that the operator gave.
  */
 export async function continueSignIn(
   site: Site,
@@ -108,6 +110,8 @@ export async function checkFactor(
     ? await useRecoveryCode(site.app, person, form.recovery!)
     : await useTotpCode(site.app, person, form.code ?? '')
   if (isRight) return null
+  const { db, systemClock } = site.app
+  await countWrong(db, person.id, 'code', addressOf(request), systemClock.now())
   return { status: 422, text: isRecovery ? texts.wrongRecovery : texts.wrongCode }
 }
 

@@ -6,6 +6,7 @@ import { requireName } from '../../core/people/commands.ts'
 import { acceptAsNew, acceptInvitation } from '../../core/people/invitations.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
 import { invitationIdOf, type PersonLink } from '../../core/people/links.ts'
+import { noteOperatorJoined } from '../../core/people/operators.ts'
 import { hashPassword, type PasswordFault, passwordFault } from '../../core/people/passwords.ts'
 import type { Person } from '../../core/people/rules.ts'
 import { findPersonByEmail } from '../../core/people/store.ts'
@@ -44,25 +45,28 @@ async function nameOf({ app }: Site, link: PersonLink, language: Language): Prom
   return company ? company.name : ACCOUNT[language].invitation.installation
 }
 
-/** Adds to the activity log of the company that somebody has accepted an invitation. */
+/** Adds to the activity logs that somebody has accepted an invitation. */
 async function recordJoining(
   tx: Tx,
-  { companyId, role }: PersonLink,
+  { app }: Site,
+  { companyId, role, makesOperator }: PersonLink,
   person: Person,
   request: FastifyRequest,
 ): Promise<void> {
+  const author = authorOf(person, request)
+  if (makesOperator && !person.isOperator) await noteOperatorJoined(tx, app, person, author)
   if (companyId === null) return
   const record = { type: 'person', id: person.id } as const
   const details = { role: role! }
   const change = { action: 'member.join', record, details }
-  await recordActivity(await tx.at(companyId), companyId, authorOf(person, request), change)
+  await recordActivity(await tx.at(companyId), companyId, author, change)
 }
 
 /** Accepts an invitation as somebody who is known. False: it no longer works. */
 const acceptAs = (site: Site, request: FastifyRequest, link: PersonLink, person: Person) =>
   site.app.db.transaction(async (tx) => {
     const isDone = await acceptInvitation(tx, site.app, link, person, site.app.systemClock.now())
-    if (isDone) await recordJoining(tx, link, person, request)
+    if (isDone) await recordJoining(tx, site, link, person, request)
     return isDone
   })
 
@@ -160,7 +164,7 @@ async function acceptNew(
   const now = app.systemClock.now()
   const person = await app.db.transaction(async (tx) => {
     const joined = await acceptAsNew(tx, app, link, { name, password: hashed }, now)
-    if (joined) await recordJoining(tx, link, joined, request)
+    if (joined) await recordJoining(tx, site, link, joined, request)
     return joined
   })
   if (!person) return ended(site, request, reply, 'invitation')

@@ -14,6 +14,7 @@ import {
 } from '../../core/people/second-factors.ts'
 import { openTotpSecret } from '../../core/people/totp.ts'
 import type { Tx } from '../../db/database.ts'
+import { requireFewAccessChanges } from '../dashboard/access-changes.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import { html } from '../html.ts'
@@ -63,16 +64,18 @@ const done = ({ reply }: SignedIn, what: string): FastifyReply =>
   reply.redirect(`${ROOT}?done=${what}`, 303)
 
 /** Changes how the person signs in, and adds that to the activity log if it was changed. */
-const changing = <T>(
-  { site, recordOwn }: SignedIn,
+async function changing<T>(
+  { site, person, recordOwn }: SignedIn,
   action: OwnAction,
   change: (tx: Tx) => Promise<T>,
-): Promise<T> =>
-  site.app.db.transaction(async (tx) => {
+): Promise<T> {
+  await requireFewAccessChanges(site.app, person.id)
+  return site.app.db.transaction(async (tx) => {
     const changed = await change(tx)
     if (changed) await recordOwn(tx, action)
     return changed
   })
+}
 
 /** The page of all factors. `fault` is what is wrong with the passkey that was to be added. */
 async function show(visitor: SignedIn, fault: string | null = null): Promise<FastifyReply> {
@@ -80,7 +83,7 @@ async function show(visitor: SignedIn, fault: string | null = null): Promise<Fas
   return sendAccountPage(visitor, await securityPage(visitor, factors, fault))
 }
 
-/** Mails a link after which a factor counts at once. To whoever may not read the mails it is of no use. */
+/** Mails a link after which a factor counts at once. */
 async function mailLink(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, language } = visitor
   await mailSignInLink(site.app, person, ROOT)

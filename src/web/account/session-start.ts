@@ -10,8 +10,8 @@ import type { Site } from '../site.ts'
 
 /**
  * Signs somebody in who has proved who they are, with a new token in any case. The session that the
- * browser had before ends, so that nobody who knows its token is signed in. Whoever has opened a link
- * from us and given a second factor need not wait any longer until the factor counts.
+ * browser had before ends, so that nobody who knows its token is signed in. If they have opened a
+ * link from us and given a second factor that does not count yet, it counts from now on.
  */
 export async function startSessionIn(
   { app }: Site,

@@ -81,6 +81,12 @@ const OWN: Record<OwnAction, Words> = {
   'member.invite': { pt: 'Pessoa convidada', en: 'Person invited' },
   'member.join': { pt: 'Pessoa entrou na empresa', en: 'Person joined the company' },
   'member.remove': { pt: 'Membro removido', en: 'Member removed' },
+  'operator.invite': {
+    pt: 'Pessoa convidada para operar o serviço',
+    en: 'Person invited to operate the service',
+  },
+  'operator.join': { pt: 'Pessoa entrou na operação', en: 'Person became an operator' },
+  'operator.remove': { pt: 'Pessoa removida da operação', en: 'Operator removed' },
   'passkey.add': { pt: 'Chave de acesso adicionada', en: 'Passkey added' },
   'passkey.remove': { pt: 'Chave de acesso removida', en: 'Passkey removed' },
   'password.change': { pt: 'Senha alterada', en: 'Password changed' },
@@ -93,6 +99,15 @@ const OWN: Record<OwnAction, Words> = {
   'session.end': { pt: 'Sessão encerrada', en: 'Session ended' },
   'session.start': { pt: 'Entrada no painel', en: 'Signed in' },
   'sign-in-link.create': { pt: 'Link de entrada criado', en: 'Sign-in link created' },
+  'sign-in.unknown': {
+    pt: 'Senha errada para e-mails sem conta ou contas bloqueadas',
+    en: 'Wrong password for unknown emails or locked accounts',
+  },
+  'sign-in.wrong-code': {
+    pt: 'Código errado da verificação em duas etapas',
+    en: 'Wrong code of two-step verification',
+  },
+  'sign-in.wrong-password': { pt: 'Senha errada ao entrar', en: 'Wrong password at sign-in' },
   'two-factor.disable': {
     pt: 'Verificação em duas etapas desativada',
     en: 'Two-factor authentication disabled',

@@ -21,6 +21,9 @@ type Texts = {
   }
   fields: string
   replayed: (count: number) => string
+  withdrawn: (count: number) => string
+  tries: (count: number) => string
+  since: (hour: string) => string
   role: string
 }
 
@@ -68,6 +71,9 @@ const pt: Texts = {
   },
   fields: 'Campos',
   replayed: (count) => (count === 1 ? '1 entrega' : `${count} entregas`),
+  withdrawn: (count) => (count === 1 ? '1 convite cancelado' : `${count} convites cancelados`),
+  tries: (count) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
+  since: (hour) => `na hora a partir de ${hour}`,
   role: 'Perfil',
 }
 
@@ -115,6 +121,9 @@ const en: Texts = {
   },
   fields: 'Fields',
   replayed: (count) => (count === 1 ? '1 delivery' : `${count} deliveries`),
+  withdrawn: (count) => (count === 1 ? '1 invitation withdrawn' : `${count} invitations withdrawn`),
+  tries: (count) => (count === 1 ? '1 try' : `${count} tries`),
+  since: (hour) => `in the hour from ${hour}`,
   role: 'Role',
 }
 

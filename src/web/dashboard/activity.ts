@@ -1,17 +1,18 @@
 import type { FastifyReply } from 'fastify'
 import type { Author, Entry } from '../../core/activity/rules.ts'
 import { type ActivityFilter, listAuthors, listEntries } from '../../core/activity/store.ts'
+import type { Tx } from '../../db/database.ts'
 import { type Column as CsvColumn, csvWriter } from '../../lib/csv.ts'
-import { idOfSuffix, isUuid, lowestIdAt, suffixOf } from '../../lib/ids.ts'
+import { idOfSuffix, isUuid, lowestIdAt, suffixOf, type Uuid } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
-import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
+import { endOfPeriod, formatMoment, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { ACTIONS, actionText } from './action-texts.ts'
 import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
 import { type Column, card, heading, moment, nothing, pager, table } from './parts.ts'
 import { sendSettings, settingsTabs } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
@@ -23,7 +24,7 @@ const PAGE_SIZE = 50
 const SLICE = 200
 
 /** The filters of the URL. What is not understood is not used. */
-function filterOf({ query }: Visit): ActivityFilter {
+function filterOf({ query }: Pick<Visit, 'query'>): ActivityFilter {
   const { author = '', action, from = '', to = '' } = query
   const end = isLocalDate(to) ? lowestIdAt(endOfPeriod(to)) : null
   const after = idOfSuffix(query.after ?? '')
@@ -46,14 +47,21 @@ function readAuthor(text: string): ActivityFilter['author'] {
   return kind === 'command-line' || kind === 'service' ? { kind, id: null } : null
 }
 
-async function show(visit: Visit): Promise<FastifyReply> {
-  const { app, company, language, query } = visit
+/** A page that shows a log: that of a company, or that of the installation. */
+type LogVisit = Filtered & Pick<Visit, 'url'>
+
+/** Whose log it is, and the actions that it has. */
+type Log = { tx: Tx; id: Uuid; actions: readonly string[] }
+
+/** Entries of a log, with filters and pages. */
+export async function entriesOf(visit: LogVisit, { tx, id, actions }: Log): Promise<Html> {
+  const { language, query } = visit
   const texts = ACTIVITY[language]
   const filter = filterOf(visit)
   const [found, authors] = await Promise.all([
     // One more than the page holds shows whether there is a next page.
-    listEntries(app.db, company.id, filter, PAGE_SIZE + 1),
-    listAuthors(app.db, company.id),
+    listEntries(tx, id, filter, PAGE_SIZE + 1),
+    listAuthors(tx, id),
   ])
   const entries = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? suffixOf(entries.at(-1)!.id) : null
@@ -63,11 +71,18 @@ async function show(visit: Visit): Promise<FastifyReply> {
     entries.length > 0
       ? table(texts.caption, columnsOf(visit), entries)
       : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
-  const body = html`${heading(texts.title, fileLink(visit))}${settingsTabs(visit, '/activity')}
-<p class="soft">${texts.about}</p>
-${card(null, html`${filtersOf(visit, authors)}${list}`)}
+  return html`${card(null, html`${filtersOf(visit, authors, actions)}${list}`)}
 ${pager(visit, next)}`
-  return sendSettings(visit, { title: texts.title, body })
+}
+
+async function show(visit: Visit): Promise<FastifyReply> {
+  const { app, company } = visit
+  const { title, about } = ACTIVITY[visit.language]
+  const entries = await entriesOf(visit, { tx: app.db, id: company.id, actions: ACTIONS })
+  const body = html`${heading(title, fileLink(visit))}${settingsTabs(visit, '/activity')}
+<p class="soft">${about}</p>
+${entries}`
+  return sendSettings(visit, { title, body })
 }
 
 function fileLink(visit: Visit): Html {
@@ -77,7 +92,11 @@ function fileLink(visit: Visit): Html {
   return html`<a class="button quiet slim" href="${visit.url(`${PATH}.csv?${search}`)}" download>${icon('download')}<span>${ACTIVITY[visit.language].csv}</span></a>`
 }
 
-function filtersOf(visit: Visit, authors: Omit<Author, 'address'>[]): Html {
+function filtersOf(
+  visit: LogVisit,
+  authors: Omit<Author, 'address'>[],
+  names: readonly string[],
+): Html {
   const { language } = visit
   const { filters, kinds } = ACTIVITY[language]
   const people = authors.map((one) => ({
@@ -88,7 +107,7 @@ function filtersOf(visit: Visit, authors: Omit<Author, 'address'>[]): Html {
     value: kind as string,
     label: kinds[kind],
   }))
-  const actions = ACTIONS.map((name) => ({ value: name, label: actionText(name, language) }))
+  const actions = names.map((name) => ({ value: name, label: actionText(name, language) }))
   actions.sort((a, b) => a.label.localeCompare(b.label, language))
   const controls = [
     selectFilter(visit, 'author', filters.author, filters.anybody, [...people, ...machines]),
@@ -99,7 +118,7 @@ function filtersOf(visit: Visit, authors: Omit<Author, 'address'>[]): Html {
   return filterForm(visit, controls, 'filters even')
 }
 
-function columnsOf(visit: Visit): Column<Entry>[] {
+function columnsOf(visit: LogVisit): Column<Entry>[] {
   const { language } = visit
   const { columns, kinds } = ACTIVITY[language]
   return [
@@ -124,14 +143,17 @@ function columnsOf(visit: Visit): Column<Entry>[] {
 const AMOUNTS = ['amount', 'value', 'total', 'price', 'above']
 
 /** What is known beside the record: changed fields, amounts, a role. */
-function detailsText({ language }: Visit, { details }: Entry): string {
-  const { fields, replayed, role } = ACTIVITY[language]
+function detailsText({ language }: LogVisit, { details }: Entry): string {
+  const { fields, replayed, withdrawn, tries, since, role } = ACTIVITY[language]
   const words = Object.entries(details ?? {}).map(([name, value]) => {
     if (Array.isArray(value)) {
       return value.length > 0 ? `${name === 'fields' ? fields : name}: ${value.join(', ')}` : ''
     }
     if (typeof value === 'number' && AMOUNTS.includes(name)) return formatReais(value)
     if (typeof value === 'number' && name === 'replayed') return replayed(value)
+    if (typeof value === 'number' && name === 'withdrawn') return withdrawn(value)
+    if (typeof value === 'number' && name === 'tries') return tries(value)
+    if (name === 'hour') return since(formatMoment(new Date(String(value))))
     if (name === 'role') return `${role}: ${roleText(language, String(value))}`
     return `${name}: ${value}`
   })
@@ -154,7 +176,7 @@ const PAGES: Partial<Record<NonNullable<Entry['record']>['type'], string>> = {
   withdrawal: '/balance/withdrawals',
 }
 
-function recordOf(visit: Visit, { record, action }: Entry): Html | null {
+function recordOf(visit: LogVisit, { record, action }: Entry): Html | null {
   if (!record) return null
   const { type, id } = record
   const page = PAGES[type]

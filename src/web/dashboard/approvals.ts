@@ -78,7 +78,7 @@ async function remove(visit: Visit): Promise<FastifyReply> {
 /** The change, its entry in the activity log and the letters about it are written together. */
 async function change(visit: Visit, above: Cents | null): Promise<void> {
   const { app, company, person, record } = visit
-  await requireFewAccessChanges(visit)
+  await requireFewAccessChanges(visit.app, visit.company.id)
   await app.db.transaction(async (tx) => {
     const now = app.systemClock.now()
     const before = (await findLimit(tx, company.id))?.above ?? null

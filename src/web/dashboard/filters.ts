@@ -1,7 +1,10 @@
 import { isLocalDate } from '../../pix/local-time.ts'
 import { type Field, field, type Option } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import type { Visit } from './visit.ts'
+import type { SignedIn } from './visit.ts'
+
+/** A page with filters in its URL. */
+export type Filtered = Pick<SignedIn, 'query' | 'request' | 'language'>
 
 const FILTERS = {
   pt: {
@@ -18,7 +21,7 @@ const FILTERS = {
   },
 } as const
 
-const control = ({ query }: Visit, name: string, label: string, more: Partial<Field>): Html =>
+const control = ({ query }: Filtered, name: string, label: string, more: Partial<Field>): Html =>
   field(
     { name, label, value: query[name] ?? '', fault: null, wrong: '', isFilledIn: true, ...more },
     false,
@@ -26,18 +29,18 @@ const control = ({ query }: Visit, name: string, label: string, more: Partial<Fi
 
 /** A choice of one value, or of all. */
 export const selectFilter = (
-  visit: Visit,
+  visit: Filtered,
   name: string,
   label: string,
   all: string,
   options: Option[],
 ): Html => control(visit, name, label, { options: [{ value: '', label: all }, ...options] })
 
-export const searchFilter = (visit: Visit, name: string, label: string): Html =>
+export const searchFilter = (visit: Filtered, name: string, label: string): Html =>
   control(visit, name, label, { type: 'search' })
 
 /** A day. What is no day, or ends a period before its start, is marked. */
-export function dayFilter(visit: Visit, name: 'from' | 'to', label: string): Html {
+export function dayFilter(visit: Filtered, name: 'from' | 'to', label: string): Html {
   const { wrongDay, wrongOrder } = FILTERS[visit.language]
   const { from = '', to = '' } = visit.query
   const day = visit.query[name] ?? ''
@@ -48,7 +51,7 @@ export function dayFilter(visit: Visit, name: 'from' | 'to', label: string): Htm
 
 /** Filters of a list, in its URL. */
 export function filterForm(
-  { request, query, language }: Visit,
+  { request, query, language }: Filtered,
   controls: Html[],
   kind: 'filters' | 'filters even' = 'filters',
 ): Html {

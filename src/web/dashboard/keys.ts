@@ -157,7 +157,7 @@ async function make(
   action: 'key.create' | 'key.rotate',
 ): Promise<string | null> {
   const { app, company, person } = visit
-  if (isKeyOfMoney(company, wanted.scopes)) await requireFewAccessChanges(visit)
+  if (isKeyOfMoney(company, wanted.scopes)) await requireFewAccessChanges(app, company.id)
   const made: { text: string | null } = { text: null }
   await commitOnce(visit, wanted, async (tx) => {
     const { id, text } = await createKey(tx, app.vault, company, wanted, app.clock.now())

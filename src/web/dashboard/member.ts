@@ -87,13 +87,13 @@ async function saveRole(visit: Visit): Promise<FastifyReply> {
   const { personId: id } = member
   const { role } = form
   if (!isRole(role)) return show(visit, member)
-  if (role === 'owner') await requireFewAccessChanges(visit)
+  if (role === 'owner') await requireFewAccessChanges(visit.app, visit.company.id)
   const { fault } = await tryForm(() =>
     app.db.transaction(async (tx) => {
       const now = app.systemClock.now()
-      const isChanged = await changeRole(tx, app, company, id, role, visit.person.name, now)
-      if (!isChanged) return
-      await visit.record(tx, 'member.change-role', { type: 'person', id }, { role })
+      const changed = await changeRole(tx, app, company, id, role, visit.person.name, now)
+      if (!changed) return
+      await visit.record(tx, 'member.change-role', { type: 'person', id }, { role, ...changed })
     }),
   )
   return fault ? show(visit, member, fault) : visit.redirect(MEMBERS_PATH, 'role')
@@ -105,8 +105,9 @@ async function remove(visit: Visit): Promise<FastifyReply> {
   const { personId: id } = member
   const { fault } = await tryForm(() =>
     app.db.transaction(async (tx) => {
-      await removeMember(tx, company.id, id)
-      await visit.record(tx, 'member.remove', { type: 'person', id }, { role: member.role })
+      const removed = await removeMember(tx, company.id, id)
+      const details = { role: member.role, ...removed }
+      await visit.record(tx, 'member.remove', { type: 'person', id }, details)
     }),
   )
   return fault ? show(visit, member, fault) : visit.redirect(MEMBERS_PATH, 'removed')
@@ -118,7 +119,7 @@ async function reset(visit: Visit): Promise<FastifyReply> {
   const texts = MEMBERS[visit.language].factors
   const member = await requireMember(visit)
   if (member.personId === owner.id) return visit.reply.redirect('/account/security', 303)
-  await requireFewAccessChanges(visit)
+  await requireFewAccessChanges(visit.app, visit.company.id)
   const outcome = await app.db.transaction(async (tx) => {
     const person = await lockPerson(tx, member.personId)
     if (!(await mayOwnerReset(tx, company.id, person))) return 'others'

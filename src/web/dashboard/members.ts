@@ -145,8 +145,8 @@ const inviteAs = (
 ) =>
   app.db.transaction(async (tx) => {
     const { language } = company
-    const by = person.name
-    const invitation = { email, company, role, makesOperator: false, language, by }
+    const by = { by: person.name, invitedBy: person.id }
+    const invitation = { email, company, role, makesOperator: false, language, ...by }
     const { link } = await invite(tx, app, invitation, app.systemClock.now())
     await record(tx, action, { type: 'invitation', id: invitationIdOf(link) }, { role })
   })

@@ -1,3 +1,4 @@
+import { activityRoutes } from './activity.ts'
 import { banksRoutes } from './banks.ts'
 import { companiesRoutes } from './companies.ts'
 import { overviewRoutes } from './overview.ts'
@@ -12,4 +13,5 @@ export const OPERATOR_ROUTES: OperatorRoute[] = [
   ...banksRoutes,
   ...workRoutes,
   ...peopleRoutes,
+  ...activityRoutes,
 ]

@@ -10,7 +10,10 @@ export const en: OperatorTexts = {
     webhooks: 'Failing webhooks',
     mails: 'Emails',
     people: 'People',
+    activity: 'Activity',
   },
+  activity:
+    'Who became an operator or ceased to be one, sign-ins of operators, two-step verification of everybody, and wrong passwords and codes, added up by account and hour when the hour is over. Nothing here can be changed or deleted.',
   company: 'Company',
   find: 'Search',
   never: 'never',

@@ -1,6 +1,14 @@
 import type { MailReason } from '../../core/mails/rules.ts'
 
-export type Section = 'overview' | 'companies' | 'banks' | 'work' | 'webhooks' | 'mails' | 'people'
+export type Section =
+  | 'overview'
+  | 'companies'
+  | 'banks'
+  | 'work'
+  | 'webhooks'
+  | 'mails'
+  | 'people'
+  | 'activity'
 
 type SuspensionTexts = {
   link: string
@@ -13,6 +21,7 @@ type SuspensionTexts = {
 export type OperatorTexts = {
   menu: string
   sections: Record<Section, string>
+  activity: string
   company: string
   find: string
   never: string

@@ -10,7 +10,10 @@ export const pt: OperatorTexts = {
     webhooks: 'Webhooks com falha',
     mails: 'E-mails',
     people: 'Pessoas',
+    activity: 'Atividades',
   },
+  activity:
+    'Quem passou a operar ou deixou de operar o serviço, entradas de quem o opera, verificações em duas etapas de todas as pessoas e tentativas com senha ou código errado, somadas por conta e hora quando a hora termina. Nada aqui pode ser alterado ou apagado.',
   company: 'Empresa',
   find: 'Buscar',
   never: 'nunca',

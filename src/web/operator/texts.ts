@@ -12,6 +12,7 @@ export const SECTIONS: { name: Section; path: string }[] = [
   { name: 'webhooks', path: '/webhooks' },
   { name: 'mails', path: '/mails' },
   { name: 'people', path: '/people' },
+  { name: 'activity', path: '/activity' },
 ]
 
 export const OPERATOR: Record<Language, OperatorTexts> = { pt, en }

@@ -1,0 +1,161 @@
+import type { Tx } from '../../db/database.ts'
+import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
+import { formatMoment } from '../../pix/local-time.ts'
+import { maskEmail } from '../../pix/masks.ts'
+import { recordForInstallation } from '../activity/record.ts'
+import { type Author, INSTALLATION } from '../activity/rules.ts'
+import type { App } from '../app.ts'
+import { compose, paragraph } from '../mails/letters.ts'
+import { queueMails } from '../mails/store.ts'
+import { service } from './letters.ts'
+import { withdrawOperating } from './link-store.ts'
+import { invitationIdOf, type PersonLink } from './links.ts'
+import { type Colleague, listOperators } from './role-store.ts'
+import type { Person } from './rules.ts'
+import { lockPerson } from './second-factors-store.ts'
+import { deleteSessions, setOperator } from './store.ts'
+
+type Texts = {
+  subject: Record<OperatorChange['what'], string>
+  person: string
+  by: string
+  commandLine(user: string): string
+  address: string
+  at: string
+  notYou: string
+}
+
+/** A change of who operates the installation, or of how they prove who they are. */
+export type OperatorChange = {
+  what: 'invited' | 'joined' | 'removed' | 'factor-added' | 'factor-removed'
+  /** An invited person may have no name yet. */
+  person: Pick<Person, 'email'> & Partial<Pick<Person, 'id' | 'name'>>
+}
+
+const pt: Texts = {
+  subject: {
+    invited: 'Uma pessoa foi convidada para operar o serviço',
+    joined: 'O serviço tem uma nova pessoa na operação',
+    removed: 'Uma pessoa deixou a operação do serviço',
+    'factor-added': 'Verificação em duas etapas: uma pessoa da operação adicionou uma forma',
+    'factor-removed': 'Verificação em duas etapas: uma pessoa da operação removeu uma forma',
+  },
+  person: 'Pessoa',
+  by: 'Alterado por',
+  commandLine: (user) => `${user} (linha de comando)`,
+  address: 'De onde',
+  at: 'Alterado em (horário de Brasília)',
+  notYou:
+    'Não reconhece esta alteração? Confira Pessoas e Atividades nas páginas da operação. “vintem person remove --operator” retira quem não deve operar o serviço.',
+}
+
+const en: Texts = {
+  subject: {
+    invited: 'Someone was invited to operate the service',
+    joined: 'The service has a new operator',
+    removed: 'Someone no longer operates the service',
+    'factor-added': 'Two-step verification: an operator added a way of verification',
+    'factor-removed': 'Two-step verification: an operator removed a way of verification',
+  },
+  person: 'Person',
+  by: 'Changed by',
+  commandLine: (user) => `${user} (command line)`,
+  address: 'From where',
+  at: 'Changed at (Brasília time)',
+  notYou:
+    'You do not know of this change? Check People and Activity in the pages of the operator. "vintem person remove --operator" removes whoever is not to operate the service.',
+}
+
+const TEXTS: Record<Language, Texts> = { pt, en }
+
+/** So many operators get a mail at most. */
+const MAX_OPERATORS = 50
+
+type MailApp = Pick<App, 'vault' | 'systemClock'>
+
+function letterOf(
+  { email: to, language }: Colleague,
+  { what, person }: OperatorChange,
+  author: Author,
+  at: Date,
+): Letter {
+  const texts = TEXTS[language]
+  const masked = maskEmail(person.email)
+  const by = author.kind === 'person' ? maskEmail(author.name) : texts.commandLine(author.name)
+  const facts: [string, string][] = [
+    [texts.person, person.name ? `${person.name} (${masked})` : masked],
+    [texts.by, by],
+    ...(author.address ? [[texts.address, author.address] satisfies [string, string]] : []),
+    [texts.at, formatMoment(at)],
+  ]
+  const subject = texts.subject[what]
+  const blocks = [{ kind: 'facts', facts } as const, paragraph(texts.notYou)]
+  return compose(service(language), { to, subject, title: subject, blocks })
+}
+
+/** Writes to all operators but the one it is about. */
+export async function mailOperators(
+  tx: Tx,
+  { vault, systemClock }: MailApp,
+  change: OperatorChange,
+  author: Author,
+): Promise<void> {
+  const now = systemClock.now()
+  const all = await listOperators(tx, MAX_OPERATORS)
+  const others = all.filter(({ email }) => email !== change.person.email)
+  const mails = others.map((reader) => ({
+    companyId: INSTALLATION,
+    kind: 'access-changed' as const,
+    letter: letterOf(reader, change, author, now),
+    expiresAt: null,
+    createdAt: now,
+  }))
+  await queueMails(tx.people, vault, mails)
+}
+
+/** Notes that somebody was invited to operate the installation. */
+export async function noteOperatorInvited(
+  tx: Tx,
+  app: MailApp,
+  link: PersonLink,
+  author: Author,
+): Promise<void> {
+  const record = { type: 'invitation', id: invitationIdOf(link) } as const
+  await recordForInstallation(tx, author, { action: 'operator.invite', record })
+  await mailOperators(tx, app, { what: 'invited', person: link }, author)
+}
+
+/** Notes that somebody operates the installation from now on. */
+export async function noteOperatorJoined(
+  tx: Tx,
+  app: MailApp,
+  person: Person,
+  author: Author,
+): Promise<void> {
+  const record = { type: 'person', id: person.id } as const
+  await recordForInstallation(tx, author, { action: 'operator.join', record })
+  await mailOperators(tx, app, { what: 'joined', person }, author)
+}
+
+/**
+ * Lets a person no longer operate the installation. Their sessions end, and so do invitations to
+ * operate that are by them or to them. False if they are no operator.
+ */
+export async function removeOperator(
+  tx: Tx,
+  app: MailApp,
+  { id }: Pick<Person, 'id'>,
+  author: Author,
+): Promise<boolean> {
+  const person = await lockPerson(tx, id)
+  if (!person.isOperator) return false
+  await setOperator(tx, id, false, app.systemClock.now())
+  await deleteSessions(tx, id)
+  const withdrawn = await withdrawOperating(tx, person)
+  const record = { type: 'person', id } as const
+  const details = withdrawn > 0 ? { withdrawn } : null
+  await recordForInstallation(tx, author, { action: 'operator.remove', record, details })
+  await mailOperators(tx, app, { what: 'removed', person }, author)
+  return true
+}
