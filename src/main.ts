@@ -81,7 +81,8 @@ async function start(
 /** Returns the places that do not answer. */
 async function prepare(app: FullApp, urls: string[], signal: AbortSignal): Promise<number[]> {
   const databases = appsOf(app).map(({ db }) => db)
-  return preparePlaces(urls, databases, app.vault, signal)
+  const report = (line: string) => app.log.info({}, line)
+  return preparePlaces(urls, databases, app.vault, { signal, report })
 }
 
 /** Tries again until all places are there. */

@@ -3,6 +3,7 @@ import { appsOf } from './core/app.ts'
 import { countDiffering } from './core/audits/store.ts'
 import { certificateWarning } from './core/banks/certificates.ts'
 import type { FullApp } from './core/full-app.ts'
+import { findNewer } from './db/migrate.ts'
 import { describeRefusal, NO_ANSWER, openProbe } from './db/probe.ts'
 
 /** Faults stop all work of a process. Warnings name work that is not done. Both are sentences. */
@@ -70,6 +71,9 @@ function readinessOfPlace(app: FullApp, databaseUrl: string, isClosing: () => bo
       if (fault) return { faults: [fault], warnings: [] }
       const refusal = app.db.refusedWrite()
       if (refusal) return { faults: [describeRefusal(refusal)], warnings: [] }
+      const newer = findNewer(app.db).catch(() => null)
+      const newerFault = await Promise.race([newer, timeout.then(() => null)])
+      if (newerFault) return { faults: [newerFault], warnings: [] }
       const found = warningsOnce().catch(() => [UNKNOWN])
       return { faults: [], warnings: await Promise.race([found, timeout.then(() => [UNKNOWN])]) }
     },

@@ -93,6 +93,35 @@ test('processes that migrate at the same time wait for one another', async () =>
   assert.deepEqual(await stateOf(url), DONE)
 })
 
+test('a migration says how far it is, and whoever waits for another says so', async () => {
+  const url = await emptyDatabase()
+  const { known } = migrations()
+  const said: string[][] = [[], [], []]
+  const by = (i: number) => ({ report: (line: string) => said[i]!.push(line) })
+  await migrate(url, known.slice(0, 1), by(0))
+  await connected(url, async (holder) => {
+    await holder.query('begin')
+    await holder.query('insert into sales values (3, 3)')
+    const first = migrate(url, known, by(1))
+    await connected(url, untilBuilding)
+    const second = migrate(url, known, by(2))
+    while (said[2]!.length === 0) await pause(5)
+    await holder.query('commit')
+    await Promise.all([first, second])
+  })
+  await migrate(url, known, by(2))
+  assert.deepEqual(said, [
+    ['creating the tables: 1 migrations', 'the database is migrated'],
+    [
+      'applying migration 1 of 1: 0002_indexes',
+      'building the index sales_id, which may take long',
+      'building the index sales_shop, which may take long',
+      'the database is migrated',
+    ],
+    ['waiting for another process that migrates the database'],
+  ])
+})
+
 /** Waits until a build in this database waits for what `test` holds open; returns the pid of its backend. */
 async function untilBuilding(client: pg.Client): Promise<number> {
   for (;;) {

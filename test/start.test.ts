@@ -221,6 +221,10 @@ test('SIGTERM while another machine migrates ends the start', async () => {
   await holder.connect()
   await holder.query('select pg_advisory_lock($1)', [0x76696e74])
   const { child, ended } = await spawnServer({ DATABASE_URL, SECRET_KEY })
+  let output = ''
+  child.stdout!.on('data', (text) => {
+    output += text
+  })
   await until('it waits for the other', async () => {
     const { rowCount } = await holder.query(
       `select from pg_stat_activity where datname = current_database()
@@ -230,6 +234,7 @@ test('SIGTERM while another machine migrates ends the start', async () => {
   })
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
+  assert.match(output, /waiting for another process that migrates the database/)
   await holder.end()
 })
 

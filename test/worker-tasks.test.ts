@@ -118,3 +118,39 @@ test('a task that fails is run again, and a timed one only while the clock is ri
   await wait()
   assert.deepEqual([runs.sound, runs.closed], [sound, 1])
 })
+
+test('tasks that fail because the database is newer are logged once, and not each time', async () => {
+  const lines: string[] = []
+  const error = (_fields: object, text: string) => {
+    lines.push(text)
+  }
+  const log = { ...app.log, error: error as typeof app.log.error }
+  /** Runs two tasks that fail until both have failed three times. */
+  const fail = async () => {
+    lines.length = 0
+    const counts = [0, 0]
+    const done = counts.map(() => Promise.withResolvers<void>())
+    const tasks = counts.map((_, i) => ({
+      name: `task ${i}`,
+      every_ms: 1,
+      async run() {
+        counts[i]! += 1
+        if (counts[i]! > 3) done[i]!.resolve()
+        throw new Error('column x does not exist')
+      },
+    }))
+    const worker = startWorker({ ...app, log }, tasks, 0)
+    await Promise.all(done.map(({ promise }) => promise))
+    await worker.stop()
+  }
+  await fail()
+  assert.ok(lines.length >= 6, 'otherwise each failure is logged')
+  assert.ok(lines.every((text) => text === 'a task failed and will be tried again'))
+  await rows(
+    `insert into schema_migrations (version, name, checksum) values (9999, '9999_later.sql', 'x')`,
+  )
+  await fail()
+  await rows('delete from schema_migrations where version = 9999')
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /newer than this version of Vintém .*Start the newer version/)
+})

@@ -13,7 +13,9 @@ export const migrateDatabase: Command = {
     const { urls, close } = await openConnection(loadConfig())
     try {
       const applied: string[] = []
-      for (const url of urls) applied.push(...(await migrate(url)))
+      // What takes long is said beside the output.
+      const report = (line: string) => process.stderr.write(`${line}\n`)
+      for (const url of urls) applied.push(...(await migrate(url, undefined, { report })))
       const lines = applied.map((name) => `Applied ${name}\n`)
       return { json: { applied }, text: lines.join('') || 'The database is up to date.\n' }
     } finally {

@@ -71,7 +71,7 @@ function openPlaces(urls: string[]): Database[] {
 
 /** Says which places do not answer, whose companies the command misses. */
 async function prepare(urls: string[], databases: Database[], vault: Vault): Promise<void> {
-  for (const place of await preparePlaces(urls, databases, vault)) {
+  for (const place of await preparePlaces(urls, databases, vault, {})) {
     process.stderr.write(`Place ${place} does not answer: its companies are missed.\n`)
   }
 }

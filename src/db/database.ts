@@ -198,13 +198,10 @@ export function openDatabase(url: string, size: number | Connections, listener =
       }
     // Tasks wait: nobody else would do their work.
     const during: Refusing = isTask ? (work) => work() : orRefused
-    const run = <R extends Row>(source: Source, query: Query): Promise<R[]> =>
-      confirmed(query, (attempt) =>
-        repeatWhileAway(
-          () => attempt(lendOf(source)((pool) => runOn<R>(pool, query))),
-          retryFor_ms,
-        ),
-      )
+    const run = <R extends Row>(source: Source, query: Query): Promise<R[]> => {
+      const runOnce = () => lendOf(source)((pool) => runOn<R>(pool, query))
+      return confirmed(query, (attempt) => repeatWhileAway(() => attempt(runOnce()), retryFor_ms))
+    }
     const txOn = (source: Source): Tx =>
       asOnePlace({
         query: (query) => noting(during(() => run(source, query))),
@@ -222,10 +219,9 @@ export function openDatabase(url: string, size: number | Connections, listener =
         return view('tasks', null)
       },
       connect: () => {
-        const connectOnce = () => connect(sources.long, companyId, wait_ms)
-        if (isTask) return repeatWhileAway(connectOnce, retryFor_ms)
+        const open = () => connect(sources.long, companyId, wait_ms)
         // Only what is new is refused: nobody would give back a connection that comes later.
-        return during(async () => {}).then(connectOnce)
+        return isTask ? repeatWhileAway(open, retryFor_ms) : during(async () => {}).then(open)
       },
       pools,
       waiting,

@@ -21,7 +21,11 @@ export function statementsOf(sql: string): string[] {
  * every statement must be one that can be repeated. An index that is already built is left as it
  * is; one that was left half-built is dropped first, because `if not exists` would keep it.
  */
-export async function runOutside(client: pg.Client, sql: string): Promise<void> {
+export async function runOutside(
+  client: pg.Client,
+  sql: string,
+  report: (line: string) => void = () => {},
+): Promise<void> {
   // A server may end long statements for everybody, and an index of a large table takes long.
   await client.query('set statement_timeout = 0')
   for (const statement of statementsOf(sql)) {
@@ -29,6 +33,7 @@ export async function runOutside(client: pg.Client, sql: string): Promise<void> 
     const state = name === undefined ? 'missing' : await stateOf(client, name)
     if (state === 'built') continue
     if (state === 'half-built') await client.query(`drop index concurrently ${name}`)
+    if (name !== undefined) report(`building the index ${name}, which may take long`)
     await client.query(statement)
   }
 }

@@ -6,6 +6,7 @@ import type pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { splitHosts } from './address.ts'
 import { adaptFunctions, allowTriggers, atNode, type Citus, readCitus } from './citus.ts'
+import type { Row, Tx } from './database.ts'
 import { databaseFault } from './database-fault.ts'
 import { isOutside, runOutside } from './migrate-outside.ts'
 import { createClient } from './servers.ts'
@@ -21,11 +22,24 @@ const FOLDER = join(import.meta.dirname, '..', '..', 'migrations')
 const LOCK = 0x76696e74 // "vint": only one process migrates at a time
 const POLL_MS = 100
 
-export function readMigrations(folder = FOLDER): Migration[] {
-  const names = readdirSync(folder)
+/** Whoever migrates. */
+export type Migrating = {
+  /** Ends the wait for another process, and no migration that has begun. */
+  signal?: AbortSignal | undefined
+  /** Says what is done, which may take long. */
+  report?: ((line: string) => void) | undefined
+}
+
+const namesIn = (folder: string): string[] =>
+  readdirSync(folder)
     .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
     .sort()
-  return names.map((name, i) => {
+
+/** The number of the last migration when this process began: files may be replaced meanwhile. */
+const LAST_KNOWN = namesIn(FOLDER).length
+
+export function readMigrations(folder = FOLDER): Migration[] {
+  return namesIn(folder).map((name, i) => {
     const sql = readFileSync(join(folder, name), 'utf8')
     const version = Number(name.slice(0, 4))
     if (version !== i + 1) throw new MigrationFault(`Migration ${name} is out of order.`)
@@ -43,7 +57,7 @@ export function pendingOf(known: Migration[], applied: Applied[]): Migration[] {
     const ours = known[version - 1]
     if (!ours) {
       throw new MigrationFault(
-        `The database is newer than this version of Vintém (it has migration ${name}). Upgrade Vintém, or restore a backup made before that upgrade.`,
+        `${isNewer(name)} Upgrade Vintém, or restore a backup made before that upgrade.`,
       )
     }
     if (ours.checksum !== checksum) {
@@ -53,6 +67,22 @@ export function pendingOf(known: Migration[], applied: Applied[]): Migration[] {
     }
   }
   return known.slice(applied.length)
+}
+
+const isNewer = (name: string): string =>
+  `The database is newer than this version of Vintém (it has migration ${name}).`
+
+/**
+ * Says that the database was migrated by a newer version while this process runs. It can go on,
+ * because a version still works after the migrations of the next one, and of no later one.
+ */
+export async function findNewer(tx: Tx): Promise<string | null> {
+  const [last] = await tx.query<Row & { name: string }>({
+    name: 'find_newer_migration',
+    text: `select name from schema_migrations where version > $1 order by version desc limit 1`,
+    values: [LAST_KNOWN],
+  })
+  return last ? `${isNewer(last.name)} Start the newer version here too.` : null
 }
 
 async function readApplied(client: pg.Client): Promise<Applied[]> {
@@ -71,10 +101,14 @@ async function listApplied(client: pg.Client): Promise<Applied[]> {
   return found.rows
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(
+  client: pg.Client,
+  migration: Migration,
+  { report }: Migrating,
+): Promise<void> {
   try {
     if (isOutside(migration.sql)) {
-      await runOutside(client, migration.sql)
+      await runOutside(client, migration.sql, report)
       await record(client, migration)
     } else {
       await client.query('begin')
@@ -103,38 +137,54 @@ async function record(client: pg.Client, { version, name, checksum }: Migration)
  * for the lock would hold a snapshot, and an index that is built concurrently waits for every
  * older snapshot: the two processes would wait for each other.
  */
-async function takeLock(client: pg.Client, signal?: AbortSignal): Promise<void> {
-  for (;;) {
+async function takeLock(client: pg.Client, { signal, report }: Migrating): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
     const found = await client.query<{ taken: boolean }>(
       'select pg_try_advisory_lock($1) as taken',
       [LOCK],
     )
     if (found.rows[0]!.taken) return
+    if (isFirst) report?.('waiting for another process that migrates the database')
     await pause(POLL_MS, undefined, { signal })
   }
 }
 
-/**
- * Brings the database to this version of the code, and returns the applied migrations. The signal
- * ends the wait for another process, and no migration that has begun.
- */
+/** Brings the database to this version of the code, and returns the applied migrations. */
 export function migrate(
   url: string,
   migrations = readMigrations(),
-  signal?: AbortSignal,
+  by: Migrating = {},
 ): Promise<string[]> {
   return connected(url, async (client) => {
     await requireVersion(client)
     const citus = await readCitus(client)
-    if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations, signal)
+    if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations, by)
     if (citus) await requireOwnSchema(client)
-    await takeLock(client, signal)
+    await takeLock(client, by)
     if (citus?.holder) await allowTriggers(client)
     const pending = pendingOf(migrations, await readApplied(client))
-    for (const migration of pending) await apply(client, migration)
+    await applyAll(client, pending, pending.length === migrations.length, by)
     if (citus?.holder && pending.length > 0) await adaptFunctions(client)
     return pending.map(({ name }) => name)
   })
+}
+
+/** An empty database takes a moment, and so it is said once. */
+async function applyAll(
+  client: pg.Client,
+  pending: Migration[],
+  isEmpty: boolean,
+  by: Migrating,
+): Promise<void> {
+  if (pending.length === 0) return
+  const count = pending.length
+  if (isEmpty) by.report?.(`creating the tables: ${count} migrations`)
+  for (const [i, migration] of pending.entries()) {
+    const name = migration.name.replace(/\.sql$/, '')
+    if (!isEmpty) by.report?.(`applying migration ${i + 1} of ${count}: ${name}`)
+    await apply(client, migration, isEmpty ? {} : by)
+  }
+  by.report?.('the database is migrated')
 }
 
 /** Refuses to make a second installation beside one whose address has a schema. */
@@ -160,7 +210,7 @@ async function migrateAtCoordinator(
   url: string,
   { holder, coordinator }: Citus,
   migrations: Migration[],
-  signal?: AbortSignal,
+  by: Migrating,
 ): Promise<string[]> {
   if (!holder) {
     throw new MigrationFault(
@@ -168,7 +218,7 @@ async function migrateAtCoordinator(
     )
   }
   if (pendingOf(migrations, await listApplied(client)).length === 0) return []
-  return migrate(atNode(splitHosts(url)[0]!, coordinator!), migrations, signal)
+  return migrate(atNode(splitHosts(url)[0]!, coordinator!), migrations, by)
 }
 
 async function connected<R>(url: string, act: (client: pg.Client) => Promise<R>): Promise<R> {

@@ -16,6 +16,7 @@ import { expiredPart } from '../core/request-log/rules.ts'
 import { emptyPart } from '../core/request-log/store.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
+import { findNewer } from '../db/migrate.ts'
 import { describeError } from '../lib/log.ts'
 import { billDue, followDue, generateDue } from './billing.ts'
 import { processDueCallbacks } from './callbacks.ts'
@@ -121,9 +122,10 @@ export function startWorker(app: FullApp, tasks = TASKS, maxIdle_ms = MAX_IDLE_M
   const stopping = new AbortController()
   const own = { ...app, db: app.db.tasks }
   const begun = watchMoves(own, stopping.signal)
+  const report = reportFailures(own)
   const loops = tasks.map(async (task) => {
     if (begun) await begun
-    await work(own, task, maxIdle_ms, stopping.signal)
+    await work(own, task, { maxIdle_ms, report }, stopping.signal)
   })
   return {
     async stop() {
@@ -163,23 +165,39 @@ function watchMoves(app: FullApp, signal: AbortSignal): Promise<void> | null {
   return first
 }
 
+type Report = (task: string, error: unknown) => Promise<void>
+type Manner = { maxIdle_ms: number; report: Report }
+
+/** If the database is newer than this process, tasks may fail each time, which is said once. */
+function reportFailures(app: FullApp): Report {
+  let isSaid = false
+  return async (task, error) => {
+    const newer = await findNewer(app.db.light).catch(() => null)
+    if (newer === null || !isSaid) {
+      const text = newer ?? 'a task failed and will be tried again'
+      app.log.error({ ...describeError(error), task }, text)
+    }
+    isSaid = newer !== null
+  }
+}
+
 async function work(
   app: FullApp,
   task: Task | StatefulTask,
-  maxIdle_ms: number,
+  manner: Manner,
   signal: AbortSignal,
 ): Promise<void> {
   const { name, every_ms } = task
-  if ('run' in task) return loop(app, task, maxIdle_ms, signal)
+  if ('run' in task) return loop(app, task, manner, signal)
   const opened = task.open(app)
-  await loop(app, { name, every_ms, run: () => opened.run(signal) }, maxIdle_ms, signal)
+  await loop(app, { name, every_ms, run: () => opened.run(signal) }, manner, signal)
   await opened.close?.()
 }
 
 async function loop(
   app: FullApp,
   task: Task,
-  maxIdle_ms: number,
+  { maxIdle_ms, report }: Manner,
   signal: AbortSignal,
 ): Promise<void> {
   const { alarm } = app
@@ -189,10 +207,7 @@ async function loop(
     try {
       if (!task.isTimed || (await app.clockWatch.agrees())) await task.run(app, signal)
     } catch (error) {
-      app.log.error(
-        { ...describeError(error), task: name },
-        'a task failed and will be tried again',
-      )
+      await report(name, error)
     }
     const isIdle = writes === alarm.writes()
     writes = alarm.writes()

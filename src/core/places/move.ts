@@ -289,7 +289,7 @@ async function changePlace(ends: Ends, move: Move, verified: number): Promise<nu
 
 /**
  * Callbacks of the bank are refused while the company changes its place. What it has received
- * meanwhile is asked for as soon as tasks no longer leave the company alone, wherever it lives then.
+ * meanwhile is asked for as soon as tasks no longer leave the company alone, in either place.
  * `asked_until` is in the company's own time, which may be ahead.
  */
 async function askBankSoon(client: pg.ClientBase, companyId: Uuid): Promise<void> {

@@ -1,6 +1,6 @@
 import { isAway } from '../../db/away.ts'
 import type { Database } from '../../db/database.ts'
-import { migrate } from '../../db/migrate.ts'
+import { type Migrating, migrate } from '../../db/migrate.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { requirePlaces, requireSameSecret } from '../installation.ts'
 
@@ -13,19 +13,23 @@ export async function preparePlaces(
   urls: string[],
   databases: readonly Database[],
   vault: Vault,
-  signal?: AbortSignal,
+  { signal, report }: Migrating,
 ): Promise<number[]> {
   const answers: boolean[] = []
-  for (const [i, url] of urls.entries()) answers.push(await isPrepared(url, i > 0, signal))
+  for (const [i, url] of urls.entries()) {
+    const place = urls.length > 1 ? `place ${i + 1}: ` : ''
+    const by = { signal, report: (line: string) => report?.(`${place}${line}`) }
+    answers.push(await isPrepared(url, i > 0, by))
+  }
   const there = databases.map((db, i) => (answers[i] ? db : null))
   for (const db of there) if (db) await requireSameSecret(db, vault)
   await requirePlaces(there)
   return answers.flatMap((isThere, i) => (isThere ? [] : [i + 1]))
 }
 
-async function isPrepared(url: string, mayMiss: boolean, signal?: AbortSignal): Promise<boolean> {
+async function isPrepared(url: string, mayMiss: boolean, by: Migrating): Promise<boolean> {
   try {
-    await migrate(url, undefined, signal)
+    await migrate(url, undefined, by)
     return true
   } catch (error) {
     if (!mayMiss || !isAway((error as Error).cause)) throw error

@@ -68,6 +68,23 @@ test('a full disk shows as soon as one write fails of it', async () => {
   assert.deepEqual(body.faults, ['The disk of the database is full: nothing can be written.'])
 })
 
+test('a server whose database a newer version has migrated is not ready, and goes on', async () => {
+  const api = await startApi({}, ALONE)
+  const client = await api.client()
+  await api.rows(
+    `insert into schema_migrations (version, name, checksum) values (9999, '9999_later.sql', 'x')`,
+  )
+  const { status, body } = await api.operator('/ready')
+  assert.deepEqual([status, body.status], [503, 'not ready'])
+  assert.deepEqual(body.faults, [
+    'The database is newer than this version of Vintém (it has migration 9999_later.sql). Start the newer version here too.',
+  ])
+  assert.equal((await api.call('GET', '/ready')).status, 503)
+  assert.equal((await client.post('/charge/pix', newCharge())).status, 201)
+  await api.rows('delete from schema_migrations where version = 9999')
+  assert.equal((await api.operator('/ready')).status, 200)
+})
+
 /** All processes of a PostgreSQL, the one that starts the others first. */
 async function processesOf(url: string, dataDir: string): Promise<number[]> {
   const client = new pg.Client(url)
